@@ -1,1 +1,64 @@
-export {};
+/** What a saga is: the words to write one, the journal, the replay. Pure: everything that varies comes in. */
+export { elicit, elicitUrl, type Elicit, type ElicitOptions, type ElicitOutcome } from './elicit.ts';
+export { listRoots, sample } from './sample.ts';
+export { step, type Context, type Register, type StepContext, type StepOptions } from './step.ts';
+export { all, allSettled, scope } from './group.ts';
+export type { Branch, Branches, BranchResult, BranchResults, Settled, SettledResults } from './group.ts';
+export { call, type CallArguments } from './call.ts';
+export { info, now, random, uuid, type SagaInfo } from './read.ts';
+export { log, progress } from './tell.ts';
+export { checkpoint } from './checkpoint.ts';
+export { saga } from './saga.ts';
+export type {
+  BodyInput,
+  BodyResult,
+  ClientNeed,
+  ContentBlock,
+  Saga,
+  SagaBody,
+  SagaOptions,
+  ToolResult,
+} from './saga.ts';
+export type { Command, Steps } from './command.ts';
+export type { CommandSpec, LogLevel } from './command-spec.ts';
+export type { RetryPolicy } from './retry.ts';
+export {
+  AnswerConflict,
+  ElicitationRefused,
+  InvalidInput,
+  ReplayMismatch,
+  SagaError,
+  SagaLimitExceeded,
+  StepError,
+  TurnAborted,
+  type StepErrorData,
+  type StepFacts,
+} from './errors.ts';
+export type {
+  ClientAnswer,
+  ClientStep,
+  MediaContent,
+  MessageContent,
+  Provenance,
+  Root,
+  SampleParams,
+  SampleResult,
+  SamplingMessage,
+  TextContent,
+} from './client-step.ts';
+export { engineVersion } from './program.ts';
+export type {
+  Awaitable,
+  IgnoredAnswer,
+  Outcome,
+  Program,
+  ProgramLimits,
+  ProgramState,
+  Runtime,
+  StepEvent,
+  TimelineEntry,
+} from './program.ts';
+export { assertJson, InvalidJson, type Json } from './json.ts';
+export { decode, encode, CodecError } from './codec.ts';
+export { toJsonSchema, validate } from './standard-schema.ts';
+export type { InferInput, InferOutput, Schema } from './standard-schema.ts';

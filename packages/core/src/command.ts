@@ -1,0 +1,95 @@
+import type { CommandSpec } from './command-spec.ts';
+
+const brand: unique symbol = Symbol.for('mcp-saga.command');
+
+/**
+ * What a saga yields. Make one with `elicit`, `sample`, `step`, `all` and their like, and run it with `yield*`,
+ * which gives its result, typed: `const { target } = yield* elicit('target', …)`.
+ */
+export interface Command<T> {
+  readonly [brand]: CommandSpec;
+  [Symbol.iterator](): Iterator<Command<unknown>, T, unknown>;
+}
+
+/**
+ * A saga's body, or a helper of it: a generator that yields commands and returns an `R`. Annotate helpers with it
+ * and call them with `yield*`.
+ */
+export type Steps<R> = Generator<Command<unknown>, R, unknown>;
+
+let created: Set<Command<unknown>> | undefined;
+
+/** Runs `body` and notes in `into` every command created meanwhile: how commands that are never yielded are found. */
+export function noting<T>(into: Set<Command<unknown>> | undefined, body: () => T): T {
+  const outer = created;
+  created = into;
+  try {
+    return body();
+  } finally {
+    created = outer;
+  }
+}
+
+// Classes, not object literals with a generator method: 0.05 us a step against 2 to 3.
+class Iteration<T> implements Iterator<Command<unknown>, T, unknown> {
+  #command: Command<T> | undefined;
+
+  constructor(source: Command<T>) {
+    this.#command = source;
+  }
+
+  next(value: unknown): IteratorResult<Command<unknown>, T> {
+    const first = this.#command;
+    if (first === undefined) return { done: true, value: value as T };
+    this.#command = undefined;
+    return { done: false, value: first };
+  }
+
+  throw(error: unknown): IteratorResult<Command<unknown>, T> {
+    this.#command = undefined;
+    throw error;
+  }
+
+  return(value: T): IteratorResult<Command<unknown>, T> {
+    this.#command = undefined;
+    return { done: true, value };
+  }
+}
+
+class YieldableCommand<T> implements Command<T> {
+  readonly [brand]: CommandSpec;
+
+  constructor(spec: CommandSpec) {
+    this[brand] = spec;
+    created?.add(this);
+  }
+
+  [Symbol.iterator](): Iterator<Command<unknown>, T, unknown> {
+    return new Iteration<T>(this);
+  }
+}
+
+/** Makes the command that a word of the vocabulary returns. */
+export function command<T>(spec: CommandSpec): Command<T> {
+  return new YieldableCommand<T>(spec);
+}
+
+/** What a yielded value asks for, or undefined if it is no command. */
+export function specOf(yielded: unknown): CommandSpec | undefined {
+  return typeof yielded === 'object' && yielded !== null
+    ? (yielded as Partial<Command<unknown>>)[brand]
+    : undefined;
+}
+
+/** The error for a body that yields something else. */
+export function notACommand(yielded: unknown): TypeError {
+  const what =
+    typeof (yielded as Partial<Promise<unknown>> | undefined)?.then === 'function'
+      ? 'a promise'
+      : typeof (yielded as Partial<Generator> | undefined)?.next === 'function'
+        ? 'a generator (write yield* before the helper)'
+        : `a ${yielded === null ? 'null' : typeof yielded}`;
+  return new TypeError(
+    `The saga yielded ${what}. It yields commands: yield* elicit(…), yield* step('id', async () => …) for asynchronous work.`,
+  );
+}

@@ -1,0 +1,180 @@
+/** What went wrong in a step, as plain data: the only thing about an error that survives the journal. */
+export interface StepErrorData {
+  readonly name: string;
+  readonly message: string;
+  readonly code?: string | number;
+  readonly data?: unknown;
+  readonly public?: boolean;
+}
+
+/**
+ * The base class of every error of this package, and the one class whose message may be shown to the client:
+ * throw `new SagaError('Your quota is used up')` from a body or a step to tell the user so. Messages of all other
+ * errors go to the host's hooks only.
+ */
+export class SagaError extends Error {
+  /** A literal that names the kind of error; `'saga'` for errors thrown by authors. */
+  readonly code: string | number;
+
+  constructor(message: string, options?: { readonly code?: string | number; readonly cause?: unknown }) {
+    super(message, options?.cause === undefined ? undefined : { cause: options.cause });
+    this.name = 'SagaError';
+    this.code = options?.code ?? 'saga';
+  }
+
+  /** Whether the message may go to the client. */
+  get public(): boolean {
+    return true;
+  }
+}
+
+/**
+ * A step failed. Bodies always get this class, in the first run as on every replay, whatever was thrown: `name`,
+ * `message`, `code` and `data` are those of the thrown error, its class and its stack are gone. (R2)
+ */
+export class StepError extends SagaError {
+  /** The path of the step that failed. */
+  readonly stepId: string;
+  /** The `data` of the thrown error, through the codec. */
+  readonly data: unknown;
+  readonly #public: boolean;
+
+  constructor(stepId: string, error: StepErrorData) {
+    super(error.message, { code: error.code ?? 'step_failed' });
+    this.name = error.name;
+    this.stepId = stepId;
+    this.data = error.data;
+    this.#public = error.public === true;
+  }
+
+  override get public(): boolean {
+    return this.#public;
+  }
+}
+
+/** The user (or the client in the user's name) said no to an elicitation, or dismissed it. */
+export class ElicitationRefused extends SagaError {
+  declare readonly code: 'elicitation_refused';
+  /** The path of the elicitation. */
+  readonly stepId: string;
+  /** `decline`: the user said no. `cancel`: the user dismissed the question. */
+  readonly action: 'decline' | 'cancel';
+
+  constructor(stepId: string, action: 'decline' | 'cancel') {
+    super(`The user ${action === 'decline' ? 'declined' : 'dismissed'} the question '${stepId}'.`, {
+      code: 'elicitation_refused',
+    });
+    this.name = 'ElicitationRefused';
+    this.stepId = stepId;
+    this.action = action;
+  }
+}
+
+/** One side of a {@link ReplayMismatch}: a step as the journal has it, or as the code asks for it now. */
+export interface StepFacts {
+  readonly kind: string;
+  readonly path: string;
+  readonly fingerprint: number;
+}
+
+/**
+ * The code asked for something else than the journal recorded: the saga was changed while it ran, or its body is
+ * not deterministic. Nothing recorded is ever handed to another step. (R3)
+ */
+export class ReplayMismatch extends SagaError {
+  declare readonly code: 'replay_mismatch';
+  /** What the journal has at this position. */
+  readonly recorded: StepFacts;
+  /** What the code waits for at this position; empty when the body had already ended. */
+  readonly asked: readonly StepFacts[];
+
+  constructor(position: number, recorded: StepFacts, asked: readonly StepFacts[]) {
+    const found = asked.map((step) => `${step.kind} '${step.path}'`).join(', ');
+    const same = asked.some((step) => step.path === recorded.path && step.kind === recorded.kind);
+    super(
+      `The saga no longer does what its journal says. At entry ${position + 1} the journal has ${recorded.kind} ` +
+        `'${recorded.path}', the code asks for ${found === '' ? 'nothing more' : found}` +
+        `${same ? ' with other content' : ''}. ` +
+        `Was the saga changed without a new version, or does its body read something that varies ` +
+        `(time, randomness, a global)?`,
+      { code: 'replay_mismatch' },
+    );
+    this.name = 'ReplayMismatch';
+    this.recorded = recorded;
+    this.asked = asked;
+  }
+
+  override get public(): boolean {
+    return false;
+  }
+}
+
+/** A client repeated the answer to a step that was answered before, and it is not the same answer. */
+export class AnswerConflict extends SagaError {
+  declare readonly code: 'answer_conflict';
+  /** The path of the step. */
+  readonly stepId: string;
+
+  constructor(stepId: string) {
+    super(
+      `Step '${stepId}' was answered otherwise before. Send the answer it was given, or only the new ones.`,
+      {
+        code: 'answer_conflict',
+      },
+    );
+    this.name = 'AnswerConflict';
+    this.stepId = stepId;
+  }
+}
+
+/** A saga went over a limit of its host: too many journal entries, or too many commands in one turn. */
+export class SagaLimitExceeded extends SagaError {
+  declare readonly code: 'limit_exceeded';
+
+  constructor(message: string) {
+    super(message, { code: 'limit_exceeded' });
+    this.name = 'SagaLimitExceeded';
+  }
+
+  override get public(): boolean {
+    return false;
+  }
+}
+
+/** The arguments of a saga do not fit its input schema. */
+export class InvalidInput extends SagaError {
+  declare readonly code: 'invalid_input';
+
+  constructor(message: string) {
+    super(message, { code: 'invalid_input' });
+    this.name = 'InvalidInput';
+  }
+}
+
+/** The request was aborted: nothing was undone, and the token before this turn is still good. (U4) */
+export class TurnAborted extends SagaError {
+  declare readonly code: 'turn_aborted';
+
+  constructor(cause: unknown) {
+    super('The request was aborted; the token before it is still good.', { code: 'turn_aborted', cause });
+    this.name = 'TurnAborted';
+  }
+}
+
+const text = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);
+
+/** Whatever was thrown, as the plain data that the journal keeps. */
+export function toStepErrorData(thrown: unknown): StepErrorData {
+  if (typeof thrown !== 'object' || thrown === null) {
+    return { name: 'Error', message: typeof thrown === 'string' ? thrown : `a ${typeof thrown} was thrown` };
+  }
+  const error = thrown as { name?: unknown; message?: unknown; code?: unknown; data?: unknown };
+  const code = error.code;
+  return {
+    name: text(error.name) ?? 'Error',
+    message: text(error.message) ?? '',
+    ...(typeof code === 'string' || (typeof code === 'number' && Number.isFinite(code)) ? { code } : {}),
+    ...(error.data === undefined ? {} : { data: error.data }),
+    ...(thrown instanceof SagaError && thrown.public ? { public: true } : {}),
+  };
+}

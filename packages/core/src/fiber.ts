@@ -1,0 +1,99 @@
+import type { JournalledSpec, GroupSpec } from './command-spec.ts';
+import type { Command } from './command.ts';
+import type { Scope } from './path.ts';
+
+/** A command that waits for its outcome. */
+export interface Task {
+  readonly spec: JournalledSpec;
+  readonly path: string;
+  readonly fingerprint: number;
+  readonly fiber: Fiber;
+  /** Set while it runs here. */
+  running: AbortController | undefined;
+  /** Attempts made so far. */
+  attempts: number;
+  /** Not to be tried before (ms since the epoch). */
+  notBefore: number;
+  /** Its branch is being ended: what becomes of it is recorded, and not delivered. */
+  discarded: boolean;
+}
+
+/** How a fiber is to be resumed. */
+export type Resumption = 'next' | 'throw' | 'return';
+
+/** One generator in motion: the body, or a branch of it. */
+export class Fiber {
+  readonly iterator: Iterator<Command<unknown>, unknown, unknown>;
+  readonly scope: Scope;
+  /** The group it is a branch of; the body has none. */
+  readonly group: Group | undefined;
+  /** What it waits for. */
+  waiting: Task | Group | undefined;
+  /** The resumption that is queued for it. */
+  queued: { fiber: Fiber; how: Resumption; value: unknown; dropped: boolean } | undefined;
+  started = false;
+  ended = false;
+  /** It was told to end; its `finally` blocks may still run. */
+  closing = false;
+  /** Commands yielded since it was told to end. */
+  lastWords = 0;
+
+  constructor(iterator: Iterator<Command<unknown>, unknown, unknown>, scope: Scope, group?: Group) {
+    this.iterator = iterator;
+    this.scope = scope;
+    this.group = group;
+  }
+}
+
+/** Branches that run in parallel, and the fiber that waits for them. */
+export class Group {
+  readonly kind: GroupSpec['kind'] | 'scope' | 'call';
+  readonly parent: Fiber;
+  readonly keys: readonly string[];
+  readonly shape: 'record' | 'array';
+  readonly fibers: Fiber[] = [];
+  readonly results: unknown[] = [];
+  open: number;
+  failure: { readonly error: unknown } | undefined;
+
+  constructor(parent: Fiber, kind: Group['kind'], keys: readonly string[], shape: 'record' | 'array') {
+    this.parent = parent;
+    this.kind = kind;
+    this.keys = keys;
+    this.shape = shape;
+    this.open = keys.length;
+  }
+
+  /** The results in the shape that was asked for. */
+  result(): unknown {
+    if (this.kind === 'scope' || this.kind === 'call') return this.results[0];
+    if (this.shape === 'array') return this.results;
+    const record: Record<string, unknown> = {};
+    for (const [index, key] of this.keys.entries()) {
+      Object.defineProperty(record, key, {
+        value: this.results[index],
+        enumerable: true,
+        writable: true,
+        configurable: true,
+      });
+    }
+    return record;
+  }
+}
+
+/** How a fiber ended. */
+export type FiberEnd = { readonly result: unknown } | { readonly error: unknown };
+
+/** Resumes a fiber's generator. */
+export function advanceFiber(
+  fiber: Fiber,
+  how: Resumption,
+  value: unknown,
+): IteratorResult<Command<unknown>, unknown> {
+  const { iterator } = fiber;
+  if (how === 'next') return iterator.next(value);
+  if (how === 'throw' && iterator.throw !== undefined) return iterator.throw(value);
+  if (how === 'return' && iterator.return !== undefined) return iterator.return(undefined);
+  if (how === 'throw') throw value;
+  return { done: true, value: undefined };
+}

@@ -1,0 +1,167 @@
+import type { Json } from './json.ts';
+
+// These numbers are part of the token format: a change makes every running saga a ReplayMismatch.
+const NULL = 1;
+const UNDEFINED = 2;
+const FALSE = 3;
+const TRUE = 4;
+const INTEGER = 5;
+const SAFE_INTEGER = 6;
+const NUMBER = 7;
+const STRING = 8;
+const BIGINT = 9;
+const ARRAY = 10;
+const OBJECT = 11;
+const DATE = 12;
+const MAP = 13;
+const SET = 14;
+const URL_TAG = 15;
+const BYTES = 16;
+const ERROR = 17;
+const OPAQUE = 18;
+const PARTS = 19;
+
+/** Strings and bytes longer than this count by length, head and tail. */
+const LONG = 96;
+const END = 32;
+
+/**
+ * The structural hash of what a step asked, 32 bits, signed: tells after a change of the code that replay asks for
+ * something else. Types are told apart, the order of the keys of an object (of the entries of a Map or Set) does not
+ * count, properties that are `undefined` are skipped, -0 equals 0. Strings of more than 96 UTF-16 units count by their
+ * length, first 32 and last 32 units. The same in every release and on every platform. Not a security measure:
+ * collisions are easy to make on purpose.
+ *
+ * @param parts what was asked, in an order that counts; nesting at most 64, without cycles
+ */
+export function fingerprint(...parts: readonly unknown[]): number {
+  let hash = PARTS;
+  for (let index = 0; index < parts.length; index++) hash = mix(hash, hashValue(parts[index], LONG));
+  return finish(hash ^ parts.length);
+}
+
+/**
+ * {@link fingerprint} of one value with strings in full length: compares an answer that a client repeats with the
+ * one in the journal. Not a security measure either: the journal's answer is used, whatever the client repeats.
+ */
+export function agreementDigest(value: Json): number {
+  return hashValue(value, Number.POSITIVE_INFINITY);
+}
+
+function hashValue(value: unknown, long: number): number {
+  switch (typeof value) {
+    case 'string':
+      return hashString(STRING, value, long);
+    case 'number':
+      return hashNumber(value);
+    case 'boolean':
+      return finish(value ? TRUE : FALSE);
+    case 'undefined':
+      return finish(UNDEFINED);
+    case 'bigint':
+      return hashString(BIGINT, value.toString(16), long);
+    case 'object':
+      return value === null ? finish(NULL) : hashObject(value, long);
+    case 'function':
+    case 'symbol':
+      return finish(OPAQUE);
+    default:
+      return finish(OPAQUE);
+  }
+}
+
+function hashObject(value: object, long: number): number {
+  if (Array.isArray(value)) {
+    let hash = ARRAY;
+    for (let index = 0; index < value.length; index++) hash = mix(hash, hashValue(value[index], long));
+    return finish(hash ^ value.length);
+  }
+  if (value instanceof Date) return finish(mix(DATE, hashNumber(value.getTime())));
+  if (value instanceof URL) return hashString(URL_TAG, value.href, long);
+  if (value instanceof Uint8Array) return hashBytes(value, long);
+  if (value instanceof Error) {
+    return finish(
+      mix(mix(ERROR, hashString(STRING, value.name, long)), hashString(STRING, value.message, long)),
+    );
+  }
+  // A sum of hashed entries does not depend on their order, and needs neither a sort nor a copy.
+  let sum = 0;
+  let count = 0;
+  if (value instanceof Map) {
+    for (const [key, item] of value) {
+      sum = (sum + hashEntry(hashValue(key, long), hashValue(item, long))) | 0;
+      count++;
+    }
+    return finish(mix(mix(MAP, sum), count));
+  }
+  if (value instanceof Set) {
+    for (const item of value) {
+      sum = (sum + hashEntry(SET, hashValue(item, long))) | 0;
+      count++;
+    }
+    return finish(mix(mix(SET, sum), count));
+  }
+  for (const [key, item] of Object.entries(value)) {
+    if (item === undefined) continue;
+    sum = (sum + hashEntry(hashString(STRING, key, long), hashValue(item, long))) | 0;
+    count++;
+  }
+  return finish(mix(mix(OBJECT, sum), count));
+}
+
+function hashEntry(key: number, value: number): number {
+  return finish(mix(mix(OBJECT, key), value));
+}
+
+function hashNumber(value: number): number {
+  const low = value | 0;
+  // -0 takes this way too.
+  if (low === value) return finish(mix(INTEGER, low));
+  if (Number.isSafeInteger(value)) {
+    return finish(mix(mix(SAFE_INTEGER, low), Math.floor(value / 0x1_0000_0000) | 0));
+  }
+  // The shortest decimal text is the same on every engine, and needs no view of the bytes of a double.
+  return hashString(NUMBER, String(value), Number.POSITIVE_INFINITY);
+}
+
+function hashString(type: number, text: string, long: number): number {
+  const length = text.length;
+  const hash =
+    length <= long
+      ? mixString(type, text, 0, length)
+      : mixString(mixString(type, text, 0, END), text, length - END, length);
+  return finish(hash ^ length);
+}
+
+function mixString(seed: number, text: string, from: number, to: number): number {
+  let hash = seed;
+  let index = from;
+  for (const even = to - 1; index < even; index += 2) {
+    hash = mix(hash, text.charCodeAt(index) | (text.charCodeAt(index + 1) << 16));
+  }
+  return index < to ? mix(hash, text.charCodeAt(index)) : hash;
+}
+
+function hashBytes(bytes: Uint8Array, long: number): number {
+  const length = bytes.length;
+  let hash = BYTES;
+  for (let index = 0; index < length; index++) {
+    if (length > long && index === END) index = length - END;
+    hash = mix(hash, bytes[index] ?? 0);
+  }
+  return finish(hash ^ length);
+}
+
+/** One round of MurmurHash3 (x86, 32 bits; Austin Appleby, public domain). */
+function mix(hash: number, word: number): number {
+  const scrambled = Math.imul(word, 0xcc9e2d51);
+  const mixed = hash ^ Math.imul((scrambled << 15) | (scrambled >>> 17), 0x1b873593);
+  return (Math.imul((mixed << 13) | (mixed >>> 19), 5) + 0xe6546b64) | 0;
+}
+
+/** The final avalanche of MurmurHash3. */
+function finish(hash: number): number {
+  const first = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
+  const second = Math.imul(first ^ (first >>> 13), 0xc2b2ae35);
+  return second ^ (second >>> 16);
+}

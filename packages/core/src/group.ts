@@ -1,0 +1,63 @@
+import { command, specOf, type Command, type Steps } from './command.ts';
+import type { GroupSpec } from './command-spec.ts';
+import { assertStepId } from './path.ts';
+
+/** A branch of `all`: a command, or a helper that was called (`helper(x)`, without `yield*`). */
+export type Branch<R> = Command<R> | Steps<R>;
+
+/** What a branch returns. */
+export type BranchResult<B> =
+  B extends Command<infer R> ? R : B extends Generator<unknown, infer R, unknown> ? R : never;
+
+/** Branches by name, or in order. */
+export type Branches = { readonly [key: string]: Branch<unknown> } | readonly Branch<unknown>[];
+
+/** The results of branches, in the same shape. */
+export type BranchResults<B extends Branches> = { -readonly [K in keyof B]: BranchResult<B[K]> };
+
+/** How a branch of `allSettled` ended. */
+export type Settled<T> =
+  | { readonly status: 'fulfilled'; readonly value: T }
+  | { readonly status: 'rejected'; readonly reason: unknown };
+
+/** How the branches of `allSettled` ended, in the same shape. */
+export type SettledResults<B extends Branches> = { -readonly [K in keyof B]: Settled<BranchResult<B[K]>> };
+
+function group(kind: GroupSpec['kind'], branches: Branches): GroupSpec {
+  const shape = Array.isArray(branches) ? 'array' : 'record';
+  const listed = Object.entries(branches).map(([key, steps]: [string, Branch<unknown>]) => {
+    if (shape === 'record') assertStepId(key);
+    if (
+      specOf(steps) === undefined &&
+      typeof (steps as Partial<Steps<unknown>> | undefined)?.next !== 'function'
+    ) {
+      throw new TypeError(`${kind}: branch '${key}' is neither a command nor a helper that was called.`);
+    }
+    return { key, steps };
+  });
+  return { kind, branches: listed, shape };
+}
+
+/**
+ * Runs branches in parallel and gives their results, in the same shape. All questions to the client go out in one
+ * turn; server steps run at the same time.
+ *
+ * A helper runs in a scope named by its key (by its index in an array), so its ids may repeat those of its
+ * siblings; a single command keeps its own id.
+ *
+ * The first branch to fail aborts the others; when they have ended, its error is thrown. (U3)
+ */
+export function all<const B extends Branches>(branches: B): Command<BranchResults<B>> {
+  return command(group('all', branches));
+}
+
+/** Runs branches in parallel, and gives for each how it ended. It does not throw. */
+export function allSettled<const B extends Branches>(branches: B): Command<SettledResults<B>> {
+  return command(group('allSettled', branches));
+}
+
+/** Runs a helper in a scope of its own: the ids in it stand behind `id/` and may repeat those outside. */
+export function scope<R>(id: string, steps: Branch<R>): Command<R> {
+  assertStepId(id);
+  return command<R>({ kind: 'scope', id, steps });
+}

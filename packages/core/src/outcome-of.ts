@@ -1,0 +1,39 @@
+import type { JournalledSpec } from './command-spec.ts';
+import { ElicitationRefused, StepError, type StepErrorData } from './errors.ts';
+
+/** What a body gets for a recorded outcome: a value, or something thrown. */
+export interface BodyOutcome {
+  readonly failed: boolean;
+  readonly value: unknown;
+}
+
+const nothing: BodyOutcome = { failed: false, value: undefined };
+
+/** Turns a journal entry into what the body sees: the same in the first run as on every replay. (R2) */
+export function outcomeOf(spec: JournalledSpec, path: string, letter: string, value: unknown): BodyOutcome {
+  switch (letter) {
+    case 'v':
+    case 'k':
+    case 'o':
+    case 'w':
+      return nothing;
+    case 'q':
+    case 'f':
+      return { failed: true, value: new StepError(path, value as StepErrorData) };
+    case 'e':
+    case 'p':
+      return {
+        failed: false,
+        value: spec.kind === 'elicit' && spec.asOutcome ? { action: 'accept', content: value } : value,
+      };
+    case 'd':
+    case 'x': {
+      const action = letter === 'd' ? 'decline' : 'cancel';
+      return spec.kind === 'elicit' && spec.asOutcome
+        ? { failed: false, value: { action } }
+        : { failed: true, value: new ElicitationRefused(path, action) };
+    }
+    default:
+      return { failed: false, value };
+  }
+}

@@ -1,0 +1,47 @@
+const idPattern = /^[A-Za-z_][\w.:-]{0,63}$/;
+
+/** Throws a `TypeError` unless `id` can name a step. */
+export function assertStepId(id: string): void {
+  if (typeof id !== 'string' || !idPattern.test(id)) {
+    throw new TypeError(
+      `${typeof id === 'string' ? `'${id.slice(0, 80)}'` : `A ${typeof id}`} cannot name a step: an id starts with a ` +
+        `letter or '_', goes on with letters, digits, '_', '.', ':' or '-', and has 64 characters at most.`,
+    );
+  }
+}
+
+/** Throws a `TypeError` unless `key` can tell one run of a step from another. */
+export function assertStepKey(id: string, key: string): void {
+  if (typeof key !== 'string' || key.length === 0 || key.length > 256 || /\p{Surrogate}/u.test(key)) {
+    throw new TypeError(`The key of step '${id}' must be a string of 1 to 256 characters.`);
+  }
+}
+
+/**
+ * A namespace for step ids. The first use of an id is the id itself; later ones are `id#2`, `id#3`, whatever the
+ * kind; in a nested scope the scope's path stands before it: `ship/label#2`.
+ */
+export class Scope {
+  readonly #prefix: string;
+  readonly #seen = new Map<string, number>();
+
+  constructor(prefix: string) {
+    this.#prefix = prefix;
+  }
+
+  /** The path of the next use of `id`. */
+  path(id: string): string {
+    const count = this.#seen.get(id);
+    if (count === undefined) {
+      this.#seen.set(id, 1);
+      return this.#prefix + id;
+    }
+    this.#seen.set(id, count + 1);
+    return `${this.#prefix}${id}#${count + 1}`;
+  }
+
+  /** The scope below the next use of `id`. */
+  below(id: string): Scope {
+    return new Scope(`${this.path(id)}/`);
+  }
+}

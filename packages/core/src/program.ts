@@ -1,0 +1,147 @@
+import type { ClientAnswer, ClientStep } from './client-step.ts';
+import type { LogLevel } from './command-spec.ts';
+import type { Json } from './json.ts';
+import type { Schema } from './standard-schema.ts';
+
+/** A value, or a promise of it: the fast paths of the host answer at once. */
+export type Awaitable<T> = T | Promise<T>;
+
+/**
+ * What a program remembers between two turns, as texts only the program reads. They are kept apart by who knows
+ * their bytes already, because compressing a secret beside bytes the client chose would leak it by length (T10).
+ */
+export interface ProgramState {
+  /** Small and changing from turn to turn. Not compressed. */
+  readonly head: string;
+  /** The engine's own structure: kinds, paths, fingerprints. Compressed apart. */
+  readonly structure: string;
+  /** Bytes the client has: arguments, its answers, its samples. Compressed apart. */
+  readonly client: string;
+  /** Results of server steps. Never compressed. */
+  readonly server: string;
+}
+
+/** What a host lets a turn know and do. It is asked only when something is executed, never on replay. */
+export interface Runtime {
+  readonly sagaId: string;
+  /** The version of the engine that sealed the state, or {@link engineVersion} at the start. (R4) */
+  readonly engine: number;
+  /** Bytes of the token this turn was resumed from; 0 at the start. */
+  readonly tokenBytes: number;
+  /** What the client declared it can do, as it declared it. */
+  readonly capabilities: Json | undefined;
+  /** Whatever the host's caller passes to server steps; never journalled. */
+  readonly context: unknown;
+  /** Aborts when the request does. */
+  readonly signal: AbortSignal;
+  /** Milliseconds since the epoch. */
+  now(): number;
+  /** A number in [0, 1): for the jitter of retries. */
+  random(): number;
+  /** Resolves after `ms`, or at once when `signal` aborts. */
+  sleep(ms: number, signal: AbortSignal): Promise<void>;
+  /** When this turn's budget is used up (ms since the epoch); undefined where the dialect cannot checkpoint. (U4) */
+  readonly deadline: number | undefined;
+  /** The idempotency key of a step: the same on every fork and across key rotation. (E1, T8) */
+  idempotencyKey(path: string, key: string | undefined, direction: 'do' | 'undo'): Awaitable<string>;
+  /** 32 bytes for `random()` and `uuid()`, derived from the path: the same on every fork. (T8) */
+  randomBytes(path: string): Awaitable<Uint8Array>;
+  /** A short digest of a question, by which an answer to another question is known. (T6) */
+  digest(text: string): Awaitable<string>;
+  /** Told once, never on replay. */
+  progress(progress: { readonly value: number; readonly total?: number; readonly message?: string }): void;
+  /** Told once, never on replay. */
+  log(level: LogLevel, data: Json): void;
+  /** What happens while the turn runs: for traces and tests. */
+  observe(event: StepEvent): void;
+  /** Advice for the author. Undefined outside development: what it takes to find is not free. */
+  readonly warn: ((message: string) => void) | undefined;
+  readonly limits: ProgramLimits;
+}
+
+/** Bounds of one saga and of one turn. (T11) */
+export interface ProgramLimits {
+  /** Entries in a journal. */
+  readonly maxJournalEntries: number;
+  /** Commands a body may yield in one advance, replayed ones included. */
+  readonly maxCommands: number;
+}
+
+/** Something that happened to a step in this turn. Never carries values. */
+export interface StepEvent {
+  readonly type: 'started' | 'succeeded' | 'failed' | 'retrying' | 'answered' | 'asked';
+  readonly kind: string;
+  readonly path: string;
+  /** The attempt, from 1, of a server step. */
+  readonly attempt?: number;
+  /** The thrown value, of a failed attempt: for hooks, never for the wire. */
+  readonly error?: unknown;
+}
+
+/** An answer that was not used, and why. */
+export interface IgnoredAnswer {
+  readonly stepId: string;
+  readonly why: 'unknown' | 'asked otherwise' | 'invalid';
+}
+
+/** How one turn of a program ended. (U1) */
+export type Outcome =
+  | {
+      readonly status: 'suspended';
+      readonly state: ProgramState;
+      /** What the client must do; empty when there is nothing to do but come again. */
+      readonly steps: readonly ClientStep[];
+      /** When nothing is asked: how long to wait before coming again. */
+      readonly retryAfterMs?: number;
+      /** How many of the client's answers were accepted in this turn. */
+      readonly accepted: number;
+      readonly ignored: readonly IgnoredAnswer[];
+    }
+  | {
+      readonly status: 'completed';
+      readonly result: unknown;
+      readonly ignored: readonly IgnoredAnswer[];
+    }
+  | {
+      readonly status: 'failed';
+      readonly error: unknown;
+      readonly ignored: readonly IgnoredAnswer[];
+    };
+
+/** One line of a saga's history, for operators: no values. */
+export interface TimelineEntry {
+  readonly kind: string;
+  readonly path: string;
+  /** What became of the step: `done`, `failed`, `declined`, … */
+  readonly outcome: string;
+  /** Bytes of its value in the journal, before compression. */
+  readonly bytes: number;
+}
+
+/**
+ * A saga as a host sees it: something that starts from arguments and advances by answers. `saga(…)` makes one from
+ * a generator; a machine can be one as well.
+ */
+export interface Program {
+  readonly name: string;
+  readonly version: string;
+  readonly title: string | undefined;
+  readonly description: string | undefined;
+  readonly input: Schema | undefined;
+  readonly output: Schema | undefined;
+  /** What an older token used again may do here; undefined: not declared. (E7) */
+  readonly forks: 'refuse' | 'accept' | undefined;
+  /** Parses the arguments and makes the state before the first turn. Throws {@link InvalidInput}. */
+  begin(args: Json): Promise<ProgramState>;
+  /** One turn. Rejects with `TurnAborted` or `AnswerConflict`; everything else is an outcome. */
+  advance(
+    state: ProgramState,
+    answers: ReadonlyMap<string, ClientAnswer>,
+    runtime: Runtime,
+  ): Promise<Outcome>;
+  /** What a state says happened so far. */
+  timeline(state: ProgramState): readonly TimelineEntry[];
+}
+
+/** The version of the replay rules of this release; it is sealed into each token. (R4) */
+export const engineVersion = 1;

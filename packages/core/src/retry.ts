@@ -1,0 +1,50 @@
+/** When and how often a server step is tried again. (E2) */
+export interface RetryPolicy {
+  /** How often it is tried at the most, the first time included. */
+  readonly attempts: number;
+  /** Milliseconds before the second attempt. Default 200. */
+  readonly delay?: number;
+  /** What each delay is multiplied by for the next one. Default 2. */
+  readonly factor?: number;
+  /** The longest delay in milliseconds. Default 60,000. */
+  readonly maxDelay?: number;
+  /** Whether a delay is drawn between half of it and all of it, so that many clients do not come at once. Default true. */
+  readonly jitter?: boolean;
+  /** Whether an error is worth another attempt. Gets what was thrown. Default: every error is. */
+  readonly when?: (error: unknown) => boolean;
+}
+
+/** Throws a `RangeError` where a policy cannot be meant. */
+export function toRetryPolicy(id: string, retry: RetryPolicy | number | undefined): RetryPolicy | undefined {
+  if (retry === undefined) return undefined;
+  const policy = typeof retry === 'number' ? { attempts: retry } : retry;
+  const { attempts, delay = 0, factor = 1, maxDelay = 0 } = policy;
+  if (!Number.isInteger(attempts) || attempts < 1) {
+    throw new RangeError(`retry.attempts of step '${id}' must be a whole number from 1.`);
+  }
+  if (!(delay >= 0 && factor >= 1 && maxDelay >= 0)) {
+    throw new RangeError(
+      `retry of step '${id}': delay and maxDelay must not be negative, factor must be 1 or more.`,
+    );
+  }
+  return policy;
+}
+
+/**
+ * Milliseconds to wait after a failed attempt, or undefined when there is no other.
+ *
+ * @param attempt - the attempt that failed, from 1
+ * @param random - a number in [0, 1)
+ */
+export function delayAfter(
+  policy: RetryPolicy | undefined,
+  attempt: number,
+  error: unknown,
+  random: () => number,
+): number | undefined {
+  if (policy === undefined || attempt >= policy.attempts) return undefined;
+  if (policy.when !== undefined && !policy.when(error)) return undefined;
+  const { delay = 200, factor = 2, maxDelay = 60_000, jitter = true } = policy;
+  const full = Math.min(maxDelay, delay * factor ** (attempt - 1));
+  return Math.round(jitter ? full * (0.5 + random() / 2) : full);
+}

@@ -1,0 +1,74 @@
+import { decode, encode } from './codec.ts';
+import type { CallSpec } from './command-spec.ts';
+import type { Task } from './fiber.ts';
+import type { NewEntry } from './journal.ts';
+import type { Runtime } from './program.ts';
+import { encodeError, runStep } from './run-step.ts';
+import { validate } from './standard-schema.ts';
+
+/** What became of a task that ran here: its journal entry, and the value as the body gets it. */
+export interface TaskEnd {
+  readonly entry: Omit<NewEntry, 'path' | 'fingerprint'>;
+  readonly value: unknown;
+}
+
+/** Runs what does not wait for the client. Never rejects. */
+export async function runTask(task: Task, runtime: Runtime, signal: AbortSignal): Promise<TaskEnd> {
+  try {
+    return await run(task, runtime, signal);
+  } catch (error) {
+    return end('f', encodeError(error));
+  }
+}
+
+async function run(task: Task, runtime: Runtime, signal: AbortSignal): Promise<TaskEnd> {
+  const { spec, path } = task;
+  switch (spec.kind) {
+    case 'step': {
+      const { letter, ...rest } = await runStep(task, spec, runtime, signal);
+      return 'text' in rest ? end(letter, rest.text) : { entry: { letter }, value: undefined };
+    }
+    case 'random':
+      return end('r', encode(fractionOf(await runtime.randomBytes(path))));
+    case 'uuid':
+      return end('u', encode(uuidOf(await runtime.randomBytes(path))));
+    case 'call':
+      return await parseArguments(spec);
+    case 'elicit':
+    case 'elicitUrl':
+    case 'sample':
+    case 'roots':
+    case 'checkpoint':
+    case 'now':
+    case 'info':
+      throw new TypeError(`${spec.kind} does not run here`);
+  }
+}
+
+// The body sees what went through the codec, in the first run too. (R2)
+function end(letter: NewEntry['letter'], text: string): TaskEnd {
+  return { entry: { letter, text }, value: decode(text) };
+}
+
+async function parseArguments(spec: CallSpec): Promise<TaskEnd> {
+  if (spec.input === undefined) return end('c', encode({}));
+  const parsed = await validate(spec.input, spec.args);
+  if (parsed.ok) return end('c', encode(parsed.value));
+  const message = `Invalid arguments for '${spec.id}': ${parsed.issues}`;
+  return end('f', encode({ name: 'InvalidInput', message, code: 'invalid_input' }));
+}
+
+/** A number in [0, 1) of the first 53 bits. */
+function fractionOf(bytes: Uint8Array): number {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  return ((view.getUint32(0) >>> 5) * 2 ** 26 + (view.getUint32(4) >>> 6)) / 2 ** 53;
+}
+
+/** A version 4 UUID of the first 16 bytes (RFC 9562). */
+function uuidOf(bytes: Uint8Array): string {
+  const octets = bytes.slice(0, 16);
+  octets[6] = ((octets[6] as number) & 0x0f) | 0x40;
+  octets[8] = ((octets[8] as number) & 0x3f) | 0x80;
+  const hex = Array.from(octets, (octet) => octet.toString(16).padStart(2, '0')).join('');
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
+}

@@ -1,0 +1,114 @@
+import type { Command, Steps } from './command.ts';
+import { generatorProgram } from './generator-program.ts';
+import type { Json } from './json.ts';
+import { assertStepId } from './path.ts';
+import type { Program } from './program.ts';
+import type { InferInput, InferOutput, Schema } from './standard-schema.ts';
+
+/** A block of content in a tool's result, as MCP has it. */
+export interface ContentBlock {
+  readonly type: string;
+  readonly [key: string]: unknown;
+}
+
+/** A tool's result, as MCP has it. */
+export interface ToolResult {
+  readonly content: readonly ContentBlock[];
+  readonly structuredContent?: { readonly [key: string]: unknown };
+  readonly isError?: boolean;
+  readonly _meta?: { readonly [key: string]: unknown };
+}
+
+/** What a body gets: the parsed arguments, or an empty object where no `input` is declared. */
+export type BodyInput<I extends Schema | undefined> = I extends Schema
+  ? InferOutput<I>
+  : Record<string, never>;
+
+/** What a body returns: the structured value where an `output` is declared, else a text or a tool result. */
+export type BodyResult<O extends Schema | undefined> = O extends Schema ? InferInput<O> : string | ToolResult;
+
+/** The body of a saga: a generator function. */
+export type SagaBody<A, R> = (input: A) => Steps<R>;
+
+/** What a client can be asked for. */
+export type ClientNeed = 'elicitation' | 'elicitation.url' | 'sampling' | 'roots';
+
+/** What a saga is, apart from its body. */
+export interface SagaOptions<I extends Schema | undefined, O extends Schema | undefined> {
+  /** The name of the tool. A token is bound to it: two sagas of one host never have the same. */
+  readonly name: string;
+  /** Raise it when the order or content of steps changes. A token names the version it was started with. */
+  readonly version: string;
+  readonly title?: string;
+  readonly description?: string;
+  /** The schema of the arguments. It parses them once, at the start. */
+  readonly input?: I;
+  /** The schema of the result, if it is structured. */
+  readonly output?: O;
+  /**
+   * A token is a save-game: without a guard an older one can be used again. `refuse` needs a guard on the host;
+   * `accept` says that going back does no harm. A saga that compensates must declare one of them. (E7)
+   */
+  readonly forks?: 'refuse' | 'accept';
+  /** What the client must be able to do, checked before anything runs. (W3) */
+  readonly needs?: readonly ClientNeed[];
+  /**
+   * Hands the client a token before the first server step runs, so that not even the very first effect is run
+   * twice when the first answer is lost. Costs one round trip. (E1) Default false.
+   */
+  readonly commitFirst?: boolean;
+  /** Hints about the tool for clients: MCP's tool annotations. */
+  readonly annotations?: { readonly [key: string]: Json };
+}
+
+/** A saga: give it to a host, or run it inside another one with `call`. */
+export interface Saga<I extends Schema | undefined, O extends Schema | undefined> extends Program {
+  readonly input: I;
+  readonly output: O;
+  readonly needs: readonly ClientNeed[];
+  readonly annotations: { readonly [key: string]: Json } | undefined;
+  readonly body: SagaBody<BodyInput<I>, BodyResult<O>>;
+}
+
+/**
+ * Defines a saga: a tool of several steps, written as a generator that reads straight down.
+ *
+ * The body must be deterministic between its steps: it is replayed, with the recorded results, whenever the saga
+ * goes on. Read the time with `now()`, randomness with `random()` and `uuid()`, and do everything that touches the
+ * world in a `step`.
+ *
+ * @throws TypeError where the options cannot be meant
+ */
+export function saga<I extends Schema | undefined = undefined, O extends Schema | undefined = undefined>(
+  options: SagaOptions<I, O>,
+  body: (input: BodyInput<I>) => Generator<Command<unknown>, BodyResult<O>, unknown>,
+): Saga<I, O> {
+  const { name, version } = options;
+  if (typeof name !== 'string' || name.length === 0 || name.length > 128) {
+    throw new TypeError('A saga needs a name of 1 to 128 characters: it is the name of the tool.');
+  }
+  if (typeof version !== 'string' || version.length === 0) {
+    throw new TypeError(`Saga '${name}' needs a version, a string such as '1'.`);
+  }
+  if (typeof body !== 'function') {
+    throw new TypeError(`Saga '${name}' needs a body: a generator function, function* (input) { … }.`);
+  }
+  return {
+    name,
+    version,
+    title: options.title,
+    description: options.description,
+    input: options.input as I,
+    output: options.output as O,
+    forks: options.forks,
+    needs: options.needs ?? [],
+    annotations: options.annotations,
+    body,
+    ...generatorProgram({ name, input: options.input, commitFirst: options.commitFirst ?? false, body }),
+  };
+}
+
+/** Throws a `TypeError` unless a saga's name can be an id, which `call` needs. */
+export function assertCallable(name: string): void {
+  assertStepId(name);
+}

@@ -1,0 +1,93 @@
+import { command, type Command } from './command.ts';
+import { assertJson, type Json } from './json.ts';
+import { assertStepId, assertStepKey } from './path.ts';
+import { toRetryPolicy, type RetryPolicy } from './retry.ts';
+
+/**
+ * Where an application says, once, what its server steps get as `context`:
+ * `declare module '@mcp-saga/core' { interface Register { context: Env } }`.
+ */
+// oxlint-disable-next-line typescript/no-empty-interface, typescript/no-empty-object-type -- filled in by applications
+export interface Register {}
+
+/** The type of `context` in server steps: what {@link Register} says, else `unknown`. */
+export type Context = Register extends { readonly context: infer C } ? C : unknown;
+
+/** What a server step gets to work with. */
+export interface StepContext<I> {
+  /** The step's `input`. */
+  readonly input: I;
+  /** What the host's caller gave this request: bindings, auth info, a database handle. Never journalled. */
+  readonly context: Context;
+  /** Aborts with the request, on the step's timeout, and when a sibling in `all` fails. */
+  readonly signal: AbortSignal;
+  /** From 1. */
+  readonly attempt: number;
+  /**
+   * Send it to the provider: the same for every attempt, every retry of the request, every fork of the token and
+   * across key rotation. (E1)
+   */
+  readonly idempotencyKey: string;
+}
+
+/** How a server step is run. */
+export interface StepOptions<I extends Json | undefined> {
+  /** What the step works on: JSON, handed to `run`. Replay refuses a step whose input has changed. (R3) */
+  readonly input?: I;
+  /** Tells this run of the step from others, in loops over items: part of its path and its idempotency key. */
+  readonly key?: string;
+  /** A number of attempts, or a policy. Default: one attempt. */
+  readonly retry?: RetryPolicy | number;
+  /** Milliseconds for one attempt, after which its signal aborts and it has failed. Default: none. */
+  readonly timeout?: number;
+  /**
+   * Lets the result be compressed together with what the client sent. Only for results that hold nothing secret and
+   * echo nothing the client chose: their length in the token would tell one by the other. (T10) Default false.
+   */
+  readonly compress?: boolean;
+}
+
+/**
+ * Runs a side effect on the server, once, and journals its result. The body gets the result as the codec gives it
+ * back, in the first run too; `run` may return JSON, and Date, Map, Set, BigInt, URL, Uint8Array, Error, undefined.
+ *
+ * Values in the journal sit with the client, encrypted: return references, not secrets. With `keep: false` only
+ * that it ran is journalled, and the body gets undefined.
+ *
+ * @throws StepError (in the body) when the last attempt failed, or its result cannot be encoded
+ */
+export function step<I extends Json | undefined = undefined>(
+  id: string,
+  run: (step: StepContext<I>) => unknown,
+  options: StepOptions<I> & { readonly keep: false },
+): Command<void>;
+export function step<R, I extends Json | undefined = undefined>(
+  id: string,
+  run: (step: StepContext<I>) => R | PromiseLike<R>,
+  options?: StepOptions<I> & { readonly keep?: true },
+): Command<R>;
+export function step(
+  id: string,
+  run: (step: StepContext<never>) => unknown,
+  options: StepOptions<Json | undefined> & { readonly keep?: boolean } = {},
+): Command<unknown> {
+  assertStepId(id);
+  if (typeof run !== 'function') throw new TypeError(`step('${id}') needs a function to run.`);
+  const { input, key, retry, timeout, keep = true, compress = false } = options;
+  if (input !== undefined) assertJson(input, { where: `input of step '${id}'` });
+  if (key !== undefined) assertStepKey(id, key);
+  if (timeout !== undefined && !(timeout > 0)) {
+    throw new RangeError(`The timeout of step '${id}' must be more than 0 milliseconds.`);
+  }
+  return command({
+    kind: 'step',
+    id,
+    run,
+    input,
+    key,
+    keep,
+    compress,
+    retry: toRetryPolicy(id, retry),
+    timeout,
+  });
+}
