@@ -1,0 +1,35 @@
+import type { Awaitable } from './awaitable.ts';
+import { portableBase64Url } from './base64url.ts';
+import { loadNode } from './node.ts';
+
+/** HMAC-SHA256 (RFC 2104): 32 bytes. */
+export function hmac(key: Uint8Array, data: Uint8Array): Awaitable<Uint8Array> {
+  const node = loadNode();
+  if (node === undefined) return hmacPortable(key, data);
+  return new Uint8Array(node.crypto.createHmac('sha256', key).update(data).digest());
+}
+
+/** HMAC-SHA256 by WebCrypto. */
+export async function hmacPortable(key: Uint8Array, data: Uint8Array): Promise<Uint8Array> {
+  const imported = await crypto.subtle.importKey(
+    'raw',
+    new Uint8Array(key),
+    { name: 'HMAC', hash: 'SHA-256' },
+    false,
+    ['sign'],
+  );
+  return new Uint8Array(await crypto.subtle.sign('HMAC', imported, new Uint8Array(data)));
+}
+
+/** SHA-256 over the UTF-8 bytes of a text, as base64url. */
+export function digestText(text: string): Awaitable<string> {
+  const node = loadNode();
+  if (node === undefined) return digestTextPortable(text);
+  return node.crypto.createHash('sha256').update(text, 'utf8').digest('base64url');
+}
+
+/** The same by WebCrypto. */
+export async function digestTextPortable(text: string): Promise<string> {
+  const bytes = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(text));
+  return portableBase64Url.encode(new Uint8Array(bytes));
+}

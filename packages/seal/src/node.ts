@@ -1,0 +1,114 @@
+/** What this package uses of Node's `Buffer` instances. */
+export interface NodeBytes extends Uint8Array {
+  toString(encoding?: 'base64url' | 'latin1' | 'utf8'): string;
+}
+
+/** What this package uses of Node's `Buffer`. */
+export interface NodeBuffer {
+  from(text: string, encoding: 'base64url' | 'latin1' | 'utf8'): NodeBytes;
+  from(buffer: ArrayBufferLike, byteOffset: number, length: number): NodeBytes;
+}
+
+interface Digester {
+  update(data: Uint8Array): Digester;
+  update(text: string, encoding: 'utf8'): Digester;
+  digest(): NodeBytes;
+  digest(encoding: 'base64url'): string;
+}
+
+interface Cipher {
+  setAAD(bytes: Uint8Array): void;
+  update(bytes: Uint8Array): NodeBytes;
+  final(): NodeBytes;
+}
+
+type GcmArguments = [
+  algorithm: 'aes-256-gcm',
+  key: Uint8Array,
+  nonce: Uint8Array,
+  options: { authTagLength: 16 },
+];
+
+/** What this package uses of `node:crypto`. */
+export interface NodeCrypto {
+  createHash(algorithm: 'sha256'): Digester;
+  createHmac(algorithm: 'sha256', key: Uint8Array): Digester;
+  createCipheriv(...options: GcmArguments): Cipher & { getAuthTag(): NodeBytes };
+  createDecipheriv(...options: GcmArguments): Cipher & { setAuthTag(tag: Uint8Array): void };
+}
+
+/** What this package uses of `node:zlib`. */
+export interface NodeZlib {
+  deflateRawSync(bytes: Uint8Array): NodeBytes;
+  inflateRawSync(
+    bytes: Uint8Array,
+    options: { maxOutputLength: number; info: true },
+  ): { buffer: NodeBytes; engine: { bytesWritten: number } };
+}
+
+/** Node's built-in modules, as far as this package needs them. */
+export interface NodeBuiltins {
+  readonly Buffer: NodeBuffer;
+  readonly crypto: NodeCrypto;
+  readonly zlib: NodeZlib;
+}
+
+let loaded: NodeBuiltins | false | undefined;
+
+/**
+ * The built-in modules for the synchronous path, or `undefined` where they cannot be had or do not work. Other
+ * runtimes ship some of them as stubs that throw when called, so they are tried once, on first use.
+ */
+export function loadNode(): NodeBuiltins | undefined {
+  loaded ??= findNode() ?? false;
+  return loaded === false ? undefined : loaded;
+}
+
+function findNode(): NodeBuiltins | undefined {
+  try {
+    const builtin = builtinLoader();
+    if (builtin === undefined) return undefined;
+    const node: Readonly<Record<string, unknown>> = {
+      Buffer: readMember(builtin('node:buffer'), 'Buffer'),
+      crypto: builtin('node:crypto'),
+      zlib: builtin('node:zlib'),
+    };
+    return isNode(node) && works(node) ? node : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function builtinLoader(): ((id: string) => unknown) | undefined {
+  const process = readMember(globalThis, 'process');
+  const load = readMember(process, 'getBuiltinModule');
+  return typeof load === 'function' ? (id) => load.call(process, id) : undefined;
+}
+
+function readMember(value: unknown, name: string): unknown {
+  return typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined;
+}
+
+// That the modules are there; that they are what they seem is found by trying them.
+function isNode(
+  node: Readonly<Record<string, unknown>>,
+): node is Readonly<Record<string, unknown>> & NodeBuiltins {
+  return node['Buffer'] !== undefined && node['crypto'] !== undefined && node['zlib'] !== undefined;
+}
+
+function works({ Buffer, crypto, zlib }: NodeBuiltins): boolean {
+  const key = crypto.createHmac('sha256', new Uint8Array(32)).update(new Uint8Array(1)).digest();
+  const text = crypto.createHash('sha256').update('saga', 'utf8').digest('base64url');
+  const bytes = Buffer.from(text, 'base64url');
+  const cipher = crypto.createCipheriv('aes-256-gcm', key, bytes.subarray(0, 12), { authTagLength: 16 });
+  cipher.setAAD(key);
+  const sealed = cipher.update(zlib.deflateRawSync(bytes));
+  cipher.final();
+  const decipher = crypto.createDecipheriv('aes-256-gcm', key, bytes.subarray(0, 12), { authTagLength: 16 });
+  decipher.setAAD(key);
+  decipher.setAuthTag(cipher.getAuthTag());
+  const opened = decipher.update(sealed);
+  decipher.final();
+  const inflated = zlib.inflateRawSync(opened, { maxOutputLength: bytes.length, info: true });
+  return inflated.buffer.toString('base64url') === text && inflated.engine.bytesWritten === opened.length;
+}

@@ -1,0 +1,81 @@
+import type { Awaitable } from './awaitable.ts';
+import { createNodeBase64Url, portableBase64Url } from './base64url.ts';
+import type { Claims, Purpose } from './claims.ts';
+import { SealError } from './errors.ts';
+import type { Expectations } from './expectations.ts';
+import { createFastSealer } from './fast-sealer.ts';
+import type { KeyRing } from './key-ring.ts';
+import type { Limits } from './limits.ts';
+import { loadNode } from './node.ts';
+import { createPortableSealer } from './portable-sealer.ts';
+import { prepareSetup } from './setup.ts';
+import type { Stream } from './streams.ts';
+
+/** What a token held. */
+export interface Sealed {
+  readonly claims: Claims;
+  readonly purpose: Purpose;
+  readonly audience: string;
+  /** The id of the key that sealed it. */
+  readonly kid: string;
+  /** The id of the saga. */
+  readonly sid: string;
+  /** The streams as they were given, in their order. */
+  readonly streams: readonly Uint8Array[];
+}
+
+/** Seals and opens the tokens of one service. Its results need no `await` on the fast path. */
+export interface Sealer {
+  /** A new id for a saga: 16 random bytes, base64url. It is readable in every token and opens nothing. */
+  newSagaId(): string;
+  /**
+   * Seals claims and streams into a token, with the ring's first key.
+   *
+   * @throws TokenTooLarge when it would be over a limit; TypeError for claims of wrong types and for an id that
+   * `newSagaId` could not have made.
+   */
+  seal(purpose: Purpose, sid: string, claims: Claims, streams: readonly Stream[]): Awaitable<string>;
+  /**
+   * Opens a token, if it is one of this service and agrees with what is expected.
+   *
+   * @throws TokenRefused, and nothing else, always with the same message.
+   */
+  open(token: string, expect: Expectations): Awaitable<Sealed>;
+}
+
+/** Options of {@link createSealer}. */
+export interface SealerOptions {
+  readonly ring: KeyRing;
+  /** The name of the service the tokens are for. A guard against mistakes, not against who shares the keys. */
+  readonly audience: string;
+  /** Defaults: `defaultLimits`. */
+  readonly limits?: Partial<Limits>;
+  /** Milliseconds since the epoch. Default `Date.now`. */
+  readonly clock?: () => number;
+  /** Bytes no one can guess, and new ones on every call. Default: the platform's generator. */
+  readonly random?: (bytes: number) => Uint8Array;
+  /**
+   * `fast` is synchronous and needs `node:crypto`; `portable` needs WebCrypto and gives promises; `auto`, the
+   * default, is `fast` where it works. Both write and open the very same tokens.
+   */
+  readonly implementation?: 'auto' | 'fast' | 'portable';
+}
+
+/**
+ * Makes the sealer of a service.
+ *
+ * @throws SealError with code `unsupported` for `fast` where it cannot be had; TypeError for a ring not made by
+ * `createKeyRing` and for an audience that is not a text; RangeError for a bad limit.
+ */
+export function createSealer(options: SealerOptions): Sealer {
+  const implementation = options.implementation ?? 'auto';
+  const node = implementation === 'portable' ? undefined : loadNode();
+  if (node !== undefined) return createFastSealer(prepareSetup(options, createNodeBase64Url(node)), node);
+  if (implementation === 'fast') {
+    throw new SealError(
+      'unsupported',
+      'The fast implementation needs node:crypto and process.getBuiltinModule',
+    );
+  }
+  return createPortableSealer(prepareSetup(options, portableBase64Url));
+}
