@@ -1,0 +1,148 @@
+import type { SuspendedSaga } from './suspended-saga.ts';
+import type { SagaMethod } from './wire.ts';
+
+/** What the errors of this package are told apart by. */
+export type SagaClientErrorCode =
+  | 'SAGAS_NOT_SUPPORTED'
+  | 'SAGA_PROTOCOL_ERROR'
+  | 'SAGA_REQUEST_FAILED'
+  | 'SAGA_ABORTED'
+  | 'SAGA_ROUNDS_EXCEEDED'
+  | 'SAGA_ON_TURN_FAILED'
+  | 'KEPT_SAGA_INVALID';
+
+/** For the constructors of errors. */
+export interface SagaClientErrorOptions {
+  readonly cause?: unknown;
+  readonly saga?: SuspendedSaga | undefined;
+}
+
+/** Base of every error of this package. No message holds a token or an answer. */
+export abstract class SagaClientError extends Error {
+  abstract readonly code: SagaClientErrorCode;
+  // Private, so that logging the error does not print what the saga holds.
+  readonly #saga: SuspendedSaga | undefined;
+
+  constructor(message: string, options: SagaClientErrorOptions = {}) {
+    super(message, 'cause' in options ? { cause: options.cause } : undefined);
+    this.#saga = options.saga;
+  }
+
+  /**
+   * The saga as it was when this happened, with the answers already collected: `resumeSaga(client, error.saga)` goes
+   * on from there. Undefined when the saga had not begun.
+   */
+  get saga(): SuspendedSaga | undefined {
+    return this.#saga;
+  }
+}
+
+/** The server has no saga methods, or not this one; call the tool with `tools/call`. */
+export class SagasNotSupported extends SagaClientError {
+  override readonly code = 'SAGAS_NOT_SUPPORTED';
+  readonly method: SagaMethod;
+
+  constructor(method: SagaMethod, options: SagaClientErrorOptions = {}) {
+    super(`The server does not offer ${method}`, options);
+    this.method = method;
+  }
+  override get name(): string {
+    return 'SagasNotSupported';
+  }
+}
+
+/** The server answered something that is neither a suspended saga nor a `CallToolResult`. */
+export class SagaProtocolError extends SagaClientError {
+  override readonly code = 'SAGA_PROTOCOL_ERROR';
+  /** The path of the field at fault, such as `steps[0].stepId`. */
+  readonly field: string;
+
+  constructor(field: string, problem: string, options: SagaClientErrorOptions = {}) {
+    super(`The server's answer is malformed: ${field} ${problem}`, options);
+    this.field = field;
+  }
+  override get name(): string {
+    return 'SagaProtocolError';
+  }
+}
+
+/** A request failed or was refused; `cause` is the SDK's error. The saga can be resumed unless its token is refused. */
+export class SagaRequestFailed extends SagaClientError {
+  override readonly code = 'SAGA_REQUEST_FAILED';
+  readonly method: SagaMethod;
+  /**
+   * The code of JSON-RPC: -32602 when the token or an answer was refused. Undefined when no answer came; SDK v1 has
+   * -32000 (closed) and -32001 (timeout) for that.
+   */
+  readonly rpcCode: number | undefined;
+
+  constructor(
+    method: SagaMethod,
+    problem: string,
+    rpcCode: number | undefined,
+    options: SagaClientErrorOptions = {},
+  ) {
+    super(`${method} failed: ${problem}`, options);
+    this.method = method;
+    this.rpcCode = rpcCode;
+  }
+  override get name(): string {
+    return 'SagaRequestFailed';
+  }
+}
+
+/** `options.signal` aborted; `cause` is its reason. */
+export class SagaAborted extends SagaClientError {
+  override readonly code = 'SAGA_ABORTED';
+
+  constructor(options: SagaClientErrorOptions = {}) {
+    super(
+      options.saga ? 'The saga was left suspended: aborted' : 'The saga was aborted before it began',
+      options,
+    );
+  }
+  override get name(): string {
+    return 'SagaAborted';
+  }
+}
+
+/** The saga was still suspended after `maxRounds` resumptions. Resuming it begins to count anew. */
+export class SagaRoundsExceeded extends SagaClientError {
+  override readonly code = 'SAGA_ROUNDS_EXCEEDED';
+  readonly maxRounds: number;
+
+  constructor(maxRounds: number, options: SagaClientErrorOptions = {}) {
+    super(`The saga is still suspended after ${maxRounds} rounds; raise maxRounds or resume it`, options);
+    this.maxRounds = maxRounds;
+  }
+  override get name(): string {
+    return 'SagaRoundsExceeded';
+  }
+}
+
+/** `options.onTurn` threw, `cause` is what; nothing was asked or sent for this turn. */
+export class SagaOnTurnFailed extends SagaClientError {
+  override readonly code = 'SAGA_ON_TURN_FAILED';
+
+  constructor(options: SagaClientErrorOptions = {}) {
+    super('options.onTurn failed', options);
+  }
+  override get name(): string {
+    return 'SagaOnTurnFailed';
+  }
+}
+
+/** What should be resumed is not a saga as this package keeps them. */
+export class KeptSagaInvalid extends SagaClientError {
+  override readonly code = 'KEPT_SAGA_INVALID';
+  /** The path of the field at fault; empty for the whole. */
+  readonly field: string;
+
+  constructor(field: string, problem: string) {
+    super(`This is not a kept saga: ${field === '' ? 'it' : field} ${problem}`);
+    this.field = field;
+  }
+  override get name(): string {
+    return 'KeptSagaInvalid';
+  }
+}

@@ -1,0 +1,42 @@
+/**
+ * The part of an MCP SDK `Client` that sagas need. `@modelcontextprotocol/client` 2.x and the `Client` of
+ * `@modelcontextprotocol/sdk` 1.x both fit; neither is imported.
+ */
+export interface McpClient {
+  request(
+    request: { method: string; params?: { [key: string]: unknown } },
+    resultSchema: object,
+    options?: object,
+  ): Promise<unknown>;
+  getServerCapabilities(): object | undefined;
+}
+
+/** Passed to the SDK's `client.request` with each request of a saga. */
+export interface RequestOptions {
+  /** How long one request may take, in milliseconds; the SDKs' default is 60,000. A turn of a saga may take longer. */
+  readonly timeout?: number;
+  /** How long one request may take with all its progress, in milliseconds. */
+  readonly maxTotalTimeout?: number;
+  /** Whether progress starts `timeout` anew. */
+  readonly resetTimeoutOnProgress?: boolean;
+  /** Asks the server for progress; its values rise over all turns of a saga. */
+  readonly onprogress?: (progress: { progress: number; total?: number; message?: string }) => void;
+  /** Further HTTP headers; SDK v2 only. */
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/**
+ * A result schema that lets everything pass, in the form of either SDK (Standard Schema for v2, `safeParse` for v1):
+ * what comes back is validated by this package, so that the error can name the field and never quotes a value.
+ */
+export const anyResult: {
+  readonly '~standard': {
+    readonly version: 1;
+    readonly vendor: string;
+    readonly validate: (value: unknown) => { readonly value: unknown };
+  };
+  readonly safeParse: (data: unknown) => { readonly success: true; readonly data: unknown };
+} = {
+  '~standard': { version: 1, vendor: 'mcp-saga', validate: (value) => ({ value }) },
+  safeParse: (data) => ({ success: true, data }),
+};

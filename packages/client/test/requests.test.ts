@@ -1,0 +1,181 @@
+import { Client as ClientV2, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import { createMcpHandler, McpServer } from '@modelcontextprotocol/server';
+import { expect, test } from 'vitest';
+import {
+  callSaga,
+  type McpClient,
+  resumeSaga,
+  SAGA_EXTENSION,
+  SagaProtocolError,
+  SagaRequestFailed,
+  SagasNotSupported,
+  startSaga,
+} from '../src/index.ts';
+import { connections } from './fixtures/connections.ts';
+import { deferred } from './fixtures/deferred.ts';
+import { done, form, rpcError, ScriptedServer, suspended } from './fixtures/scripted-server.ts';
+import { thrownBy } from './fixtures/thrown-by.ts';
+
+const call = { name: 'ship' };
+
+/** A client that fails every request like this. */
+function failing(error: unknown): McpClient {
+  return { request: () => Promise.reject(error), getServerCapabilities: () => ({}) };
+}
+
+test.for(connections)('keeps the saga when the connection closes under it: $name', async ({ connect }) => {
+  const arrived = deferred<null>();
+  const never = deferred<Record<string, unknown>>();
+  const server = new ScriptedServer([
+    suspended('t1', [form('first')]),
+    () => {
+      arrived.resolve(null);
+      return never.promise;
+    },
+  ]);
+  const { client, close } = await connect(server);
+  const running = callSaga(client, call, { handlers: { elicitation: () => ({ action: 'decline' }) } });
+  const outcome = thrownBy(SagaRequestFailed, running);
+
+  await arrived.promise;
+  await close();
+  const error = await outcome;
+
+  expect(error.saga?.answers).toStrictEqual([{ stepId: 'first', result: { action: 'decline' } }]);
+  expect(error.cause).toBeInstanceOf(Error);
+  never.resolve({});
+});
+
+test.for(connections)('passes its request options to every request: $name', async ({ connect }) => {
+  const server = new ScriptedServer([suspended('t1', []), done('ok')]);
+  const { client, close } = await connect(server);
+
+  await callSaga(client, call, { requestOptions: { timeout: 5000, onprogress: () => {} } });
+
+  expect(server.received.map(({ meta }) => meta['progressToken'])).toStrictEqual([
+    expect.any(Number),
+    expect.any(Number),
+  ]);
+  await close();
+});
+
+test('does not quote the body of an HTTP error, which stays with the cause', async () => {
+  let broken = false;
+  const handler = createMcpHandler(() => {
+    const mcp = new McpServer(
+      { name: 'test', version: '1' },
+      { capabilities: { extensions: { [SAGA_EXTENSION]: {} } } },
+    );
+    mcp.server.setRequestHandler(
+      'tools/callSaga',
+      { params: { '~standard': { version: 1, vendor: 'test', validate: (value) => ({ value }) } } },
+      () => suspended('t1', []),
+    );
+    return mcp;
+  });
+  const client = new ClientV2(
+    { name: 'test', version: '1' },
+    { versionNegotiation: { mode: { pin: '2026-07-28' } } },
+  );
+  const url = new URL('http://localhost/mcp');
+  await client.connect(
+    new StreamableHTTPClientTransport(url, {
+      fetch: async (to, init) =>
+        broken ? new Response('a stack trace', { status: 502 }) : handler.fetch(new Request(to, init)),
+    }),
+  );
+  const turn = await startSaga(client, call);
+  if (turn.status !== 'suspended') throw new Error('completed');
+  broken = true;
+
+  const error = await thrownBy(SagaRequestFailed, resumeSaga(client, turn.saga));
+
+  expect(error.message).toBe('tools/resumeSaga failed: CLIENT_HTTP_NOT_IMPLEMENTED');
+  expect(error.rpcCode).toBeUndefined();
+  expect(error.saga).toMatchObject({ turn: 1 });
+  await client.close();
+});
+
+test.for([
+  ['-32601 as a code', rpcError(-32601, 'Method not found')],
+  [
+    '404 with the code in the body',
+    Object.assign(new Error(), {
+      code: 'CLIENT_HTTP_NOT_IMPLEMENTED',
+      data: {
+        status: 404,
+        text: '{"jsonrpc":"2.0","id":1,"error":{"code":-32601,"message":"Method not found"}}',
+      },
+    }),
+  ],
+] as const)('knows a method that is not there by %s', async ([, cause]) => {
+  const error = await thrownBy(SagasNotSupported, callSaga(failing(cause), call));
+  expect(error.cause).toBe(cause);
+});
+
+test.for([
+  [
+    '404 of something else',
+    { code: 'CLIENT_HTTP_NOT_IMPLEMENTED', data: { status: 404, text: '<html>' } },
+    'CLIENT_HTTP_NOT_IMPLEMENTED',
+  ],
+  ['404 of a lost session', { code: 'X', data: { status: 404, text: '{"error":{"code":-32001}}' } }, 'X'],
+  ['a status in the code, as SDK v1 has it', { code: 404, message: 'body' }, '404'],
+  ['an error without a code', { message: 'Not connected' }, 'Not connected'],
+  ['nothing to go by', 'oops', 'see the cause'],
+] as const)('does not take for a missing method %s', async ([, cause, problem]) => {
+  const error = await thrownBy(SagaRequestFailed, callSaga(failing(cause), call));
+  expect(error).toMatchObject({ message: `tools/callSaga failed: ${problem}`, rpcCode: undefined, cause });
+});
+
+test.for(['INVALID_RESULT', 'UNSUPPORTED_RESULT_TYPE'])(
+  'calls it malformed when SDK v2 does: %s',
+  async (code) => {
+    const error = await thrownBy(SagaProtocolError, callSaga(failing({ code }), call));
+    expect(error).toMatchObject({ field: 'resultType', cause: { code } });
+  },
+);
+
+test('refuses an answer that is no object', async () => {
+  const client: McpClient = {
+    request: () => Promise.resolve('text'),
+    getServerCapabilities: () => undefined,
+  };
+  await expect(callSaga(client, call)).rejects.toMatchObject({ field: 'result' });
+});
+
+test('works with a client that keeps its handlers elsewhere, if it is given some', async () => {
+  const answers = [suspended('t1', [{ type: 'roots', stepId: 'where' }]), done('ok')];
+  const client: McpClient = {
+    request: () => Promise.resolve(answers.shift()),
+    getServerCapabilities: () => undefined,
+  };
+  await expect(callSaga(client, call, { handlers: { roots: () => ({ roots: [] }) } })).resolves.toMatchObject(
+    done('ok'),
+  );
+});
+
+test.for(connections)('gives a registered handler no peer to talk to: $name', async ({ connect }) => {
+  const server = new ScriptedServer([suspended('t1', [form('first')]), done('ok')]);
+  const { client, close } = await connect(server, {
+    elicitation: async (_params, context) => {
+      const sends = findFunctions(context).filter(([name]) => name !== 'requestState');
+      expect(sends).toHaveLength(2);
+      for (const [, send] of sends) await expect(send()).rejects.toThrow('no request to relate messages to');
+      return { action: 'accept', content: { value: 'asked nobody' } };
+    },
+  });
+
+  await callSaga(client, call);
+
+  expect(server.sent.at(-1)?.params['completedSteps']).toMatchObject([{ result: { action: 'accept' } }]);
+  await close();
+});
+
+function findFunctions(context: unknown): [string, () => Promise<unknown>][] {
+  if (typeof context !== 'object' || context === null) return [];
+  return Object.entries(context).flatMap(([name, value]: [string, unknown]) => {
+    if (typeof value === 'function') return [[name, async () => Reflect.apply(value, undefined, [])]];
+    return value instanceof AbortSignal ? [] : findFunctions(value);
+  });
+}
