@@ -91,7 +91,7 @@ async function wait(
   if (left <= 0) return;
   try {
     await abortable(clock.sleep(left, signal), signal);
-  } catch (error) {
-    throw signal.aborted ? new SagaAborted({ cause: signal.reason, saga }) : error;
+  } catch (cause) {
+    throw new SagaAborted({ cause, saga });
   }
 }

@@ -2,7 +2,7 @@
 export interface Clock {
   /** Milliseconds since 1970. */
   now(): number;
-  /** Resolves after `ms` milliseconds; may reject when `signal` aborts. */
+  /** Resolves after `ms` milliseconds; rejects, if ever, because `signal` aborted. */
   sleep(ms: number, signal: AbortSignal): Promise<void>;
 }
 
