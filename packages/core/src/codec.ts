@@ -90,7 +90,7 @@ function isPlainJson(value: unknown, depth: number): boolean {
     keys++;
     if (key === TAG) tagged = true;
   }
-  return !(tagged && keys === 1);
+  return !tagged || keys > 1;
 }
 
 /** Copies a value into JSON with tags, or refuses it at the place where it cannot be kept. */
@@ -116,18 +116,11 @@ function tag(value: unknown, place: Place | undefined, depth: number, where: str
     tag(item, { parent: place, key }, depth + 1, where);
   const container = isPlain ? undefined : tagContainer(value, child);
   if (container !== undefined) return container;
-  if ('then' in value && typeof value.then === 'function') {
-    throw unencodable(where, place, 'is a promise: await it first');
-  }
-  if (!isPlain) throw unencodable(where, place, `is an instance of a class: ${ADVICE}`);
-  if ('toJSON' in value && typeof value.toJSON === 'function') {
-    throw unencodable(where, place, `has a toJSON method: ${ADVICE}`);
-  }
+  const problem = objectProblem(value, isPlain);
+  if (problem !== undefined) throw unencodable(where, place, problem);
   // Array.from and not map, which skips holes.
   if (isList) return Array.from(value, child);
 
-  if (Object.getOwnPropertySymbols(value).length > 0)
-    throw unencodable(where, place, 'has a symbol as a key: use string keys');
   const copy: Record<string, unknown> = {};
   const keys = Object.keys(value);
   for (const key of keys) {
@@ -138,6 +131,15 @@ function tag(value: unknown, place: Place | undefined, depth: number, where: str
     defineOwn(copy, key, child(property?.value, key));
   }
   return keys.length === 1 && keys[0] === TAG ? { [TAG]: [TAG, copy[TAG]] } : copy;
+}
+
+function objectProblem(value: object, isPlain: boolean): string | undefined {
+  if ('then' in value && typeof value.then === 'function') return 'is a promise: await it first';
+  if (!isPlain) return `is an instance of a class: ${ADVICE}`;
+  if ('toJSON' in value && typeof value.toJSON === 'function') return `has a toJSON method: ${ADVICE}`;
+  if (!Array.isArray(value) && Object.getOwnPropertySymbols(value).length > 0)
+    return 'has a symbol as a key: use string keys';
+  return undefined;
 }
 
 function tagNumber(value: number): unknown {
@@ -162,9 +164,7 @@ function tagContainer(value: object, child: (item: unknown, key: string | number
   if (value instanceof Map && prototype === Map.prototype) {
     return { [TAG]: ['m', ...[...value].flatMap(([k, v], index) => [child(k, index), child(v, index)])] };
   }
-  if (value instanceof Set && prototype === Set.prototype) {
-    return { [TAG]: ['s', ...[...value].map(child)] };
-  }
+  if (value instanceof Set && prototype === Set.prototype) return { [TAG]: ['s', ...[...value].map(child)] };
   return undefined;
 }
 
@@ -193,17 +193,13 @@ function reviveContainer(container: object, depth: number): unknown {
   if (!isPlainObject(container)) throw undecodable('not made by JSON.parse');
   for (const key in container) {
     const item = container[key];
-    if (key === TAG && isSoleKey(container)) return untag(item, depth + 1);
+    if (key === TAG && Object.hasOwn(container, TAG) && Object.keys(container).length === 1)
+      return untag(item, depth + 1);
     if (typeof item !== 'object' || item === null || !Object.hasOwn(container, key)) continue;
     const revived = reviveContainer(item, depth + 1);
     if (revived !== item) defineOwn(container, key, revived);
   }
   return container;
-}
-
-function isSoleKey(container: object): boolean {
-  const keys = Object.keys(container);
-  return keys.length === 1 && keys[0] === TAG;
 }
 
 function untag(body: unknown, depth: number): unknown {
@@ -268,8 +264,8 @@ function digits(value: bigint): string | undefined {
 }
 
 /** Defines an own property: assigning `__proto__` would change the prototype. */
-function defineOwn(target: object, key: string, value: unknown): void {
-  if (key !== '__proto__') Reflect.set(target, key, value);
+function defineOwn(target: Record<string, unknown>, key: string, value: unknown): void {
+  if (key !== '__proto__') target[key] = value;
   else Object.defineProperty(target, key, { value, writable: true, enumerable: true, configurable: true });
 }
 

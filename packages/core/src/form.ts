@@ -213,17 +213,18 @@ function isNull(member: Json): boolean {
 }
 
 /** Follows references into the schema's own definitions, of the node and of the members of its union. */
-function resolve(node: Json | undefined, root: JsonObject, path: string): JsonObject {
+function resolve(node: Json | undefined, root: JsonObject, path: string, hopsBefore = 0): JsonObject {
   let at = isJsonObject(node) ? node : {};
-  for (let hops = 0; isText(at['$ref']); hops++) {
+  let hops = hopsBefore;
+  for (; isText(at['$ref']); hops++) {
     const { $ref: pointer, ...beside } = at;
     const target = hops < MAX_HOPS && isText(pointer) ? follow(pointer, root) : undefined;
-    if (target === undefined) throw refusal(path, 'refers to a schema that is not part of it');
+    if (target === undefined) throw refusal(path, 'refers to itself, or to a schema outside');
     at = { ...target, ...beside };
   }
   for (const key of ['anyOf', 'oneOf']) {
     const union = at[key];
-    if (isList(union)) at = { ...at, [key]: union.map((member) => resolve(member, root, path)) };
+    if (isList(union)) at = { ...at, [key]: union.map((member) => resolve(member, root, path, hops)) };
   }
   return at;
 }

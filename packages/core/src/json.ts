@@ -98,7 +98,7 @@ function leafProblem(value: unknown): string | undefined {
 }
 
 /** Whether `value` is an object made by a literal, `JSON.parse` or `Object.create(null)`, in any realm. */
-export function isPlainObject(value: unknown): value is { readonly [key: string]: unknown } {
+export function isPlainObject(value: unknown): value is Record<string, unknown> {
   if (typeof value !== 'object' || value === null) return false;
   const prototype: unknown = Object.getPrototypeOf(value);
   if (prototype === null || prototype === Object.prototype) return true;

@@ -1,0 +1,203 @@
+import { specTypeSchemas } from '@modelcontextprotocol/client';
+import { ElicitRequestFormParamsSchema } from '@modelcontextprotocol/sdk/types.js';
+import { describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { toForm } from '../src/form.ts';
+import type { FormField } from '../src/form.ts';
+import type { Json } from '../src/json.ts';
+import type { Schema } from '../src/standard-schema.ts';
+
+function field(schema: z.ZodType): FormField | undefined {
+  return toForm(z.object({ field: schema })).properties['field'];
+}
+
+const titled = z.union([z.literal('r').meta({ title: 'Red' }), z.literal('g').meta({ title: 'Green' })]);
+
+const tree = z.object({
+  name: z.string(),
+  get child() {
+    return tree.optional();
+  },
+});
+
+describe('toForm', () => {
+  it('[W1] writes the exact form of one required text', () => {
+    expect(JSON.stringify(toForm(z.object({ target: z.string() })))).toBe(
+      '{"type":"object","properties":{"target":{"type":"string"}},"required":["target"]}',
+    );
+  });
+
+  it('[W1] converts a schema once', () => {
+    const schema = z.object({ a: z.string() });
+    const { jsonSchema } = schema['~standard'];
+    let calls = 0;
+    const counted: Schema = {
+      '~standard': {
+        ...schema['~standard'],
+        jsonSchema: { ...jsonSchema, input: (o) => (calls++, jsonSchema.input(o)) },
+      },
+    };
+    expect(toForm(counted)).toBe(toForm(counted));
+    expect(calls).toBe(1);
+  });
+
+  it('[W1] is JSON by type', () => {
+    const form: Json = toForm(z.object({}));
+    expect(form).toEqual({ type: 'object', properties: {} });
+  });
+
+  it('[W1] leaves optional and defaulted fields out of required', () => {
+    const form = toForm(
+      z.object({ a: z.string().optional(), b: z.boolean().default(true), c: z.int().default(3) }),
+    );
+    expect(form).toEqual({
+      type: 'object',
+      properties: {
+        a: { type: 'string' },
+        b: { type: 'boolean', default: true },
+        c: { type: 'integer', default: 3 },
+      },
+    });
+  });
+
+  it.each<[string, z.ZodType, object]>([
+    [
+      'title and description',
+      z.string().meta({ title: 'T', description: 'D', extra: 1 }),
+      { type: 'string', title: 'T', description: 'D' },
+    ],
+    ['lengths', z.string().min(1).max(9), { type: 'string', minLength: 1, maxLength: 9 }],
+    ['an email without the pattern', z.email(), { type: 'string', format: 'email' }],
+    ['a URL', z.url(), { type: 'string', format: 'uri' }],
+    ['a date', z.iso.date(), { type: 'string', format: 'date' }],
+    ['a date-time', z.iso.datetime(), { type: 'string', format: 'date-time' }],
+    ['a format that forms lack', z.uuid(), { type: 'string' }],
+    ['patterns', z.string().regex(/a/).regex(/b/), { type: 'string' }],
+    ['an integer without the safe bounds', z.int(), { type: 'integer' }],
+    ['a positive integer', z.int().positive(), { type: 'integer', minimum: 1 }],
+    ['exclusive bounds', z.number().gt(1).lt(5).multipleOf(0.5), { type: 'number', minimum: 1, maximum: 5 }],
+    ['a number in bounds', z.number().min(1).max(5), { type: 'number', minimum: 1, maximum: 5 }],
+    ['a box that must be ticked', z.literal(true), { type: 'boolean' }],
+    ['the input of a transform', z.string().transform(Number), { type: 'string' }],
+    ['an enum', z.enum(['a', 'b']).default('b'), { type: 'string', enum: ['a', 'b'], default: 'b' }],
+    ['literals', z.literal(['a', 'b']), { type: 'string', enum: ['a', 'b'] }],
+    ['one literal', z.literal('a'), { type: 'string', enum: ['a'] }],
+    [
+      'a union of enums',
+      z.union([z.enum(['a', 'b']), z.literal('c')]),
+      { type: 'string', enum: ['a', 'b', 'c'] },
+    ],
+    [
+      'an enum with enumNames',
+      z.enum(['a', 'b']).meta({ enumNames: ['A', 'B'] }),
+      { type: 'string', enum: ['a', 'b'], enumNames: ['A', 'B'] },
+    ],
+    [
+      'a titled enum',
+      titled,
+      {
+        type: 'string',
+        oneOf: [
+          { const: 'r', title: 'Red' },
+          { const: 'g', title: 'Green' },
+        ],
+      },
+    ],
+    [
+      'several of an enum',
+      z
+        .array(z.enum(['a', 'b']))
+        .min(1)
+        .max(2)
+        .default(['a']),
+      {
+        type: 'array',
+        minItems: 1,
+        maxItems: 2,
+        items: { type: 'string', enum: ['a', 'b'] },
+        default: ['a'],
+      },
+    ],
+    [
+      'several of a titled enum',
+      z.array(titled),
+      {
+        type: 'array',
+        items: {
+          anyOf: [
+            { const: 'r', title: 'Red' },
+            { const: 'g', title: 'Green' },
+          ],
+        },
+      },
+    ],
+    ['a named schema', z.enum(['a']).meta({ id: 'FormTestNamed' }), { type: 'string', enum: ['a'] }],
+  ])('[W1] writes %s as every SDK reads it', (_what, schema, expected) => {
+    expect(field(schema)).toEqual(expected);
+    const params = { message: 'm', requestedSchema: toForm(z.object({ field: schema })) };
+    expect(ElicitRequestFormParamsSchema.parse(params)).toEqual(params);
+    expect(specTypeSchemas.ElicitRequestFormParams['~standard'].validate(params)).toEqual({ value: params });
+  });
+
+  it('[W1] takes null for absent where the field is optional', () => {
+    expect(field(z.string().nullish())).toEqual({ type: 'string' });
+    expect(field(z.enum(['a', 'b']).nullish())).toEqual({ type: 'string', enum: ['a', 'b'] });
+  });
+
+  it.each<[string, z.ZodType, RegExp]>([
+    [
+      'an object inside',
+      z.object({ address: z.object({ street: z.string() }) }),
+      /'address' is an object inside/,
+    ],
+    [
+      'a list of free texts',
+      z.object({ tags: z.array(z.string()) }),
+      /'tags\[\]' is not one of several texts/,
+    ],
+    ['a union of types', z.object({ a: z.union([z.email(), z.boolean()]) }), /'a' is a union of types/],
+    [
+      'a union of objects',
+      z.object({ a: z.union([z.object({ b: z.string() }), z.string()]) }),
+      /'a' is a union/,
+    ],
+    ['two types', z.object({ a: z.union([z.string(), z.number()]) }), /'a' is not of one type/],
+    [
+      'a choice of numbers',
+      z.object({ a: z.literal([1, 2]) }),
+      /'a' is a choice of something else than texts/,
+    ],
+    ['required null', z.object({ a: z.string().nullable() }), /'a' may be null: make it optional/],
+    ['anything', z.object({ a: z.unknown() }), /'a' is not of one type/],
+    ['a key that is no identifier', z.object({ 'a b': z.object({}) }), /'\["a b"\]' is an object/],
+    ['a form inside itself', tree, /'child' refers to itself/],
+    ['a record', z.record(z.string(), z.string()), /the form has properties without fixed names/],
+    ['a text as the whole', z.string(), /the form is not an object/],
+    [
+      'a union as the whole',
+      z.union([z.object({ a: z.string() }), z.object({ b: z.string() })]),
+      /the form is not an object/,
+    ],
+  ])('[W1] refuses %s, naming the path and what is allowed', (_what, schema, message) => {
+    expect(() => toForm(schema)).toThrow(TypeError);
+    expect(() => toForm(schema)).toThrow(message);
+    expect(() => toForm(schema)).toThrow('a form has only fields of text');
+  });
+
+  it('[W1] refuses a union that is a member of itself, without exhausting the stack', () => {
+    const written = {
+      type: 'object',
+      properties: { a: { $ref: '#/$defs/A' } },
+      $defs: { A: { anyOf: [{ $ref: '#/$defs/A' }, { type: 'null' }] } },
+    };
+    const schema: Schema = {
+      '~standard': {
+        version: 1,
+        vendor: 'test',
+        validate: (value) => ({ value }),
+        jsonSchema: { input: () => written, output: () => written },
+      },
+    };
+    expect(() => toForm(schema)).toThrow(/'a' refers to itself/);
+  });
+});
