@@ -129,6 +129,8 @@ export interface Program {
   readonly description: string | undefined;
   readonly input: Schema | undefined;
   readonly output: Schema | undefined;
+  /** Hints about the tool for clients: MCP's tool annotations. */
+  readonly annotations: { readonly [key: string]: Json } | undefined;
   /** What an older token used again may do here; undefined: not declared. (E7) */
   readonly forks: 'refuse' | 'accept' | undefined;
   /** Parses the arguments and makes the state before the first turn. Throws {@link InvalidInput}. */

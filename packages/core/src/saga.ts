@@ -66,7 +66,6 @@ export interface Saga<I extends Schema | undefined, O extends Schema | undefined
   readonly input: I;
   readonly output: O;
   readonly needs: readonly ClientNeed[];
-  readonly annotations: { readonly [key: string]: Json } | undefined;
   readonly body: SagaBody<BodyInput<I>, BodyResult<O>>;
 }
 

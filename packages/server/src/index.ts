@@ -1,1 +1,17 @@
-export {};
+/** Write multi-step MCP tools as generators, and serve them without keeping state. */
+export * from '@mcp-saga/core';
+export { generateKey, SealError, TokenRefused, TokenTooLarge } from '@mcp-saga/seal';
+export type { Claims, KeyInput, KeysOption, OctJwk } from '@mcp-saga/seal';
+export { createSagaHost, type SagaHost } from './saga-host.ts';
+export type { AttachOptions } from './mcp/attach.ts';
+export type { McpServerLike } from './mcp/sdk.ts';
+export { SagaHostError, type SagaHostErrorCode } from './host/errors.ts';
+export type { Caller, Principal, PrincipalOption } from './host/caller.ts';
+export type { AdmissionFacts, SagaHostOptions } from './host/host-options.ts';
+export type { HostHooks, Rejection, TurnFacts } from './host/hooks.ts';
+export type { HostLimits } from './host/limits.ts';
+export type { StepAnswer } from './host/answers.ts';
+export type { ResumeRequest, SagaHostCore, SagaInspection, StartRequest } from './host/host.ts';
+export type { CompletedTurn, FailedTurn, SagaTurn, SuspendedTurn } from './host/turn.ts';
+export { publicMessageOf } from './host/public-message.ts';
+export type { SuspendedResult, WireStep } from './dialects/saga-methods.ts';

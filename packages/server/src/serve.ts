@@ -1,1 +1,67 @@
-export {};
+/** One line to a running server, on any runtime that speaks the web's Request and Response. */
+import { createMcpHandler, McpServer, type CreateMcpHandlerOptions } from '@modelcontextprotocol/server';
+import type { SagaHostOptions } from './host/host-options.ts';
+import { createSagaHost, type SagaHost } from './saga-host.ts';
+
+/** What is served, and how. */
+export interface ServeSagasOptions extends Omit<SagaHostOptions, 'audience' | 'keys'> {
+  /** The server's name, for clients; also the audience of its tokens, unless that is given. */
+  readonly name: string;
+  /** The server's version, for clients. */
+  readonly version: string;
+  readonly audience?: string;
+  /** As for `createSagaHost`; or a function of the runtime's `env`, where keys are bindings (Cloudflare Workers). */
+  readonly keys?: SagaHostOptions['keys'] | ((env: unknown) => SagaHostOptions['keys']);
+  /** The path that is served. Default `/mcp`. */
+  readonly path?: string;
+  /** What server steps get as `context`. Default: the runtime's `env`. */
+  readonly context?: (request: Request, env: unknown) => unknown;
+  /** Auth info of a request, from whatever checks its access token; undefined for none. */
+  readonly authenticate?: (
+    request: Request,
+    env: unknown,
+  ) => Promise<AuthInfo | undefined> | AuthInfo | undefined;
+  /** Registers more on each request's `McpServer`: other tools, prompts, resources. */
+  readonly extend?: (server: McpServer) => void;
+  /** Options of the SDK's handler: body limits, response mode, … */
+  readonly handler?: CreateMcpHandlerOptions;
+}
+
+type AuthInfo = NonNullable<
+  NonNullable<Parameters<ReturnType<typeof createMcpHandler>['fetch']>[1]>['authInfo']
+>;
+
+/** A server: hand it to the runtime as it is. */
+export interface SagaServer {
+  fetch(request: Request, env?: unknown): Promise<Response>;
+}
+
+/**
+ * Serves sagas over streamable HTTP, statelessly: `export default serveSagas({ name, version, sagas })`.
+ *
+ * @throws as `createSagaHost` does; with `keys` as a function, not before the first request
+ */
+export function serveSagas(options: ServeSagasOptions): SagaServer {
+  const { name, version, keys, path = '/mcp', context, authenticate, extend, handler, ...rest } = options;
+  const create = (resolved: { readonly keys?: SagaHostOptions['keys'] }): SagaHost =>
+    createSagaHost({ ...rest, ...resolved, audience: options.audience ?? name });
+  let host = typeof keys === 'function' ? undefined : create(keys === undefined ? {} : { keys });
+  return {
+    fetch: async (request, env) => {
+      if (new URL(request.url).pathname !== path) {
+        return new Response(`Nothing here: MCP is served at ${path}\n`, { status: 404 });
+      }
+      host ??= create(typeof keys === 'function' ? { keys: keys(env) } : {});
+      const serving = host;
+      const authInfo = await authenticate?.(request, env);
+      // A handler for each request, since the server it makes takes this request's context along.
+      const mcp = createMcpHandler(() => {
+        const server = new McpServer({ name, version }, { capabilities: { logging: {} } });
+        serving.attach(server, { context: context === undefined ? env : context(request, env) });
+        extend?.(server);
+        return server;
+      }, handler);
+      return await mcp.fetch(request, authInfo === undefined ? {} : { authInfo });
+    },
+  };
+}

@@ -1,0 +1,95 @@
+import type { ClientStep, Json, ToolResult } from '@mcp-saga/core';
+import type { StepAnswer } from '../host/answers.ts';
+import type { Caller } from '../host/caller.ts';
+import type { SagaHostCore } from '../host/host.ts';
+import type { SagaTurn } from '../host/turn.ts';
+import { toToolResult } from '../mcp/tool-result.ts';
+import { WireError } from '../mcp/wire-error.ts';
+
+/** The methods of this dialect. */
+export const sagaMethods = {
+  call: 'tools/callSaga',
+  resume: 'tools/resumeSaga',
+  cancel: 'tools/cancelSaga',
+} as const;
+
+/** A step of a suspended saga as the saga methods put it on the wire. */
+export interface WireStep {
+  readonly type: 'elicitation' | 'sampling' | 'roots';
+  readonly stepId: string;
+  readonly params: { readonly [key: string]: Json };
+  readonly reason?: string;
+}
+
+/** What the saga methods answer while a saga waits for its client. */
+export interface SuspendedResult {
+  readonly state: 'suspended';
+  readonly sagaToken: string;
+  readonly steps: readonly WireStep[];
+  /** Milliseconds to wait before resuming, when there is nothing to do. */
+  readonly retryAfterMs?: number;
+}
+
+/** `tools/callSaga {name, arguments}`: starts a saga. */
+export async function callSaga(
+  host: SagaHostCore,
+  params: unknown,
+  caller: Caller,
+): Promise<SuspendedResult | ToolResult> {
+  const { name, arguments: args } = fields(params);
+  if (typeof name !== 'string') throw invalid('name: expected a string');
+  if (args !== undefined && !isRecord(args)) throw invalid('arguments: expected an object');
+  return answer(name, await host.start(name, args, caller, { method: sagaMethods.call }));
+}
+
+/** `tools/resumeSaga {sagaToken, completedSteps}`: continues a saga. */
+export async function resumeSaga(
+  host: SagaHostCore,
+  params: unknown,
+  caller: Caller,
+): Promise<SuspendedResult | ToolResult> {
+  const { sagaToken, completedSteps } = fields(params);
+  if (typeof sagaToken !== 'string') throw invalid('sagaToken: expected a string');
+  // The host checks the form of each answer, and names the field.
+  const answers = completedSteps as readonly StepAnswer[] | undefined;
+  const request = { methods: [sagaMethods.call], answersField: 'completedSteps' };
+  const turn = await host.resume(sagaToken, answers, caller, request);
+  return answer(turn.saga, turn);
+}
+
+/** `tools/cancelSaga {sagaToken, reason?}`: ends a saga and undoes what it did, where the host offers that. */
+export async function cancelSaga(host: SagaHostCore, params: unknown, caller: Caller): Promise<ToolResult> {
+  const { sagaToken } = fields(params);
+  if (typeof sagaToken !== 'string') throw invalid('sagaToken: expected a string');
+  return await host.cancel(sagaToken, caller);
+}
+
+function answer(saga: string, turn: SagaTurn): SuspendedResult | ToolResult {
+  if (turn.status !== 'suspended') return toToolResult(saga, turn);
+  const { token, steps, retryAfterMs, sagaId } = turn;
+  return {
+    state: 'suspended',
+    sagaToken: token,
+    steps: steps.map((step) => toWireStep(step, sagaId)),
+    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+  };
+}
+
+function toWireStep({ type, stepId, params, reason }: ClientStep, sagaId: string): WireStep {
+  // MCP before 2026-07-28 wants an id for each URL elicitation, unique on the server.
+  const sent = params['mode'] === 'url' ? { ...params, elicitationId: `${sagaId}.${stepId}` } : params;
+  return { type, stepId, params: sent, ...(reason === undefined ? {} : { reason }) };
+}
+
+function fields(params: unknown): { readonly [key: string]: unknown } {
+  if (!isRecord(params)) throw invalid('expected an object');
+  return params;
+}
+
+function isRecord(value: unknown): value is { readonly [key: string]: unknown } {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function invalid(message: string): WireError {
+  return new WireError(-32602, `Invalid params: ${message}`);
+}

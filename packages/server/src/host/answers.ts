@@ -1,0 +1,80 @@
+import { assertJson, InvalidJson, type ClientAnswer, type Json, type Provenance } from '@mcp-saga/core';
+import { SagaHostError } from './errors.ts';
+
+/** An answer to a client step, as a client sends it: a `result` or an `error`. */
+export type StepAnswer =
+  | { readonly stepId: string; readonly result: Json }
+  | {
+      readonly stepId: string;
+      readonly error: { readonly code: number; readonly message: string; readonly data?: Json };
+    };
+
+/**
+ * Checks the answers of a request, by their form only: whether a result is right, its step decides.
+ *
+ * @param where - the field they stood in, for error messages
+ * @throws SagaHostError `invalid_params`, naming the field and never a value
+ */
+export function toAnswers(
+  sent: unknown,
+  where: string,
+  provenance: Provenance,
+  maxAnswers: number,
+): ReadonlyMap<string, ClientAnswer> {
+  const answers = new Map<string, ClientAnswer>();
+  if (sent === undefined) return answers;
+  if (!Array.isArray(sent)) throw invalid(`${where}: expected an array of step results`);
+  if (sent.length > maxAnswers) throw invalid(`${where}: more than ${maxAnswers} step results`);
+  for (const [index, entry] of sent.entries()) {
+    const at = `${where}[${index}]`;
+    const { stepId, answer } = toAnswer(entry, at, provenance);
+    if (answers.has(stepId))
+      throw invalid(`${at}.stepId: this step has a result already in the same request`);
+    answers.set(stepId, answer);
+  }
+  return answers;
+}
+
+function toAnswer(
+  entry: unknown,
+  at: string,
+  provenance: Provenance,
+): { readonly stepId: string; readonly answer: ClientAnswer } {
+  if (typeof entry !== 'object' || entry === null || Array.isArray(entry))
+    throw invalid(`${at}: expected an object`);
+  const { stepId, result, error } = entry as { stepId?: unknown; result?: unknown; error?: unknown };
+  if (typeof stepId !== 'string') throw invalid(`${at}.stepId: expected a string`);
+  if ((result === undefined) === (error === undefined)) {
+    throw invalid(`${at}: expected either a result or an error`);
+  }
+  if (error === undefined) return { stepId, answer: { result: toJson(result, `${at}.result`), provenance } };
+  const { code, message, data } = (typeof error === 'object' ? error : {}) as Record<string, unknown>;
+  if (!Number.isInteger(code)) throw invalid(`${at}.error.code: expected a whole number`);
+  if (typeof message !== 'string') throw invalid(`${at}.error.message: expected a string`);
+  return {
+    stepId,
+    answer: {
+      error: {
+        code: code as number,
+        message,
+        ...(data === undefined ? {} : { data: toJson(data, `${at}.error.data`) }),
+      },
+      provenance,
+    },
+  };
+}
+
+/** Checks at the door that something a client sent is plain JSON, without own `__proto__` keys. (T9) */
+export function toJson(value: unknown, where: string): Json {
+  try {
+    assertJson(value, { where });
+    return value;
+  } catch (error) {
+    if (error instanceof InvalidJson) throw invalid(error.message);
+    throw error;
+  }
+}
+
+function invalid(message: string): SagaHostError {
+  return new SagaHostError('invalid_params', `Invalid params: ${message}`);
+}

@@ -1,0 +1,31 @@
+/** Why a host refused something. Stable: match on it, not on messages. */
+export type SagaHostErrorCode =
+  | 'unknown_saga'
+  | 'invalid_params'
+  | 'forbidden'
+  | 'principal_missing'
+  | 'version_gone'
+  | 'invalid_result'
+  | 'token_too_large'
+  | 'cancel_not_offered';
+
+/**
+ * What a host refuses, or cannot do. Its message names sagas, fields and schema paths, never values, and may go to
+ * the client where `public` says so.
+ */
+export class SagaHostError extends Error {
+  readonly code: SagaHostErrorCode;
+  /** Whether the message may go to the client. */
+  readonly public: boolean;
+
+  constructor(
+    code: SagaHostErrorCode,
+    message: string,
+    options: { readonly cause?: unknown; readonly public?: boolean } = {},
+  ) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    this.name = 'SagaHostError';
+    this.code = code;
+    this.public = options.public ?? true;
+  }
+}

@@ -1,0 +1,129 @@
+import type { Awaitable, Program } from '@mcp-saga/core';
+import { createKeyRing, createSealer, type KeysOption, type Sealer } from '@mcp-saga/seal';
+import type { Caller, PrincipalOption } from './caller.ts';
+import { environmentOf } from './environment.ts';
+import { defaultWarning, rejectionReporter, type HostHooks } from './hooks.ts';
+import { defaultHostLimits, type HostLimits } from './limits.ts';
+
+/** Facts by which a host decides whether a turn may run. */
+export interface AdmissionFacts {
+  readonly principal: string | null;
+  readonly sagaId: string;
+  /** The turn that would run, from 1. */
+  readonly turn: number;
+  /** Bytes of the token; 0 at the start. */
+  readonly bytes: number;
+}
+
+/** What a host is made of. */
+export interface SagaHostOptions {
+  /** The sagas it serves. No two may have the same name. */
+  readonly sagas: readonly Program[];
+  /**
+   * The keys that seal and open tokens: `SAGA_KEYS="k2:<32 bytes base64url>,k1:<…>"`, a list, or JWKs. The first
+   * seals, every one opens. Default: the environment variable SAGA_KEYS. Without keys a host does not start, but for
+   * `'ephemeral'`, and for NODE_ENV `development` or `test`, where it draws a key that dies with the process. (T7)
+   */
+  readonly keys?: KeysOption | undefined;
+  /**
+   * The name of this service, sealed into each token: a token of another service does not open here. That protects
+   * against mistakes; services that share a key trust each other fully.
+   */
+  readonly audience: string;
+  /** Makes a principal of auth info. Needed as soon as requests are authenticated. (T6) */
+  readonly principal?: PrincipalOption;
+  /** Whether a caller may use a saga: asked on every turn. Default: yes. */
+  readonly authorize?: (
+    caller: Caller,
+    saga: { readonly name: string; readonly version: string },
+  ) => Awaitable<boolean>;
+  /** Whether a turn may run now, asked after the token was opened and before anything is replayed: rate limits. */
+  readonly admit?: (facts: AdmissionFacts) => Awaitable<boolean>;
+  /** How long a token is good, in milliseconds. Default one hour. */
+  readonly tokenTtl?: number;
+  /** How long a saga may take from its start to its end, in milliseconds. Default seven days. */
+  readonly maxLifetime?: number;
+  /** How long server steps may run in one request before the client gets a token between two of them. Default 25 s. (U4) */
+  readonly turnBudget?: number;
+  /** Refuses every token issued before this time (ms since the epoch): for incidents. */
+  readonly rejectIssuedBefore?: number;
+  readonly limits?: Partial<HostLimits>;
+  readonly hooks?: HostHooks;
+  /** Milliseconds since the epoch. Default `Date.now`. */
+  readonly clock?: () => number;
+  /** Default: NODE_ENV. `development` and `test` allow ephemeral keys and switch on advice that costs time. */
+  readonly environment?: string | undefined;
+  /** Which implementation seals: the fast one of Node where it can be had, or the portable one. Default `auto`. */
+  readonly sealing?: 'auto' | 'fast' | 'portable';
+}
+
+/** The options of a host, completed. */
+export interface HostSettings {
+  readonly sagas: ReadonlyMap<string, Program>;
+  readonly sealer: Sealer;
+  readonly principal: PrincipalOption | undefined;
+  readonly authorize: NonNullable<SagaHostOptions['authorize']>;
+  readonly admit: NonNullable<SagaHostOptions['admit']>;
+  readonly tokenTtl: number;
+  readonly maxLifetime: number;
+  readonly turnBudget: number;
+  readonly rejectIssuedBefore: number | undefined;
+  readonly limits: HostLimits;
+  readonly hooks: HostHooks;
+  readonly clock: () => number;
+  readonly development: boolean;
+  readonly warn: (message: string) => void;
+  readonly reject: (reason: string) => void;
+}
+
+/** Checks the options of a host and completes them. Throws a `TypeError` or `RangeError` that says what to do. */
+export function toHostSettings(options: SagaHostOptions): HostSettings {
+  const { audience, hooks = {}, clock = Date.now } = options;
+  if (typeof audience !== 'string' || audience === '') {
+    throw new TypeError(
+      "createSagaHost needs an audience: the name of this service, for example audience: 'deployer'.",
+    );
+  }
+  const environment = 'environment' in options ? options.environment : environmentOf('NODE_ENV');
+  const warn = hooks.onWarning ?? defaultWarning;
+  const ring = createKeyRing('keys' in options ? options.keys : environmentOf('SAGA_KEYS'), {
+    ...(environment === undefined ? {} : { environment }),
+    warn,
+  });
+  const limits = { ...defaultHostLimits, ...options.limits };
+  return {
+    sagas: byName(options.sagas),
+    sealer: createSealer({ ring, audience, limits, clock, implementation: options.sealing ?? 'auto' }),
+    principal: options.principal,
+    authorize: options.authorize ?? (() => true),
+    admit: options.admit ?? (() => true),
+    tokenTtl: duration('tokenTtl', options.tokenTtl ?? 60 * 60 * 1000),
+    maxLifetime: duration('maxLifetime', options.maxLifetime ?? 7 * 24 * 60 * 60 * 1000),
+    turnBudget: duration('turnBudget', options.turnBudget ?? 25_000),
+    rejectIssuedBefore: options.rejectIssuedBefore,
+    limits,
+    hooks,
+    clock,
+    development: environment === 'development' || environment === 'test',
+    warn,
+    reject: rejectionReporter(hooks.onReject, clock),
+  };
+}
+
+function byName(sagas: readonly Program[]): ReadonlyMap<string, Program> {
+  const named = new Map<string, Program>();
+  for (const saga of sagas) {
+    if (named.has(saga.name)) {
+      throw new TypeError(
+        `Two sagas are named '${saga.name}'. A token is bound to a name: rename one of them.`,
+      );
+    }
+    named.set(saga.name, saga);
+  }
+  return named;
+}
+
+function duration(name: string, ms: number): number {
+  if (!(ms > 0)) throw new RangeError(`${name} must be more than 0 milliseconds.`);
+  return ms;
+}

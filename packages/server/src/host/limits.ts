@@ -1,0 +1,19 @@
+import { defaultLimits as sealLimits, type Limits as SealLimits } from '@mcp-saga/seal';
+
+/** All bounds of a host, in one table. (T11) */
+export interface HostLimits extends SealLimits {
+  /** Entries in the journal of one saga. Default 10,000. */
+  readonly maxJournalEntries: number;
+  /** Commands a body may yield in one turn, replayed ones included. Default 100,000. */
+  readonly maxCommands: number;
+  /** Answers in one request, repeated ones included. Default 2,000. */
+  readonly maxAnswers: number;
+}
+
+/** The bounds of a host that names none. */
+export const defaultHostLimits: HostLimits = {
+  ...sealLimits,
+  maxJournalEntries: 10_000,
+  maxCommands: 100_000,
+  maxAnswers: 2_000,
+};

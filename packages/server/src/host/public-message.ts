@@ -1,0 +1,16 @@
+import { SagaError, StepError } from '@mcp-saga/core';
+import { SagaHostError } from './errors.ts';
+
+/**
+ * What the client may read about a failure. Messages of errors stay with the host unless their author wrote them for
+ * the client (`SagaError`); ids of steps may go out.
+ */
+export function publicMessageOf(saga: string, error: unknown): string {
+  if (error instanceof SagaError && error.public) return error.message;
+  if (error instanceof SagaHostError && error.public) return error.message;
+  if (error instanceof StepError) return `'${saga}' failed at step '${error.stepId}'.`;
+  if (error instanceof SagaError && error.code === 'replay_mismatch') {
+    return `'${saga}' was changed while this call ran, and cannot go on. Call it again.`;
+  }
+  return `'${saga}' failed.`;
+}

@@ -1,0 +1,54 @@
+import type { ProgramState } from '@mcp-saga/core';
+import {
+  fromBase64Url,
+  toBase64Url,
+  type Claims,
+  type Sealed,
+  type Sealer,
+  type Stream,
+} from '@mcp-saga/seal';
+
+/** What a token holds beside its claims. */
+export interface SagaState {
+  readonly program: ProgramState;
+  /** The saga's secret, of which idempotency keys and random numbers are derived. (T8) */
+  readonly secret: Uint8Array;
+  /** How often the saga has started over (`continueAs`). */
+  readonly generation: number;
+}
+
+/** A saga in motion, between open and seal. */
+export interface SealedSaga {
+  /** 16 random bytes, base64url. */
+  readonly sagaId: string;
+  readonly claims: Claims;
+  readonly state: SagaState;
+}
+
+/** Seals a saga: what the client knows and what it does not know stand in streams of their own. (T10) */
+export async function sealSaga(sealer: Sealer, saga: SealedSaga): Promise<string> {
+  const { program, secret, generation } = saga.state;
+  const own = JSON.stringify({ s: toBase64Url(secret), g: generation, h: program.head });
+  const streams: readonly Stream[] = [
+    { bytes: own, compress: false },
+    { bytes: program.structure, compress: true },
+    { bytes: program.client, compress: true },
+    { bytes: program.server, compress: false },
+  ];
+  return await sealer.seal('token', saga.sagaId, saga.claims, streams);
+}
+
+/** The saga in an opened token. */
+export function toSealedSaga(sealed: Sealed): SealedSaga {
+  const text = (index: number): string => new TextDecoder().decode(sealed.streams[index]);
+  const { s, g, h } = JSON.parse(text(0)) as { s: string; g: number; h: string };
+  return {
+    sagaId: sealed.sid,
+    claims: sealed.claims,
+    state: {
+      secret: fromBase64Url(s) ?? new Uint8Array(),
+      generation: g,
+      program: { head: h, structure: text(1), client: text(2), server: text(3) },
+    },
+  };
+}

@@ -1,0 +1,48 @@
+import type { ClientStep } from '@mcp-saga/core';
+
+/** A saga that waits for its client. The token is all there is of it: the host has forgotten it. */
+export interface SuspendedTurn {
+  readonly status: 'suspended';
+  /** Give it back, verbatim, with the answers. */
+  readonly token: string;
+  /** What the client must do; empty when there is nothing to do but come again. */
+  readonly steps: readonly ClientStep[];
+  /** When the token is no longer good, in milliseconds since the epoch. */
+  readonly expiresAt: number;
+  /** How long to wait before coming again, in milliseconds, when nothing is asked. */
+  readonly retryAfterMs?: number;
+  /** The name of the saga. */
+  readonly saga: string;
+  readonly sagaId: string;
+  /** From 1. */
+  readonly turn: number;
+}
+
+/** A saga that has ended well. */
+export interface CompletedTurn {
+  readonly status: 'completed';
+  /** What the body returned; with an output schema, as the schema parsed it. */
+  readonly result: unknown;
+  /** The name of the saga. */
+  readonly saga: string;
+  readonly sagaId: string;
+  readonly turn: number;
+}
+
+/** A saga that has failed. */
+export interface FailedTurn {
+  readonly status: 'failed';
+  /** What failed it: for hooks and logs. The client gets {@link publicMessageOf} it. */
+  readonly error: unknown;
+  /** The steps that were undone, by id. */
+  readonly compensated: readonly string[];
+  /** The steps that could not be undone, by id. */
+  readonly residue: readonly string[];
+  /** The name of the saga. */
+  readonly saga: string;
+  readonly sagaId: string;
+  readonly turn: number;
+}
+
+/** How one request to a host ended. */
+export type SagaTurn = SuspendedTurn | CompletedTurn | FailedTurn;

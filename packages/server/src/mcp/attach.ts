@@ -1,0 +1,70 @@
+import type { Program } from '@mcp-saga/core';
+import { callSaga, cancelSaga, resumeSaga, sagaMethods } from '../dialects/saga-methods.ts';
+import type { Caller } from '../host/caller.ts';
+import type { SagaHostCore } from '../host/host.ts';
+import { setMethodHandler, toCaller, type McpServerLike, type RequestContextLike } from './sdk.ts';
+import { extensionKey } from './tool-result.ts';
+import { sagaTokenRefused, toWireError } from './wire-error.ts';
+
+/** How sagas are attached to one server. */
+export interface AttachOptions {
+  /** Handed to server steps as `context`: the bindings of this request, a database handle. Never journalled. */
+  readonly context?: unknown;
+}
+
+type Method = (host: SagaHostCore, params: unknown, caller: Caller) => Promise<object>;
+
+// tools/cancelSaga answers why it is refused; it is announced only where it is offered.
+const announced = [sagaMethods.call, sagaMethods.resume];
+
+const attached = new WeakSet<McpServerLike>();
+
+/** Registers the tools, the saga methods, and the capability that announces them, on an `McpServer` of either version. */
+export function attachSagas(host: SagaHostCore, server: McpServerLike, options: AttachOptions = {}): void {
+  if (typeof server?.registerTool !== 'function' || typeof server.server?.setRequestHandler !== 'function') {
+    throw new TypeError(
+      'attach() needs an McpServer of @modelcontextprotocol/server or @modelcontextprotocol/sdk.',
+    );
+  }
+  if (attached.has(server)) throw new TypeError('Sagas are attached to this server already.');
+  attached.add(server);
+  for (const saga of host.sagas) registerTool(server, saga);
+  const register = (method: string, handle: Method): void =>
+    setMethodHandler(server, method, async (params, context) => {
+      try {
+        return await handle(host, params, toCaller(server, context, options.context));
+      } catch (error) {
+        throw toWireError(error, sagaTokenRefused, (cause) => host.settings.hooks.onError?.(cause));
+      }
+    });
+  register(sagaMethods.call, callSaga);
+  register(sagaMethods.resume, resumeSaga);
+  register(sagaMethods.cancel, cancelSaga);
+  const protocol = server.server as { registerCapabilities(capabilities: object): void };
+  protocol.registerCapabilities({
+    extensions: { [extensionKey]: { methods: [...announced, sagaMethods.cancel] } },
+  });
+}
+
+function registerTool(server: McpServerLike, saga: Program): void {
+  const { name, title, description, input, output, annotations } = saga;
+  const config = {
+    ...(title === undefined ? {} : { title }),
+    ...(description === undefined ? {} : { description }),
+    ...(input === undefined ? {} : { inputSchema: input }),
+    ...(output === undefined ? {} : { outputSchema: output }),
+    ...(annotations === undefined ? {} : { annotations }),
+    _meta: { [extensionKey]: { methods: announced } },
+  };
+  const tools = server as { registerTool(name: string, config: object, callback: unknown): unknown };
+  const refuse = (_: unknown, __?: RequestContextLike): object => ({
+    isError: true,
+    content: [
+      {
+        type: 'text',
+        text: `'${name}' asks questions on its way: it is called with ${sagaMethods.call} and ${sagaMethods.resume}.`,
+      },
+    ],
+  });
+  tools.registerTool(name, config, refuse);
+}

@@ -1,0 +1,102 @@
+import type { Json, LogLevel } from '@mcp-saga/core';
+import type { Caller } from '../host/caller.ts';
+
+/**
+ * As much of the MCP SDK as is used, of version 2 and version 1 alike: known by its structure, so that neither has
+ * to be installed for the other, and two copies of one do no harm.
+ */
+export interface McpServerLike {
+  readonly server: ProtocolServerLike;
+  registerTool(name: string, config: never, callback: never): unknown;
+}
+
+/** The protocol server inside an `McpServer`. */
+export interface ProtocolServerLike {
+  setRequestHandler(...args: never): void;
+  registerCapabilities(capabilities: never): void;
+  getClientCapabilities(): unknown;
+}
+
+/** What a request handler gets beside the request, in version 2 (`mcpReq`) or version 1. */
+export interface RequestContextLike {
+  readonly mcpReq?: {
+    readonly _meta?: Meta;
+    readonly envelope?: { readonly [key: string]: unknown };
+    readonly signal?: AbortSignal;
+    readonly notify?: (notification: Notification) => Promise<void>;
+  };
+  readonly http?: { readonly authInfo?: unknown };
+  readonly _meta?: Meta;
+  readonly signal?: AbortSignal;
+  readonly authInfo?: unknown;
+  readonly sendNotification?: (notification: Notification) => Promise<void>;
+}
+
+interface Meta {
+  readonly progressToken?: string | number;
+}
+
+interface Notification {
+  readonly method: string;
+  readonly params: { readonly [key: string]: unknown };
+}
+
+const capabilitiesKey = 'io.modelcontextprotocol/clientCapabilities';
+
+/** Whether a server is of version 2 of the SDK. */
+export function isVersion2(server: McpServerLike): boolean {
+  return typeof (server as { readonly projectCallToolResult?: unknown }).projectCallToolResult === 'function';
+}
+
+/** Registers a handler for a method that is not MCP's own, in the form each version wants. */
+export function setMethodHandler(
+  server: McpServerLike,
+  method: string,
+  handle: (params: unknown, context: RequestContextLike) => Promise<object>,
+): void {
+  const protocol = server.server as { setRequestHandler(...args: readonly unknown[]): void };
+  if (isVersion2(server)) {
+    // Params are checked by the dialect, which names the field; this schema lets all of them through.
+    const params = {
+      '~standard': { version: 1, vendor: 'mcp-saga', validate: (value: unknown) => ({ value }) },
+    };
+    protocol.setRequestHandler(method, { params }, handle);
+    return;
+  }
+  const request = {
+    shape: { method: { value: method } },
+    safeParse: (data: unknown) => ({ success: true, data }),
+    parse: (data: unknown) => data,
+  };
+  protocol.setRequestHandler(
+    request,
+    async (sent: { readonly params?: unknown }, context: RequestContextLike) => handle(sent.params, context),
+  );
+}
+
+/** Who sent a request, and what came with it. */
+export function toCaller(server: McpServerLike, context: RequestContextLike, stepContext: unknown): Caller {
+  const request = context.mcpReq;
+  const signal = request?.signal ?? context.signal;
+  const authInfo = context.http?.authInfo ?? context.authInfo;
+  const capabilities = (request?.envelope?.[capabilitiesKey] ?? server.server.getClientCapabilities()) as
+    | Json
+    | undefined;
+  const notify = request?.notify ?? context.sendNotification;
+  const progressToken = (request?._meta ?? context._meta)?.progressToken;
+  // The answer does not wait for news about it, and does not fail with them.
+  const tell = (notification: Notification): void => void notify?.(notification).catch(() => undefined);
+  return {
+    context: stepContext,
+    ...(signal === undefined ? {} : { signal }),
+    ...(authInfo === undefined ? {} : { authInfo }),
+    ...(capabilities === undefined ? {} : { capabilities }),
+    ...(progressToken === undefined
+      ? {}
+      : {
+          progress: ({ value, ...rest }) =>
+            tell({ method: 'notifications/progress', params: { progressToken, progress: value, ...rest } }),
+        }),
+    log: (level: LogLevel, data: Json) => tell({ method: 'notifications/message', params: { level, data } }),
+  };
+}

@@ -1,0 +1,49 @@
+import { AnswerConflict, TurnAborted } from '@mcp-saga/core';
+import { refusalMessage, TokenRefused } from '@mcp-saga/seal';
+import { SagaHostError } from '../host/errors.ts';
+
+const invalidParams = -32602;
+const internalError = -32603;
+
+/** An error as it goes out: the SDKs send whatever carries a numeric `code`, with its `data`. */
+export class WireError extends Error {
+  readonly code: number;
+  readonly data: unknown;
+
+  constructor(code: number, message: string, data?: unknown) {
+    super(message);
+    this.code = code;
+    if (data !== undefined) this.data = data;
+  }
+}
+
+/** How a dialect answers a token that does not open. */
+export interface FrozenAnswer {
+  readonly message: string;
+  readonly reason: string;
+}
+
+/** The frozen answer of the saga methods. (T5) */
+export const sagaTokenRefused: FrozenAnswer = { message: refusalMessage, reason: 'invalid_saga_token' };
+
+/**
+ * An error of the host as JSON-RPC has it. What the client did wrong is -32602 and says so; everything else says
+ * nothing but that something failed, and is reported to `onError`.
+ */
+export function toWireError(
+  error: unknown,
+  frozen: FrozenAnswer,
+  onError: (error: unknown) => void,
+): WireError {
+  if (error instanceof WireError) return error;
+  if (error instanceof TokenRefused)
+    return new WireError(invalidParams, frozen.message, { reason: frozen.reason });
+  if (error instanceof AnswerConflict)
+    return new WireError(invalidParams, error.message, { stepId: error.stepId });
+  if (error instanceof SagaHostError && error.public) {
+    return new WireError(invalidParams, error.message, { reason: error.code });
+  }
+  if (error instanceof TurnAborted) return new WireError(internalError, 'The request was aborted.');
+  onError(error);
+  return new WireError(internalError, 'Internal error');
+}
