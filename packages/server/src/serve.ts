@@ -55,12 +55,15 @@ export function serveSagas(options: ServeSagasOptions): SagaServer {
       const serving = host;
       const authInfo = await authenticate?.(request, env);
       // A handler for each request, since the server it makes takes this request's context along.
-      const mcp = createMcpHandler(() => {
-        const server = new McpServer({ name, version }, { capabilities: { logging: {} } });
-        serving.attach(server, { context: context === undefined ? env : context(request, env) });
-        extend?.(server);
-        return server;
-      }, handler);
+      const mcp = createMcpHandler(
+        () => {
+          const server = new McpServer({ name, version }, { capabilities: { logging: {} } });
+          serving.attach(server, { context: context === undefined ? env : context(request, env) });
+          extend?.(server);
+          return server;
+        },
+        { onerror: (error) => options.hooks?.onError?.(error), ...handler },
+      );
       return await mcp.fetch(request, authInfo === undefined ? {} : { authInfo });
     },
   };

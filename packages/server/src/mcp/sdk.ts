@@ -45,7 +45,10 @@ const capabilitiesKey = 'io.modelcontextprotocol/clientCapabilities';
 
 /** Whether a server is of version 2 of the SDK. */
 export function isVersion2(server: McpServerLike): boolean {
-  return typeof (server as { readonly projectCallToolResult?: unknown }).projectCallToolResult === 'function';
+  return (
+    typeof (server.server as { readonly projectCallToolResult?: unknown }).projectCallToolResult ===
+    'function'
+  );
 }
 
 /** Registers a handler for a method that is not MCP's own, in the form each version wants. */
