@@ -5,6 +5,7 @@ import { SealError } from './errors.ts';
 import { isKid, keyError, readKeys } from './key-input.ts';
 import type { KeysOption, RawKey } from './key-input.ts';
 import { extract } from './key-schedule.ts';
+import { loadNode } from './node.ts';
 import { randomBytes } from './secret.ts';
 import { publishedTestKeys } from './test-keys.ts';
 
@@ -12,6 +13,10 @@ import { publishedTestKeys } from './test-keys.ts';
 export interface KeyRing {
   /** The ids of the keys, in order. They stand in every token for all to read. */
   readonly kids: readonly string[];
+  /** The ids alone. */
+  toString(): string;
+  /** The ids alone. */
+  toJSON(): string;
 }
 
 /** Options of {@link createKeyRing}. */
@@ -133,5 +138,7 @@ function assertUsable(key: RawKey, index: number, all: readonly RawKey[], isTest
 function toRingKey({ kid, key }: RawKey): RingKey {
   let extracted: Uint8Array | undefined;
   const prk = (): Awaitable<Uint8Array> => extracted ?? chain(extract(key), (bytes) => (extracted = bytes));
+  // Where it takes no promise, now; elsewhere on first use, for a promise may not outlive the request it began in.
+  if (loadNode() !== undefined) void prk();
   return { kid, prk };
 }

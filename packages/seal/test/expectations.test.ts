@@ -1,0 +1,169 @@
+import { describe, expect, it } from 'vitest';
+import type { Claims, Expectations, Purpose } from '../src/index.ts';
+import { TokenRefused } from '../src/index.ts';
+import {
+  claimsWith,
+  errorOf,
+  expectations,
+  forge,
+  implementations,
+  now,
+  outcomeOf,
+  pairs,
+  sealerWith,
+  sid,
+} from './fixtures.ts';
+
+const skew = 30_000;
+const purposes: readonly Purpose[] = ['token', 'cancel', 'response', 'handle', 'blob', 'task'];
+
+describe.each(pairs)('what a token is checked for, $from to $to', ({ from, to }) => {
+  const outcome = async (
+    claims: Partial<Claims>,
+    expected: Partial<Expectations>,
+    at: number = now,
+  ): Promise<string> => {
+    const token = await sealerWith({ implementation: from }).seal('token', sid, claimsWith(claims), []);
+    const opener = sealerWith({ implementation: to, clock: () => at });
+    return outcomeOf(() => opener.open(token, { ...expectations, ...expected }));
+  };
+
+  it.each<[string, Partial<Expectations>]>([
+    ['opened', {}],
+    ['method', { methods: ['tools/call'] }],
+    ['method', { methods: [] }],
+    ['opened', { methods: ['tools/call', 'tools/callSaga'] }],
+    ['target', { entry: { target: 'deploy2' } }],
+    ['target', { entry: { target: 'Deploy' } }],
+    ['target', { entry: { target: '' } }],
+    ['arguments', { entry: { argsDigest: 'n4bQgYhMfWWaL-qgxVrQFaO_TxsrC4Is0V1sFbDwCgh' } }],
+    ['opened', { entry: { target: 'deploy' } }],
+    ['opened', { entry: {} }],
+    ['principal', { principal: 'user-2' }],
+    ['principal', { principal: null }],
+    ['principal', { principal: '' }],
+    ['engine', { engines: { min: 2, max: 3 } }],
+    ['engine', { engines: { min: 0, max: 0 } }],
+    ['engine', { engines: { min: Number.NaN, max: 9 } }],
+    ['opened', { engines: { min: 1, max: 1 } }],
+    ['sid', { sid: 'AAAAAAAAAAAAAAAAAAAAAA' }],
+  ])('[T6] is %s for %j', async (reason, expected) => {
+    expect(await outcome({}, expected)).toBe(reason);
+  });
+
+  it('[T6] takes the absent principal for a value of its own', async () => {
+    expect(await outcome({ principal: null }, { principal: null })).toBe('opened');
+    for (const principal of ['', 'null', 'user-1']) {
+      expect(await outcome({ principal: null }, { principal })).toBe('principal');
+      expect(await outcome({ principal }, { principal: null })).toBe('principal');
+    }
+  });
+
+  it('[T6] opens up to a millisecond before the skew past its life is over, and then no more', async () => {
+    const exp = now + 1000;
+    expect(await outcome({ exp }, {}, exp)).toBe('opened');
+    expect(await outcome({ exp }, {}, exp + skew - 1)).toBe('opened');
+    expect(await outcome({ exp }, {}, exp + skew)).toBe('expired');
+    expect(await outcome({ exp }, {}, exp + skew + 1000)).toBe('expired');
+  });
+
+  it('[T6] opens from the skew before it was sealed, and not a millisecond earlier', async () => {
+    expect(await outcome({}, {}, now - skew)).toBe('opened');
+    expect(await outcome({}, {}, now - skew - 1)).toBe('not-yet-valid');
+  });
+
+  it('[T6] opens from the skew before its saga began, and not a millisecond earlier', async () => {
+    expect(await outcome({ born: now + skew }, {})).toBe('opened');
+    expect(await outcome({ born: now + skew + 1 }, {})).toBe('not-yet-valid');
+  });
+
+  it('[T6] refuses when the clock gives no number', async () => {
+    expect(await outcome({}, {}, Number.NaN)).toBe('not-yet-valid');
+  });
+
+  it('[T6] refuses what was sealed before an incident, and opens what was sealed at its end', async () => {
+    expect(await outcome({}, { rejectIssuedBefore: now })).toBe('opened');
+    expect(await outcome({}, { rejectIssuedBefore: now + 1 })).toBe('revoked');
+    expect(await outcome({}, { rejectIssuedBefore: Number.NaN })).toBe('revoked');
+  });
+
+  it('[T6] opens an expired token for inspection, and checks all else', async () => {
+    const late = now + 1e10;
+    expect(await outcome({}, { ignoreExpiry: true }, late)).toBe('opened');
+    expect(await outcome({}, { ignoreExpiry: true, principal: 'user-2' }, late)).toBe('principal');
+    expect(await outcome({}, { ignoreExpiry: true, rejectIssuedBefore: late }, late)).toBe('revoked');
+    expect(await outcome({}, { ignoreExpiry: true }, now - skew - 1)).toBe('not-yet-valid');
+  });
+
+  it('[T3] does not open for another purpose, with every later check off', async () => {
+    for (const purpose of purposes) {
+      const token = await sealerWith({ implementation: from }).seal(purpose, sid, claimsWith(), []);
+      for (const expected of purposes) {
+        const opener = sealerWith({ implementation: to });
+        const reason = await outcomeOf(() => opener.open(token, { purpose: expected, ignoreExpiry: true }));
+        expect(reason).toBe(purpose === expected ? 'opened' : 'undecryptable');
+      }
+    }
+  });
+
+  it.each(['deployer2', 'Deployer', 'deployer ', 'd'])(
+    '[T3] does not open for the audience %j',
+    async (audience) => {
+      const token = await sealerWith({ implementation: from }).seal('token', sid, claimsWith(), []);
+      const opener = sealerWith({ implementation: to, audience });
+      expect(await outcomeOf(() => opener.open(token, { purpose: 'token', ignoreExpiry: true }))).toBe(
+        'undecryptable',
+      );
+    },
+  );
+
+  it('[T3] does not open by the same bytes under another key id, nor by other bytes under the same', async () => {
+    const token = await sealerWith({ implementation: from, keys: 'ephemeral' }).seal(
+      'token',
+      sid,
+      claimsWith(),
+      [],
+    );
+    const opener = sealerWith({ implementation: to });
+    expect(await outcomeOf(() => opener.open(token, { purpose: 'token' }))).toBe('unknown-key');
+    const zeros = `k1:${'A'.repeat(43)}`;
+    const other = await sealerWith({ implementation: from, keys: zeros }).seal(
+      'token',
+      sid,
+      claimsWith(),
+      [],
+    );
+    expect(await outcomeOf(() => opener.open(other, { purpose: 'token' }))).toBe('undecryptable');
+  });
+});
+
+describe.each(implementations)('what is sealed inside, %s', (implementation) => {
+  const opener = sealerWith({ implementation });
+
+  it.each([
+    ['opened', {}],
+    ['purpose', { purpose: 'cancel' }],
+    ['audience', { audience: 'another' }],
+    ['unknown-key', { kid: 'k2' }],
+    ['sid', { sid: 'AAAAAAAAAAAAAAAAAAAAAA' }],
+  ] as const)('[T6] is %s when it says %j and the key says otherwise', async (reason, inside) => {
+    const token = await forge({ inside });
+    expect(await outcomeOf(() => opener.open(token, { purpose: 'token' }))).toBe(reason);
+  });
+
+  it('[T6] refuses a purpose that does not exist', async () => {
+    const token = await forge({});
+    expect(await outcomeOf(() => opener.open(token, { purpose: 'session' as Purpose }))).toBe('purpose');
+  });
+});
+
+it('[T5] refuses with one frozen sentence and keeps the reason apart', async () => {
+  const error = await errorOf(() => sealerWith().open('a.b.c.d.e', expectations));
+  if (!(error instanceof TokenRefused)) throw error;
+  expect(Object.assign({}, error)).toStrictEqual({
+    name: 'TokenRefused',
+    code: 'refused',
+    reason: 'malformed',
+  });
+  expect(String(error)).toBe('TokenRefused: Invalid or expired sagaToken');
+});

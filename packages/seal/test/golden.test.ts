@@ -1,0 +1,110 @@
+import { hkdfSync } from 'node:crypto';
+import { describe, expect, it } from 'vitest';
+import type { Purpose } from '../src/index.ts';
+import { deriveTokenKey, toBase64Url } from '../src/index.ts';
+import {
+  audience,
+  binding,
+  claimsWith,
+  expectations,
+  implementations,
+  sealerWith,
+  sid,
+  testKey,
+  textOf,
+} from './fixtures.ts';
+
+// Committed values. A change of any of them is a new format: old tokens must open forever.
+const tokenKeys: Record<Purpose, string> = {
+  token: 'shpYr3t1-FueRgbeENbmft_Ji3t7mZ8LGLdD2_G7g3w',
+  cancel: 'l1tMmLQQvXuk2aq0ph8PS30NXyDnLAzklaHcylNl5Lk',
+  response: '2d_bnjZv_3EZ_RcYFv6RZLvQ9XTd79HewomnkrbqIfk',
+  handle: 'IbMe77XMYdUpQF7R742Y1qOjNGSV1FhizWJLi3ZbqGo',
+  blob: '4Ii5JhCpst4gGLh3ru4BQTxllCkNq4BcGkCLTDAZqEs',
+  task: 'YN4IxoeqQJ38zxk8qPBih_0nJ_AyY93PZq_c5_hW980',
+};
+
+const nonce = Uint8Array.from({ length: 12 }, (_, index) => 0x10 + index);
+const goldenToken = [
+  'eyJhbGciOiJkaXIiLCJlbmMiOiJBMjU2R0NNIiwidHlwIjoic2FnYTErandlIiwia2lkIjoiazEiLCJzaWQiOiJvS0dpbzZT',
+  'bHBxZW9xYXFycksydXJ3In0..EBESExQVFhcYGRob.gL8LJD8TLvFcWBtVTJNAbJg2HZ35GSTADzg2PJFq-xR7k2RRfsQ0jm',
+  'VZ1uaki5_Fg1Y8uCruM51ukNIr0zJ5VM-_2kf-JNLz_8MKQ-4WuiyT9W7fwkFUGU1RhH9kIZFt5ZBAedRsEDLhxIfoxnfIl2',
+  'yctsBF2twVwJk-xuj5LuYVw49YKa7eNzDEMVJbmzfqYqSmseftiPf8wG_6Me1vzzgEHe7jk96xYJvzwx12-GfUVzjTn5fhkI',
+  'ruDcGkjfoqFfxfyFEPv3-dpfrz2aYkSCrE8d72GNMT_9B9DL4HIyuc73t-oFzUcpBYiRrIjARRDI1DzTolTtl-HLcKRo5C0Q',
+  '.8H_wROZLIgohYQQtDiPNFw',
+].join('');
+const goldenCompressed = [
+  'eyJhbGciOiJkaXIiLCJlbmMiOiJBMjU2R0NNIiwidHlwIjoic2FnYTErandlIiwia2lkIjoiazEiLCJzaWQiOiJvS0dpbzZT',
+  'bHBxZW9xYXFycksydXJ3In0..EBESExQVFhcYGRob.HL0r0xl_SNE3pT4NYIogxhtctnqjKwWQgFoUO43Zqxah1Ur4aXsSvz',
+  'CvxbAJX7xFCEnyplUwg42KGulT0F1AFec7UM9cltZhf-NdJkbXh6ohrPlQ7Wp_NIJfUbH5mKzPxfRFtYGwkiw35MZruJsDNA',
+  'ra2vvNAUdmJiUHOjJAM04BSNXqZnUyMH49SdzbppsieNobVRuTt-SyhJNmJtML25U_n06cneYrF6xtn95F9wrNNbNH-d1Iys',
+  'QbWyNned24Y9I7Pd527ycbmL_6ULjeohWtRXJjS5sctqciVusV2_JCPO9VR3m426jR4lc4XI5rhhalSn2ZbAK5gBjAqHDq1d',
+  'j7HWNU4QiamrmM_wQovCX7J5FZQPAzhUaXYvHVfAuGyXW2uGy4f6upTJP8wKPIWnnfZRDBCmQqFDTUjnDer2Q.qVGepzU8Vw',
+  'D1eeMt7zNRTQ',
+].join('');
+const question = 'Is it safe to deploy? '.repeat(100);
+
+describe('the key schedule', () => {
+  it.each(Object.entries(tokenKeys))('[T3] gives its golden key for %s', async (purpose, expected) => {
+    const key = await deriveTokenKey(testKey, { ...binding, purpose: purpose as Purpose });
+    expect(toBase64Url(key)).toBe(expected);
+  });
+
+  it('[T3] is HKDF-SHA256 over the length-prefixed binding', async () => {
+    const bindings = [
+      binding,
+      { ...binding, audience: 'ünï' },
+      { ...binding, kid: 'k', purpose: 'task' as const },
+    ];
+    for (const bound of bindings) {
+      const info = Buffer.concat(
+        ['mcp-saga/1', bound.purpose, bound.audience, bound.kid, bound.sid].map((part) => {
+          const length = Buffer.alloc(4);
+          length.writeUInt32BE(Buffer.byteLength(part));
+          return Buffer.concat([length, Buffer.from(part)]);
+        }),
+      );
+      const expected = Buffer.from(hkdfSync('sha256', testKey, 'mcp-saga/1', info, 32)).toString('base64url');
+      expect(toBase64Url(await deriveTokenKey(testKey, bound))).toBe(expected);
+    }
+  });
+
+  it('[T3] gives another key for every part that differs, and for parts that join alike', async () => {
+    const bindings = [
+      binding,
+      { ...binding, purpose: 'cancel' as const },
+      { ...binding, audience: `${audience}k` },
+      { ...binding, kid: 'k2' },
+      { ...binding, sid: 'AAAAAAAAAAAAAAAAAAAAAA' },
+      { ...binding, audience: 'deploye', kid: 'rk1' },
+    ];
+    const keys = await Promise.all(
+      bindings.map(async (bound) => toBase64Url(await deriveTokenKey(testKey, bound))),
+    );
+    expect(new Set(keys).size).toBe(bindings.length);
+  });
+});
+
+describe.each(implementations)('golden tokens, %s', (implementation) => {
+  const sealer = sealerWith({ implementation, random: (length) => nonce.slice(0, length) });
+
+  it('[T1] seals the golden token', async () => {
+    const streams = [
+      { bytes: '{"target":"prod"}', compress: false },
+      { bytes: new Uint8Array([0, 255, 1]), compress: true },
+      { bytes: 'grüße', compress: false },
+    ];
+    expect(await sealer.seal('token', sid, claimsWith(), streams)).toBe(goldenToken);
+  });
+
+  it('[T1] opens the golden token of format 1', async () => {
+    const { streams, ...opened } = await sealer.open(goldenToken, expectations);
+    expect(opened).toStrictEqual({ claims: claimsWith(), purpose: 'token', audience, kid: 'k1', sid });
+    expect(streams.map(toBase64Url)).toStrictEqual(['eyJ0YXJnZXQiOiJwcm9kIn0', 'AP8B', 'Z3LDvMOfZQ']);
+  });
+
+  it('[T10] opens the golden token of format 1 with a compressed stream', async () => {
+    const opened = await sealer.open(goldenCompressed, { ...expectations, purpose: 'response' });
+    expect(opened.streams.map(textOf)).toStrictEqual([question, 'no']);
+  });
+});

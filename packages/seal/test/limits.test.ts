@@ -1,0 +1,105 @@
+import { describe, expect, it } from 'vitest';
+import type { Limits, Stream } from '../src/index.ts';
+import { defaultLimits, TokenRefused, TokenTooLarge } from '../src/index.ts';
+import {
+  claimsWith,
+  errorOf,
+  expectations,
+  implementations,
+  outcomeOf,
+  pairs,
+  sealerWith,
+  sid,
+} from './fixtures.ts';
+
+const stream = (length: number, compress: boolean = false): Stream => ({
+  bytes: new Uint8Array(length),
+  compress,
+});
+const many = (count: number): readonly Stream[] => Array.from({ length: count }, () => stream(1));
+
+describe.each(pairs)('limits, $from to $to', ({ from, to }) => {
+  const seal = (limits: Partial<Limits>, streams: readonly Stream[]): Promise<string> =>
+    (async () => sealerWith({ implementation: from, limits }).seal('token', sid, claimsWith(), streams))();
+  const open = (limits: Partial<Limits>, token: string): Promise<string> =>
+    outcomeOf(() => sealerWith({ implementation: to, limits }).open(token, expectations));
+
+  it('[T11] a token of exactly the limit is sealed and opened, one character more is neither', async () => {
+    const streams = [stream(1000)];
+    const { length } = await seal({}, streams);
+    expect(await open({ maxTokenBytes: length }, await seal({ maxTokenBytes: length }, streams))).toBe(
+      'opened',
+    );
+    expect(await open({ maxTokenBytes: length - 1 }, await seal({}, streams))).toBe('too-large');
+    const error = await errorOf(() => seal({ maxTokenBytes: length - 1 }, streams));
+    expect(error).toBeInstanceOf(TokenTooLarge);
+    expect(error).toMatchObject({ code: 'too-large', part: 'token', bytes: length, limit: length - 1 });
+  });
+
+  it.each([false, true])(
+    '[T11] streams inflate to exactly the limit, not to a byte more (compressed: %s)',
+    async (compress) => {
+      const limits = { maxInflatedBytes: 20_000 };
+      const most = [stream(12_000, compress), stream(8000)];
+      expect(await open(limits, await seal(limits, most))).toBe('opened');
+      const more = [stream(12_000, compress), stream(8001)];
+      expect(await open(limits, await seal({}, more))).toBe('too-large');
+      const error = await errorOf(() => seal(limits, more));
+      expect(error).toMatchObject({ code: 'too-large', part: 'inflated', bytes: 20_001, limit: 20_000 });
+    },
+  );
+
+  it('[T11] as many streams as the limit are sealed and opened, one more is neither', async () => {
+    const limits = { maxStreams: 3 };
+    expect(await open(limits, await seal(limits, many(3)))).toBe('opened');
+    expect(await open(limits, await seal({}, many(4)))).toBe('too-large');
+    const error = await errorOf(() => seal(limits, many(4)));
+    expect(error).toMatchObject({ code: 'too-large', part: 'streams', bytes: 4, limit: 3 });
+    const most = { maxStreams: 255 };
+    expect(await open(most, await seal(most, many(255)))).toBe('opened');
+  });
+
+  it('[T11] the default limit of a token is 64 KiB', async () => {
+    expect(defaultLimits.maxTokenBytes).toBe(65_536);
+    const fits = await seal({}, [stream(48_000)]);
+    expect(fits.length).toBeLessThanOrEqual(65_536);
+    expect(await open({}, fits)).toBe('opened');
+    await expect(seal({}, [stream(49_100)])).rejects.toThrow(TokenTooLarge);
+  });
+});
+
+describe.each(implementations)('limits, %s', (implementation) => {
+  it('[T11] a text longer than the limit is refused whatever is in it', async () => {
+    const sealer = sealerWith({ implementation, limits: { maxTokenBytes: 1000 } });
+    for (const filler of ['A', '.', ' ', '\u{1F600}']) {
+      expect(await outcomeOf(() => sealer.open(filler.repeat(1001), expectations))).toBe('too-large');
+    }
+  });
+
+  it.each([
+    { maxTokenBytes: 0 },
+    { maxTokenBytes: Number.NaN },
+    { maxTokenBytes: Number.POSITIVE_INFINITY },
+    { maxInflatedBytes: -1 },
+    { maxInflatedBytes: 1.5 },
+    { maxStreams: 256 },
+    { maxStreams: 0 },
+  ])('[T11] %j is no limit', (limits) => {
+    expect(() => sealerWith({ implementation, limits })).toThrow(RangeError);
+  });
+
+  it.each(['', '\ud800'])('[T6] %j is no audience', (audience) => {
+    expect(() => sealerWith({ implementation, audience })).toThrow(TypeError);
+  });
+
+  it('[T11] says in an error how large, and nothing of what is in it', async () => {
+    const sealer = sealerWith({ implementation, limits: { maxTokenBytes: 100 } });
+    const error = await errorOf(() =>
+      sealer.seal('token', sid, claimsWith(), [{ bytes: 'hunter2', compress: false }]),
+    );
+    expect(error).not.toBeInstanceOf(TokenRefused);
+    expect(String(error)).toMatch(
+      /^TokenTooLarge: The saga's state is too large for a token: token \d+, limit 100$/,
+    );
+  });
+});

@@ -1,0 +1,169 @@
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { Claims, Purpose } from '../src/index.ts';
+import { toBase64Url } from '../src/index.ts';
+import {
+  audience,
+  bytesOf,
+  claimsWith,
+  expectations,
+  implementations,
+  now,
+  pairs,
+  sealerWith,
+  sid,
+} from './fixtures.ts';
+
+const purposes: readonly Purpose[] = ['token', 'cancel', 'response', 'handle', 'blob', 'task'];
+
+const anyText = fc.oneof(fc.string(), fc.string({ unit: 'binary' }), fc.constant('\ud800'));
+const anyTime = fc.integer({ min: 0, max: now });
+const plain = { noNullPrototype: true };
+const anyClaims: fc.Arbitrary<Claims> = fc.record(
+  {
+    method: anyText,
+    entry: fc.record({ target: anyText, argsDigest: anyText }, plain),
+    saga: fc.record({ name: anyText, version: anyText }, plain),
+    principal: fc.option(anyText),
+    engine: fc.nat(),
+    turn: fc.nat(),
+    jti: anyText,
+    born: anyTime,
+    iat: anyTime,
+    exp: anyTime.map((time) => time + now),
+  },
+  plain,
+);
+const anyStream = fc.record({
+  bytes: fc.oneof(
+    fc.uint8Array({ maxLength: 300 }),
+    fc.string({ unit: 'grapheme' }),
+    fc.nat(9000).map((length) => 'saga '.repeat(length / 5)),
+    fc.uint8Array({ minLength: 2040, maxLength: 2056, size: 'max' }),
+  ),
+  compress: fc.boolean(),
+});
+
+describe.each(pairs)('a token, $from to $to', ({ from, to }) => {
+  it('[T1] comes out as it went in', async () => {
+    const sealer = sealerWith({ implementation: from });
+    const opener = sealerWith({ implementation: to });
+    await fc.assert(
+      fc.asyncProperty(
+        fc.constantFrom(...purposes),
+        fc.uint8Array({ minLength: 16, maxLength: 16 }).map(toBase64Url),
+        anyClaims,
+        fc.array(anyStream, { maxLength: 4 }),
+        async (purpose, saga, claims, streams) => {
+          const token = await sealer.seal(purpose, saga, claims, streams);
+          const opened = await opener.open(token, { purpose, sid: saga });
+          const expected = streams.map(({ bytes }) =>
+            typeof bytes === 'string' ? new TextEncoder().encode(bytes) : bytes,
+          );
+          expect(opened).toStrictEqual({
+            claims,
+            purpose,
+            audience,
+            kid: 'k1',
+            sid: saga,
+            streams: expected,
+          });
+        },
+      ),
+      { numRuns: 150 },
+    );
+  });
+});
+
+describe.each(implementations)('sealing, %s', (implementation) => {
+  const sealer = sealerWith({ implementation });
+
+  it('[T2] shows nothing but format, key id and saga id', async () => {
+    const token = await sealer.seal('token', sid, claimsWith(), [{ bytes: 'secret', compress: false }]);
+    const [header = '', ...rest] = token.split('.');
+    expect(JSON.parse(new TextDecoder().decode(bytesOf(header)))).toStrictEqual({
+      alg: 'dir',
+      enc: 'A256GCM',
+      typ: 'saga1+jwe',
+      kid: 'k1',
+      sid,
+    });
+    const readable = rest.map((part) => String.fromCharCode(...bytesOf(part))).join('');
+    for (const word of ['deploy', 'user-1', 'tools', 'secret', audience])
+      expect(readable).not.toContain(word);
+  });
+
+  it('[T1] seals the same twice into different tokens, with a nonce of its own each', async () => {
+    const tokens = await Promise.all(
+      Array.from({ length: 50 }, async () => sealer.seal('token', sid, claimsWith(), [])),
+    );
+    expect(new Set(tokens.map((token) => token.split('.')[2])).size).toBe(50);
+  });
+
+  it('[T1] makes saga ids of 16 random bytes', () => {
+    const ids = Array.from({ length: 50 }, () => sealer.newSagaId());
+    expect(new Set(ids).size).toBe(50);
+    for (const id of ids) expect(bytesOf(id)).toHaveLength(16);
+  });
+
+  it.each(['', 'short', 'A'.repeat(21), 'A'.repeat(23), `${'A'.repeat(21)}B`, `${'A'.repeat(21)}+`])(
+    '[T1] refuses to seal under the saga id %j',
+    async (id) => {
+      await expect(async () => sealer.seal('token', id, claimsWith(), [])).rejects.toThrow(TypeError);
+    },
+  );
+
+  it.each<[string, object]>([
+    ['a time that is not finite', { exp: Number.NaN }],
+    ['a time that is infinite', { exp: Number.POSITIVE_INFINITY }],
+    ['a time with a fraction', { iat: 1.5 }],
+    ['a time before the epoch', { born: -1 }],
+    ['a time as text', { iat: '1' }],
+    ['a turn past the safe integers', { turn: 2 ** 53 }],
+    ['an absent principal', { principal: undefined }],
+    ['a method that is no text', { method: 1 }],
+    ['an engine that is null', { engine: null }],
+  ])('[T6] refuses to seal %s', async (_, change) => {
+    const claims = { ...claimsWith(), ...change } as Claims;
+    await expect(async () => sealer.seal('token', sid, claims, [])).rejects.toThrow(TypeError);
+  });
+
+  it('[T3] refuses to seal for a purpose that does not exist', async () => {
+    const purpose = 'session' as Purpose;
+    await expect(async () => sealer.seal(purpose, sid, claimsWith(), [])).rejects.toThrow(TypeError);
+  });
+
+  it('[T1] refuses to seal with a nonce of another length', async () => {
+    const short = sealerWith({ implementation, random: (length) => new Uint8Array(length - 1) });
+    await expect(async () => short.seal('token', sid, claimsWith(), [])).rejects.toThrow(RangeError);
+  });
+});
+
+it('[T1] is synchronous on the fast path, in values and in errors', () => {
+  const sealer = sealerWith({ implementation: 'fast' });
+  const token = sealer.seal('token', sid, claimsWith(), []);
+  if (typeof token !== 'string') throw new Error('a promise');
+  expect(sealer.open(token, expectations)).toMatchObject({ sid });
+  expect(() => sealer.open('', expectations)).toThrow('Invalid or expired sagaToken');
+});
+
+it('[T1] is asynchronous on the portable path, in values and in errors', async () => {
+  const sealer = sealerWith({ implementation: 'portable' });
+  const token = sealer.seal('token', sid, claimsWith(), []);
+  expect(token).toBeInstanceOf(Promise);
+  const opened = sealer.open('', expectations);
+  expect(opened).toBeInstanceOf(Promise);
+  await expect(opened).rejects.toThrow('Invalid or expired sagaToken');
+  await token;
+});
+
+it('[T1] keeps the streams of a token in plain Uint8Arrays on both paths', async () => {
+  for (const { from, to } of pairs) {
+    const token = await sealerWith({ implementation: from }).seal('token', sid, claimsWith(), [
+      { bytes: 'x', compress: false },
+      { bytes: 'x'.repeat(5000), compress: true },
+    ]);
+    const { streams } = await sealerWith({ implementation: to }).open(token, expectations);
+    expect(streams.map(({ constructor }) => constructor)).toStrictEqual([Uint8Array, Uint8Array]);
+  }
+});
