@@ -9,6 +9,7 @@ export { info, now, random, uuid, type SagaInfo } from './read.ts';
 export { log, progress } from './tell.ts';
 export { checkpoint } from './checkpoint.ts';
 export { saga } from './saga.ts';
+export type { CheckedBody } from './checked-body.ts';
 export type {
   BodyInput,
   BodyResult,

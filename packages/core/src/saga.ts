@@ -1,3 +1,4 @@
+import type { CheckedBody } from './checked-body.ts';
 import type { Command, Steps } from './command.ts';
 import { generatorProgram } from './generator-program.ts';
 import type { Json } from './json.ts';
@@ -78,10 +79,12 @@ export interface Saga<I extends Schema | undefined, O extends Schema | undefined
  *
  * @throws TypeError where the options cannot be meant
  */
-export function saga<I extends Schema | undefined = undefined, O extends Schema | undefined = undefined>(
-  options: SagaOptions<I, O>,
-  body: (input: BodyInput<I>) => Generator<Command<unknown>, BodyResult<O>, unknown>,
-): Saga<I, O> {
+export function saga<
+  I extends Schema | undefined = undefined,
+  O extends Schema | undefined = undefined,
+  Y = Command<unknown>,
+  const R = BodyResult<O>,
+>(options: SagaOptions<I, O>, body: CheckedBody<BodyInput<I>, Y, R, BodyResult<O>>): Saga<I, O> {
   const { name, version } = options;
   if (typeof name !== 'string' || name.length === 0 || name.length > 128) {
     throw new TypeError('A saga needs a name of 1 to 128 characters: it is the name of the tool.');
@@ -92,6 +95,8 @@ export function saga<I extends Schema | undefined = undefined, O extends Schema 
   if (typeof body !== 'function') {
     throw new TypeError(`Saga '${name}' needs a body: a generator function, function* (input) { … }.`);
   }
+  // CheckedBody has judged what it yields and returns.
+  const checked = body as unknown as SagaBody<BodyInput<I>, BodyResult<O>>;
   return {
     name,
     version,
@@ -102,8 +107,13 @@ export function saga<I extends Schema | undefined = undefined, O extends Schema 
     forks: options.forks,
     needs: options.needs ?? [],
     annotations: options.annotations,
-    body,
-    ...generatorProgram({ name, input: options.input, commitFirst: options.commitFirst ?? false, body }),
+    body: checked,
+    ...generatorProgram({
+      name,
+      input: options.input,
+      commitFirst: options.commitFirst ?? false,
+      body: checked,
+    }),
   };
 }
 
