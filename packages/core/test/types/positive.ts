@@ -1,0 +1,197 @@
+/** What an author writes, with the exact types it has. Compiled by types.test.ts with both compilers. */
+import { z } from 'zod';
+import {
+  all,
+  allSettled,
+  call,
+  checkpoint,
+  elicit,
+  elicitUrl,
+  info,
+  listRoots,
+  now,
+  random,
+  saga,
+  sample,
+  scope,
+  step,
+  uuid,
+  type BodyInput,
+  type Command,
+  type ElicitOutcome,
+  type Root,
+  type Saga,
+  type SagaInfo,
+  type SampleResult,
+  type Settled,
+  type Steps,
+} from '../../src/index.ts';
+import { expectType, type Equal } from './equal.ts';
+
+const Target = z.object({ target: z.string(), count: z.coerce.number().default(1) });
+type TargetOutput = { target: string; count: number };
+const params = { messages: [], maxTokens: 1 };
+
+function* helper(id: string): Steps<number> {
+  return yield* step(id, () => id.length);
+}
+
+function* inferredHelper(id: string) {
+  const size = yield* helper(id);
+  return size > 3 ? ('long' as const) : ('short' as const);
+}
+
+export const child = saga(
+  { name: 'child', version: '1', input: Target, output: z.object({ done: z.boolean() }) },
+  function* ({ target, count }) {
+    expectType<Equal<typeof target, string>>();
+    expectType<Equal<typeof count, number>>();
+    yield* step('work', () => target.repeat(count));
+    return { done: true };
+  },
+);
+expectType<Equal<typeof child extends Saga<infer I, infer _> ? BodyInput<I> : never, TargetOutput>>();
+
+export const words = saga({ name: 'words', version: '1' }, function* (nothing) {
+  expectType<Equal<typeof nothing, Record<string, never>>>();
+
+  const form = yield* elicit('form', { message: 'm', schema: Target });
+  expectType<Equal<typeof form, TargetOutput>>();
+  const outcome = yield* elicit.outcome('outcome', { message: 'm', schema: Target });
+  expectType<Equal<typeof outcome, ElicitOutcome<TargetOutput>>>();
+  if (outcome.action === 'accept') expectType<Equal<typeof outcome.content, TargetOutput>>();
+  const opened = yield* elicitUrl('url', { message: 'm', url: 'https://example.com' });
+  expectType<Equal<typeof opened, void>>();
+  const answer = yield* sample('sample', params);
+  expectType<Equal<typeof answer, SampleResult>>();
+  const roots = yield* listRoots('roots');
+  expectType<Equal<typeof roots, readonly Root[]>>();
+
+  const time = yield* now();
+  const chance = yield* random();
+  expectType<Equal<typeof time | typeof chance, number>>();
+  const id = yield* uuid();
+  expectType<Equal<typeof id, string>>();
+  const self = yield* info();
+  expectType<Equal<typeof self, SagaInfo>>();
+  const passed = yield* checkpoint();
+  expectType<Equal<typeof passed, void>>();
+
+  const helped = yield* helper('helped');
+  expectType<Equal<typeof helped, number>>();
+  const inferred = yield* inferredHelper('inferred');
+  expectType<Equal<typeof inferred, 'long' | 'short'>>();
+  const scoped = yield* scope('scoped', helper('x'));
+  expectType<Equal<typeof scoped, number>>();
+  const called = yield* call(child, { target: 't' });
+  expectType<Equal<typeof called, { done: boolean }>>();
+
+  const plain = yield elicit('plain', { message: 'm', schema: Target });
+  expectType<Equal<typeof plain, unknown>>();
+  return 'done';
+});
+
+export const steps = saga({ name: 'steps', version: '1' }, function* () {
+  const made = yield* step('made', () => ({ at: new Date(0), size: 1n }));
+  expectType<Equal<typeof made, { at: Date; size: bigint }>>();
+  const awaited = yield* step('awaited', async () => 'text');
+  expectType<Equal<typeof awaited, string>>();
+  const withInput = yield* step(
+    'input',
+    ({ input, attempt, idempotencyKey, signal, context }) => {
+      expectType<Equal<typeof input, { n: number }>>();
+      expectType<Equal<typeof attempt, number>>();
+      expectType<Equal<typeof idempotencyKey, string>>();
+      expectType<Equal<typeof signal, AbortSignal>>();
+      expectType<Equal<typeof context, unknown>>();
+      return input.n;
+    },
+    { input: { n: 1 }, retry: 3, timeout: 10 },
+  );
+  expectType<Equal<typeof withInput, number>>();
+  const noInput = yield* step('none', ({ input }) => input);
+  expectType<Equal<typeof noInput, undefined>>();
+  const kept = yield* step('kept', () => 1, { keep: true });
+  expectType<Equal<typeof kept, number>>();
+  const dropped = yield* step('dropped', () => 'secret', { keep: false });
+  expectType<Equal<typeof dropped, void>>();
+  return { content: [{ type: 'text', text: `${withInput}${kept}${awaited}` }] };
+});
+
+export const groups = saga({ name: 'groups', version: '1' }, function* () {
+  const record = yield* all({
+    form: elicit('form', { message: 'm', schema: Target }),
+    size: helper('size'),
+    word: inferredHelper('word'),
+    inner: all([step('a', () => true)]),
+  });
+  expectType<
+    Equal<typeof record, { form: TargetOutput; size: number; word: 'long' | 'short'; inner: [boolean] }>
+  >();
+  const [first, second, third] = yield* all([step('a', () => 1), helper('b'), uuid()]);
+  expectType<Equal<[typeof first, typeof second, typeof third], [number, number, string]>>();
+  const list = yield* all([1, 2].map((n) => step('n', () => n, { key: String(n) })));
+  expectType<Equal<typeof list, number[]>>();
+  const settled = yield* allSettled({ a: step('a', () => 1), b: inferredHelper('b') });
+  expectType<Equal<typeof settled, { a: Settled<number>; b: Settled<'long' | 'short'> }>>();
+  const pair = yield* allSettled([step('a', () => 1), uuid()]);
+  expectType<Equal<typeof pair, [Settled<number>, Settled<string>]>>();
+  return 'done';
+});
+
+// What is returned keeps its literal types, and may be as readonly as the constant it is.
+const Report = z.object({
+  state: z.enum(['ok', 'late']),
+  tags: z.array(z.enum(['x', 'y'])),
+  pair: z.tuple([z.string(), z.number()]),
+  more: z.unknown(),
+  any: z.json(),
+  at: z.date().optional(),
+});
+export const literals = saga({ name: 'literals', version: '1', output: Report }, function* () {
+  const flag = yield* step('flag', () => true);
+  if (flag) return { state: 'late', tags: [], pair: ['a', 1], more: null, any: [{ a: [null] }] };
+  return {
+    state: flag ? 'ok' : 'late',
+    tags: ['x', 'y'],
+    pair: ['a', 1],
+    more: 1,
+    any: 'x',
+    at: new Date(0),
+  };
+});
+export const union = saga(
+  {
+    name: 'union',
+    version: '1',
+    output: z.union([
+      z.object({ kind: z.literal('a'), x: z.number() }),
+      z.object({ kind: z.literal('b'), y: z.string() }),
+    ]),
+  },
+  function* () {
+    if (yield* step('flag', () => true)) return { kind: 'a', x: 1 };
+    return { kind: 'b', y: 'y' };
+  },
+);
+
+// Bodies that only throw, never end, are annotated, or are given by type arguments.
+export const throwing = saga({ name: 'throwing', version: '1' }, function* () {
+  yield* checkpoint();
+  throw new Error('never');
+});
+export const endless = saga({ name: 'endless', version: '1' }, function* () {
+  for (;;) yield* checkpoint();
+});
+export const annotated = saga({ name: 'annotated', version: '1' }, function* (): Steps<string> {
+  return String(yield* helper('x'));
+});
+export const delegated = saga({ name: 'delegated', version: '1', input: Target }, ({ target }) =>
+  inferredHelper(target),
+);
+export const explicit = saga<undefined, undefined>({ name: 'explicit', version: '1' }, function* () {
+  yield* checkpoint();
+  return 'x';
+});
+expectType<Equal<typeof explicit, Saga<undefined, undefined>>>();
+expectType<Equal<ReturnType<typeof uuid>, Command<string>>>();
