@@ -1,0 +1,15 @@
+/** A provider that honours idempotency keys, as good ones do. */
+export const api = {
+  released: new Map<string, { readonly id: string }>(),
+  release: async (
+    service: string,
+    target: string,
+    idempotencyKey: string,
+  ): Promise<{ readonly id: string }> => {
+    const release = api.released.get(idempotencyKey) ?? {
+      id: `${service}-${target}-${api.released.size + 1}`,
+    };
+    api.released.set(idempotencyKey, release);
+    return release;
+  },
+};

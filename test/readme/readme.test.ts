@@ -1,0 +1,99 @@
+import { readFileSync } from 'node:fs';
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import { generateKey } from '@mcp-saga/server';
+import { describe, expect, it, vi } from 'vitest';
+import { api } from './api.ts';
+import { deployWeb } from './client.ts';
+import { takeTurns } from './turns.ts';
+
+const root = new URL('../../', import.meta.url);
+const read = (path: string): string => readFileSync(new URL(path, root), 'utf8');
+const readme = read('README.md');
+
+/** Each fenced block of code, with the comment that says where it comes from. */
+const blocks = [...readme.matchAll(/(?:<!-- (\w+): (\S+) -->\s*\n)?```(\w+)\n([\s\S]*?)```/g)].map(
+  ([, kind, source, language, code]) => ({ kind, source, language, code: code ?? '' }),
+);
+
+function region(reference: string): string {
+  const [path = '', name = ''] = reference.split('#');
+  const [, code = ''] = read(path).split(`// #region ${name}\n`);
+  return code.slice(0, code.indexOf(`// #endregion ${name}`));
+}
+
+const unindented = (code: string): string => {
+  const indent = /^ */.exec(code)?.[0] ?? '';
+  return code.replaceAll(new RegExp(`^${indent}`, 'gm'), '').trim();
+};
+
+describe('the README', () => {
+  it('says where each of its blocks of code comes from', () => {
+    expect(blocks.filter(({ language, kind }) => language !== 'mermaid' && kind === undefined)).toEqual([]);
+  });
+
+  it.each(blocks.filter(({ kind }) => kind === 'region').map(({ source, code }) => [source ?? '', code]))(
+    'shows %s as it is compiled and run',
+    (source, code) => {
+      expect(code.trim()).toBe(unindented(region(source)));
+    },
+  );
+
+  it.each(blocks.filter(({ kind }) => kind === 'command').map(({ source, code }) => [source ?? '', code]))(
+    'names the command "%s" of the package, which CI runs',
+    (script, code) => {
+      const { scripts } = JSON.parse(read('package.json')) as { scripts: Record<string, string> };
+      expect(scripts[script]).toBeDefined();
+      expect(code.trim()).toBe(`npx -y pnpm@12.21.0 ${script}`);
+      expect(read('.ci/run')).toMatch(new RegExp(`^pnpm ${script}\\b`, 'm'));
+    },
+  );
+
+  it('[P2] takes the turns of its saga on two hosts that share only the key', async () => {
+    api.released.clear();
+    const said = vi.spyOn(console, 'log').mockReturnValue();
+    const turn = await takeTurns(generateKey());
+    expect(said).toHaveBeenCalledWith('Where shall web go?');
+    said.mockRestore();
+    expect(turn).toMatchObject({
+      status: 'completed',
+      result: 'Released web-production-1 to production, because: all is green',
+    });
+  });
+
+  it('serves its saga, and its client keeps what the user typed when something goes wrong', async () => {
+    api.released.clear();
+    vi.stubEnv('SAGA_KEYS', generateKey());
+    const { default: sagas } = await import('./serve.ts');
+    const client = new Client(
+      { name: 'reader', version: '1' },
+      { capabilities: { elicitation: {}, sampling: {} }, versionNegotiation: { mode: 'auto' } },
+    );
+    let online = false;
+    client.setRequestHandler('sampling/createMessage', async () => {
+      if (!online) throw Object.assign(new Error('no model'), { code: -32000 });
+      return { role: 'assistant', model: 'any', content: { type: 'text', text: 'all is green' } };
+    });
+    const fetch = (url: string | URL, init?: RequestInit): Promise<Response> =>
+      sagas.fetch(new Request(url, init));
+    await client.connect(new StreamableHTTPClientTransport(new URL('http://localhost/mcp'), { fetch }));
+    const drawer = new Map<string, string>();
+    const ask = vi.fn<() => Promise<{ action: 'accept'; content: { target: string } }>>();
+    ask.mockRejectedValueOnce(new Error('the dialog was closed'));
+    ask.mockResolvedValue({ action: 'accept', content: { target: 'production' } });
+    // A handler that throws is an error at its step: the saga does not catch it, and fails.
+    expect(await deployWeb(client, ask, drawer)).toMatchObject({ isError: true });
+    online = true;
+    expect(await deployWeb(client, ask, drawer)).toMatchObject({
+      content: [{ type: 'text', text: 'Released web-production-1 to production, because: all is green' }],
+    });
+    await client.close();
+    vi.unstubAllEnvs();
+  });
+
+  it('attaches its saga to a server of the SDK', async () => {
+    vi.stubEnv('SAGA_KEYS', generateKey());
+    const { createServer } = await import('./attach.ts');
+    expect(createServer().server.getCapabilities().extensions).toHaveProperty('io.github.mcp-saga/saga');
+    vi.unstubAllEnvs();
+  });
+});

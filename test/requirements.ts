@@ -1,0 +1,66 @@
+/** One thing that must hold, from the project's design. Tests cite its id in their titles: `[R1] …`. */
+export interface Requirement {
+  readonly id: string;
+  readonly says: string;
+  /** `held`: a test fails when it breaks. `to come`: the work that brings it has not landed yet. */
+  readonly state: 'held' | 'to come';
+}
+
+const held = (id: string, says: string): Requirement => ({ id, says, state: 'held' });
+const toCome = (id: string, says: string): Requirement => ({ id, says, state: 'to come' });
+
+/** Every requirement there is. */
+export const requirements: readonly Requirement[] = [
+  held('U1', 'A turn is one advance; it ends when no server step runs and every live branch waits.'),
+  held(
+    'U2',
+    'Answers are delivered in the order asked, results in the order of completion, kept under replay.',
+  ),
+  held('U3', 'The first rejection in `all` aborts the siblings, awaits and records them, then throws.'),
+  held(
+    'U4',
+    'A turn has a budget; an aborted request stops between steps and leaves the token before it good.',
+  ),
+  held('R1', 'Suspended and resumed anywhere, on a fresh instance: the same result and the same effects.'),
+  held('R2', 'Results go through the codec before the body sees them; errors are StepErrors, always.'),
+  held('R3', 'Replay that asks for something else is a ReplayMismatch; no result goes to another step.'),
+  toCome('R4', 'A token sealed by an older release opens in a newer one.'),
+  toCome('R5', 'Old and new versions of a saga run side by side.'),
+  held(
+    'E1',
+    'A step whose token reached the client never runs again; retries carry the same idempotency key.',
+  ),
+  held(
+    'E2',
+    'Retries have attempts, backoff with jitter, a predicate, a timeout; long backoffs are checkpoints.',
+  ),
+  toCome('E3', 'Compensations run last first; what fails is residue.'),
+  toCome('E4', 'Compensation with a known and with an unknown outcome.'),
+  toCome('E5', 'A pivot stops backward recovery.'),
+  toCome('E6', 'Abort and cancel cannot be swallowed; finally runs first.'),
+  toCome('E7', 'Forks are declared before the first effect that needs it.'),
+  toCome('E8', 'A host can undo what an absent client left behind.'),
+  toCome('W1', 'One saga, every dialect.'),
+  toCome('W2', 'The dialect is chosen for each request.'),
+  toCome('W3', 'Needs are checked before anything runs.'),
+  held('W4', 'Missing answers are asked again, partial ones kept, invalid ones asked with the reason.'),
+  held('W5', 'Progress rises over all turns of one saga.'),
+  toCome('W6', 'Short waits are held in the request.'),
+  toCome('W7', 'A status request never runs a step.'),
+  held('P1', 'The packages run unchanged on Node, Bun, Deno and workerd; nothing happens at import.'),
+  held('P2', 'Two processes that share only the key serve one saga in turns.'),
+  held('T1', 'A token is a standard compact JWE; jose alone opens it, given the derived key.'),
+  held('T2', 'Nothing about the saga is readable but format, key id and saga id.'),
+  held('T3', 'The key schedule: a token of another purpose, audience or key id does not open.'),
+  held('T4', 'A strict envelope, before any key is derived.'),
+  held('T5', 'One frozen answer to every failure to open.'),
+  held('T6', 'Claims are sealed and checked on every open.'),
+  held('T7', 'Keys rotate; bad, short, repeated and published keys are refused; none are shown.'),
+  held('T8', 'Idempotency keys and randomness are derived from one sealed secret.'),
+  held('T9', 'The codec: closed tags, imitation escaped, every JSON value round-trips.'),
+  held('T10', 'Secrets are never compressed beside what the client chose; tokens are padded.'),
+  held('T11', 'Every limit holds at n and refuses n + 1; a token over its limit is refused when minted.'),
+  held('T12', 'Nothing of a step that keeps nothing is in the token.'),
+  toCome('T13', 'The guard.'),
+  toCome('T14', 'The provenance of answers.'),
+];
