@@ -52,6 +52,9 @@ export async function acceptAnswer(spec: JournalledSpec, answer: ClientAnswer): 
     case 'random':
     case 'uuid':
     case 'info':
+    case 'sleep':
+    case 'poll':
+    case 'stepKey':
       return { reason: 'nothing was asked' };
   }
 }

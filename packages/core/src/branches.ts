@@ -17,7 +17,7 @@ export function forkBranches(host: BranchHost, parent: Fiber, spec: GroupSpec): 
     // A single command keeps its own id, numbered among those around it: branches start in order, so that the
     // number does not depend on which of them is done first.
     const inner = specOf(steps);
-    const single = inner !== undefined && inner.kind !== 'all' && inner.kind !== 'allSettled';
+    const single = inner !== undefined && !('branches' in inner);
     group.fibers.push(
       new Fiber(steps[Symbol.iterator](), single ? parent.scope : parent.scope.below(key), group),
     );
@@ -57,6 +57,9 @@ export function endBranch(host: BranchHost, branch: Fiber, group: Group, end: Fi
     } else if ('error' in end) {
       group.failure = end;
       for (const sibling of group.fibers) closeBranch(host, sibling);
+    } else if (group.kind === 'race') {
+      group.won = { winner: group.keys[index] as string, value: end.result };
+      for (const sibling of group.fibers) closeBranch(host, sibling);
     } else {
       group.results[index] = end.result;
     }
@@ -64,13 +67,13 @@ export function endBranch(host: BranchHost, branch: Fiber, group: Group, end: Fi
   const { parent } = group;
   if (group.open > 0 || parent.waiting !== group) return;
   parent.waiting = undefined;
-  if (parent.closing) host.resume(parent, 'return', undefined);
+  if (group.abandoned) host.resume(parent, 'return', undefined);
   else if (group.failure !== undefined) host.resume(parent, 'throw', group.failure.error);
   else host.resume(parent, 'next', group.result());
 }
 
 /** Tells a branch to end: what runs in it is aborted and awaited, what it asks is withdrawn, its `finally` runs. */
-function closeBranch(host: BranchHost, branch: Fiber): void {
+export function closeBranch(host: BranchHost, branch: Fiber): void {
   if (branch.ended || branch.closing) return;
   branch.closing = true;
   if (branch.queued !== undefined) branch.queued.dropped = true;
@@ -78,6 +81,7 @@ function closeBranch(host: BranchHost, branch: Fiber): void {
   if (!branch.started && group !== undefined) {
     endBranch(host, branch, group, { result: undefined });
   } else if (waiting instanceof Group) {
+    waiting.abandoned = true;
     for (const inner of waiting.fibers) closeBranch(host, inner);
   } else if (waiting === undefined || host.withdraw(waiting)) {
     host.resume(branch, 'return', undefined);

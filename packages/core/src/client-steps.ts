@@ -33,6 +33,9 @@ export function toClientStep(spec: JournalledSpec, stepId: string): ClientStep |
     case 'random':
     case 'uuid':
     case 'info':
+    case 'sleep':
+    case 'poll':
+    case 'stepKey':
       return undefined;
   }
 }

@@ -3,7 +3,10 @@ import type { SampleParams } from './client-step.ts';
 import type { Schema } from './standard-schema.ts';
 import type { RetryPolicy } from './retry.ts';
 import type { Json } from './json.ts';
+import type { Program } from './program.ts';
 import type { SagaBody } from './saga.ts';
+import type { UndoWork } from './undo.ts';
+import type { BoundCompensator } from './compensator.ts';
 
 /** Asks the user with a form. */
 export interface ElicitSpec {
@@ -13,6 +16,7 @@ export interface ElicitSpec {
   readonly schema: Schema;
   /** Whether a refusal comes back as a value instead of being thrown. */
   readonly asOutcome: boolean;
+  readonly ttl: number | undefined;
 }
 
 /** Sends the user to a URL. */
@@ -21,6 +25,7 @@ export interface ElicitUrlSpec {
   readonly id: string;
   readonly message: string;
   readonly url: string;
+  readonly ttl: number | undefined;
 }
 
 /** Asks the client's model. */
@@ -28,6 +33,7 @@ export interface SampleSpec {
   readonly kind: 'sample';
   readonly id: string;
   readonly params: SampleParams;
+  readonly ttl: number | undefined;
 }
 
 /** Asks for the client's roots. */
@@ -45,8 +51,79 @@ export interface StepSpec {
   readonly key: string | undefined;
   readonly keep: boolean;
   readonly compress: boolean;
+  readonly once: boolean;
   readonly retry: RetryPolicy | undefined;
   readonly timeout: number | undefined;
+  readonly undo: StepUndo | undefined;
+  /** The step that this one undoes. */
+  readonly of: { readonly path: string; readonly key: string | undefined } | undefined;
+}
+
+/** How a step is undone. */
+export interface StepUndo {
+  /** Where it is known what the step did. */
+  readonly known: UndoWork | BoundCompensator<never, never> | undefined;
+  /** Where it is not: it timed out, its response was lost, its result cannot be kept. */
+  readonly unknown: UndoWork | undefined;
+  readonly label: string | undefined;
+  readonly retry: RetryPolicy;
+  readonly timeout: number | undefined;
+}
+
+/** Registers an undo. */
+export interface CompensateSpec {
+  readonly kind: 'compensate';
+  readonly id: string;
+  readonly work: UndoWork;
+  readonly label: string | undefined;
+  readonly retry: RetryPolicy;
+  readonly timeout: number | undefined;
+}
+
+/** The point of no return. */
+export interface PivotSpec {
+  readonly kind: 'pivot';
+  readonly id: string;
+}
+
+/** Ends the saga, or starts it over. */
+export type EndSpec =
+  | { readonly kind: 'abort'; readonly reason: string }
+  | { readonly kind: 'continueAs'; readonly program: Program; readonly args: unknown };
+
+/** Asks whether a change of the code holds for this saga. */
+export interface PatchedSpec {
+  readonly kind: 'patched';
+  readonly id: string;
+}
+
+/** Waits for a time. */
+export interface SleepSpec {
+  readonly kind: 'sleep';
+  readonly id: string;
+  readonly ms: number;
+  readonly until: number | undefined;
+}
+
+/** Asks an outside system until it answers. */
+export interface PollSpec {
+  readonly kind: 'poll';
+  readonly id: string;
+  readonly ask: (context: never) => unknown;
+  readonly every: number;
+  readonly timeout: number;
+  readonly report:
+    | string
+    | ((facts: { readonly asked: number; readonly elapsed: number }) => string)
+    | undefined;
+}
+
+/** Reads the idempotency key of a step that is to be undone. */
+export interface StepKeySpec {
+  readonly kind: 'stepKey';
+  readonly id: string;
+  readonly path: string;
+  readonly key: string | undefined;
 }
 
 /** Reads something that varies, and journals it. */
@@ -76,7 +153,7 @@ export type LogLevel = 'debug' | 'info' | 'notice' | 'warning' | 'error' | 'crit
 
 /** Runs branches in parallel. */
 export interface GroupSpec {
-  readonly kind: 'all' | 'allSettled';
+  readonly kind: 'all' | 'allSettled' | 'race';
   readonly branches: readonly { readonly key: string; readonly steps: Command<unknown> | Steps<unknown> }[];
   readonly shape: 'record' | 'array';
 }
@@ -109,10 +186,20 @@ export type CommandSpec =
   | TellSpec
   | GroupSpec
   | ScopeSpec
-  | CallSpec;
+  | CallSpec
+  | CompensateSpec
+  | PivotSpec
+  | EndSpec
+  | PatchedSpec
+  | SleepSpec
+  | PollSpec
+  | StepKeySpec;
 
 /** The specs whose outcome becomes a journal entry of its own. */
-export type JournalledSpec = Exclude<CommandSpec, TellSpec | GroupSpec | ScopeSpec>;
+export type JournalledSpec = Exclude<
+  CommandSpec,
+  TellSpec | GroupSpec | ScopeSpec | CompensateSpec | PivotSpec | EndSpec | PatchedSpec
+>;
 
 /** Whether a command waits for the client, and not for something that runs here. */
 export function isAskedOfClient(kind: CommandSpec['kind']): boolean {

@@ -1,5 +1,5 @@
 import { command, type Command } from './command.ts';
-import { assertStepId } from './path.ts';
+import { assertStepId, checkedTtl } from './path.ts';
 import type { InferOutput, Schema } from './standard-schema.ts';
 
 /** What `elicit` asks. */
@@ -11,6 +11,11 @@ export interface ElicitOptions<S extends Schema> {
    * out of the body, so that it is built once.
    */
   readonly schema: S;
+  /**
+   * Milliseconds the user has, counted from when the question is first asked. An answer after that is not used:
+   * `StepTimedOut` is thrown at the step. Default: as long as the token is good.
+   */
+  readonly ttl?: number;
 }
 
 /** What became of an elicitation, with the accepted content. */
@@ -21,12 +26,12 @@ export type ElicitOutcome<T> =
 
 function ask<S extends Schema, T>(id: string, options: ElicitOptions<S>, asOutcome: boolean): Command<T> {
   assertStepId(id);
-  const { message, schema } = options;
+  const { message, schema, ttl } = options;
   if (typeof message !== 'string') throw new TypeError(`elicit('${id}') needs a message, a string.`);
   if (schema?.['~standard'] === undefined) {
     throw new TypeError(`elicit('${id}') needs a schema: z.object({…}), or another Standard Schema.`);
   }
-  return command<T>({ kind: 'elicit', id, message, schema, asOutcome });
+  return command<T>({ kind: 'elicit', id, message, schema, asOutcome, ttl: checkedTtl(id, ttl) });
 }
 
 /** The type of {@link elicit}: a function, and beside it `elicit.outcome`. */
@@ -62,10 +67,10 @@ export const elicit: Elicit = /* @__PURE__ */ Object.assign(
  */
 export function elicitUrl(
   id: string,
-  options: { readonly message: string; readonly url: string },
+  options: { readonly message: string; readonly url: string; readonly ttl?: number },
 ): Command<void> {
   assertStepId(id);
-  const { message, url } = options;
+  const { message, url, ttl } = options;
   if (!URL.canParse(url)) throw new TypeError(`elicitUrl('${id}') needs an absolute URL.`);
-  return command<void>({ kind: 'elicitUrl', id, message, url });
+  return command<void>({ kind: 'elicitUrl', id, message, url, ttl: checkedTtl(id, ttl) });
 }

@@ -151,6 +151,61 @@ export class InvalidInput extends SagaError {
   }
 }
 
+/** A step was not answered, or not done, in the time it had. (W6) */
+export class StepTimedOut extends SagaError {
+  declare readonly code: 'step_timed_out';
+  /** The path of the step. */
+  readonly stepId: string;
+
+  constructor(stepId: string) {
+    super(`The time for '${stepId}' is over.`, { code: 'step_timed_out' });
+    this.name = 'StepTimedOut';
+    this.stepId = stepId;
+  }
+}
+
+/** The saga ended itself with `abort(reason)`. */
+export class SagaAborted extends SagaError {
+  declare readonly code: 'saga_aborted';
+
+  constructor(reason: string) {
+    super(reason, { code: 'saga_aborted' });
+    this.name = 'SagaAborted';
+  }
+}
+
+/** The saga was cancelled from outside. */
+export class SagaCancelled extends SagaError {
+  declare readonly code: 'saga_cancelled';
+  /** The reason that was given. */
+  readonly reason: string | undefined;
+
+  constructor(reason?: string) {
+    super(reason === undefined ? 'The call was cancelled.' : `The call was cancelled: ${reason}`, {
+      code: 'saga_cancelled',
+    });
+    this.name = 'SagaCancelled';
+    this.reason = reason;
+  }
+}
+
+/**
+ * Throw it from a step when it is not known whether its effect happened: a response was lost. The step is then undone
+ * by `compensateUnknown`, or is residue. A step that times out or is aborted counts as such. (E4)
+ */
+export class OutcomeUnknown extends SagaError {
+  declare readonly code: 'outcome_unknown';
+
+  constructor(message: string, options?: { readonly cause?: unknown }) {
+    super(message, { code: 'outcome_unknown', cause: options?.cause });
+    this.name = 'OutcomeUnknown';
+  }
+
+  override get public(): boolean {
+    return false;
+  }
+}
+
 /** The request was aborted: nothing was undone, and the token before this turn is still good. (U4) */
 export class TurnAborted extends SagaError {
   declare readonly code: 'turn_aborted';
@@ -163,18 +218,34 @@ export class TurnAborted extends SagaError {
 
 const text = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);
 
-/** Whatever was thrown, as the plain data that the journal keeps. */
+/** Whatever was thrown, as the plain data that the journal keeps. Never throws, whatever its getters do. */
 export function toStepErrorData(thrown: unknown): StepErrorData {
   if (typeof thrown !== 'object' || thrown === null) {
     return { name: 'Error', message: typeof thrown === 'string' ? thrown : `a ${typeof thrown} was thrown` };
   }
-  const error = thrown as { name?: unknown; message?: unknown; code?: unknown; data?: unknown };
-  const code = error.code;
+  const code = read(thrown, 'code');
+  const data = read(thrown, 'data');
   return {
-    name: text(error.name) ?? 'Error',
-    message: text(error.message) ?? '',
+    name: text(read(thrown, 'name')) ?? 'Error',
+    message: text(read(thrown, 'message')) ?? '',
     ...(typeof code === 'string' || (typeof code === 'number' && Number.isFinite(code)) ? { code } : {}),
-    ...(error.data === undefined ? {} : { data: error.data }),
-    ...(thrown instanceof SagaError && thrown.public ? { public: true } : {}),
+    ...(data === undefined ? {} : { data }),
+    ...(isPublic(thrown) ? { public: true } : {}),
   };
+}
+
+function read(thrown: object, key: string): unknown {
+  try {
+    return Reflect.get(thrown, key);
+  } catch {
+    return undefined;
+  }
+}
+
+function isPublic(thrown: object): boolean {
+  try {
+    return thrown instanceof SagaError && thrown.public;
+  } catch {
+    return false;
+  }
 }

@@ -1,5 +1,6 @@
 import type { JournalledSpec, GroupSpec } from './command-spec.ts';
 import type { Command } from './command.ts';
+import { fingerprintOf } from './fingerprint-of.ts';
 import type { Scope } from './path.ts';
 
 /** A command that waits for its outcome. */
@@ -8,14 +9,48 @@ export interface Task {
   readonly path: string;
   readonly fingerprint: number;
   readonly fiber: Fiber;
+  /** A step's input as text: what a body or another run does to the value cannot reach this one. (R1) */
+  input: string | undefined;
   /** Set while it runs here. */
   running: AbortController | undefined;
   /** Attempts made so far. */
   attempts: number;
   /** Not to be tried before (ms since the epoch). */
   notBefore: number;
+  /** When it was first asked (ms since the epoch). */
+  since: number | undefined;
+  /** When it is due: a sleep ends, a poll asks again. */
+  until: number | undefined;
+  /** How often a poll has asked. */
+  asked: number;
+  /** Whether an attempt before may have had its effect. */
+  unknown: boolean;
   /** Its branch is being ended: what becomes of it is recorded, and not delivered. */
   discarded: boolean;
+}
+
+/** A command of `fiber` that has just been issued. */
+export function newTask(fiber: Fiber, spec: JournalledSpec, path: string): Task {
+  return {
+    spec,
+    path,
+    fingerprint: fingerprintOf(spec),
+    fiber,
+    input: undefined,
+    running: undefined,
+    attempts: 0,
+    notBefore: 0,
+    since: undefined,
+    until: undefined,
+    asked: 0,
+    unknown: false,
+    discarded: false,
+  };
+}
+
+/** An attempt failed, and the next one comes in another turn. */
+export function tried(task: Task, value: unknown): void {
+  [task.attempts, task.notBefore, task.unknown] = value as [number, number, boolean];
 }
 
 /** How a fiber is to be resumed. */
@@ -35,6 +70,8 @@ export class Fiber {
   ended = false;
   /** It was told to end; its `finally` blocks may still run. */
   closing = false;
+  /** It undoes: nothing in it may ask the client. */
+  serverOnly = false;
   /** Commands yielded since it was told to end. */
   lastWords = 0;
 
@@ -42,6 +79,11 @@ export class Fiber {
     this.iterator = iterator;
     this.scope = scope;
     this.group = group;
+  }
+
+  /** Whether it, or what it belongs to, was told to end, or undoes: the client is asked nothing any more. */
+  get isEnding(): boolean {
+    return this.closing || this.serverOnly || this.group?.parent.isEnding === true;
   }
 }
 
@@ -55,6 +97,10 @@ export class Group {
   readonly results: unknown[] = [];
   open: number;
   failure: { readonly error: unknown } | undefined;
+  /** The branch that won a race. */
+  won: { readonly winner: string; readonly value: unknown } | undefined;
+  /** Its parent was told to end while it waited for this group; a group of its `finally` is not abandoned. */
+  abandoned = false;
 
   constructor(parent: Fiber, kind: Group['kind'], keys: readonly string[], shape: 'record' | 'array') {
     this.parent = parent;
@@ -67,6 +113,7 @@ export class Group {
   /** The results in the shape that was asked for. */
   result(): unknown {
     if (this.kind === 'scope' || this.kind === 'call') return this.results[0];
+    if (this.kind === 'race') return this.won;
     if (this.shape === 'array') return this.results;
     const record: Record<string, unknown> = {};
     for (const [index, key] of this.keys.entries()) {

@@ -17,6 +17,10 @@ export function fingerprintOf(spec: JournalledSpec): number {
       return spec.input === undefined ? 0 : fingerprint('step', spec.input);
     case 'call':
       return fingerprint('call', spec.args);
+    case 'sleep':
+      return fingerprint('sleep', spec.ms, spec.until);
+    case 'poll':
+    case 'stepKey':
     case 'roots':
     case 'now':
     case 'random':

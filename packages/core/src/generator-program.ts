@@ -3,7 +3,7 @@ import { encode } from './codec.ts';
 import { InvalidInput } from './errors.ts';
 import { entriesOf, kindOf, outcomes } from './journal.ts';
 import type { Json } from './json.ts';
-import type { Outcome, Program, ProgramState, Runtime, TimelineEntry } from './program.ts';
+import type { EndRequest, Outcome, Program, ProgramState, Runtime, TimelineEntry } from './program.ts';
 import { isSameJson } from './same-json.ts';
 import { validate, type Schema } from './standard-schema.ts';
 import type { SagaBody } from './saga.ts';
@@ -15,25 +15,33 @@ export interface GeneratorProgramOptions {
   readonly name: string;
   readonly input: Schema | undefined;
   readonly commitFirst: boolean;
+  readonly declaresForks: boolean;
+  readonly onMismatch: 'fail' | 'compensate';
   readonly body: SagaBody<never, unknown>;
 }
 
 /** Makes a program of a generator: its state is the journal. */
 export function generatorProgram(
   options: GeneratorProgramOptions,
-): Pick<Program, 'begin' | 'advance' | 'timeline'> {
+): Pick<Program, 'begin' | 'advance' | 'asked' | 'timeline'> {
   return {
-    begin: (args) => begin(options, args),
+    begin: (args, progress) => begin(options, args, progress),
     advance: (
       state: ProgramState,
       answers: ReadonlyMap<string, ClientAnswer>,
       runtime: Runtime,
-    ): Promise<Outcome> => new Turn(options, state, runtime).take(answers),
+      end?: EndRequest,
+    ): Promise<Outcome> => new Turn(options, state, runtime).take(answers, end),
+    asked: (state) => Object.keys(decodeHead(state.head).asked),
     timeline,
   };
 }
 
-async function begin(options: GeneratorProgramOptions, args: Json): Promise<ProgramState> {
+async function begin(
+  options: GeneratorProgramOptions,
+  args: Json,
+  progress: number | undefined,
+): Promise<ProgramState> {
   let input: unknown = {};
   if (options.input !== undefined) {
     const parsed = await validate(options.input, args);
@@ -44,7 +52,7 @@ async function begin(options: GeneratorProgramOptions, args: Json): Promise<Prog
   const stream = isSameJson(input, args) ? 'client' : 'server';
   const text = encode(input);
   return {
-    head: encodeHead({ turn: 0, input: stream, progress: undefined, asked: {} }),
+    head: encodeHead({ turn: 0, input: stream, progress, asked: {}, waits: {}, mismatch: undefined }),
     structure: '',
     client: stream === 'client' ? text : '',
     server: stream === 'server' ? text : '',

@@ -8,16 +8,37 @@ export interface Head {
   readonly progress: number | undefined;
   /** The questions the client was asked last, by path: digests of their exact parameters. (T6) */
   readonly asked: { readonly [path: string]: string };
+  /** What waits for a time, by path: when it was first asked, when it is due, how often it has asked. */
+  readonly waits: { readonly [path: string]: Wait };
+  /** The saga no longer fits its code: how many entries do, and how many there were. (R3) */
+  readonly mismatch: readonly [fitting: number, recorded: number] | undefined;
 }
+
+/** Times of something that waits. */
+export type Wait = readonly [since: number, until: number | null, asked: number];
 
 /** A head as text. */
 export function encodeHead(head: Head): string {
-  const { turn, input, progress, asked } = head;
-  return JSON.stringify({ t: turn, i: input === 'client' ? 'c' : 's', p: progress, a: asked });
+  const { turn, input, progress, asked, waits, mismatch } = head;
+  return JSON.stringify({
+    t: turn,
+    i: input === 'client' ? 'c' : 's',
+    p: progress,
+    a: asked,
+    w: waits,
+    m: mismatch,
+  });
 }
 
 /** A head from its text. */
 export function decodeHead(text: string): Head {
-  const { t, i, p, a } = JSON.parse(text) as { t: number; i: string; p?: number; a: Record<string, string> };
-  return { turn: t, input: i === 'c' ? 'client' : 'server', progress: p, asked: a };
+  const { t, i, p, a, w, m } = JSON.parse(text) as {
+    t: number;
+    i: string;
+    p?: number;
+    a: Head['asked'];
+    w: Head['waits'];
+    m?: [number, number];
+  };
+  return { turn: t, input: i === 'c' ? 'client' : 'server', progress: p, asked: a, waits: w, mismatch: m };
 }

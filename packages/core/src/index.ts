@@ -1,13 +1,35 @@
 /** What a saga is: the words to write one, the journal, the replay. Pure: everything that varies comes in. */
 export { elicit, elicitUrl, type Elicit, type ElicitOptions, type ElicitOutcome } from './elicit.ts';
 export { listRoots, sample } from './sample.ts';
-export { step, type Context, type Register, type StepContext, type StepOptions } from './step.ts';
-export { all, allSettled, scope } from './group.ts';
-export type { Branch, Branches, BranchResult, BranchResults, Settled, SettledResults } from './group.ts';
+export {
+  step,
+  type Context,
+  type Register,
+  type StepContext,
+  type StepOptions,
+  type Compensable,
+} from './step.ts';
+export { all, allSettled, race, scope } from './group.ts';
+export type {
+  Branch,
+  Branches,
+  BranchResult,
+  BranchResults,
+  RaceResult,
+  Settled,
+  SettledResults,
+} from './group.ts';
 export { call, type CallArguments } from './call.ts';
 export { info, now, random, uuid, type SagaInfo } from './read.ts';
 export { log, progress } from './tell.ts';
 export { checkpoint } from './checkpoint.ts';
+export { abort, compensate, pivot, type CompensateOptions } from './compensate.ts';
+export { compensator } from './compensator.ts';
+export type { BoundCompensator, Compensator, CompensatorContext } from './compensator.ts';
+export { continueAs } from './continue-as.ts';
+export { patched } from './patched.ts';
+export { poll, sleep, sleepUntil, type PollOptions } from './wait.ts';
+export type { BoundUndo, UndoContext, UndoFacts, UndoFunction, UndoneStep, UndoPolicy } from './undo.ts';
 export { saga } from './saga.ts';
 export type { CheckedBody } from './checked-body.ts';
 export type {
@@ -27,10 +49,14 @@ export {
   AnswerConflict,
   ElicitationRefused,
   InvalidInput,
+  OutcomeUnknown,
   ReplayMismatch,
+  SagaAborted,
+  SagaCancelled,
   SagaError,
   SagaLimitExceeded,
   StepError,
+  StepTimedOut,
   TurnAborted,
   type StepErrorData,
   type StepFacts,
@@ -50,8 +76,10 @@ export type {
 export { engineVersion } from './program.ts';
 export type {
   Awaitable,
+  EndRequest,
   IgnoredAnswer,
   Outcome,
+  PreviousProgram,
   Program,
   ProgramLimits,
   ProgramState,

@@ -7,7 +7,8 @@ import type { ProgramState } from './program.ts';
 export type Letter =
   | ('e' | 'p' | 'd' | 'x' | 'o' | 'm' | 'l' | 'q')
   | ('s' | 'z' | 'v' | 'f' | 't' | 'w')
-  | ('n' | 'r' | 'u' | 'i' | 'c' | 'k');
+  | ('n' | 'r' | 'u' | 'i' | 'c' | 'k')
+  | ('b' | 'g' | 'h' | 'y' | 'a' | 'j' | 'P');
 
 /** What an entry's letter says: the outcome, the stream its value stands in, and whether a client gave it. */
 export interface EntryOutcome {
@@ -41,26 +42,40 @@ export const outcomes: Readonly<Record<Letter, EntryOutcome>> = {
   i: { outcome: 'read', stream: 'server', answer: false },
   c: { outcome: 'called', stream: 'server', answer: false },
   k: { outcome: 'passed', stream: 'none', answer: false },
+  b: { outcome: 'can be undone by name', stream: 'server', answer: false },
+  g: { outcome: 'failed, outcome unknown', stream: 'server', answer: false },
+  h: { outcome: 'passed', stream: 'none', answer: false },
+  y: { outcome: 'timed out', stream: 'none', answer: false },
+  a: { outcome: 'ended from outside', stream: 'server', answer: false },
+  j: { outcome: 'patched', stream: 'none', answer: false },
+  P: { outcome: 'answered', stream: 'server', answer: false },
 };
 
 /** Which letters can answer which kind of command. */
 export const lettersOf: Readonly<Record<string, string>> = {
-  elicit: 'epdxq',
-  elicitUrl: 'odxq',
-  sample: 'mq',
+  elicit: 'epdxqy',
+  elicitUrl: 'odxqy',
+  sample: 'mqy',
   roots: 'lq',
-  step: 'szvftw',
+  step: 'szvftwg',
   now: 'n',
-  random: 'rw',
-  uuid: 'uw',
+  random: 'rfw',
+  uuid: 'ufw',
   info: 'i',
   checkpoint: 'k',
   call: 'cfw',
+  sleep: 'kw',
+  poll: 'Pfyw',
+  stepKey: 'rfw',
+  compensate: 'b',
+  pivot: 'h',
+  patched: 'j',
+  cancel: 'a',
 };
 
 /** Which kind of command an entry's letter tells of; where several could be, the most common one. */
 export function kindOf(letter: string): string {
-  if (letter === 'd' || letter === 'x' || letter === 'q') return 'client step';
+  if (letter === 'd' || letter === 'x' || letter === 'q' || letter === 'y') return 'client step';
   return Object.entries(lettersOf).find(([, letters]) => letters.includes(letter))?.[0] ?? 'step';
 }
 
@@ -82,6 +97,13 @@ export interface NewEntry {
   readonly answer?: { readonly provenance: Provenance; readonly agreement: number };
 }
 
+/** An entry that no code asks for any more. */
+export interface SkippedEntry {
+  readonly letter: string;
+  readonly path: string;
+  readonly value: unknown;
+}
+
 /**
  * What has happened in a saga, in order. The state's texts are read once and kept as they are; new entries are
  * appended to them, so that nothing recorded is ever encoded anew, and what a body does to a value it was given
@@ -95,8 +117,9 @@ export class Journal {
   #clientAt = 0;
   #serverAt = 0;
   #count = 0;
+  #stop: number = Number.POSITIVE_INFINITY;
   #texts: { structure: string; client: string; server: string };
-  readonly #limit: number;
+  #limit: number;
 
   constructor(state: ProgramState, maxEntries: number) {
     this.#texts = { structure: state.structure, client: state.client, server: state.server };
@@ -106,6 +129,13 @@ export class Journal {
     this.#limit = maxEntries;
   }
 
+  /** How many entries were recorded before this turn. */
+  get recorded(): number {
+    let count = 0;
+    for (const _ of entriesOf(this.#structure)) count += 1;
+    return count;
+  }
+
   /** How many entries have been read or added. */
   get count(): number {
     return this.#count;
@@ -113,12 +143,29 @@ export class Journal {
 
   /** Whether there are entries left to replay. */
   get replaying(): boolean {
-    return this.#at < this.#structure.length;
+    return this.#at < this.#structure.length && this.#count < this.#stop;
+  }
+
+  /** Replays no more than the first `count` entries, for now. */
+  stopAt(count: number): void {
+    this.#stop = count;
+  }
+
+  /** Takes the entries up to the `count`th off without replaying them. */
+  skipTo(count: number): readonly SkippedEntry[] {
+    this.#stop = Number.POSITIVE_INFINITY;
+    const skipped: SkippedEntry[] = [];
+    while (this.replaying && this.#count < count) {
+      const { letter, path } = this;
+      skipped.push({ letter, path, value: this.next() });
+    }
+    return skipped;
   }
 
   /** The letter of the next entry. */
   get letter(): string {
-    return (this.#structure[this.#at] as string).charAt(0);
+    const head = this.#structure[this.#at];
+    return typeof head === 'string' ? head.charAt(0) : '';
   }
 
   /** The path of the next entry. */
@@ -135,7 +182,7 @@ export class Journal {
   /** Whether the next entry is about the step at `path`. */
   isAbout(path: string): boolean {
     const head = this.#structure[this.#at];
-    if (typeof head !== 'string') return false;
+    if (typeof head !== 'string' || this.#count >= this.#stop) return false;
     const skip = this.#isAnswer(head) ? 2 : 1;
     return head.length === path.length + skip && head.endsWith(path);
   }
@@ -177,6 +224,11 @@ export class Journal {
     this.#texts.structure += this.#texts.structure === '' ? line : `,${line}`;
     const { stream } = outcomes[letter];
     if (stream !== 'none') this.#texts[stream] += this.#texts[stream] === '' ? text : `,${text}`;
+  }
+
+  /** Lifts the limit: undoing what a saga did must not fail for the same reason. */
+  lift(): void {
+    this.#limit = Number.POSITIVE_INFINITY;
   }
 
   /** The texts of the journal as it is now. */

@@ -1,5 +1,5 @@
 import type { JournalledSpec } from './command-spec.ts';
-import { ElicitationRefused, StepError, type StepErrorData } from './errors.ts';
+import { ElicitationRefused, StepError, StepTimedOut, type StepErrorData } from './errors.ts';
 
 /** What a body gets for a recorded outcome: a value, or something thrown. */
 export interface BodyOutcome {
@@ -19,7 +19,10 @@ export function outcomeOf(spec: JournalledSpec, path: string, letter: string, va
       return nothing;
     case 'q':
     case 'f':
+    case 'g':
       return { failed: true, value: new StepError(path, value as StepErrorData) };
+    case 'y':
+      return { failed: true, value: new StepTimedOut(path) };
     case 'e':
     case 'p':
       return {

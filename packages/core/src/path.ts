@@ -17,6 +17,12 @@ export function assertStepKey(id: string, key: string): void {
   }
 }
 
+/** Throws a `RangeError` unless `ttl` is a time to live, in milliseconds, or undefined. */
+export function checkedTtl(id: string, ttl: number | undefined): number | undefined {
+  if (ttl === undefined || (ttl > 0 && Number.isFinite(ttl))) return ttl;
+  throw new RangeError(`The ttl of '${id}' must be more than 0 milliseconds.`);
+}
+
 /**
  * A namespace for step ids. The first use of an id is the id itself; later ones are `id#2`, `id#3`, whatever the
  * kind; in a nested scope the scope's path stands before it: `ship/label#2`.

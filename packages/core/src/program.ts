@@ -2,6 +2,8 @@ import type { ClientAnswer, ClientStep } from './client-step.ts';
 import type { LogLevel } from './command-spec.ts';
 import type { Json } from './json.ts';
 import type { Schema } from './standard-schema.ts';
+import type { Compensator } from './compensator.ts';
+import type { UndoneStep } from './undo.ts';
 
 /** A value, or a promise of it: the fast paths of the host answer at once. */
 export type Awaitable<T> = T | Promise<T>;
@@ -24,10 +26,14 @@ export interface ProgramState {
 /** What a host lets a turn know and do. It is asked only when something is executed, never on replay. */
 export interface Runtime {
   readonly sagaId: string;
+  /** The turn that is being taken, from 1, counted over all of the saga. */
+  readonly turn: number;
   /** The version of the engine that sealed the state, or {@link engineVersion} at the start. (R4) */
   readonly engine: number;
   /** Bytes of the token this turn was resumed from; 0 at the start. */
   readonly tokenBytes: number;
+  /** Bytes of a token from which a saga is better started over. (`info().continueAsSuggested`) */
+  readonly suggestedTokenBytes: number;
   /** What the client declared it can do, as it declared it. */
   readonly capabilities: Json | undefined;
   /** Whatever the host's caller passes to server steps; never journalled. */
@@ -42,6 +48,12 @@ export interface Runtime {
   sleep(ms: number, signal: AbortSignal): Promise<void>;
   /** When this turn's budget is used up (ms since the epoch); undefined where the dialect cannot checkpoint. (U4) */
   readonly deadline: number | undefined;
+  /** How long a wait is held in the request before it becomes a token, in milliseconds. (W6) */
+  readonly maxHold: number;
+  /** Claims the key of a `once` step; undefined where there is no guard. (T13) */
+  readonly claim: ((key: string) => Awaitable<boolean>) | undefined;
+  /** A named compensator, for undos whose code is gone. */
+  compensator(name: string): Pick<Compensator<Schema>, 'run'> | undefined;
   /** The idempotency key of a step: the same on every fork and across key rotation. (E1, T8) */
   idempotencyKey(path: string, key: string | undefined, direction: 'do' | 'undo'): Awaitable<string>;
   /** 32 bytes for `random()` and `uuid()`, derived from the path: the same on every fork. (T8) */
@@ -93,6 +105,10 @@ export type Outcome =
       readonly steps: readonly ClientStep[];
       /** When nothing is asked: how long to wait before coming again. */
       readonly retryAfterMs?: number;
+      /** The latest time that something in it waits for (ms since the epoch). */
+      readonly deadline?: number;
+      /** What the user may read meanwhile. */
+      readonly content?: readonly string[];
       /** How many of the client's answers were accepted in this turn. */
       readonly accepted: number;
       readonly ignored: readonly IgnoredAnswer[];
@@ -103,8 +119,21 @@ export type Outcome =
       readonly ignored: readonly IgnoredAnswer[];
     }
   | {
+      /** It starts over as another program, in the same turn. */
+      readonly status: 'continued';
+      readonly program: Program;
+      readonly args: unknown;
+      /** The last progress told: it goes on from there. (W5) */
+      readonly progress: number | undefined;
+      readonly ignored: readonly IgnoredAnswer[];
+    }
+  | {
       readonly status: 'failed';
       readonly error: unknown;
+      /** What was undone, last first. */
+      readonly compensated: readonly UndoneStep[];
+      /** What could not be undone. */
+      readonly residue: readonly UndoneStep[];
       readonly ignored: readonly IgnoredAnswer[];
     };
 
@@ -133,16 +162,39 @@ export interface Program {
   readonly annotations: { readonly [key: string]: Json } | undefined;
   /** What an older token used again may do here; undefined: not declared. (E7) */
   readonly forks: 'refuse' | 'accept' | undefined;
-  /** Parses the arguments and makes the state before the first turn. Throws {@link InvalidInput}. */
-  begin(args: Json): Promise<ProgramState>;
+  /** Older versions that go on beside this one, each until its date. (R5) */
+  readonly previous: readonly PreviousProgram[];
+  /** What becomes of a saga that no longer fits the code: it fails, or is undone as far as possible. (R3) */
+  readonly onMismatch: 'fail' | 'compensate';
+  /**
+   * Parses the arguments and makes the state before the first turn. Throws {@link InvalidInput}.
+   *
+   * @param progress - the last progress told, of a saga that goes on as this one
+   */
+  begin(args: Json, progress?: number): Promise<ProgramState>;
   /** One turn. Rejects with `TurnAborted` or `AnswerConflict`; everything else is an outcome. */
   advance(
     state: ProgramState,
     answers: ReadonlyMap<string, ClientAnswer>,
     runtime: Runtime,
+    end?: EndRequest,
   ): Promise<Outcome>;
+  /** The ids of the steps a state waits for: what answers can be news to. */
+  asked(state: ProgramState): readonly string[];
   /** What a state says happened so far. */
   timeline(state: ProgramState): readonly TimelineEntry[];
+}
+
+/** Ends a saga from outside and undoes what it did: it was cancelled, or cannot be kept. */
+export interface EndRequest {
+  readonly error: unknown;
+}
+
+/** An older version of a program. */
+export interface PreviousProgram {
+  readonly saga: Program;
+  /** After this time it is not gone on with. Default: never. */
+  readonly until?: Date;
 }
 
 /** The version of the replay rules of this release; it is sealed into each token. (R4) */

@@ -1,16 +1,17 @@
 import { encode } from './codec.ts';
 import type { StepSpec } from './command-spec.ts';
-import { StepError, toStepErrorData } from './errors.ts';
+import { OutcomeUnknown, StepError, toStepErrorData } from './errors.ts';
 import type { Task } from './fiber.ts';
 import type { Runtime } from './program.ts';
 import { delayAfter } from './retry.ts';
+import { undoMark } from './undo.ts';
 
 /** What became of running a server step. */
 export type StepEnd =
   | { readonly letter: 's' | 'z'; readonly text: string }
   | { readonly letter: 'v' }
-  | { readonly letter: 'f'; readonly text: string }
-  | { readonly letter: 't'; readonly text: string; readonly attempts: number; readonly notBefore: number };
+  | { readonly letter: 'f' | 'g'; readonly text: string; readonly error?: unknown }
+  | { readonly letter: 't'; readonly text: string };
 
 /**
  * Runs a server step, with its attempts, backoff and timeout (E2). Never rejects. A backoff that the turn has no time
@@ -22,41 +23,81 @@ export async function runStep(
   runtime: Runtime,
   signal: AbortSignal,
 ): Promise<StepEnd> {
-  const idempotencyKey = await runtime.idempotencyKey(task.path, spec.key, 'do');
+  const undoes = task.path.startsWith(undoMark);
+  const idempotencyKey = await runtime.idempotencyKey(task.path, spec.key, undoes ? 'undo' : 'do');
+  const { of } = spec;
+  const stepKey = of === undefined ? {} : { stepKey: await runtime.idempotencyKey(of.path, of.key, 'do') };
+  const refused = await claimOnce(task, spec, runtime, idempotencyKey);
+  if (refused !== undefined) return refused;
   for (let attempt = task.attempts + 1; ; attempt += 1) {
+    // Its request was aborted, or a sibling failed, before it could begin.
+    if (signal.aborted) return failed(task, signal.reason);
     const facts = { kind: 'step', path: task.path, attempt };
     runtime.observe({ ...facts, type: 'started' });
-    let thrown: unknown;
-    try {
-      // oxlint-disable-next-line no-await-in-loop -- one attempt after the other
-      const result = await runOnce(task.path, spec, { attempt, idempotencyKey }, runtime, signal);
-      const end = encoded(spec, result);
-      runtime.observe({ ...facts, type: 'succeeded' });
+    // oxlint-disable-next-line no-await-in-loop -- one attempt after the other
+    const tried = await tryOnce(task, spec, { attempt, idempotencyKey, ...stepKey }, runtime, signal);
+    if ('result' in tried) {
+      // The effect has happened: where its result cannot be kept, to try again would only make it happen twice.
+      const end = endOf(spec, tried.result);
+      const type = 'error' in end ? 'failed' : 'succeeded';
+      runtime.observe({ ...facts, type, ...('error' in end ? { error: end.error } : {}) });
       return end;
-    } catch (error) {
-      thrown = error;
     }
-    // The effect has happened: to try again would only make it happen twice.
-    const final = isUnencodable(thrown) || signal.aborted;
-    const delay = final ? undefined : delayAfter(spec.retry, attempt, thrown, () => runtime.random());
+    const error = tried.thrown;
+    // What may have happened in one attempt may have happened, however the next one ends. (E4)
+    task.unknown ||= signal.aborted || isUnknown(error);
+    const random = (): number => runtime.random();
+    const delay = signal.aborted ? undefined : delayAfter(spec.retry, attempt, error, random);
     if (delay === undefined) {
-      runtime.observe({ ...facts, type: 'failed', error: thrown });
-      return { letter: 'f', text: encodeError(thrown) };
+      runtime.observe({ ...facts, type: 'failed', error });
+      return failed(task, error);
     }
-    runtime.observe({ ...facts, type: 'retrying', error: thrown });
+    runtime.observe({ ...facts, type: 'retrying', error });
     const notBefore = runtime.now() + delay;
-    if (runtime.deadline !== undefined && notBefore > runtime.deadline) {
-      return { letter: 't', text: encode([attempt, notBefore]), attempts: attempt, notBefore };
+    if (runtime.deadline !== undefined && (notBefore > runtime.deadline || delay > runtime.maxHold)) {
+      return { letter: 't', text: encode([attempt, notBefore, task.unknown]) };
     }
     // oxlint-disable-next-line no-await-in-loop -- backoff
     await runtime.sleep(delay, signal);
-    if (signal.aborted) return { letter: 'f', text: encodeError(thrown) };
+    if (signal.aborted) return failed(task, error);
   }
 }
 
-function encoded(spec: StepSpec, result: unknown): StepEnd {
+function failed(task: Task, error: unknown): StepEnd {
+  return { letter: task.unknown ? 'g' : 'f', text: encodeError(error) };
+}
+
+/** Whether an error says that the effect may have happened: nobody heard the end of it. */
+function isUnknown(error: unknown): boolean {
+  const { name, code } = Object(error) as { readonly name?: unknown; readonly code?: unknown };
+  return code === 'timeout' || code === 'outcome_unknown' || name === 'AbortError' || name === 'TimeoutError';
+}
+
+/** Claims the key of a step that shall run once; where it was claimed before, nobody knows what became of it. */
+async function claimOnce(
+  task: Task,
+  spec: StepSpec,
+  runtime: Runtime,
+  key: string,
+): Promise<StepEnd | undefined> {
+  if (!spec.once || task.attempts > 0) return undefined;
+  if (runtime.claim === undefined) {
+    return failed(task, new TypeError(`Step '${task.path}' shall run once: that needs a guard on the host.`));
+  }
+  if (await runtime.claim(key)) return undefined;
+  const message = `Step '${task.path}' was begun before, and what became of it is not known.`;
+  return { letter: 'g', text: encodeError(new OutcomeUnknown(message)) };
+}
+
+function endOf(spec: StepSpec, result: unknown): StepEnd {
   if (!spec.keep || result === undefined) return { letter: 'v' };
-  return { letter: spec.compress ? 'z' : 's', text: encode(result) };
+  try {
+    return { letter: spec.compress ? 'z' : 's', text: encode(result) };
+  } catch (error) {
+    // Reading the result may throw anything; what the body is told is that it cannot be kept.
+    const { code: _, ...data } = toStepErrorData(error);
+    return { letter: 'g', text: encodeError({ ...data, code: 'unencodable' }), error };
+  }
 }
 
 /** A thrown value as the journal keeps it. `data` that cannot be encoded is left out. */
@@ -70,14 +111,20 @@ export function encodeError(thrown: unknown): string {
   }
 }
 
-function isUnencodable(thrown: unknown): boolean {
-  return (thrown as { code?: unknown } | undefined)?.code === 'unencodable';
+type Tried = { readonly result: unknown } | { readonly thrown: unknown };
+
+async function tryOnce(...parameters: Parameters<typeof runOnce>): Promise<Tried> {
+  try {
+    return { result: await runOnce(...parameters) };
+  } catch (thrown) {
+    return { thrown };
+  }
 }
 
 async function runOnce(
-  path: string,
+  task: Task,
   spec: StepSpec,
-  facts: { readonly attempt: number; readonly idempotencyKey: string },
+  facts: { readonly attempt: number; readonly idempotencyKey: string; readonly stepKey?: string },
   runtime: Runtime,
   outer: AbortSignal,
 ): Promise<unknown> {
@@ -87,15 +134,16 @@ async function runOnce(
   if (outer.aborted) abort();
   outer.addEventListener('abort', abort, { once: true });
   try {
-    const context = { ...facts, input: spec.input, context: runtime.context, signal: attempt.signal };
+    const input: unknown = task.input === undefined ? undefined : JSON.parse(task.input);
+    const context = { ...facts, input, context: runtime.context, signal: attempt.signal };
     const work = (async () => spec.run(context as never))();
     const { timeout } = spec;
     if (timeout === undefined) return await work;
     const timer = runtime.sleep(timeout, settled.signal).then(() => {
       if (settled.signal.aborted) return undefined;
-      const error = new StepError(path, {
+      const error = new StepError(task.path, {
         name: 'TimeoutError',
-        message: `Step '${path}' took longer than ${timeout} ms.`,
+        message: `Step '${task.path}' took longer than ${timeout} ms.`,
         code: 'timeout',
       });
       attempt.abort(error);

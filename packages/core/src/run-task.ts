@@ -1,5 +1,5 @@
 import { decode, encode } from './codec.ts';
-import type { CallSpec } from './command-spec.ts';
+import type { CallSpec, PollSpec } from './command-spec.ts';
 import type { Task } from './fiber.ts';
 import type { NewEntry } from './journal.ts';
 import type { Runtime } from './program.ts';
@@ -8,7 +8,8 @@ import { validate } from './standard-schema.ts';
 
 /** What became of a task that ran here: its journal entry, and the value as the body gets it. */
 export interface TaskEnd {
-  readonly entry: Omit<NewEntry, 'path' | 'fingerprint'>;
+  /** Undefined where a poll was not answered yet: it is asked again. */
+  readonly entry: Omit<NewEntry, 'path' | 'fingerprint'> | undefined;
   readonly value: unknown;
 }
 
@@ -25,15 +26,22 @@ async function run(task: Task, runtime: Runtime, signal: AbortSignal): Promise<T
   const { spec, path } = task;
   switch (spec.kind) {
     case 'step': {
-      const { letter, ...rest } = await runStep(task, spec, runtime, signal);
-      return 'text' in rest ? end(letter, rest.text) : { entry: { letter }, value: undefined };
+      const done = await runStep(task, spec, runtime, signal);
+      return 'text' in done
+        ? end(done.letter, done.text)
+        : { entry: { letter: done.letter }, value: undefined };
     }
     case 'random':
       return end('r', encode(fractionOf(await runtime.randomBytes(path))));
     case 'uuid':
       return end('u', encode(uuidOf(await runtime.randomBytes(path))));
+    case 'stepKey':
+      return end('r', encode(await runtime.idempotencyKey(spec.path, spec.key, 'do')));
+    case 'poll':
+      return await ask(spec, runtime, signal, task.asked + 1);
     case 'call':
       return await parseArguments(spec);
+    case 'sleep':
     case 'elicit':
     case 'elicitUrl':
     case 'sample':
@@ -48,6 +56,11 @@ async function run(task: Task, runtime: Runtime, signal: AbortSignal): Promise<T
 // The body sees what went through the codec, in the first run too. (R2)
 function end(letter: NewEntry['letter'], text: string): TaskEnd {
   return { entry: { letter, text }, value: decode(text) };
+}
+
+async function ask(spec: PollSpec, runtime: Runtime, signal: AbortSignal, attempt: number): Promise<TaskEnd> {
+  const answer = await spec.ask({ context: runtime.context, signal, attempt } as never);
+  return answer === undefined ? { entry: undefined, value: undefined } : end('P', encode(answer));
 }
 
 async function parseArguments(spec: CallSpec): Promise<TaskEnd> {

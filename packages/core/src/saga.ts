@@ -3,7 +3,7 @@ import type { Command, Steps } from './command.ts';
 import { generatorProgram } from './generator-program.ts';
 import type { Json } from './json.ts';
 import { assertStepId } from './path.ts';
-import type { Program } from './program.ts';
+import type { PreviousProgram, Program } from './program.ts';
 import type { InferInput, InferOutput, Schema } from './standard-schema.ts';
 
 /** A block of content in a tool's result, as MCP has it. */
@@ -58,6 +58,13 @@ export interface SagaOptions<I extends Schema | undefined, O extends Schema | un
    * twice when the first answer is lost. Costs one round trip. (E1) Default false.
    */
   readonly commitFirst?: boolean;
+  /**
+   * What becomes of a saga in flight that no longer fits the code: `fail` (default) leaves everything as it is, so
+   * that the code can be rolled back; `compensate` undoes what still fits, and what has a named compensator. (R3)
+   */
+  readonly onMismatch?: 'fail' | 'compensate';
+  /** Older versions, which go on for the sagas they started: each until its date, or for good. (R5) */
+  readonly previous?: readonly PreviousProgram[];
   /** Hints about the tool for clients: MCP's tool annotations. */
   readonly annotations?: { readonly [key: string]: Json };
 }
@@ -95,6 +102,7 @@ export function saga<
   if (typeof body !== 'function') {
     throw new TypeError(`Saga '${name}' needs a body: a generator function, function* (input) { … }.`);
   }
+  const onMismatch = options.onMismatch ?? 'fail';
   // CheckedBody has judged what it yields and returns.
   const checked = body as unknown as SagaBody<BodyInput<I>, BodyResult<O>>;
   return {
@@ -107,11 +115,15 @@ export function saga<
     forks: options.forks,
     needs: options.needs ?? [],
     annotations: options.annotations,
+    previous: options.previous ?? [],
+    onMismatch,
     body: checked,
     ...generatorProgram({
       name,
       input: options.input,
       commitFirst: options.commitFirst ?? false,
+      declaresForks: options.forks !== undefined,
+      onMismatch,
       body: checked,
     }),
   };

@@ -1,18 +1,24 @@
 import type { Root, SampleParams, SampleResult } from './client-step.ts';
 import { command, type Command } from './command.ts';
-import { assertStepId } from './path.ts';
+import { assertStepId, checkedTtl } from './path.ts';
 
 /**
  * Asks the client's model: MCP's `sampling/createMessage`.
  *
+ * @param options - `ttl`: milliseconds the model has, counted from when it is first asked
+ * @throws StepTimedOut (in the body) when the answer comes later
  * @throws StepError (in the body) when the client answers with an error
  */
-export function sample(id: string, params: SampleParams): Command<SampleResult> {
+export function sample(
+  id: string,
+  params: SampleParams,
+  options: { readonly ttl?: number } = {},
+): Command<SampleResult> {
   assertStepId(id);
   if (!Array.isArray(params.messages) || !Number.isInteger(params.maxTokens)) {
     throw new TypeError(`sample('${id}') needs messages, an array, and maxTokens, a whole number.`);
   }
-  return command<SampleResult>({ kind: 'sample', id, params });
+  return command<SampleResult>({ kind: 'sample', id, params, ttl: checkedTtl(id, options.ttl) });
 }
 
 /** Asks which roots the client offers: MCP's `roots/list`. */

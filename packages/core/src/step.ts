@@ -2,6 +2,9 @@ import { command, type Command } from './command.ts';
 import { assertJson, type Json } from './json.ts';
 import { assertStepId, assertStepKey } from './path.ts';
 import { toRetryPolicy, type RetryPolicy } from './retry.ts';
+import type { StepUndo } from './command-spec.ts';
+import type { BoundCompensator } from './compensator.ts';
+import { defaultUndoRetry, toUndoWork, type BoundUndo, type UndoFunction, type UndoPolicy } from './undo.ts';
 
 /**
  * Where an application says, once, what its server steps get as `context`:
@@ -45,6 +48,33 @@ export interface StepOptions<I extends Json | undefined> {
    * echo nothing the client chose: their length in the token would tell one by the other. (T10) Default false.
    */
   readonly compress?: boolean;
+  /**
+   * Runs it once at the most, even when the request is repeated: its key is claimed at the host's guard before. If it
+   * is not known then what became of it, the step has failed with an unknown outcome. Needs a guard. (T13)
+   */
+  readonly once?: boolean;
+  /** Undoes it where it is not known whether it happened: it timed out, or its response was lost. (E4) */
+  readonly compensateUnknown?: UndoFunction<undefined, I> | BoundUndo;
+  /** How its undos are run. */
+  readonly undo?: UndoPolicy;
+  /** What it does, for people who read what was undone. */
+  readonly label?: string;
+}
+
+/** How a step whose result is known is undone. */
+export interface Compensable<R, I> {
+  /**
+   * Undoes it, if the saga fails, is refused, aborted or cancelled later: a function, a generator that yields server
+   * steps, or a named compensator. Its saga must declare `forks`. (E3)
+   */
+  readonly compensate?: UndoFunction<R, I> | BoundCompensator<R, I>;
+}
+
+/** The options of a step of any types. */
+interface AnyStepOptions extends Omit<StepOptions<Json | undefined>, 'compensateUnknown'> {
+  readonly keep?: boolean;
+  readonly compensate?: UndoFunction<never, never> | BoundCompensator<never, never>;
+  readonly compensateUnknown?: UndoFunction<never, never> | BoundUndo;
 }
 
 /**
@@ -59,21 +89,21 @@ export interface StepOptions<I extends Json | undefined> {
 export function step<I extends Json | undefined = undefined>(
   id: string,
   run: (step: StepContext<I>) => unknown,
-  options: StepOptions<I> & { readonly keep: false },
+  options: StepOptions<I> & Compensable<undefined, I> & { readonly keep: false },
 ): Command<void>;
 export function step<R, I extends Json | undefined = undefined>(
   id: string,
   run: (step: StepContext<I>) => R | PromiseLike<R>,
-  options?: StepOptions<I> & { readonly keep?: true },
+  options?: StepOptions<I> & Compensable<NoInfer<R>, I> & { readonly keep?: true },
 ): Command<R>;
 export function step(
   id: string,
   run: (step: StepContext<never>) => unknown,
-  options: StepOptions<Json | undefined> & { readonly keep?: boolean } = {},
+  options: AnyStepOptions = {},
 ): Command<unknown> {
   assertStepId(id);
   if (typeof run !== 'function') throw new TypeError(`step('${id}') needs a function to run.`);
-  const { input, key, retry, timeout, keep = true, compress = false } = options;
+  const { input, key, retry, timeout, keep = true, compress = false, once = false } = options;
   if (input !== undefined) assertJson(input, { where: `input of step '${id}'` });
   if (key !== undefined) assertStepKey(id, key);
   if (timeout !== undefined && !(timeout > 0)) {
@@ -87,7 +117,27 @@ export function step(
     key,
     keep,
     compress,
+    once,
     retry: toRetryPolicy(id, retry),
     timeout,
+    undo: toStepUndo(id, options),
+    of: undefined,
   });
+}
+
+function toStepUndo(id: string, options: AnyStepOptions): StepUndo | undefined {
+  const { compensate, compensateUnknown, label, undo } = options;
+  if (compensate === undefined && compensateUnknown === undefined) return undefined;
+  return {
+    known:
+      compensate === undefined
+        ? undefined
+        : typeof compensate === 'function'
+          ? toUndoWork(compensate)
+          : compensate,
+    unknown: compensateUnknown === undefined ? undefined : toUndoWork(compensateUnknown),
+    label,
+    retry: toRetryPolicy(id, undo?.retry) ?? defaultUndoRetry,
+    timeout: undo?.timeout,
+  };
 }

@@ -1,16 +1,18 @@
 import { acceptAnswer, agreementOf } from './accept-answer.ts';
-import type { ClientAnswer, ClientStep } from './client-step.ts';
+import type { ClientAnswer } from './client-step.ts';
 import { toClientStep } from './client-steps.ts';
-import { encode } from './codec.ts';
-import { AnswerConflict, TurnAborted } from './errors.ts';
 import { isAskedOfClient } from './command-spec.ts';
+import { AnswerConflict, ReplayMismatch, SagaCancelled, TurnAborted } from './errors.ts';
 import { Execution, type ExecutionEvents } from './execution.ts';
-import type { Task } from './fiber.ts';
+import { tried, type Task } from './fiber.ts';
 import type { GeneratorProgramOptions } from './generator-program.ts';
-import { decodeHead, encodeHead, type Head } from './head.ts';
+import { decodeHead, type Head } from './head.ts';
 import { Journal } from './journal.ts';
-import type { IgnoredAnswer, Outcome, ProgramState, Runtime } from './program.ts';
+import { digestOfStep, outcomeOfTurn } from './outcome-of-turn.ts';
+import type { EndRequest, IgnoredAnswer, Outcome, ProgramState, Runtime } from './program.ts';
 import { runTask, type TaskEnd } from './run-task.ts';
+import { startBody } from './start-body.ts';
+import { dueAt, startClock, timingOf } from './waits.ts';
 
 /**
  * One turn of a generator saga: replay, take the client's answers in the order asked, run what runs here, and stop
@@ -18,6 +20,7 @@ import { runTask, type TaskEnd } from './run-task.ts';
  */
 export class Turn implements ExecutionEvents {
   readonly runtime: Runtime;
+  readonly declaresForks: boolean;
   live: boolean;
 
   readonly #options: GeneratorProgramOptions;
@@ -30,38 +33,92 @@ export class Turn implements ExecutionEvents {
   #running = new Set<Task>();
   #accepted = 0;
   #progress: number | undefined;
+  #held = 0;
+  /** A state that could not be sealed anyway is not handed out: undoing goes on to its end. */
+  #canSuspend = true;
+  #mismatch: Head['mismatch'];
   #wake: (() => void) | undefined;
 
   constructor(options: GeneratorProgramOptions, state: ProgramState, runtime: Runtime) {
     this.#options = options;
     this.runtime = runtime;
+    this.declaresForks = options.declaresForks;
     this.#head = decodeHead(state.head);
     this.#progress = this.#head.progress;
+    this.#mismatch = this.#head.mismatch;
     this.live = this.#head.turn === 0;
     this.#journal = new Journal(state, runtime.limits.maxJournalEntries);
     this.#execution = new Execution(this.#journal, this);
   }
 
   /** Takes the turn. */
-  async take(answers: ReadonlyMap<string, ClientAnswer>): Promise<Outcome> {
+  async take(answers: ReadonlyMap<string, ClientAnswer>, end?: EndRequest): Promise<Outcome> {
     const abort = (): void => this.#abortAll(this.runtime.signal.reason);
     this.runtime.signal.addEventListener('abort', abort, { once: true });
     try {
       this.#assertGoing();
-      const input = this.#journal.skipInput(this.#head.input);
-      this.#execution.start(() => iteratorOf(this.#options, input));
-      this.live = true;
-      this.#assertAgreement(answers);
-      await this.#deliver(answers);
-      await this.#runAll();
+      try {
+        this.#start();
+        if (end === undefined) {
+          this.#assertAgreement(answers);
+          await this.#deliver(answers);
+        } else {
+          this.#end(end);
+        }
+        await this.#runAll();
+      } catch (error) {
+        await this.#stop(error);
+        if (error instanceof TurnAborted || error instanceof AnswerConflict) throw error;
+        this.#undoAfter(error);
+        await this.#runAll();
+      }
       return await this.#outcome();
     } catch (error) {
       await this.#stop(error);
       if (error instanceof TurnAborted || error instanceof AnswerConflict) throw error;
-      return { status: 'failed', error, ignored: this.#ignored };
+      return { status: 'failed', error, ...this.#execution.report, ignored: this.#ignored };
     } finally {
       this.runtime.signal.removeEventListener('abort', abort);
     }
+  }
+
+  #start(): void {
+    const input = this.#journal.skipInput(this.#head.input);
+    const { mismatch } = this.#head;
+    if (mismatch !== undefined) this.#journal.stopAt(mismatch[0]);
+    this.#execution.start(() => startBody(this.#options.name, this.#options.body, input));
+    if (mismatch !== undefined) this.#leaveMismatch(mismatch);
+    this.live = true;
+    const now = this.runtime.now();
+    for (const task of this.#execution.pending.values()) startClock(task, this.#head, now);
+  }
+
+  #end({ error }: EndRequest): void {
+    if (error instanceof SagaCancelled) this.#execution.cancel(error);
+    else {
+      this.#canSuspend = false;
+      this.#execution.endBy(error);
+    }
+  }
+
+  /** A turn that cannot go on: where the saga wants that, what it did is undone. */
+  #undoAfter(error: unknown): void {
+    this.live = true;
+    if (!(error instanceof ReplayMismatch)) {
+      this.#canSuspend = false;
+      this.#journal.lift();
+      this.#execution.abandon(error, []);
+      return;
+    }
+    if (this.#options.onMismatch === 'fail' || this.#mismatch !== undefined) throw error;
+    this.#mismatch = [this.#journal.count, this.#journal.recorded];
+    this.#execution.abandon(error, this.#journal.skipTo(this.#mismatch[1]));
+  }
+
+  #leaveMismatch(mismatch: readonly [number, number]): void {
+    this.#journal.stopAt(Number.POSITIVE_INFINITY);
+    const error = this.#execution.mismatch();
+    this.#execution.abandon(error, this.#journal.skipTo(mismatch[1]));
   }
 
   /** Tells the client something, unless it is progress that does not rise. */
@@ -82,8 +139,14 @@ export class Turn implements ExecutionEvents {
 
   /** What the saga can know about itself in this turn. */
   info(): unknown {
-    const { sagaId, tokenBytes, capabilities } = this.runtime;
-    return { sagaId, turn: this.#head.turn + 1, tokenBytes, capabilities };
+    const { sagaId, turn, tokenBytes, suggestedTokenBytes, capabilities } = this.runtime;
+    return {
+      sagaId,
+      turn,
+      tokenBytes,
+      capabilities,
+      continueAsSuggested: tokenBytes >= suggestedTokenBytes,
+    };
   }
 
   #assertGoing(): void {
@@ -95,7 +158,8 @@ export class Turn implements ExecutionEvents {
     if (answers.size === 0) return;
     const answered = this.#journal.answered();
     for (const [stepId, answer] of answers) {
-      if (this.#execution.pending.has(stepId)) continue;
+      const kind = this.#execution.pending.get(stepId)?.spec.kind;
+      if (kind !== undefined && kind !== 'checkpoint' && isAskedOfClient(kind)) continue;
       const agreed = answered.get(stepId);
       if (agreed === undefined) this.#ignored.push({ stepId, why: 'unknown' });
       else if (agreed !== agreementOf(answer)) throw new AnswerConflict(stepId);
@@ -115,6 +179,10 @@ export class Turn implements ExecutionEvents {
         if (this.#head.turn > 0) this.#execution.record(task, { letter: 'k' }, undefined);
         continue;
       }
+      if (timingOf(task, this.runtime.now()) === 'over') {
+        this.#execution.record(task, { letter: 'y' }, undefined);
+        continue;
+      }
       const answer = answers.get(task.path);
       // oxlint-disable-next-line no-await-in-loop -- answers are delivered in the order asked (U2)
       if (answer !== undefined) await this.#answer(task, answer);
@@ -123,7 +191,8 @@ export class Turn implements ExecutionEvents {
 
   async #answer(task: Task, answer: ClientAnswer): Promise<void> {
     const stepId = task.path;
-    const digest = await this.#digest(toClientStep(task.spec, stepId));
+    const step = toClientStep(task.spec, stepId);
+    const digest = step === undefined ? '' : await digestOfStep(this.runtime, step);
     if (this.#head.asked[stepId] !== digest) {
       this.#ignored.push({ stepId, why: 'asked otherwise' });
       return;
@@ -140,10 +209,6 @@ export class Turn implements ExecutionEvents {
     this.#execution.record(task, acceptance.entry, acceptance.value);
   }
 
-  async #digest(step: ClientStep | undefined): Promise<string> {
-    return step === undefined ? '' : this.runtime.digest(encode(step.params));
-  }
-
   async #runAll(): Promise<void> {
     for (;;) {
       this.#assertGoing();
@@ -157,17 +222,29 @@ export class Turn implements ExecutionEvents {
           this.#wake = resolve;
         });
       } else {
-        return;
+        const wait = this.#shortWait();
+        if (wait === undefined) return;
+        this.#held += wait;
+        // oxlint-disable-next-line no-await-in-loop -- a short wait is held (W6)
+        await this.runtime.sleep(wait, this.runtime.signal);
       }
     }
   }
 
   #startDue(): void {
+    const now = this.runtime.now();
     for (const task of this.#execution.pending.values()) {
       if (isAskedOfClient(task.spec.kind) || task.running !== undefined || task.discarded) continue;
-      if (task.spec.kind === 'step' && this.#isDeferred(task)) continue;
+      startClock(task, this.#head, now);
+      const timing = timingOf(task, now);
+      if (timing === 'waiting' || (task.spec.kind === 'step' && this.#isDeferred(task, now))) continue;
       task.running = new AbortController();
       this.#running.add(task);
+      if (timing === 'over' || task.spec.kind === 'sleep') {
+        const letter = timing === 'over' ? 'y' : 'k';
+        this.#ends.push({ task, end: { entry: { letter }, value: undefined } });
+        continue;
+      }
       void runTask(task, this.runtime, task.running.signal).then((end) => {
         this.#ends.push({ task, end });
         this.#wake?.();
@@ -176,18 +253,37 @@ export class Turn implements ExecutionEvents {
   }
 
   /** Whether a server step has to wait for the next turn: the time for it has not come, or is used up. (U4) */
-  #isDeferred(task: Task): boolean {
-    if (this.#options.commitFirst && this.#head.turn === 0) return true;
-    const time = this.runtime.now();
-    return task.notBefore > time || (this.runtime.deadline !== undefined && time >= this.runtime.deadline);
+  #isDeferred(task: Task, now: number): boolean {
+    if (this.#options.commitFirst && this.runtime.tokenBytes === 0 && this.runtime.turn === 1) return true;
+    return (
+      task.notBefore > now || (this.#canSuspend && now >= (this.runtime.deadline ?? Number.POSITIVE_INFINITY))
+    );
   }
 
-  #finish(task: Task, end: TaskEnd): void {
+  /** How long to wait in this request, when there is nothing to do but wait, and not for long. (W6) */
+  #shortWait(): number | undefined {
+    const tasks = [...this.#execution.pending.values()];
+    if (tasks.length === 0 || tasks.some(({ spec }) => isAskedOfClient(spec.kind))) return undefined;
+    const now = this.runtime.now();
+    const due = Math.min(...tasks.map(dueAt));
+    const wait = due - now;
+    if (wait <= 0) return undefined;
+    if (!this.#canSuspend || this.runtime.deadline === undefined) return wait;
+    return this.#held + wait <= this.runtime.maxHold && due <= this.runtime.deadline ? wait : undefined;
+  }
+
+  #finish(task: Task, { entry, value }: TaskEnd): void {
     this.#running.delete(task);
     task.running = undefined;
     this.#assertGoing();
-    const { entry, value } = end;
-    if (entry.letter === 't' && !task.discarded) [task.attempts, task.notBefore] = value as [number, number];
+    if (entry === undefined) {
+      const { spec } = task;
+      task.asked += 1;
+      if (spec.kind === 'poll') task.until = this.runtime.now() + spec.every;
+      if (task.discarded) this.#execution.record(task, { letter: 'w' }, undefined);
+      return;
+    }
+    if (entry.letter === 't' && !task.discarded) tried(task, value);
     this.#execution.record(task, entry, value);
   }
 
@@ -196,37 +292,20 @@ export class Turn implements ExecutionEvents {
     const ignored = this.#ignored;
     if (end !== undefined) {
       this.#warnOfFloats();
-      return 'error' in end
-        ? { status: 'failed', error: end.error, ignored }
-        : { status: 'completed', result: end.result, ignored };
-    }
-    const steps: ClientStep[] = [];
-    const asked: Record<string, string> = {};
-    let wait = Number.POSITIVE_INFINITY;
-    for (const task of this.#execution.pending.values()) {
-      const step = toClientStep(task.spec, task.path);
-      if (step === undefined) {
-        wait = Math.min(wait, Math.max(0, task.notBefore - this.runtime.now()));
-        continue;
-      }
-      // oxlint-disable-next-line no-await-in-loop -- a few questions at the most
-      asked[task.path] = await this.#digest(step);
-      const reason = this.#reasons.get(task.path);
-      this.runtime.observe({ type: 'asked', kind: task.spec.kind, path: task.path });
-      steps.push(reason === undefined ? step : { ...step, reason });
+      if ('result' in end) return { status: 'completed', result: end.result, ignored };
+      if ('error' in end) return { status: 'failed', error: end.error, ...this.#execution.report, ignored };
+      return { status: 'continued', ...end.next, progress: this.#progress, ignored };
     }
     const { turn, input } = this.#head;
-    return {
-      status: 'suspended',
-      state: {
-        ...this.#journal.texts(),
-        head: encodeHead({ turn: turn + 1, input, progress: this.#progress, asked }),
-      },
-      steps,
-      ...(steps.length === 0 ? { retryAfterMs: Number.isFinite(wait) ? wait : 0 } : {}),
+    return await outcomeOfTurn({
+      runtime: this.runtime,
+      pending: [...this.#execution.pending.values()],
+      reasons: this.#reasons,
+      texts: this.#journal.texts(),
+      head: { turn: turn + 1, input, progress: this.#progress, mismatch: this.#mismatch },
       accepted: this.#accepted,
       ignored,
-    };
+    });
   }
 
   #warnOfFloats(): void {
@@ -253,21 +332,4 @@ export class Turn implements ExecutionEvents {
     }
     this.#running = new Set();
   }
-}
-
-function iteratorOf(
-  options: GeneratorProgramOptions,
-  input: unknown,
-): ReturnType<GeneratorProgramOptions['body']> {
-  const iterator: unknown = options.body(input as never);
-  if (typeof (iterator as Partial<Generator> | undefined)?.next !== 'function' || isAsync(iterator)) {
-    throw new TypeError(
-      `The body of saga '${options.name}' is not a generator function. Write: saga({…}, function* (input) { … }).`,
-    );
-  }
-  return iterator as ReturnType<GeneratorProgramOptions['body']>;
-}
-
-function isAsync(iterator: unknown): boolean {
-  return typeof (iterator as Partial<AsyncGenerator>)[Symbol.asyncIterator] === 'function';
 }

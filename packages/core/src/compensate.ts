@@ -1,0 +1,50 @@
+import { command, type Command } from './command.ts';
+import { assertStepId } from './path.ts';
+import { toRetryPolicy } from './retry.ts';
+import { defaultUndoRetry, toUndoWork, type BoundUndo, type UndoFunction, type UndoPolicy } from './undo.ts';
+
+/** How an undo is registered. */
+export interface CompensateOptions extends UndoPolicy {
+  /** Names it in results and residue. Default `compensate`. */
+  readonly id?: string;
+  /** What it undoes, for people. */
+  readonly label?: string;
+}
+
+/**
+ * Registers an undo from here on: it runs, last first among the others, if the saga fails, is refused, aborted or
+ * cancelled later. Steps register theirs with the option `compensate`. (E3)
+ */
+export function compensate(
+  undo: UndoFunction<undefined, undefined> | BoundUndo,
+  options: CompensateOptions = {},
+): Command<void> {
+  const { id = 'compensate', label, retry, timeout } = options;
+  assertStepId(id);
+  return command<void>({
+    kind: 'compensate',
+    id,
+    work: toUndoWork(undo),
+    label,
+    retry: toRetryPolicy(id, retry) ?? defaultUndoRetry,
+    timeout,
+  });
+}
+
+/**
+ * The point of no return: what came before it is never undone. Put it after the effect that cannot be taken back. (E5)
+ */
+export function pivot(id: string): Command<void> {
+  assertStepId(id);
+  return command<void>({ kind: 'pivot', id });
+}
+
+/**
+ * Ends the saga and undoes what it did. No `catch` can swallow it; `finally` blocks run first. The client reads the
+ * reason. (E6)
+ */
+export function abort(reason: string): Command<never> {
+  if (typeof reason !== 'string' || reason === '')
+    throw new TypeError('abort() needs a reason, a text for the client.');
+  return command<never>({ kind: 'abort', reason });
+}

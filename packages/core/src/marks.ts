@@ -1,0 +1,92 @@
+import { encode } from './codec.ts';
+import type { CommandSpec, JournalledSpec } from './command-spec.ts';
+import type { Task } from './fiber.ts';
+import type { Journal, Letter } from './journal.ts';
+import { mismatchOf } from './mismatch.ts';
+import type { Runtime } from './program.ts';
+import { undoMark, type BoundUndo } from './undo.ts';
+import { toBoundUndo, type UndoStack } from './undo-stack.ts';
+
+/** Entries that say where a body stands, made and replayed at once: patches, pivots, registered undos. */
+export class Marks {
+  readonly #journal: Journal;
+  readonly #stack: UndoStack;
+  readonly #runtime: Runtime;
+  readonly #patches = new Map<string, boolean>();
+
+  constructor(journal: Journal, stack: UndoStack, runtime: Runtime) {
+    this.#journal = journal;
+    this.#stack = stack;
+    this.#runtime = runtime;
+  }
+
+  /** Whether a change of the code holds here: not for a saga that had come further when the change was made. (R5) */
+  patched(id: string): boolean {
+    let decided = this.#patches.get(id);
+    if (decided === undefined) {
+      const path = `${undoMark}patched:${id}`;
+      decided = this.#journal.isAbout(path) || !this.#journal.replaying;
+      if (decided) this.#mark('j', path, 'patched');
+      this.#patches.set(id, decided);
+    }
+    return decided;
+  }
+
+  /** The point of no return. (E5) */
+  pivot(path: string): void {
+    this.#mark('h', path, 'pivot');
+    this.#stack.pivot();
+  }
+
+  /** Registers an undo; what has a name is sealed with its arguments. */
+  register(path: string, spec: Extract<CommandSpec, { kind: 'compensate' }>): void {
+    const { work } = spec;
+    if (work.kind === 'named')
+      this.#mark('b', path, 'compensate', encode([work.bound.name, work.bound.args]));
+    this.#stack.add(path, spec, work);
+  }
+
+  /** Makes and records the arguments of a named compensator, as soon as its step is done. */
+  bind({ spec, path, fingerprint }: Task, letter: Letter, result: unknown): BoundUndo | undefined {
+    const named = namedUndo(spec, letter);
+    if (named === undefined || spec.kind !== 'step') return undefined;
+    let bound: BoundUndo | undefined;
+    let text = encode(null);
+    try {
+      bound = named.bind({ result: result as never, input: spec.input as never });
+      text = encode([bound.name, bound.args]);
+    } catch (error) {
+      // The step is done and cannot be undone: it is residue, should it come to that.
+      bound = undefined;
+      this.#runtime.observe({ type: 'failed', kind: 'compensate', path, error });
+    }
+    this.#journal.append({ letter: 'b', path, fingerprint, text });
+    return bound;
+  }
+
+  /** The arguments of a named compensator as they were recorded. */
+  bound({ spec, path }: Task, letter: string): BoundUndo | undefined {
+    if (spec.kind !== 'step' || this.#journal.letter !== 'b' || !this.#journal.isAbout(path))
+      return undefined;
+    const run = namedUndo(spec, letter)?.run;
+    return toBoundUndo(this.#journal.next(), (name) => run ?? this.#runtime.compensator(name)?.run);
+  }
+
+  #mark(letter: Letter, path: string, kind: string, text?: string): void {
+    const journal = this.#journal;
+    if (journal.letter === letter && journal.isAbout(path)) journal.next();
+    else if (journal.replaying) throw mismatchOf(journal, [{ kind, path, fingerprint: 0 }]);
+    else journal.append({ letter, path, fingerprint: 0, ...(text === undefined ? {} : { text }) });
+  }
+}
+
+function namedUndo(
+  spec: JournalledSpec,
+  letter: string,
+): Extract<NonNullable<StepUndoOf>, { bind: unknown }> | undefined {
+  if (spec.kind !== 'step' || !'szv'.includes(letter)) return undefined;
+  const known = spec.undo?.known;
+  return known !== undefined && 'bind' in known ? known : undefined;
+}
+
+type StepUndoOf = NonNullable<Extract<JournalledSpec, { kind: 'step' }>['undo']>['known'];

@@ -1,0 +1,13 @@
+import { ReplayMismatch, type StepFacts } from './errors.ts';
+import type { Task } from './fiber.ts';
+import type { Journal } from './journal.ts';
+
+/** What the journal has next, beside what the code asks for. (R3) */
+export function mismatchOf(journal: Journal, asked: Iterable<Task | StepFacts>): ReplayMismatch {
+  return new ReplayMismatch(journal.count, journal.facts(), Array.from(asked, factsOf));
+}
+
+function factsOf(asked: Task | StepFacts): StepFacts {
+  const { path, fingerprint } = asked;
+  return { kind: 'spec' in asked ? asked.spec.kind : asked.kind, path, fingerprint };
+}

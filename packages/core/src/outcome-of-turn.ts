@@ -1,0 +1,65 @@
+import type { ClientStep } from './client-step.ts';
+import { toClientStep } from './client-steps.ts';
+import { encode } from './codec.ts';
+import type { Task } from './fiber.ts';
+import { encodeHead, type Head, type Wait } from './head.ts';
+import type { IgnoredAnswer, Outcome, ProgramState, Runtime } from './program.ts';
+import { deadlineOf, dueAt, reportOf, startClock, toWait } from './waits.ts';
+
+/** A turn at its end, where everything waits. */
+export interface WaitingTurn {
+  readonly runtime: Runtime;
+  readonly pending: readonly Task[];
+  readonly reasons: ReadonlyMap<string, string>;
+  readonly texts: Pick<ProgramState, 'structure' | 'client' | 'server'>;
+  readonly head: Omit<Head, 'asked' | 'waits'>;
+  readonly accepted: number;
+  readonly ignored: readonly IgnoredAnswer[];
+}
+
+/** The outcome of a turn that waits: what the client is asked, and the state to go on from. */
+export async function outcomeOfTurn(turn: WaitingTurn): Promise<Outcome> {
+  const { runtime, pending, reasons } = turn;
+  const now = runtime.now();
+  const steps: ClientStep[] = [];
+  // Without a prototype, since `__proto__` is an id like any other.
+  const asked = Object.create(null) as Record<string, string>;
+  const waits = Object.create(null) as Record<string, Wait>;
+  const content: string[] = [];
+  let due = Number.POSITIVE_INFINITY;
+  let deadline = 0;
+  for (const task of pending) {
+    startClock(task, { waits: {} }, now);
+    const wait = toWait(task);
+    if (wait !== undefined) waits[task.path] = wait;
+    const report = reportOf(task, now);
+    if (report !== undefined) content.push(report);
+    deadline = Math.max(deadline, deadlineOf(task) ?? 0);
+    const step = toClientStep(task.spec, task.path);
+    if (step === undefined) {
+      due = Math.min(due, dueAt(task));
+      deadline = Math.max(deadline, dueAt(task));
+      continue;
+    }
+    // oxlint-disable-next-line no-await-in-loop -- a few questions at the most
+    asked[task.path] = await digestOfStep(runtime, step);
+    const reason = reasons.get(task.path);
+    runtime.observe({ type: 'asked', kind: task.spec.kind, path: task.path });
+    steps.push(reason === undefined ? step : { ...step, reason });
+  }
+  return {
+    status: 'suspended',
+    state: { ...turn.texts, head: encodeHead({ ...turn.head, asked, waits }) },
+    steps,
+    ...(steps.length === 0 ? { retryAfterMs: Number.isFinite(due) ? Math.max(0, due - now) : 0 } : {}),
+    ...(deadline > 0 ? { deadline } : {}),
+    ...(content.length > 0 ? { content } : {}),
+    accepted: turn.accepted,
+    ignored: turn.ignored,
+  };
+}
+
+/** A digest of the exact parameters of a question, by which an answer to another one is known. (T6) */
+export async function digestOfStep(runtime: Runtime, step: ClientStep): Promise<string> {
+  return await runtime.digest(encode(step.params));
+}

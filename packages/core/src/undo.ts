@@ -1,0 +1,150 @@
+import { command, type Steps } from './command.ts';
+import type { Json } from './json.ts';
+import type { RetryPolicy } from './retry.ts';
+import type { Context } from './step.ts';
+
+/** What an undo gets to know and to work with. */
+export interface UndoContext<R, I> {
+  /** What the step returned, as the journal has it. */
+  readonly result: R;
+  /** The step's `input`. */
+  readonly input: I;
+  /** The idempotency key the step ran with: by it a provider finds what the step did. */
+  readonly stepKey: string;
+  /** The key of this undo: another one than the step's, and the same on every attempt, fork and rotation. */
+  readonly idempotencyKey: string;
+  /** What the host's caller gave this request. */
+  readonly context: Context;
+  /** Aborts with the request and on the undo's timeout. */
+  readonly signal: AbortSignal;
+  /** From 1. */
+  readonly attempt: number;
+}
+
+/** What an undo that is a generator gets to know; its steps get the rest. */
+export type UndoFacts<R, I> = Pick<UndoContext<R, I>, 'result' | 'input' | 'stepKey'>;
+
+/** Undoes a step: a function, or a generator that yields server steps, which are journalled one by one. */
+export type UndoFunction<R, I> =
+  | ((undo: UndoContext<R, I>) => void | PromiseLike<unknown> | Json | undefined)
+  | ((undo: UndoFacts<R, I>) => Steps<unknown>);
+
+/** How an undo is run. */
+export interface UndoPolicy {
+  /** Attempts, or a policy. Default: three attempts. */
+  readonly retry?: RetryPolicy | number;
+  /** Milliseconds for one attempt. Default: none. */
+  readonly timeout?: number;
+}
+
+/** A step that was undone, or one that could not be: its id, and the label its author gave it. */
+export interface UndoneStep {
+  readonly stepId: string;
+  readonly label?: string;
+}
+
+/** What became of undoing a saga. */
+export interface UndoReport {
+  readonly compensated: UndoneStep[];
+  readonly residue: UndoneStep[];
+}
+
+/** A named undo with its arguments, as it is sealed: it runs even when the code that registered it is gone. */
+export interface BoundUndo {
+  readonly name: string;
+  readonly args: unknown;
+  readonly run: (undo: never) => unknown;
+}
+
+/** How something is undone. */
+export type UndoWork =
+  | { readonly kind: 'function'; readonly run: (undo: never) => unknown }
+  | { readonly kind: 'generator'; readonly run: (undo: never) => Steps<unknown> }
+  | { readonly kind: 'named'; readonly bound: BoundUndo };
+
+/** Something on the undo stack. */
+export interface Undo {
+  /** The path of the step it undoes. */
+  readonly path: string;
+  readonly key: string | undefined;
+  readonly label: string | undefined;
+  /** Undefined where nothing can undo it: it is residue. */
+  readonly work: UndoWork | undefined;
+  readonly facts: { readonly result?: unknown; readonly input?: unknown };
+  readonly retry: RetryPolicy;
+  readonly timeout: number | undefined;
+}
+
+/** Undos have this policy where their author names none. */
+export const defaultUndoRetry: RetryPolicy = { attempts: 3 };
+
+/** The mark of paths that belong to undoing; ids of authors never begin with it. */
+export const undoMark = '~';
+
+/**
+ * Undoes what is on the stack, last first. It is a body like any other: its steps are journalled, so that a crash in
+ * the middle goes on where it was. What fails for good is residue, and the rest goes on. (E3)
+ */
+export function* undoAll(undos: readonly Undo[], report: UndoReport): Steps<void> {
+  for (const undo of undos.toReversed()) {
+    const done = { stepId: undo.path, ...(undo.label === undefined ? {} : { label: undo.label }) };
+    if (undo.work === undefined) {
+      report.residue.push(done);
+      continue;
+    }
+    try {
+      yield* undoOne(undo, undo.work);
+      report.compensated.push(done);
+    } catch {
+      report.residue.push(done);
+    }
+  }
+}
+
+function* undoOne(undo: Undo, work: UndoWork): Steps<void> {
+  const id = undoMark + undo.path;
+  if (work.kind === 'generator') {
+    const { path, key, facts } = undo;
+    const stepKey = yield* command<string>({ kind: 'stepKey', id: `${id}:key`, path, key });
+    const steps = work.run({ result: facts.result, input: facts.input, stepKey } as never);
+    yield* command<unknown>({ kind: 'scope', id, steps });
+    return;
+  }
+  const run =
+    work.kind === 'function'
+      ? (context: object) => notAGenerator(work.run({ ...undo.facts, ...context } as never))
+      : (context: object) => work.bound.run({ ...context, args: work.bound.args } as never);
+  yield* command<void>({
+    kind: 'step',
+    id,
+    run,
+    input: undefined,
+    key: undefined,
+    keep: false,
+    compress: false,
+    once: false,
+    retry: undo.retry,
+    timeout: undo.timeout,
+    undo: undefined,
+    of: { path: undo.path, key: undo.key },
+  });
+}
+
+function notAGenerator(returned: unknown): unknown {
+  if (typeof (returned as Partial<Generator> | undefined)?.next === 'function') {
+    throw new TypeError(
+      'An undo that yields steps is a generator itself: compensate: function* (…) { yield* … }.',
+    );
+  }
+  return returned;
+}
+
+const generatorTag = '[object GeneratorFunction]';
+
+/** What an author gave as an undo, by how it is run. */
+export function toUndoWork(undo: ((undo: never) => unknown) | BoundUndo): UndoWork {
+  if (typeof undo !== 'function') return { kind: 'named', bound: undo };
+  return Object.prototype.toString.call(undo) === generatorTag
+    ? { kind: 'generator', run: undo as (facts: never) => Steps<unknown> }
+    : { kind: 'function', run: undo };
+}

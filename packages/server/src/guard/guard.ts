@@ -1,0 +1,45 @@
+import type { Awaitable } from '@mcp-saga/core';
+
+/** What a request wants to do with a token: asked of the guard after every other check. (T13) */
+export interface GuardClaim {
+  readonly sagaId: string;
+  /** The turn the token was sealed in. */
+  readonly turn: number;
+  /** The token's own id. */
+  readonly jti: string;
+  readonly action: 'resume' | 'cancel';
+  /** Covers what the request brings: the same token with the same answers has the same digest. */
+  readonly digest: string;
+  /** How long the request may run before another one may take its place, in milliseconds. */
+  readonly leaseMs: number;
+  /** When the guard may forget the turn, in milliseconds since the epoch: its token is expired then. */
+  readonly expiresAt: number;
+}
+
+/** The right to run one turn, until its lease is out. Opaque to the host; JSON. */
+export interface Fence {
+  readonly sagaId: string;
+  readonly turn: number;
+  /** Rises with each lease of the turn, so that a late `finish` is known. */
+  readonly number: number;
+}
+
+/**
+ * What the guard says: `run`, and finish with the fence; `busy`, the same request is being run; `conflict`, the token
+ * was used otherwise, or a newer one was; `response`, this very request was answered before, with this.
+ */
+export type GuardVerdict = { readonly run: Fence } | 'busy' | 'conflict' | { readonly response: string };
+
+/**
+ * The optional store that forbids forks: it remembers, for each turn of a saga, which request used its token, and the
+ * sealed response. It sees ids, digests and ciphertext, never a key, an answer or a result. All methods are atomic.
+ */
+export interface SagaGuard {
+  begin(claim: GuardClaim): Awaitable<GuardVerdict>;
+  /** Keeps the response of a turn. False when the lease was out and another request has taken its place. */
+  finish(fence: Fence, sealedResponse: string): Awaitable<boolean>;
+  /** Gives up a turn that was not run, so that its token stays good. */
+  release(fence: Fence): Awaitable<void>;
+  /** Claims the key of a step that shall run once: true for the first who asks, false ever after. */
+  claim(key: string, expiresAt: number): Awaitable<boolean>;
+}

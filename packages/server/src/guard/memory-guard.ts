@@ -1,0 +1,73 @@
+import type { Fence, GuardClaim, GuardVerdict, SagaGuard } from './guard.ts';
+
+interface UsedTurn {
+  readonly action: GuardClaim['action'];
+  readonly digest: string;
+  readonly expiresAt: number;
+  number: number;
+  leaseUntil: number;
+  response: string | undefined;
+}
+
+/**
+ * A guard in the memory of one process: for tests, stdio, and servers that are one process. It forgets what has
+ * expired whenever it is asked.
+ *
+ * @param clock - milliseconds since the epoch; default `Date.now`
+ */
+export function memoryGuard(clock: () => number = Date.now): SagaGuard & { readonly size: number } {
+  const turns = new Map<string, UsedTurn>();
+  const claims = new Map<string, number>();
+  const at = ({ sagaId, turn }: Pick<Fence, 'sagaId' | 'turn'>): string => `${sagaId}:${turn}`;
+  const forget = (now: number): void => {
+    for (const [key, { expiresAt }] of turns) if (expiresAt <= now) turns.delete(key);
+    for (const [key, expiresAt] of claims) if (expiresAt <= now) claims.delete(key);
+  };
+  const held = (fence: Fence): UsedTurn | undefined => {
+    const used = turns.get(at(fence));
+    return used?.number === fence.number && used.response === undefined ? used : undefined;
+  };
+  return {
+    get size() {
+      return turns.size + claims.size;
+    },
+    begin: (claim): GuardVerdict => {
+      const now = clock();
+      forget(now);
+      const used = turns.get(at(claim));
+      if (used === undefined) {
+        const { action, digest, expiresAt, leaseMs } = claim;
+        turns.set(at(claim), {
+          action,
+          digest,
+          expiresAt,
+          number: 1,
+          leaseUntil: now + leaseMs,
+          response: undefined,
+        });
+        return { run: { sagaId: claim.sagaId, turn: claim.turn, number: 1 } };
+      }
+      if (used.action !== claim.action || used.digest !== claim.digest) return 'conflict';
+      if (used.response !== undefined) return { response: used.response };
+      if (now < used.leaseUntil) return 'busy';
+      used.number += 1;
+      used.leaseUntil = now + claim.leaseMs;
+      return { run: { sagaId: claim.sagaId, turn: claim.turn, number: used.number } };
+    },
+    finish: (fence, sealedResponse) => {
+      const used = held(fence);
+      if (used === undefined) return false;
+      used.response = sealedResponse;
+      return true;
+    },
+    release: (fence) => {
+      if (held(fence) !== undefined) turns.delete(at(fence));
+    },
+    claim: (key, expiresAt) => {
+      forget(clock());
+      if (claims.has(key)) return false;
+      claims.set(key, expiresAt);
+      return true;
+    },
+  };
+}

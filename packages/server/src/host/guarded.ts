@@ -1,0 +1,95 @@
+import type { ClientAnswer, Json } from '@mcp-saga/core';
+import { canonicalize, digestText, TokenRefused } from '@mcp-saga/seal';
+import type { GuardClaim, SagaGuard } from '../guard/guard.ts';
+import { SagaHostError } from './errors.ts';
+import type { HostSettings } from './host-options.ts';
+import { openResponse, sealResponse } from './sealed-response.ts';
+import type { SealedSaga } from './sealed-saga.ts';
+import { sleep } from './sleep.ts';
+import type { SagaTurn } from './turn.ts';
+
+// How often a request that is being run elsewhere is asked for, in milliseconds.
+const busyInterval = 100;
+
+/**
+ * Runs a turn under the guard: one request for each token. The same request again gets the same response; another
+ * one gets the frozen answer. (T13)
+ */
+export async function guarded(
+  settings: HostSettings,
+  guard: SagaGuard,
+  saga: SealedSaga,
+  request: { readonly action: GuardClaim['action']; readonly digest: string; readonly signal: AbortSignal },
+  run: () => Promise<SagaTurn>,
+): Promise<SagaTurn> {
+  const { claims, sagaId } = saga;
+  const claim: GuardClaim = {
+    sagaId,
+    turn: claims.turn,
+    jti: claims.jti,
+    action: request.action,
+    digest: request.digest,
+    leaseMs: settings.leaseMs,
+    // As long as the token can be used: for its life, and the skew it is granted.
+    expiresAt: claims.born + settings.maxLifetime + 60_000,
+  };
+  const giveUp = settings.clock() + settings.leaseMs;
+  for (;;) {
+    // oxlint-disable-next-line no-await-in-loop -- waits for its turn
+    const verdict = await asked(settings, () => guard.begin(claim));
+    if (verdict === 'conflict') throw new TokenRefused('used');
+    if (verdict === 'busy') {
+      if (request.signal.aborted || settings.clock() >= giveUp) {
+        throw new SagaHostError('busy', 'The same request is being run. Send it again later.');
+      }
+      // oxlint-disable-next-line no-await-in-loop -- waits for its turn
+      await sleep(busyInterval, request.signal);
+      continue;
+    }
+    // oxlint-disable-next-line no-await-in-loop -- the last time round
+    if ('response' in verdict) return await openResponse(settings.sealer, saga, verdict.response);
+    // oxlint-disable-next-line no-await-in-loop -- the last time round
+    return await finished(settings, guard, saga, verdict.run, run);
+  }
+}
+
+async function finished(
+  settings: HostSettings,
+  guard: SagaGuard,
+  saga: SealedSaga,
+  fence: Parameters<SagaGuard['finish']>[0],
+  run: () => Promise<SagaTurn>,
+): Promise<SagaTurn> {
+  let turn: SagaTurn;
+  try {
+    turn = await run();
+  } catch (error) {
+    // Nothing was recorded: the token stays good. Should this fail as well, the lease runs out.
+    await Promise.resolve(guard.release(fence)).catch(settings.hooks.onError);
+    throw error;
+  }
+  const sealed = await sealResponse(settings.sealer, saga, turn);
+  // A response that came too late is not the one that counts: the client asks again, and gets that one.
+  if (!(await asked(settings, () => guard.finish(fence, sealed)))) {
+    throw new SagaHostError('busy', 'The same request is being run. Send it again later.');
+  }
+  return turn;
+}
+
+/** Asks the guard; where it cannot be asked, nothing runs. */
+async function asked<T>(settings: HostSettings, ask: () => T | Promise<T>): Promise<T> {
+  try {
+    return await ask();
+  } catch (error) {
+    settings.hooks.onError?.(error);
+    throw new SagaHostError('guard_down', 'The server cannot go on with this call now. Send it again later.', {
+      cause: error,
+    });
+  }
+}
+
+/** A digest of what a request brings: equal for equal answers, whatever their order. */
+export async function digestOf(action: string, answers: ReadonlyMap<string, ClientAnswer>): Promise<string> {
+  const sorted = [...answers].toSorted(([one], [other]) => (one < other ? -1 : 1));
+  return await digestText(canonicalize([action, sorted as unknown as Json]));
+}
