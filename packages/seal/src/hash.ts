@@ -6,7 +6,8 @@ import { loadNode } from './node.ts';
 export function hmac(key: Uint8Array, data: Uint8Array): Awaitable<Uint8Array> {
   const node = loadNode();
   if (node === undefined) return hmacPortable(key, data);
-  return new Uint8Array(node.crypto.createHmac('sha256', key).update(data).digest());
+  const { crypto } = node;
+  return new Uint8Array(crypto.createHmac('sha256', crypto.createSecretKey(key)).update(data).digest());
 }
 
 /** HMAC-SHA256 by WebCrypto. */
