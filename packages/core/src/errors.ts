@@ -163,18 +163,34 @@ export class TurnAborted extends SagaError {
 
 const text = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);
 
-/** Whatever was thrown, as the plain data that the journal keeps. */
+/** Whatever was thrown, as the plain data that the journal keeps. Never throws, whatever its getters do. */
 export function toStepErrorData(thrown: unknown): StepErrorData {
   if (typeof thrown !== 'object' || thrown === null) {
     return { name: 'Error', message: typeof thrown === 'string' ? thrown : `a ${typeof thrown} was thrown` };
   }
-  const error = thrown as { name?: unknown; message?: unknown; code?: unknown; data?: unknown };
-  const code = error.code;
+  const code = read(thrown, 'code');
+  const data = read(thrown, 'data');
   return {
-    name: text(error.name) ?? 'Error',
-    message: text(error.message) ?? '',
+    name: text(read(thrown, 'name')) ?? 'Error',
+    message: text(read(thrown, 'message')) ?? '',
     ...(typeof code === 'string' || (typeof code === 'number' && Number.isFinite(code)) ? { code } : {}),
-    ...(error.data === undefined ? {} : { data: error.data }),
-    ...(thrown instanceof SagaError && thrown.public ? { public: true } : {}),
+    ...(data === undefined ? {} : { data }),
+    ...(isPublic(thrown) ? { public: true } : {}),
   };
+}
+
+function read(thrown: object, key: string): unknown {
+  try {
+    return Reflect.get(thrown, key);
+  } catch {
+    return undefined;
+  }
+}
+
+function isPublic(thrown: object): boolean {
+  try {
+    return thrown instanceof SagaError && thrown.public;
+  } catch {
+    return false;
+  }
 }

@@ -1,14 +1,14 @@
-import { encode } from './codec.ts';
+import { decode, encode } from './codec.ts';
 import { endBranch, forkBranches, nestBranch, type BranchHost } from './branches.ts';
 import { notACommand, noting, specOf, type Command } from './command.ts';
 import { isAskedOfClient, type CommandSpec, type GroupSpec, type JournalledSpec } from './command-spec.ts';
 import { ReplayMismatch, SagaError, SagaLimitExceeded, type StepFacts } from './errors.ts';
-import { advanceFiber, Fiber, type FiberEnd, type Resumption, type Task } from './fiber.ts';
-import { fingerprintOf } from './fingerprint-of.ts';
+import { advanceFiber, Fiber, newTask, type FiberEnd, type Resumption, type Task } from './fiber.ts';
 import { lettersOf, type Journal, type NewEntry } from './journal.ts';
 import { outcomeOf } from './outcome-of.ts';
 import { Scope } from './path.ts';
 import type { Runtime } from './program.ts';
+import { startBody } from './start-body.ts';
 
 /** How many commands a branch may yield in its `finally` blocks after it was told to end. */
 const maxLastWords = 100;
@@ -63,7 +63,11 @@ export class Execution implements BranchHost {
   /** Records what became of a task, and runs the body as far as it goes. */
   record(task: Task, entry: Omit<NewEntry, 'path' | 'fingerprint'>, value: unknown): void {
     this.#journal.append({ ...entry, path: task.path, fingerprint: task.fingerprint });
-    if (entry.letter === 't') return;
+    if (entry.letter === 't') {
+      // It was to be tried again, but its branch has been ended meanwhile.
+      if (task.discarded) this.record(task, { letter: 'w' }, undefined);
+      return;
+    }
     this.#outcome(task.spec, task.path, entry.letter, value);
     this.#settle(task, this.#how, this.#value);
     this.#drain();
@@ -153,7 +157,7 @@ export class Execution implements BranchHost {
       case 'sample':
       case 'roots':
       case 'checkpoint':
-        if (fiber.closing) {
+        if (fiber.isEnding) {
           this.#how = 'throw';
           this.#value = new SagaError(`'${spec.id}' cannot be asked while its branch is being ended.`);
           return true;
@@ -176,7 +180,7 @@ export class Execution implements BranchHost {
     // The next entry may be taken at once only if no other branch has to run before it, as none had when it was
     // recorded; what is read at once was recorded at once.
     if ((inline || this.#ready.length === 0) && this.#journal.isAbout(path)) {
-      const task = this.#task(fiber, spec, path);
+      const task = newTask(fiber, spec, path);
       if (this.#consume(task)) {
         if (spec.kind !== 'call' || this.#how !== 'next') return true;
         this.#call(fiber, spec, path, this.#value);
@@ -185,38 +189,23 @@ export class Execution implements BranchHost {
       }
       return false;
     }
-    const task = this.#task(fiber, spec, path);
+    const task = newTask(fiber, spec, path);
     if (!inline) {
       this.#wait(task);
       return false;
     }
     if (this.#journal.replaying) throw this.#mismatch(task);
-    const value = spec.kind === 'now' ? this.#events.runtime.now() : this.#events.info();
-    this.#journal.append({
-      letter: spec.kind === 'now' ? 'n' : 'i',
-      path,
-      fingerprint: task.fingerprint,
-      text: encode(value),
-    });
+    const text = encode(spec.kind === 'now' ? this.#events.runtime.now() : this.#events.info());
+    const letter = spec.kind === 'now' ? 'n' : 'i';
+    this.#journal.append({ letter, path, fingerprint: task.fingerprint, text });
     this.#how = 'next';
-    this.#value = value;
+    this.#value = decode(text);
     return true;
   }
 
-  #task(fiber: Fiber, spec: JournalledSpec, path: string): Task {
-    return {
-      spec,
-      path,
-      fingerprint: fingerprintOf(spec),
-      fiber,
-      running: undefined,
-      attempts: 0,
-      notBefore: 0,
-      discarded: false,
-    };
-  }
-
   #wait(task: Task): void {
+    const { spec } = task;
+    if (spec.kind === 'step' && spec.input !== undefined) task.input = JSON.stringify(spec.input);
     task.fiber.waiting = task;
     this.pending.set(task.path, task);
   }
@@ -267,9 +256,16 @@ export class Execution implements BranchHost {
     if (!isAskedOfClient(task.spec.kind)) {
       task.discarded = true;
       task.running?.abort(new SagaError('A sibling of this step failed.'));
-      // Whether it ran then, the journal says next.
-      if (task.running !== undefined || this.#journal.replaying) return false;
-      this.#journal.append({ letter: 'w', path: task.path, fingerprint: task.fingerprint });
+      const journal = this.#journal;
+      if (journal.replaying) {
+        // Had it not been started then, the journal says so next: at once, as it was recorded at once.
+        if (journal.letter !== 'w' || !journal.isAbout(task.path)) return false;
+        this.#consume(task);
+      } else if (task.running === undefined) {
+        journal.append({ letter: 'w', path: task.path, fingerprint: task.fingerprint });
+      } else {
+        return false;
+      }
     }
     this.pending.delete(task.path);
     task.fiber.waiting = undefined;
@@ -277,8 +273,12 @@ export class Execution implements BranchHost {
   }
 
   #call(fiber: Fiber, spec: Extract<CommandSpec, { kind: 'call' }>, path: string, input: unknown): void {
-    const body = noting(this.#floated, () => spec.body(input as never));
-    nestBranch(this, fiber, 'call', body, new Scope(`${path}/`));
+    try {
+      const body = noting(this.#floated, () => startBody(spec.id, spec.body, input));
+      nestBranch(this, fiber, 'call', body, new Scope(`${path}/`));
+    } catch (error) {
+      this.resume(fiber, 'throw', error);
+    }
   }
 
   #mismatch(task?: Task): ReplayMismatch {

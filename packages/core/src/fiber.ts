@@ -1,5 +1,6 @@
 import type { JournalledSpec, GroupSpec } from './command-spec.ts';
 import type { Command } from './command.ts';
+import { fingerprintOf } from './fingerprint-of.ts';
 import type { Scope } from './path.ts';
 
 /** A command that waits for its outcome. */
@@ -8,6 +9,8 @@ export interface Task {
   readonly path: string;
   readonly fingerprint: number;
   readonly fiber: Fiber;
+  /** A step's input as text: what a body or another run does to the value cannot reach this one. (R1) */
+  input: string | undefined;
   /** Set while it runs here. */
   running: AbortController | undefined;
   /** Attempts made so far. */
@@ -16,6 +19,21 @@ export interface Task {
   notBefore: number;
   /** Its branch is being ended: what becomes of it is recorded, and not delivered. */
   discarded: boolean;
+}
+
+/** A command of `fiber` that has just been issued. */
+export function newTask(fiber: Fiber, spec: JournalledSpec, path: string): Task {
+  return {
+    spec,
+    path,
+    fingerprint: fingerprintOf(spec),
+    fiber,
+    input: undefined,
+    running: undefined,
+    attempts: 0,
+    notBefore: 0,
+    discarded: false,
+  };
 }
 
 /** How a fiber is to be resumed. */
@@ -43,6 +61,11 @@ export class Fiber {
     this.scope = scope;
     this.group = group;
   }
+
+  /** Whether it, or what it belongs to, was told to end: all that runs in it now is `finally`. */
+  get isEnding(): boolean {
+    return this.closing || this.group?.parent.isEnding === true;
+  }
 }
 
 /** Branches that run in parallel, and the fiber that waits for them. */
@@ -55,6 +78,8 @@ export class Group {
   readonly results: unknown[] = [];
   open: number;
   failure: { readonly error: unknown } | undefined;
+  /** Its parent was told to end while it waited for this group; a group of its `finally` is not abandoned. */
+  abandoned = false;
 
   constructor(parent: Fiber, kind: Group['kind'], keys: readonly string[], shape: 'record' | 'array') {
     this.parent = parent;

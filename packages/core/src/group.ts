@@ -27,15 +27,17 @@ function group(kind: GroupSpec['kind'], branches: Branches): GroupSpec {
   const shape = Array.isArray(branches) ? 'array' : 'record';
   const listed = Object.entries(branches).map(([key, steps]: [string, Branch<unknown>]) => {
     if (shape === 'record') assertStepId(key);
-    if (
-      specOf(steps) === undefined &&
-      typeof (steps as Partial<Steps<unknown>> | undefined)?.next !== 'function'
-    ) {
-      throw new TypeError(`${kind}: branch '${key}' is neither a command nor a helper that was called.`);
-    }
+    assertBranch(`${kind}: branch '${key}'`, steps);
     return { key, steps };
   });
   return { kind, branches: listed, shape };
+}
+
+function assertBranch(what: string, steps: unknown): void {
+  if (specOf(steps) !== undefined) return;
+  const { next, [Symbol.iterator]: iterator } = Object(steps) as Partial<Steps<unknown>>;
+  if (typeof next === 'function' && typeof iterator === 'function') return;
+  throw new TypeError(`${what} is neither a command nor a helper that was called.`);
 }
 
 /**
@@ -59,5 +61,6 @@ export function allSettled<const B extends Branches>(branches: B): Command<Settl
 /** Runs a helper in a scope of its own: the ids in it stand behind `id/` and may repeat those outside. */
 export function scope<R>(id: string, steps: Branch<R>): Command<R> {
   assertStepId(id);
+  assertBranch(`scope('${id}')`, steps);
   return command<R>({ kind: 'scope', id, steps });
 }

@@ -9,8 +9,8 @@ import { delayAfter } from './retry.ts';
 export type StepEnd =
   | { readonly letter: 's' | 'z'; readonly text: string }
   | { readonly letter: 'v' }
-  | { readonly letter: 'f'; readonly text: string }
-  | { readonly letter: 't'; readonly text: string; readonly attempts: number; readonly notBefore: number };
+  | { readonly letter: 'f'; readonly text: string; readonly error?: unknown }
+  | { readonly letter: 't'; readonly text: string };
 
 /**
  * Runs a server step, with its attempts, backoff and timeout (E2). Never rejects. A backoff that the turn has no time
@@ -24,39 +24,50 @@ export async function runStep(
 ): Promise<StepEnd> {
   const idempotencyKey = await runtime.idempotencyKey(task.path, spec.key, 'do');
   for (let attempt = task.attempts + 1; ; attempt += 1) {
+    // A sibling failed, or the request was aborted, while the key was derived: it has not run, and will not.
+    if (signal.aborted) return later(attempt - 1, 0);
     const facts = { kind: 'step', path: task.path, attempt };
     runtime.observe({ ...facts, type: 'started' });
-    let thrown: unknown;
-    try {
-      // oxlint-disable-next-line no-await-in-loop -- one attempt after the other
-      const result = await runOnce(task.path, spec, { attempt, idempotencyKey }, runtime, signal);
-      const end = encoded(spec, result);
-      runtime.observe({ ...facts, type: 'succeeded' });
+    // oxlint-disable-next-line no-await-in-loop -- one attempt after the other
+    const tried = await tryOnce(task, spec, { attempt, idempotencyKey }, runtime, signal);
+    if ('result' in tried) {
+      // The effect has happened: where its result cannot be kept, to try again would only make it happen twice.
+      const end = endOf(spec, tried.result);
+      const type = end.letter === 'f' ? 'failed' : 'succeeded';
+      runtime.observe({ ...facts, type, ...('error' in end ? { error: end.error } : {}) });
       return end;
-    } catch (error) {
-      thrown = error;
     }
-    // The effect has happened: to try again would only make it happen twice.
-    const final = isUnencodable(thrown) || signal.aborted;
-    const delay = final ? undefined : delayAfter(spec.retry, attempt, thrown, () => runtime.random());
+    const error = tried.thrown;
+    const random = (): number => runtime.random();
+    const delay = signal.aborted ? undefined : delayAfter(spec.retry, attempt, error, random);
     if (delay === undefined) {
-      runtime.observe({ ...facts, type: 'failed', error: thrown });
-      return { letter: 'f', text: encodeError(thrown) };
+      runtime.observe({ ...facts, type: 'failed', error });
+      return { letter: 'f', text: encodeError(error) };
     }
-    runtime.observe({ ...facts, type: 'retrying', error: thrown });
+    runtime.observe({ ...facts, type: 'retrying', error });
     const notBefore = runtime.now() + delay;
     if (runtime.deadline !== undefined && notBefore > runtime.deadline) {
-      return { letter: 't', text: encode([attempt, notBefore]), attempts: attempt, notBefore };
+      return later(attempt, notBefore);
     }
     // oxlint-disable-next-line no-await-in-loop -- backoff
     await runtime.sleep(delay, signal);
-    if (signal.aborted) return { letter: 'f', text: encodeError(thrown) };
+    if (signal.aborted) return { letter: 'f', text: encodeError(error) };
   }
 }
 
-function encoded(spec: StepSpec, result: unknown): StepEnd {
+function later(attempts: number, notBefore: number): StepEnd {
+  return { letter: 't', text: encode([attempts, notBefore]) };
+}
+
+function endOf(spec: StepSpec, result: unknown): StepEnd {
   if (!spec.keep || result === undefined) return { letter: 'v' };
-  return { letter: spec.compress ? 'z' : 's', text: encode(result) };
+  try {
+    return { letter: spec.compress ? 'z' : 's', text: encode(result) };
+  } catch (error) {
+    // Reading the result may throw anything; what the body is told is that it cannot be kept.
+    const { code: _, ...data } = toStepErrorData(error);
+    return { letter: 'f', text: encodeError({ ...data, code: 'unencodable' }), error };
+  }
 }
 
 /** A thrown value as the journal keeps it. `data` that cannot be encoded is left out. */
@@ -70,12 +81,18 @@ export function encodeError(thrown: unknown): string {
   }
 }
 
-function isUnencodable(thrown: unknown): boolean {
-  return (thrown as { code?: unknown } | undefined)?.code === 'unencodable';
+type Tried = { readonly result: unknown } | { readonly thrown: unknown };
+
+async function tryOnce(...parameters: Parameters<typeof runOnce>): Promise<Tried> {
+  try {
+    return { result: await runOnce(...parameters) };
+  } catch (thrown) {
+    return { thrown };
+  }
 }
 
 async function runOnce(
-  path: string,
+  task: Task,
   spec: StepSpec,
   facts: { readonly attempt: number; readonly idempotencyKey: string },
   runtime: Runtime,
@@ -87,15 +104,16 @@ async function runOnce(
   if (outer.aborted) abort();
   outer.addEventListener('abort', abort, { once: true });
   try {
-    const context = { ...facts, input: spec.input, context: runtime.context, signal: attempt.signal };
+    const input: unknown = task.input === undefined ? undefined : JSON.parse(task.input);
+    const context = { ...facts, input, context: runtime.context, signal: attempt.signal };
     const work = (async () => spec.run(context as never))();
     const { timeout } = spec;
     if (timeout === undefined) return await work;
     const timer = runtime.sleep(timeout, settled.signal).then(() => {
       if (settled.signal.aborted) return undefined;
-      const error = new StepError(path, {
+      const error = new StepError(task.path, {
         name: 'TimeoutError',
-        message: `Step '${path}' took longer than ${timeout} ms.`,
+        message: `Step '${task.path}' took longer than ${timeout} ms.`,
         code: 'timeout',
       });
       attempt.abort(error);

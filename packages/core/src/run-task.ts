@@ -25,8 +25,10 @@ async function run(task: Task, runtime: Runtime, signal: AbortSignal): Promise<T
   const { spec, path } = task;
   switch (spec.kind) {
     case 'step': {
-      const { letter, ...rest } = await runStep(task, spec, runtime, signal);
-      return 'text' in rest ? end(letter, rest.text) : { entry: { letter }, value: undefined };
+      const done = await runStep(task, spec, runtime, signal);
+      return 'text' in done
+        ? end(done.letter, done.text)
+        : { entry: { letter: done.letter }, value: undefined };
     }
     case 'random':
       return end('r', encode(fractionOf(await runtime.randomBytes(path))));

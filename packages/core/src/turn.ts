@@ -11,6 +11,7 @@ import { decodeHead, encodeHead, type Head } from './head.ts';
 import { Journal } from './journal.ts';
 import type { IgnoredAnswer, Outcome, ProgramState, Runtime } from './program.ts';
 import { runTask, type TaskEnd } from './run-task.ts';
+import { startBody } from './start-body.ts';
 
 /**
  * One turn of a generator saga: replay, take the client's answers in the order asked, run what runs here, and stop
@@ -49,7 +50,7 @@ export class Turn implements ExecutionEvents {
     try {
       this.#assertGoing();
       const input = this.#journal.skipInput(this.#head.input);
-      this.#execution.start(() => iteratorOf(this.#options, input));
+      this.#execution.start(() => startBody(this.#options.name, this.#options.body, input));
       this.live = true;
       this.#assertAgreement(answers);
       await this.#deliver(answers);
@@ -95,7 +96,8 @@ export class Turn implements ExecutionEvents {
     if (answers.size === 0) return;
     const answered = this.#journal.answered();
     for (const [stepId, answer] of answers) {
-      if (this.#execution.pending.has(stepId)) continue;
+      const kind = this.#execution.pending.get(stepId)?.spec.kind;
+      if (kind !== undefined && kind !== 'checkpoint' && isAskedOfClient(kind)) continue;
       const agreed = answered.get(stepId);
       if (agreed === undefined) this.#ignored.push({ stepId, why: 'unknown' });
       else if (agreed !== agreementOf(answer)) throw new AnswerConflict(stepId);
@@ -201,7 +203,8 @@ export class Turn implements ExecutionEvents {
         : { status: 'completed', result: end.result, ignored };
     }
     const steps: ClientStep[] = [];
-    const asked: Record<string, string> = {};
+    // Without a prototype, since `__proto__` is an id like any other.
+    const asked = Object.create(null) as Record<string, string>;
     let wait = Number.POSITIVE_INFINITY;
     for (const task of this.#execution.pending.values()) {
       const step = toClientStep(task.spec, task.path);
@@ -253,21 +256,4 @@ export class Turn implements ExecutionEvents {
     }
     this.#running = new Set();
   }
-}
-
-function iteratorOf(
-  options: GeneratorProgramOptions,
-  input: unknown,
-): ReturnType<GeneratorProgramOptions['body']> {
-  const iterator: unknown = options.body(input as never);
-  if (typeof (iterator as Partial<Generator> | undefined)?.next !== 'function' || isAsync(iterator)) {
-    throw new TypeError(
-      `The body of saga '${options.name}' is not a generator function. Write: saga({…}, function* (input) { … }).`,
-    );
-  }
-  return iterator as ReturnType<GeneratorProgramOptions['body']>;
-}
-
-function isAsync(iterator: unknown): boolean {
-  return typeof (iterator as Partial<AsyncGenerator>)[Symbol.asyncIterator] === 'function';
 }
