@@ -26,7 +26,9 @@ export async function hmacPortable(key: Uint8Array, data: Uint8Array): Promise<U
 export function digestText(text: string): Awaitable<string> {
   const node = loadNode();
   if (node === undefined) return digestTextPortable(text);
-  return node.crypto.createHash('sha256').update(text, 'utf8').digest('base64url');
+  const { crypto } = node;
+  if (crypto.hash !== undefined) return crypto.hash('sha256', text, 'base64url');
+  return crypto.createHash('sha256').update(text, 'utf8').digest('base64url');
 }
 
 /** The same by WebCrypto. */

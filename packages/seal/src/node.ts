@@ -36,6 +36,8 @@ type GcmArguments = [
 
 /** What this package uses of `node:crypto`. */
 export interface NodeCrypto {
+  /** Faster than `createHash`, and missing before Node 20.12 and elsewhere. */
+  hash?(algorithm: 'sha256', text: string, encoding: 'base64url'): string;
   createHash(algorithm: 'sha256'): Digester;
   createHmac(algorithm: 'sha256', key: NodeKey): Digester;
   createSecretKey(key: Uint8Array): NodeKey;
