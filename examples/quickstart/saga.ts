@@ -17,7 +17,9 @@ export const complexTool = saga(
       schema: Target,
     });
     const verdict = yield* sample('step-sampling-B', {
-      messages: [{ role: 'user', content: { type: 'text', text: `Is deploying to '${target}' safe right now?` } }],
+      messages: [
+        { role: 'user', content: { type: 'text', text: `Is deploying to '${target}' safe right now?` } },
+      ],
       maxTokens: 100,
     });
     if (verdict.content.type !== 'text' || !/\byes\b/i.test(verdict.content.text)) {

@@ -1,15 +1,17 @@
-import { serve } from 'srvx';
 import { serveSagas } from '@mcp-saga/server/serve';
+import { serve } from 'srvx';
 import { complexTool } from './saga.ts';
 
 const sagas = serveSagas({
   name: 'quickstart',
   version: '1.0.0',
   sagas: [complexTool],
+  // `pnpm start` reads this, to show which process ran what.
   hooks: {
-    onStep: ({ type, kind, path }) => {
-      if (kind === 'step') console.error(`${type} ${path}`);
+    onStep: ({ kind, path, type }) => {
+      if (kind === 'step') console.error(`step ${path} ${type}`);
     },
+    onTurn: ({ turn, status }) => console.error(`turn ${turn} ${status}`),
   },
 });
 

@@ -30,8 +30,8 @@ export async function runStep(
   const refused = await claimOnce(task, spec, runtime, idempotencyKey);
   if (refused !== undefined) return refused;
   for (let attempt = task.attempts + 1; ; attempt += 1) {
-    // Its request was aborted, or a sibling failed, before it could begin.
-    if (signal.aborted) return failed(task, signal.reason);
+    // A sibling failed, or the request was aborted, while the key was derived: it has not run, and will not.
+    if (signal.aborted) return later(task, attempt - 1, 0);
     const facts = { kind: 'step', path: task.path, attempt };
     runtime.observe({ ...facts, type: 'started' });
     // oxlint-disable-next-line no-await-in-loop -- one attempt after the other
@@ -55,12 +55,16 @@ export async function runStep(
     runtime.observe({ ...facts, type: 'retrying', error });
     const notBefore = runtime.now() + delay;
     if (runtime.deadline !== undefined && (notBefore > runtime.deadline || delay > runtime.maxHold)) {
-      return { letter: 't', text: encode([attempt, notBefore, task.unknown]) };
+      return later(task, attempt, notBefore);
     }
     // oxlint-disable-next-line no-await-in-loop -- backoff
     await runtime.sleep(delay, signal);
     if (signal.aborted) return failed(task, error);
   }
+}
+
+function later(task: Task, attempts: number, notBefore: number): StepEnd {
+  return { letter: 't', text: encode([attempts, notBefore, task.unknown]) };
 }
 
 function failed(task: Task, error: unknown): StepEnd {

@@ -3,6 +3,8 @@ import { canonicalizeExcept, isPlainObject } from './canonicalize.ts';
 import { SealError } from './errors.ts';
 import { digestText } from './hash.ts';
 
+const changing: ReadonlySet<string> = new Set(['resumeToken', 'answers']);
+
 /**
  * What the arguments of a call are bound to a token by: base64url SHA-256 over {@link canonicalizeArguments}.
  *
@@ -21,5 +23,5 @@ export function digestArguments(args: unknown): Awaitable<string> {
 export function canonicalizeArguments(args: unknown): string {
   if (args === undefined) return '{}';
   if (!isPlainObject(args)) throw new SealError('arguments', 'The arguments are not an object');
-  return canonicalizeExcept(args, new Set(['resumeToken', 'answers']));
+  return canonicalizeExcept(args, changing);
 }

@@ -33,7 +33,9 @@ export type RefusalReason =
   | 'target'
   | 'arguments'
   | 'principal'
-  | 'engine';
+  | 'engine'
+  | 'forbidden'
+  | 'not-admitted';
 
 /** A token that does not open, or opens and is not what was expected. The message is always the same. */
 export class TokenRefused extends SealError {

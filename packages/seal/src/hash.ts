@@ -6,7 +6,8 @@ import { loadNode } from './node.ts';
 export function hmac(key: Uint8Array, data: Uint8Array): Awaitable<Uint8Array> {
   const node = loadNode();
   if (node === undefined) return hmacPortable(key, data);
-  return new Uint8Array(node.crypto.createHmac('sha256', key).update(data).digest());
+  const { crypto } = node;
+  return new Uint8Array(crypto.createHmac('sha256', crypto.createSecretKey(key)).update(data).digest());
 }
 
 /** HMAC-SHA256 by WebCrypto. */
@@ -25,7 +26,9 @@ export async function hmacPortable(key: Uint8Array, data: Uint8Array): Promise<U
 export function digestText(text: string): Awaitable<string> {
   const node = loadNode();
   if (node === undefined) return digestTextPortable(text);
-  return node.crypto.createHash('sha256').update(text, 'utf8').digest('base64url');
+  const { crypto } = node;
+  if (crypto.hash !== undefined) return crypto.hash('sha256', text, 'base64url');
+  return crypto.createHash('sha256').update(text, 'utf8').digest('base64url');
 }
 
 /** The same by WebCrypto. */

@@ -9,6 +9,11 @@ export interface NodeBuffer {
   from(buffer: ArrayBufferLike, byteOffset: number, length: number): NodeBytes;
 }
 
+/** A key as Node holds it. */
+export interface NodeKey {
+  readonly type: string;
+}
+
 interface Digester {
   update(data: Uint8Array): Digester;
   update(text: string, encoding: 'utf8'): Digester;
@@ -24,15 +29,18 @@ interface Cipher {
 
 type GcmArguments = [
   algorithm: 'aes-256-gcm',
-  key: Uint8Array,
+  key: NodeKey,
   nonce: Uint8Array,
   options: { authTagLength: 16 },
 ];
 
 /** What this package uses of `node:crypto`. */
 export interface NodeCrypto {
+  /** Faster than `createHash`, and missing before Node 20.12 and elsewhere. */
+  hash?(algorithm: 'sha256', text: string, encoding: 'base64url'): string;
   createHash(algorithm: 'sha256'): Digester;
-  createHmac(algorithm: 'sha256', key: Uint8Array): Digester;
+  createHmac(algorithm: 'sha256', key: NodeKey): Digester;
+  createSecretKey(key: Uint8Array): NodeKey;
   createCipheriv(...options: GcmArguments): Cipher & { getAuthTag(): NodeBytes };
   createDecipheriv(...options: GcmArguments): Cipher & { setAuthTag(tag: Uint8Array): void };
 }
@@ -97,15 +105,16 @@ function isNode(
 }
 
 function works({ Buffer, crypto, zlib }: NodeBuiltins): boolean {
-  const key = crypto.createHmac('sha256', new Uint8Array(32)).update(new Uint8Array(1)).digest();
+  const prk = crypto.createSecretKey(new Uint8Array(32));
+  const key = crypto.createSecretKey(crypto.createHmac('sha256', prk).update(new Uint8Array(1)).digest());
   const text = crypto.createHash('sha256').update('saga', 'utf8').digest('base64url');
   const bytes = Buffer.from(text, 'base64url');
   const cipher = crypto.createCipheriv('aes-256-gcm', key, bytes.subarray(0, 12), { authTagLength: 16 });
-  cipher.setAAD(key);
+  cipher.setAAD(bytes);
   const sealed = cipher.update(zlib.deflateRawSync(bytes));
   cipher.final();
   const decipher = crypto.createDecipheriv('aes-256-gcm', key, bytes.subarray(0, 12), { authTagLength: 16 });
-  decipher.setAAD(key);
+  decipher.setAAD(bytes);
   decipher.setAuthTag(cipher.getAuthTag());
   const opened = decipher.update(sealed);
   decipher.final();

@@ -90,6 +90,20 @@ it('[P1] does nothing at import', async () => {
   expect(sign).not.toHaveBeenCalled();
 });
 
+it('[P1] is fast where node:crypto has no one-shot hash', async () => {
+  const builtin = process.getBuiltinModule.bind(process);
+  const older = await loadWith((id: string) =>
+    id === 'node:crypto' ? { ...builtin('node:crypto'), hash: undefined } : builtin(id),
+  );
+  expect(older.digestText('ü')).toBe(await seal.digestText('ü'));
+  const sealer = older.createSealer({
+    ring: older.createKeyRing('ephemeral'),
+    audience,
+    implementation: 'fast',
+  });
+  expect(sealer.seal('token', sid, claimsWith(), [])).toEqual(expect.any(String));
+});
+
 it('[P1] is fast by default where node:crypto works', () => {
   const sealer = seal.createSealer({ ring: seal.createKeyRing('ephemeral'), audience });
   expect(sealer.seal('token', sid, claimsWith(), [])).toEqual(expect.any(String));

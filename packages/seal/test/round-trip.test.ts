@@ -100,6 +100,22 @@ describe.each(implementations)('sealing, %s', (implementation) => {
     expect(new Set(tokens.map((token) => token.split('.')[2])).size).toBe(50);
   });
 
+  it('[T3] opens the tokens of many sagas and purposes, in any order', async () => {
+    const ids = Array.from({ length: 150 }, () => sealer.newSagaId());
+    const tokens = await Promise.all(
+      ids.flatMap((id) =>
+        (['token', 'cancel'] as const).map(async (purpose) => ({
+          id,
+          purpose,
+          token: await sealer.seal(purpose, id, claimsWith(), []),
+        })),
+      ),
+    );
+    for (const { id, purpose, token } of [...tokens.toReversed(), ...tokens]) {
+      expect((await sealer.open(token, { purpose, sid: id })).sid).toBe(id);
+    }
+  });
+
   it('[T1] makes saga ids of 16 random bytes', () => {
     const ids = Array.from({ length: 50 }, () => sealer.newSagaId());
     expect(new Set(ids).size).toBe(50);

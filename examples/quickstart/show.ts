@@ -1,0 +1,104 @@
+import type { Writable } from 'node:stream';
+import { styleText } from 'node:util';
+import { cancel, intro, log, outro } from '@clack/prompts';
+import type { CallToolResult, SagaCall, SagaStep, SagaTurn, StepAnswer } from '@mcp-saga/client';
+import type { Answering } from './answering.ts';
+import type { ServerProcess } from './server-process.ts';
+import type { TurnReport } from './turn-reports.ts';
+
+/** Shows what happens in a run. */
+export interface Show {
+  began(): void;
+  servers(servers: readonly ServerProcess[]): void;
+  calling(server: ServerProcess, call: SagaCall): void;
+  resuming(server: ServerProcess, request: number, answers: readonly StepAnswer[]): void;
+  /** A turn has ended; `report` is what the process that served it said. */
+  served(report: TurnReport, turn: SagaTurn): void;
+  /** Shows the answers of a script, since there is no prompt that would. */
+  scripted(answer: Answering): Answering;
+  ended(result: CallToolResult): void;
+  failed(error: unknown): void;
+  stopped(): void;
+}
+
+/** A show in clack's style, which is plain text where `output` is no terminal or colours are not wanted. */
+export function createShow(output: Writable): Show {
+  const to = { output };
+  const request = (number: number, { name }: ServerProcess, what: string): void =>
+    log.step(`Request ${number} to ${bold(name)}: ${what}`, to);
+  return {
+    began: () => intro('One saga, two server processes: they share a key and nothing else', to),
+    servers: (servers) =>
+      log.step(
+        servers
+          .map(({ name, url, pid }) => `${bold(name)} serves ${url.href} ${dim(`(process ${pid})`)}`)
+          .join('\n'),
+        to,
+      ),
+    calling: (server, call) =>
+      request(1, server, `tools/callSaga ${call.name} ${dim(JSON.stringify(call.arguments))}`),
+    resuming: (server, number, answers) =>
+      request(
+        number,
+        server,
+        `tools/resumeSaga ${dim(`with the token and the answer to ${answers.map(({ stepId }) => stepId).join(', ')}`)}`,
+      ),
+    served: ({ server, ran }, turn) => {
+      const lines = ran.map((step) => `ran ${step}`);
+      if (turn.status === 'suspended') {
+        lines.push(
+          ...turn.saga.steps.map(toQuestion),
+          `gave a token of ${turn.saga.tokenBytes} bytes, and kept nothing`,
+        );
+      } else lines.push('ended the saga');
+      log.message(
+        lines.map((line) => `${bold(server)} ${line}`),
+        { ...to, spacing: 0 },
+      );
+    },
+    scripted: (answer) => async (step) => {
+      const given = await answer(step);
+      log.success(`Answered by script: ${toText(given)}`, to);
+      return given;
+    },
+    ended: ({ content, isError }) => {
+      if (isError === true) cancel(textOf(content), to);
+      else outro(textOf(content), to);
+    },
+    failed: (error) => {
+      log.error(error instanceof Error ? error.message : String(error), to);
+      cancel('The saga did not end', to);
+    },
+    stopped: () => cancel('Stopped; no process is left behind', to),
+  };
+}
+
+function toText({ result, error }: StepAnswer): string {
+  if (error !== undefined) return `error ${error.code}`;
+  if ('action' in result) return `${result.action} ${JSON.stringify(result.content)}`;
+  return 'content' in result ? textOf(result.content) : JSON.stringify(result);
+}
+
+function textOf(content: object): string {
+  const blocks: readonly object[] = Array.isArray(content) ? content : [content];
+  return blocks.map((block) => ('text' in block ? String(block.text) : JSON.stringify(block))).join('\n');
+}
+
+function toQuestion(step: SagaStep): string {
+  switch (step.type) {
+    case 'elicitation':
+      return `asks the user (${step.stepId}): ${step.params.message}`;
+    case 'sampling':
+      return `asks the model (${step.stepId}): ${step.params.messages.map(({ content }) => textOf(content)).join('\n')}`;
+    case 'roots':
+      return `asks for the roots (${step.stepId})`;
+  }
+}
+
+function bold(text: string): string {
+  return styleText('bold', text);
+}
+
+function dim(text: string): string {
+  return styleText('dim', text);
+}

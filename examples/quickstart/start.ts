@@ -1,0 +1,67 @@
+/** `pnpm start`: one saga, served by two processes in turns that share a key and nothing else. */
+import { parseArgs } from 'node:util';
+import { answerByScript } from './answering.ts';
+import { askPerson } from './person.ts';
+import { RunLeft } from './prompter.ts';
+import { runInTurns } from './run-in-turns.ts';
+import { createShow } from './show.ts';
+
+const usage = `Runs the quickstart saga on two server processes that serve it in turns.
+
+  pnpm start [--yes]
+
+  -y, --yes    answer by script; also without a terminal
+  -h, --help   show this`;
+
+const signals = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 };
+
+process.exitCode = await main(process.argv.slice(2));
+
+async function main(args: readonly string[]): Promise<number> {
+  const options = readOptions(args);
+  if (typeof options === 'string') {
+    console.error(`${options}\n\n${usage}`);
+    return 2;
+  }
+  if (options.help) {
+    console.log(usage);
+    return 0;
+  }
+  const { stdin: input, stdout: output } = process;
+  const stopped = new AbortController();
+  let status: number | undefined;
+  for (const [signal, code] of Object.entries(signals)) {
+    process.on(signal, () => {
+      status ??= code;
+      stopped.abort();
+    });
+  }
+  const { signal } = stopped;
+  const show = createShow(output);
+  const byScript = options.yes || !input.isTTY || !output.isTTY;
+  const answer = byScript ? show.scripted(answerByScript) : askPerson({ input, output, signal });
+  try {
+    const result = await runInTurns({ answer, show, signal });
+    return result.isError === true ? 1 : 0;
+  } catch (error) {
+    if (!signal.aborted && !(error instanceof RunLeft)) {
+      show.failed(error);
+      return 1;
+    }
+    show.stopped();
+    return status ?? signals.SIGINT;
+  }
+}
+
+function readOptions(args: readonly string[]): { readonly yes: boolean; readonly help: boolean } | string {
+  try {
+    // `pnpm start -- --yes` hands on the dashes.
+    const { values } = parseArgs({
+      args: args.filter((arg) => arg !== '--'),
+      options: { yes: { type: 'boolean', short: 'y' }, help: { type: 'boolean', short: 'h' } },
+    });
+    return { yes: values.yes === true, help: values.help === true };
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  }
+}

@@ -1,0 +1,373 @@
+import { describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import {
+  all,
+  allSettled,
+  call,
+  checkpoint,
+  elicit,
+  elicitUrl,
+  info,
+  listRoots,
+  now,
+  progress,
+  random,
+  saga,
+  SagaLimitExceeded,
+  sample,
+  scope,
+  step,
+  uuid,
+  type Program,
+  type Steps,
+} from '../src/index.ts';
+import { accepted, answered, completed, drive, failed, start, suspended, turn } from './support/drive.ts';
+import { ask, sagaOf } from './support/sagas.ts';
+import { World } from './support/world.ts';
+
+const word = accepted({ word: 'w' });
+const one = (): number => 1;
+
+/** The paths of all steps that a body runs. */
+async function pathsOf(body: () => Steps<unknown>): Promise<string[]> {
+  const program = sagaOf(function* () {
+    yield* body();
+    yield* ask('END');
+    return 'done';
+  });
+  const { state } = suspended(await start(program));
+  return program
+    .timeline(state)
+    .slice(1)
+    .map(({ path }) => path);
+}
+
+describe('ids', () => {
+  it('stand verbatim, and are numbered from the second use on, whatever the kind', async () => {
+    expect(
+      await pathsOf(function* () {
+        yield* step('a', one);
+        yield* step('a', one);
+        yield* random();
+        yield* step('random', one);
+        yield* random();
+        yield* now();
+        yield* step('now', one);
+        yield* step('a', one);
+      }),
+    ).toEqual(['a', 'a#2', 'random', 'random#2', 'random#3', 'now', 'now#2', 'a#3']);
+  });
+
+  it('stand behind the keys of all, the ids of scopes and the names of called sagas', async () => {
+    const child = saga({ name: 'child', version: '1' }, function* () {
+      return `${yield* step('a', one)}`;
+    });
+    const helper = function* (): Steps<void> {
+      yield* step('a', one);
+      yield* step('a', one);
+    };
+    expect(
+      await pathsOf(function* () {
+        yield* helper();
+        yield* all({ x: helper(), y: step('a', one) });
+        yield* all([helper()]);
+        yield* scope('s', helper());
+        yield* scope('s', step('a', one));
+        yield* call(child, undefined);
+        yield* call(child, undefined);
+        yield* scope('s', scope('s', all({ s: helper() })));
+      }),
+    ).toEqual([
+      ...['a', 'a#2', 'x/a', 'a#3', 'x/a#2', '0/a', '0/a#2', 's/a', 's/a#2', 's#2/a'],
+      ...['child', 'child/a', 'child#2', 'child#2/a', 's#3/s/s/a', 's#3/s/s/a#2'],
+    ]);
+  });
+
+  it('of single commands in all are numbered in the order of the branches, however they end', async () => {
+    const world = new World();
+    world.order = () => 0.99;
+    const program = sagaOf(function* () {
+      const results = yield* all({
+        c: step('s', async ({ idempotencyKey }) => {
+          await world.gate();
+          return idempotencyKey;
+        }),
+        b: step('s', ({ idempotencyKey }) => idempotencyKey),
+        a: step('s', async ({ idempotencyKey }) => {
+          await world.gate();
+          return idempotencyKey;
+        }),
+      });
+      return JSON.stringify(results);
+    });
+    expect(completed(await start(program, {}, world))).toBe('{"c":"do:s","b":"do:s#2","a":"do:s#3"}');
+  });
+
+  const bad = ['', '1a', 'a b', 'a/b', 'a#2', 'a(b)', 'ä', 'x'.repeat(65), '-a', '.a', 'a\n', 5, undefined, null];
+  it.each(bad)('are refused with a TypeError: %j', async (value) => {
+    const id = value as string;
+    const makes: (() => unknown)[] = [
+      () => step(id, one),
+      () => ask(id),
+      () => elicit.outcome(id, { message: 'm', schema: z.object({}) }),
+      () => elicitUrl(id, { message: 'm', url: 'https://a.example' }),
+      () => sample(id, { messages: [], maxTokens: 1 }),
+      () => listRoots(id),
+      () => scope(id, step('a', one)),
+      ...(typeof value === 'string' && value !== '1a' ? [() => all({ [id]: step('a', one) })] : []),
+    ];
+    for (const make of makes) expect(make).toThrow(TypeError);
+  });
+
+  it('of commands are refused together with arguments that cannot be meant', () => {
+    const makes: (() => unknown)[] = [
+      () => step('a', 5 as never),
+      () => step('a', one, { input: new Date() as never }),
+      () => step('a', one, { input: { x: undefined } as never }),
+      () => elicit('a', { message: 5 as never, schema: z.object({}) }),
+      () => elicit('a', { message: 'm', schema: {} as never }),
+      () => elicit('a', { message: 'm', schema: undefined as never }),
+      () => elicitUrl('a', { message: 'm', url: 'not a url' }),
+      () => sample('a', { messages: 5 as never, maxTokens: 1 }),
+      () => sample('a', { messages: [], maxTokens: 1.5 }),
+      () => saga({ name: '', version: '1' }, function* () { yield* checkpoint(); return 'x'; }),
+      () => saga({ name: 'x'.repeat(129), version: '1' }, function* () { yield* checkpoint(); return 'x'; }),
+      () => saga({ name: 'x', version: '' }, function* () { yield* checkpoint(); return 'x'; }),
+      () => saga({ name: 'x', version: '1' }, undefined as never),
+      () => call(saga({ name: 'no id', version: '1' }, function* () { yield* checkpoint(); return 'x'; }), undefined),
+    ];
+    for (const make of makes) expect(make).toThrow(TypeError);
+  });
+});
+
+describe('a body that yields something else', () => {
+  const junk: [string, () => unknown, RegExp][] = [
+    ['a promise', () => Promise.resolve(1), /yielded a promise\..*yield\* step\('id', async/],
+    ['a helper without yield*', () => helper(), /yielded a generator \(write yield\* before the helper\)/],
+    ['undefined', () => undefined, /yielded a undefined/],
+    ['null', () => null, /yielded a null/],
+    ['a number', () => 5, /yielded a number/],
+    ['an object', () => ({}), /yielded a object/],
+    ['a function', () => one, /yielded a function/],
+  ];
+  function* helper(): Steps<void> {
+    yield* step('a', one);
+  }
+
+  it.each(junk)('fails with a TypeError at the yield: %s', async (_, make, message) => {
+    const program = sagaOf(function* () {
+      yield make() as never;
+      return 'never';
+    });
+    const error = failed(await start(program));
+    expect(error).toBeInstanceOf(TypeError);
+    expect((error as Error).message).toMatch(message);
+  });
+
+  it.each(junk)('may catch that and go on, the same on replay: %s', async (_, make) => {
+    const make_ = (): Program =>
+      sagaOf(function* () {
+        let caught = '';
+        try {
+          yield make() as never;
+        } catch (error) {
+          caught = (error as Error).name;
+        }
+        yield* step('after', one);
+        yield* ask('end');
+        return caught;
+      });
+    const { state } = suspended(await start(make_()));
+    expect(completed(await turn(make_(), state, { end: word }))).toBe('TypeError');
+  });
+
+  it('runs a command that is yielded plainly', async () => {
+    const program = sagaOf(function* () {
+      const result = yield step('a', () => 'plain');
+      const [both] = (yield all([step('b', () => 'b')])) as [string];
+      return `${String(result)} ${both}`;
+    });
+    expect(completed(await start(program))).toBe('plain b');
+  });
+
+  it('runs a command as often as it is yielded', async () => {
+    const program = sagaOf(function* () {
+      const again = step('a', ({ idempotencyKey }) => idempotencyKey);
+      return [yield* again, yield* again, ...(yield* all([again, again]))].join();
+    });
+    expect(completed(await start(program))).toBe('do:a,do:a#2,do:a#3,do:a#4');
+  });
+});
+
+describe('a body that is no generator', () => {
+  it.each<[string, unknown]>([
+    ['an async function', async () => 'x'],
+    ['a function', () => 'x'],
+    ['an async generator', async function* () {}],
+    ['a function that gives nothing', () => undefined],
+    ['a function that gives a list', () => []],
+  ])('fails with a TypeError that says what to write: %s', async (_, body) => {
+    const error = failed(await start(sagaOf(body as never)));
+    expect(error).toBeInstanceOf(TypeError);
+    expect((error as Error).message).toBe(
+      "The body of saga 'test' is not a generator function. Write: saga({…}, function* (input) { … }).",
+    );
+  });
+
+  it('may be a function that gives one', async () => {
+    const helper = function* (): Steps<string> {
+      return yield* step('a', () => 'x');
+    };
+    expect(completed(await start(sagaOf(() => helper())))).toBe('x');
+  });
+
+  it('fails with what it throws before it begins', async () => {
+    const program = sagaOf(() => {
+      throw new RangeError('too early');
+    });
+    expect(failed(await start(program))).toEqual(new RangeError('too early'));
+  });
+});
+
+describe('limits', () => {
+  const steps = (count: number): Program =>
+    sagaOf(function* () {
+      for (let index = 0; index < count; index += 1) yield* step('s', one);
+      return 'done';
+    });
+
+  it('[T11] allow as many journal entries as they say, and not one more', async () => {
+    const limits = { maxJournalEntries: 5 };
+    expect(completed(await start(steps(5), {}, undefined, { limits }))).toBe('done');
+    const error = failed(await start(steps(6), {}, undefined, { limits }));
+    expect(error).toBeInstanceOf(SagaLimitExceeded);
+    expect(error).toMatchObject({ code: 'limit_exceeded', public: false });
+  });
+
+  it('[T11] count the journal entries of all turns', async () => {
+    const make = (): Program =>
+      sagaOf(function* () {
+        for (let index = 0; index < 4; index += 1) yield* checkpoint();
+        yield* now();
+        return 'done';
+      });
+    const settings = (maxJournalEntries: number) => () => ({ limits: { maxJournalEntries } });
+    const world = new World();
+    const base = { make, world, answer: () => undefined };
+    expect(completed((await drive({ ...base, settings: settings(5) })).outcome)).toBe('done');
+    expect(failed((await drive({ ...base, settings: settings(4) })).outcome)).toBeInstanceOf(SagaLimitExceeded);
+  });
+
+  it('[T11] allow as many commands in a turn as they say, replayed ones included', async () => {
+    const make = (): Program =>
+      sagaOf(function* () {
+        yield* step('a', one);
+        yield* progress(1);
+        yield* ask('go');
+        yield* all([step('b', one), step('c', one)]);
+        return 'done';
+      });
+    const { state } = suspended(await start(make(), {}, undefined, { limits: { maxCommands: 3 } }));
+    const go = { go: word };
+    expect(completed(await turn(make(), state, go, undefined, { limits: { maxCommands: 6 } }))).toBe('done');
+    const error = failed(await turn(make(), state, go, undefined, { limits: { maxCommands: 5 } }));
+    expect(error).toBeInstanceOf(SagaLimitExceeded);
+    expect((error as Error).message).toContain('more than 5 commands');
+  });
+
+  it('[T11] end a loop without end, even one that catches everything', async () => {
+    const program = sagaOf(function* () {
+      for (;;) {
+        try {
+          yield 5 as never;
+        } catch {
+          // goes on
+        }
+      }
+    });
+    expect(failed(await start(program))).toBeInstanceOf(SagaLimitExceeded);
+  });
+
+  it('[T11] await what is in flight when they are exceeded', async () => {
+    const world = new World();
+    let ended = false;
+    const program = sagaOf(function* () {
+      yield* all([
+        step('long', async () => {
+          await world.gate();
+          ended = true;
+        }),
+        loop(),
+      ]);
+      return 'never';
+    });
+    function* loop(): Steps<never> {
+      yield* step('once', one);
+      for (;;) yield* progress(0);
+    }
+    expect(failed(await start(program, {}, world))).toBeInstanceOf(SagaLimitExceeded);
+    expect(ended).toBe(true);
+  });
+});
+
+describe('commands that are never yielded', () => {
+  async function warned(body: () => Steps<string>): Promise<string[]> {
+    const world = new World();
+    await drive({
+      make: () => sagaOf(body),
+      world,
+      answer: ({ type }) => (type === 'roots' ? answered({ roots: [] }) : word),
+    });
+    return world.warnings;
+  }
+
+  it('are told to the author at the end', async () => {
+    expect(
+      await warned(function* () {
+        step('a', one);
+        progress(1);
+        yield* ask('go');
+        ask('b');
+        return 'done';
+      }),
+    ).toEqual([
+      "Saga 'test' created step('a') and never yielded it, so it did not happen. Write: yield* step('a').",
+      "Saga 'test' created progress(…) and never yielded it, so it did not happen. Write: yield* progress(…).",
+      "Saga 'test' created elicit('b') and never yielded it, so it did not happen. Write: yield* elicit('b').",
+    ]);
+  });
+
+  it('are not those that are yielded late, plainly, as branches, in scopes or in called sagas', async () => {
+    const child = saga({ name: 'child', version: '1' }, function* () {
+      const late = step('a', one);
+      yield* ask('child');
+      return String(yield* late);
+    });
+    expect(
+      await warned(function* () {
+        const late = step('late', one);
+        const branches = [step('b', one), scope('s', step('c', one)), all({ d: step('d', one) })];
+        yield* ask('go');
+        yield step('plain', one);
+        yield* all(branches);
+        yield* allSettled({ x: listRoots('roots'), y: uuid(), z: info() });
+        yield* call(child, undefined);
+        yield* late;
+        return 'done';
+      }),
+    ).toEqual([]);
+  });
+
+  it('cost nothing outside development', async () => {
+    const world = new World();
+    const program = sagaOf(function* () {
+      step('a', one);
+      yield* checkpoint();
+      return 'done';
+    });
+    const settings = { replace: { warn: undefined } };
+    const { state } = suspended(await start(program, {}, world, settings));
+    expect(completed(await turn(program, state, {}, world, settings))).toBe('done');
+    expect(world.warnings).toEqual([]);
+  });
+});

@@ -1,0 +1,671 @@
+/** Random sagas as trees: what fast-check draws, the saga made of it, and what a direct evaluation of it gives. */
+import fc from 'fast-check';
+import {
+  all,
+  allSettled,
+  call,
+  checkpoint,
+  elicit,
+  ElicitationRefused,
+  listRoots,
+  log,
+  now,
+  progress,
+  random,
+  saga,
+  sample,
+  scope,
+  step,
+  StepError,
+  uuid,
+  type ClientAnswer,
+  type ClientStep,
+  type Command,
+  type Saga,
+  type Schema,
+  type Steps,
+} from '../../src/index.ts';
+import { accepted, answered, refused, said } from './drive.ts';
+import { hash, type World } from './world.ts';
+
+/** A command. */
+export type Leaf =
+  | {
+      readonly kind: 'step';
+      readonly id: string;
+      /** Whether the register goes in as input. */
+      readonly input: boolean;
+      readonly key: boolean;
+      readonly keep: boolean;
+      /** How often it fails before it succeeds, and how often it is tried. */
+      readonly failures: number;
+      readonly attempts: number;
+    }
+  | { readonly kind: 'elicit' | 'outcome' | 'sample' | 'roots'; readonly id: string }
+  | { readonly kind: 'now' | 'random' | 'uuid' | 'checkpoint' };
+
+/** A piece of a saga. `register` is a number of each branch that everything it gets is mixed into. */
+export type Node =
+  | Leaf
+  | { readonly kind: 'progress' | 'log' | 'throw' }
+  | { readonly kind: 'sequence' | 'helper'; readonly nodes: readonly Node[] }
+  | { readonly kind: 'loop'; readonly times: number; readonly body: Node }
+  | { readonly kind: 'if'; readonly modulus: number; readonly then: Node; readonly else: Node }
+  | { readonly kind: 'scope' | 'call'; readonly id: string; readonly body: Node }
+  | {
+      readonly kind: 'all' | 'allSettled';
+      readonly shape: 'record' | 'array';
+      readonly branches: readonly { readonly single: boolean; readonly node: Node }[];
+    }
+  | { readonly kind: 'try'; readonly body: Node; readonly catch: Node | undefined; readonly finally: Node | undefined }
+  /** Reads and writes the variable that all branches share. */
+  | { readonly kind: 'share' };
+
+/** What happens in the world, in order: one line for each attempt of a server step. */
+export interface Effect {
+  readonly path: string;
+  readonly attempt: number;
+  readonly input: unknown;
+}
+
+const mix = (register: number, text: string): number => hash(`${register} ${text}`) % 9_973;
+
+/** How a client answers: by what it is asked, and nothing else. */
+export function answerOf({ stepId, type, params }: ClientStep): ClientAnswer {
+  const draw = hash(`${stepId} ${JSON.stringify(params['message'] ?? params['messages'] ?? '')}`);
+  if (type === 'roots') return answered({ roots: [{ uri: `file:///${draw % 7}` }] });
+  if (type === 'sampling') {
+    return draw % 5 === 0
+      ? { error: { code: -1, message: `no ${draw % 3}` }, provenance: 'client' }
+      : said(`said ${draw % 11}`);
+  }
+  if (draw % 6 === 0) return refused(draw % 12 === 0 ? 'decline' : 'cancel');
+  return accepted({ n: draw % 13 });
+}
+
+const Form: Schema<{ n: number }> = {
+  '~standard': {
+    version: 1,
+    vendor: 'test',
+    validate: (value) => ({ value: { n: (value as { n: number }).n } }),
+    jsonSchema: {
+      input: () => ({ type: 'object', properties: { n: { type: 'integer' } }, required: ['n'] }),
+      output: () => ({}),
+    },
+  },
+};
+const Arguments: Schema<{ register: number }> = {
+  '~standard': { version: 1, vendor: 'test', validate: (value) => ({ value: value as { register: number } }) },
+};
+
+const messageOf = (register: number): string => `message ${register % 17}`;
+const resultOf = (path: string, input: unknown): { r: string; at: Date } => ({
+  r: `${path}=${hash(`${path} ${JSON.stringify(input)}`) % 101}`,
+  at: new Date(hash(path) % 1_000),
+});
+const failureOf = (path: string): { name: string; code: string } => ({
+  name: 'RangeError',
+  code: `E${hash(path) % 5}`,
+});
+const told = (value: unknown): string => (value instanceof Date ? value.toISOString() : (JSON.stringify(value) ?? 'undefined'));
+const errorText = (error: unknown): string => {
+  const { name, code } = error as { name: string; code: unknown };
+  return `${name} ${String(code)}`;
+};
+
+interface Shared {
+  value: number;
+}
+interface Frame {
+  register: number;
+  readonly shared: Shared;
+  /** Everything the body saw, of all branches, in the order it saw it. */
+  readonly trace: string[];
+  readonly run: Run;
+}
+
+/** The world a random saga acts on. */
+export interface Run {
+  readonly world: World;
+  readonly effects: Effect[];
+  /** Milliseconds of the clock that a server step takes. */
+  readonly duration: number;
+  /** Whether server steps wait at a gate, so that their order of completion is drawn. */
+  readonly gated: boolean;
+  readonly commitFirst: boolean;
+  /** The trace of each instance, in the order they were made. */
+  readonly traces: string[][];
+}
+
+/** Makes the saga of a tree, as a fresh instance. */
+export function sagaOfTree(tree: Node, run: Run): Saga<undefined, undefined> {
+  return saga({ name: 'random', version: '1', commitFirst: run.commitFirst }, function* () {
+    const trace: string[] = [];
+    run.traces.push(trace);
+    const frame: Frame = { register: 1, shared: { value: 0 }, trace, run };
+    yield* walk(tree, frame);
+    return `result ${frame.register}`;
+  });
+}
+
+function absorb(frame: Frame, text: string): void {
+  frame.register = mix(frame.register, text);
+  frame.trace.push(text);
+}
+
+function commandOf(leaf: Leaf, frame: Frame): Command<unknown> {
+  const { run, register } = frame;
+  switch (leaf.kind) {
+    case 'step': {
+      const { id, failures, attempts, keep } = leaf;
+      return step(
+        id,
+        async ({ input, attempt, idempotencyKey, signal }) => {
+          const path = (idempotencyKey.split('|', 1)[0] as string).replace(/^do:/, '');
+          run.effects.push({ path, attempt, input });
+          run.world.time += run.duration;
+          if (run.gated) await run.world.gate(signal);
+          if (attempt <= failures) {
+            const { name, code } = failureOf(path);
+            throw Object.assign(new Error('failed'), { name, code });
+          }
+          return resultOf(path, input);
+        },
+        {
+          ...(leaf.input ? { input: { register } } : {}),
+          ...(leaf.key ? { key: `k${register % 3}` } : {}),
+          keep: keep as true,
+          retry: { attempts, delay: 40, jitter: false },
+        },
+      );
+    }
+    case 'elicit':
+      return elicit(leaf.id, { message: messageOf(register), schema: Form });
+    case 'outcome':
+      return elicit.outcome(leaf.id, { message: messageOf(register), schema: Form });
+    case 'sample':
+      return sample(leaf.id, {
+        messages: [{ role: 'user', content: { type: 'text', text: messageOf(register) } }],
+        maxTokens: 5,
+      });
+    case 'roots':
+      return listRoots(leaf.id);
+    case 'now':
+      return now();
+    case 'random':
+      return random();
+    case 'uuid':
+      return uuid();
+    case 'checkpoint':
+      return checkpoint();
+  }
+}
+
+const isLeaf = (node: Node): node is Leaf =>
+  ['step', 'elicit', 'outcome', 'sample', 'roots', 'now', 'random', 'uuid', 'checkpoint'].includes(node.kind);
+
+/** A text for what a leaf gives; what `now` gives depends on when it is read, and counts for the trace alone. */
+function take(leaf: Leaf, value: unknown, frame: Frame): void {
+  if (leaf.kind === 'now') frame.trace.push(`now ${String(value)}`);
+  else absorb(frame, told(value));
+}
+
+function* walk(node: Node, frame: Frame): Steps<void> {
+  if (isLeaf(node)) {
+    take(node, yield* commandOf(node, frame), frame);
+    return;
+  }
+  switch (node.kind) {
+    case 'progress':
+      yield* progress(frame.register);
+      return;
+    case 'log':
+      yield* log('info', frame.register);
+      return;
+    case 'throw':
+      throw Object.assign(new Error('own'), { name: 'OwnError', code: frame.register % 3 });
+    case 'share':
+      absorb(frame, `shared ${frame.shared.value}`);
+      frame.shared.value = frame.register;
+      return;
+    case 'sequence':
+      for (const inner of node.nodes) yield* walk(inner, frame);
+      return;
+    case 'helper':
+      yield* helper(node.nodes, frame);
+      return;
+    case 'loop':
+      for (let time = 0; time < node.times; time += 1) yield* walk(node.body, frame);
+      return;
+    case 'if':
+      yield* walk(frame.register % node.modulus === 0 ? node.then : node.else, frame);
+      return;
+    case 'scope':
+      absorb(frame, told(yield* scope(node.id, branch(node.body, frame, 'scope'))));
+      return;
+    case 'call':
+      absorb(frame, told(yield* call(childOf(node, frame), { register: frame.register })));
+      return;
+    case 'all':
+    case 'allSettled':
+      yield* group(node, frame);
+      return;
+    case 'try':
+      try {
+        yield* walk(node.body, frame);
+      } catch (error) {
+        if (node.catch === undefined) throw error;
+        absorb(frame, `caught ${errorText(error)} ${kindOfError(error)}`);
+        yield* walk(node.catch, frame);
+      } finally {
+        if (node.finally !== undefined) yield* walk(node.finally, frame);
+        frame.trace.push('finally');
+      }
+  }
+}
+
+const kindOfError = (error: unknown): string => {
+  if (error instanceof StepError) return 'step';
+  return error instanceof ElicitationRefused ? 'refused' : 'own';
+};
+
+function* helper(nodes: readonly Node[], frame: Frame): Steps<void> {
+  for (const node of nodes) yield* walk(node, frame);
+}
+
+function childOf(
+  node: Extract<Node, { kind: 'scope' | 'call' }>,
+  { shared, trace, run }: Frame,
+): Saga<Schema<{ register: number }>, undefined> {
+  return saga({ name: node.id, version: '1', input: Arguments }, function* ({ register }) {
+    const frame = { register, shared, trace, run };
+    yield* walk(node.body, frame);
+    return `result ${frame.register}`;
+  });
+}
+
+function* branch(node: Node, { register, shared, trace, run }: Frame, key: string): Steps<number> {
+  const frame = { register: mix(register, key), shared, trace, run };
+  yield* walk(node, frame);
+  return frame.register;
+}
+
+function* group(node: Extract<Node, { kind: 'all' | 'allSettled' }>, frame: Frame): Steps<void> {
+  const named = node.branches.map(({ single, node: inner }, index) => {
+    const key = node.shape === 'array' ? String(index) : `b${index}`;
+    const steps =
+      single && isLeaf(inner) ? commandOf(inner, frame) : branch(inner, frame, key);
+    return [key, steps] as const;
+  });
+  const branches = node.shape === 'array' ? named.map(([, steps]) => steps) : Object.fromEntries(named);
+  const results = yield* node.kind === 'all' ? all(branches) : allSettled(branches);
+  for (const [key] of named) {
+    const value: unknown = (results as Record<string, unknown>)[key];
+    const { status, reason } = Object(value) as { status?: unknown; reason?: unknown };
+    if (status === 'rejected') absorb(frame, `rejected ${errorText(reason)}`);
+    else absorb(frame, told(value));
+  }
+}
+
+/** What a direct evaluation of a tree says of its saga. */
+export interface Prediction {
+  readonly result: string;
+  readonly effects: readonly Effect[];
+  readonly logs: readonly number[];
+}
+
+/**
+ * Evaluates a tree without generators and without the engine: branches one after the other. Right for sagas whose
+ * branches neither share a variable nor fail in an `all`.
+ */
+export function predict(tree: Node): Prediction {
+  const effects: Effect[] = [];
+  const logs: number[] = [];
+  const context = { effects, logs };
+  const cell = { register: 1, shared: 0 };
+  try {
+    evaluate(tree, cell, new Names(''), context);
+    return { result: `result ${cell.register}`, effects, logs };
+  } catch (error) {
+    return { result: `error ${errorText(error)}`, effects, logs };
+  }
+}
+
+class Names {
+  readonly prefix: string;
+  readonly #uses: Record<string, number> = {};
+
+  constructor(prefix: string) {
+    this.prefix = prefix;
+  }
+
+  path(id: string): string {
+    const use = (this.#uses[id] ?? 0) + 1;
+    this.#uses[id] = use;
+    return this.prefix + id + (use === 1 ? '' : `#${use}`);
+  }
+}
+
+interface Cell {
+  register: number;
+  shared: number;
+}
+type Context = { readonly effects: Effect[]; readonly logs: number[] };
+
+class Thrown {
+  readonly name: string;
+  readonly code: unknown;
+  readonly kind: string;
+
+  constructor(name: string, code: unknown, kind: string) {
+    this.name = name;
+    this.code = code;
+    this.kind = kind;
+  }
+}
+
+function askDirectly(leaf: Leaf, stepId: string, register: number): unknown {
+  const type = leaf.kind === 'roots' ? 'roots' : leaf.kind === 'sample' ? 'sampling' : 'elicitation';
+  const text = messageOf(register);
+  const params =
+    type === 'roots'
+      ? {}
+      : type === 'sampling'
+        ? { messages: [{ role: 'user', content: { type: 'text', text } }] }
+        : { message: text };
+  const answer = answerOf({ stepId, type, params });
+  if ('error' in answer) throw new Thrown('ClientError', answer.error.code, 'step');
+  const result = answer.result as Record<string, unknown>;
+  if (type === 'roots') return result['roots'];
+  if (type === 'sampling') return result;
+  if (leaf.kind === 'outcome') return result;
+  if (result['action'] !== 'accept') throw new Thrown('ElicitationRefused', 'elicitation_refused', 'refused');
+  return result['content'];
+}
+
+function leafValue(leaf: Leaf, register: number, names: Names, context: Context): unknown {
+  switch (leaf.kind) {
+    case 'step': {
+      const path = names.path(leaf.key ? `${leaf.id}(k${register % 3})` : leaf.id);
+      const input = leaf.input ? { register } : undefined;
+      const attempts = Math.min(leaf.failures + 1, leaf.attempts);
+      for (let attempt = 1; attempt <= attempts; attempt += 1) context.effects.push({ path, attempt, input });
+      if (leaf.failures >= leaf.attempts) {
+        const { name, code } = failureOf(path);
+        throw new Thrown(name, code, 'step');
+      }
+      return leaf.keep ? resultOf(path, input) : undefined;
+    }
+    case 'elicit':
+    case 'outcome':
+    case 'sample':
+    case 'roots':
+      return askDirectly(leaf, names.path(leaf.id), register);
+    case 'random':
+      return fractionAt(names.path('random'));
+    case 'uuid':
+      return uuidAt(names.path('uuid'));
+    case 'now':
+    case 'checkpoint':
+      names.path(leaf.kind);
+      return undefined;
+  }
+}
+
+const bytesAt = (path: string): number[] =>
+  Array.from({ length: 32 }, (_, index) => hash(`${index}${path}`) & 255);
+
+function fractionAt(path: string): number {
+  const bits = bytesAt(path)
+    .slice(0, 8)
+    .map((byte) => byte.toString(2).padStart(8, '0'))
+    .join('');
+  // The first 27 bits, then the first 26 of the second half: 53 in all.
+  return Number.parseInt(bits.slice(0, 27) + bits.slice(32, 58), 2) / 2 ** 53;
+}
+
+function uuidAt(path: string): string {
+  const digits = bytesAt(path)
+    .slice(0, 16)
+    .map((byte) => byte.toString(16).padStart(2, '0'))
+    .join('')
+    .split('');
+  digits[12] = '4';
+  digits[16] = '89ab'[Number.parseInt(digits[16] as string, 16) % 4] as string;
+  const text = digits.join('');
+  return [text.slice(0, 8), text.slice(8, 12), text.slice(12, 16), text.slice(16, 20), text.slice(20)].join('-');
+}
+
+function evaluate(node: Node, cell: Cell, names: Names, context: Context): void {
+  const absorbed = (value: string): void => {
+    cell.register = mix(cell.register, value);
+  };
+  if (isLeaf(node)) {
+    const value = leafValue(node, cell.register, names, context);
+    if (node.kind !== 'now') absorbed(told(value));
+    return;
+  }
+  switch (node.kind) {
+    case 'progress':
+      return;
+    case 'log':
+      context.logs.push(cell.register);
+      return;
+    case 'throw':
+      throw new Thrown('OwnError', cell.register % 3, 'own');
+    case 'share':
+      absorbed(`shared ${cell.shared}`);
+      cell.shared = cell.register;
+      return;
+    case 'sequence':
+    case 'helper':
+      for (const inner of node.nodes) evaluate(inner, cell, names, context);
+      return;
+    case 'loop':
+      for (let time = 0; time < node.times; time += 1) evaluate(node.body, cell, names, context);
+      return;
+    case 'if':
+      evaluate(cell.register % node.modulus === 0 ? node.then : node.else, cell, names, context);
+      return;
+    case 'scope': {
+      const inside = { ...cell, register: mix(cell.register, 'scope') };
+      evaluate(node.body, inside, new Names(`${names.path(node.id)}/`), context);
+      cell.shared = inside.shared;
+      absorbed(told(inside.register));
+      return;
+    }
+    case 'call': {
+      const inside = { ...cell };
+      evaluate(node.body, inside, new Names(`${names.path(node.id)}/`), context);
+      cell.shared = inside.shared;
+      absorbed(told(`result ${inside.register}`));
+      return;
+    }
+    case 'all':
+    case 'allSettled':
+      evaluateGroup(node, cell, names, context);
+      return;
+    case 'try':
+      try {
+        evaluate(node.body, cell, names, context);
+      } catch (error) {
+        if (node.catch === undefined) throw error;
+        absorbed(`caught ${errorText(error)} ${(error as Thrown).kind}`);
+        evaluate(node.catch, cell, names, context);
+      } finally {
+        if (node.finally !== undefined) evaluate(node.finally, cell, names, context);
+      }
+  }
+}
+
+function evaluateGroup(
+  node: Extract<Node, { kind: 'all' | 'allSettled' }>,
+  cell: Cell,
+  names: Names,
+  context: Context,
+): void {
+  const start = cell.register;
+  const keys = node.branches.map((_, index) => (node.shape === 'array' ? String(index) : `b${index}`));
+  // The scopes of helpers are named when the group is issued, single commands when they run.
+  const scopes = node.branches.map(({ single, node: inner }, index) =>
+    single && isLeaf(inner) ? names : new Names(`${names.path(keys[index] as string)}/`),
+  );
+  const texts = node.branches.map(({ single, node: inner }, index) => {
+    const inside = { register: mix(start, keys[index] as string), shared: cell.shared };
+    let value: unknown;
+    try {
+      if (single && isLeaf(inner)) {
+        value = leafValue(inner, start, names, context);
+      } else {
+        evaluate(inner, inside, scopes[index] as Names, context);
+        value = inside.register;
+      }
+    } catch (error) {
+      if (node.kind === 'all') throw error;
+      return `rejected ${errorText(error)}`;
+    }
+    return told(node.kind === 'all' ? value : { status: 'fulfilled', value });
+  });
+  for (const text of texts) cell.register = mix(cell.register, text);
+}
+
+// ---------------------------------------------------------------------------------------------------------------
+
+const ids = fc.constantFrom('a', 'b', 'c');
+
+const stepLeaf = (mayFail: boolean): fc.Arbitrary<Leaf> =>
+  fc
+    .record({
+      id: ids,
+      input: fc.boolean(),
+      key: fc.boolean(),
+      keep: fc.nat(3).map((draw) => draw !== 0),
+      failures: fc.constantFrom(0, 0, 0, 1, 2),
+      attempts: fc.constantFrom(1, 2, 3),
+    })
+    .map((drawn): Leaf => ({
+      kind: 'step',
+      ...drawn,
+      attempts: mayFail ? drawn.attempts : drawn.failures + 1,
+    }));
+
+function leaf(mayFail: boolean, mayRead: boolean): fc.Arbitrary<Leaf> {
+  return fc.oneof(
+    { weight: 4, arbitrary: stepLeaf(mayFail) },
+    {
+      weight: 3,
+      arbitrary: fc.record({
+        kind: mayFail
+          ? fc.constantFrom('elicit', 'outcome', 'sample', 'roots')
+          : fc.constantFrom('outcome', 'roots'),
+        id: ids,
+      }) as fc.Arbitrary<Leaf>,
+    },
+    {
+      weight: 2,
+      arbitrary: fc.constantFrom(
+        'random',
+        'uuid',
+        'checkpoint',
+        ...(mayRead ? (['now'] as const) : []),
+      ),
+    },
+  ).map((drawn) => (typeof drawn === 'string' ? { kind: drawn } : drawn) as Leaf);
+}
+
+/**
+ * Trees of sagas.
+ *
+ * @param options.wild whether branches may share a variable and fail in an `all`, so that what happens depends on the
+ * order of completion
+ */
+export function trees(options: { readonly wild: boolean }): fc.Arbitrary<Node> {
+  const { wild } = options;
+  const make = (depth: number, mayFail: boolean, parallel: boolean): fc.Arbitrary<Node> => {
+    const flat: fc.Arbitrary<Node>[] = [
+      leaf(mayFail, true),
+      leaf(mayFail, true),
+      fc.constantFrom<Node>({ kind: 'progress' }, { kind: 'log' }),
+    ];
+    if (wild || !parallel) flat.push(fc.constant<Node>({ kind: 'share' }));
+    if (mayFail) flat.push(fc.constant<Node>({ kind: 'throw' }));
+    if (depth === 0) return fc.oneof(...flat);
+    const inner = (fails = mayFail, inParallel = parallel): fc.Arbitrary<Node> =>
+      fc.oneof(
+        { weight: 1, arbitrary: make(0, fails, inParallel) },
+        { weight: 2, arbitrary: make(depth - 1, fails, inParallel) },
+      );
+    const guarded = (inParallel = parallel): fc.Arbitrary<Node> =>
+      fc.record({
+        kind: fc.constant('try' as const),
+        body: inner(true, inParallel),
+        catch: inner(mayFail, inParallel),
+        finally: fc.option(inner(mayFail, inParallel), { nil: undefined }),
+      });
+    const branches = (kind: 'all' | 'allSettled'): fc.Arbitrary<Node> => {
+      const fails = kind === 'allSettled' || wild;
+      return fc.record({
+        kind: fc.constant(kind),
+        shape: fc.constantFrom('record' as const, 'array' as const),
+        branches: fc.array(
+          fc.oneof(
+            fc.record({ single: fc.constant(true), node: leaf(fails, false) }),
+            fc.record({ single: fc.constant(false), node: inner(fails, true) }),
+            fc.record({ single: fc.constant(false), node: inner(fails, true) }),
+          ),
+          { maxLength: 4 },
+        ),
+      });
+    };
+    return fc.oneof(
+      { weight: 3, arbitrary: fc.oneof(...flat) },
+      {
+        weight: 5,
+        arbitrary: fc.record({
+          kind: fc.constantFrom('sequence' as const, 'helper' as const),
+          nodes: fc.array(inner(), { minLength: 1, maxLength: 4 }),
+        }),
+      },
+      {
+        weight: 1,
+        arbitrary: fc.record({ kind: fc.constant('loop' as const), times: fc.integer({ min: 0, max: 3 }), body: inner() }),
+      },
+      {
+        weight: 1,
+        arbitrary: fc.record({
+          kind: fc.constant('if' as const),
+          modulus: fc.integer({ min: 1, max: 3 }),
+          then: inner(),
+          else: inner(),
+        }),
+      },
+      {
+        weight: 2,
+        arbitrary: fc.record({
+          kind: fc.constantFrom('scope' as const, 'call' as const),
+          id: fc.constantFrom('a', 's', 't'),
+          body: inner(),
+        }),
+      },
+      { weight: 4, arbitrary: branches('all') },
+      { weight: 2, arbitrary: branches('allSettled') },
+      { weight: 2, arbitrary: guarded() },
+      ...(mayFail
+        ? [
+            {
+              weight: 2,
+              arbitrary: fc.record({
+                kind: fc.constant('try' as const),
+                body: inner(),
+                catch: fc.constant(undefined),
+                finally: inner(),
+              }),
+            },
+          ]
+        : []),
+    );
+  };
+  return fc
+    .array(make(3, true, false), { minLength: 1, maxLength: 4 })
+    .map((nodes): Node => ({ kind: 'sequence', nodes }));
+}

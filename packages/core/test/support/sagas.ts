@@ -1,0 +1,16 @@
+import { z } from 'zod';
+import { elicit, saga, type Command, type Saga, type SagaOptions, type Steps } from '../../src/index.ts';
+
+/** A saga without input, of a body. */
+export function sagaOf(
+  body: () => Steps<string>,
+  options: Partial<SagaOptions<undefined, undefined>> = {},
+): Saga<undefined, undefined> {
+  return saga({ name: 'test', version: '1', ...options }, body);
+}
+
+const Word = z.object({ word: z.string() });
+
+/** Asks for a word. */
+export const ask = (id: string, message = `${id}?`): Command<{ word: string }> =>
+  elicit(id, { message, schema: Word });

@@ -1,0 +1,354 @@
+import { describe, expect, it } from 'vitest';
+import { all, allSettled, step, TurnAborted, type Steps } from '../src/index.ts';
+import { deferred, settle } from './support/deferred.ts';
+import { accepted, completed, drive, start, suspended, turn } from './support/drive.ts';
+import { ask, sagaOf } from './support/sagas.ts';
+import { World } from './support/world.ts';
+
+describe('the end of a turn', () => {
+  it('[U1] comes when no server step runs: one in flight delays the question of a parallel branch', async () => {
+    const work = deferred<string>();
+    const program = sagaOf(function* () {
+      const { a, b } = yield* all({ a: ask('a'), b: step('b', () => work.promise) });
+      return `${a.word} ${b}`;
+    });
+    let ended = false;
+    const first = start(program).finally(() => {
+      ended = true;
+    });
+    await settle();
+    await settle();
+    expect(ended).toBe(false);
+    work.resolve('built');
+    const { steps, state } = suspended(await first);
+    expect(steps.map(({ stepId }) => stepId)).toEqual(['a']);
+    expect(completed(await turn(program, state, { a: accepted({ word: 'yes' }) }))).toBe('yes built');
+  });
+
+  it('[U1] waits for steps that follow the one in flight, and for questions that follow them', async () => {
+    const program = sagaOf(function* () {
+      const helper = function* (): Steps<string> {
+        yield* step('one', () => 1);
+        yield* step('two', async () => 2);
+        return (yield* ask('late')).word;
+      };
+      const [early, late] = yield* all([ask('early'), helper()]);
+      return `${early.word} ${late}`;
+    });
+    const { steps } = suspended(await start(program));
+    expect(steps.map(({ stepId }) => stepId)).toEqual(['early', '1/late']);
+  });
+
+  it('[U1] asks all questions of parallel branches in one turn', async () => {
+    const program = sagaOf(function* () {
+      const words = yield* all([ask('a'), ask('b'), ask('c')]);
+      return words.map(({ word }) => word).join('');
+    });
+    expect(suspended(await start(program)).steps).toHaveLength(3);
+  });
+
+  it('[U2] delivers answers in the order asked, whatever the order of the map', async () => {
+    const order: string[] = [];
+    const program = sagaOf(function* () {
+      const branch = function* (id: string): Steps<void> {
+        yield* ask(id);
+        order.push(id);
+      };
+      yield* all({ x: branch('first'), y: branch('second'), z: branch('third') });
+      return order.join();
+    });
+    const { state } = suspended(await start(program));
+    const word = accepted({ word: 'w' });
+    const answers = new Map([
+      ['z/third', word],
+      ['x/first', word],
+      ['y/second', word],
+    ]);
+    completed(await turn(program, state, answers));
+    expect(order).toEqual(['first', 'second', 'third']);
+  });
+
+  it('[U2] takes server results in the order of completion, and keeps that order under replay', async () => {
+    const orders: string[][] = [];
+    const gates = { a: deferred(), b: deferred(), c: deferred() };
+    const make = () =>
+      sagaOf(function* () {
+        const order: string[] = [];
+        orders.push(order);
+        const branch = function* (id: 'a' | 'b' | 'c'): Steps<void> {
+          yield* step('work', () => gates[id].promise);
+          order.push(id);
+          yield* step('more', () => 1);
+          order.push(`${id}2`);
+        };
+        yield* all({ a: branch('a'), b: branch('b'), c: branch('c') });
+        yield* ask('go');
+        return order.join();
+      });
+    const first = start(make());
+    await settle();
+    gates.c.resolve();
+    await settle();
+    gates.a.resolve();
+    await settle();
+    gates.b.resolve();
+    const { state } = suspended(await first);
+    completed(await turn(make(), state, { go: accepted({ word: 'w' }) }));
+    expect(orders[0]).toEqual(['c', 'c2', 'a', 'a2', 'b', 'b2']);
+    expect(orders[1]).toEqual(orders[0]);
+  });
+
+  it('[U2] records a result that came while another was taken in its own place', async () => {
+    const both = deferred();
+    const orders: string[][] = [];
+    const make = () =>
+      sagaOf(function* () {
+        const order: string[] = [];
+        orders.push(order);
+        const branch = function* (id: string): Steps<void> {
+          yield* step('work', () => both.promise);
+          order.push(id);
+        };
+        yield* all({ a: branch('a'), b: branch('b') });
+        yield* ask('go');
+        return order.join();
+      });
+    const first = start(make());
+    await settle();
+    both.resolve();
+    const { state } = suspended(await first);
+    completed(await turn(make(), state, { go: accepted({ word: 'w' }) }));
+    expect(orders[1]).toEqual(orders[0]);
+  });
+});
+
+describe('the budget of a turn', () => {
+  const slow = (world: World, runs: string[]) =>
+    sagaOf(function* () {
+      for (const id of ['a', 'b', 'c']) {
+        yield* step(id, () => {
+          runs.push(id);
+          world.time += 10;
+        });
+      }
+      return 'done';
+    });
+
+  it('[U4] makes a checkpoint between steps when it is used up', async () => {
+    const world = new World();
+    const runs: string[] = [];
+    const first = suspended(await start(slow(world, runs), {}, world, { budget: 15 }));
+    expect(runs).toEqual(['a', 'b']);
+    expect(first).toMatchObject({ steps: [], retryAfterMs: 0, accepted: 0 });
+    expect(completed(await turn(slow(world, runs), first.state, {}, world, { budget: 15 }))).toBe('done');
+    expect(runs).toEqual(['a', 'b', 'c']);
+  });
+
+  it('[U4] starts a step one millisecond before its end, and none at its end', async () => {
+    const world = new World();
+    const runs: string[] = [];
+    suspended(await start(slow(world, runs), {}, world, { budget: 10 }));
+    expect(runs).toEqual(['a']);
+    runs.length = 0;
+    suspended(await start(slow(world, runs), {}, world, { budget: 11 }));
+    expect(runs).toEqual(['a', 'b']);
+  });
+
+  it('[U4] never ends a turn where the dialect cannot make a checkpoint', async () => {
+    const world = new World();
+    const runs: string[] = [];
+    expect(completed(await start(slow(world, runs), {}, world))).toBe('done');
+  });
+
+  it('[U4] waits for the steps in flight when it is used up', async () => {
+    const world = new World();
+    const program = sagaOf(function* () {
+      const long = function* (): Steps<void> {
+        yield* step('long', () => world.sleep(100));
+        yield* step('after', () => 1);
+      };
+      yield* all([long(), long()]);
+      return 'done';
+    });
+    const { state } = suspended(await start(program, {}, world, { budget: 50 }));
+    expect(program.timeline(state).map(({ path, outcome }) => `${path} ${outcome}`)).toEqual([
+      ' parsed',
+      '0/long done',
+      '1/long done',
+    ]);
+  });
+
+  it('[E1] runs no server step in the first turn with commitFirst, and goes on in the second', async () => {
+    const runs: string[] = [];
+    const program = sagaOf(
+      function* () {
+        yield* step('a', () => void runs.push('a'));
+        yield* step('b', () => void runs.push('b'));
+        return 'done';
+      },
+      { commitFirst: true },
+    );
+    const { state, steps, retryAfterMs } = suspended(await start(program));
+    expect({ steps, retryAfterMs, runs }).toEqual({ steps: [], retryAfterMs: 0, runs: [] });
+    expect(completed(await turn(program, state))).toBe('done');
+    expect(runs).toEqual(['a', 'b']);
+  });
+});
+
+describe('a request that is aborted', () => {
+  it('[U4] rejects with TurnAborted, awaits what is in flight with its signal aborted, and records nothing', async () => {
+    const world = new World();
+    const controller = new AbortController();
+    const started = deferred();
+    const release = deferred();
+    const signals: boolean[] = [];
+    const runs: string[] = [];
+    const program = sagaOf(function* () {
+      yield* ask('go');
+      yield* step('first', () => void runs.push('first'));
+      yield* all([
+        step('polite', ({ signal }) => {
+          const aborted = deferred();
+          signal.addEventListener('abort', () => aborted.resolve());
+          return aborted.promise;
+        }),
+        step('deaf', async ({ signal }) => {
+          started.resolve();
+          await release.promise;
+          signals.push(signal.aborted);
+        }),
+      ]);
+      yield* step('never', () => void runs.push('never'));
+      return 'done';
+    });
+    const { state } = suspended(await start(program, {}, world));
+    const before = JSON.stringify(state);
+    let ended = false;
+    const aborted = turn(program, state, { go: accepted({ word: 'w' }) }, world, {
+      signal: controller.signal,
+    }).finally(() => {
+      ended = true;
+    });
+    const outcome = aborted.then(
+      () => 'no error',
+      (error: unknown) => error,
+    );
+    await started.promise;
+    controller.abort(new Error('gone'));
+    await settle();
+    expect(ended).toBe(false);
+    release.resolve();
+    const error = await outcome;
+    expect(error).toBeInstanceOf(TurnAborted);
+    expect((error as TurnAborted).cause).toEqual(new Error('gone'));
+    expect(signals).toEqual([true]);
+    expect(runs).toEqual(['first']);
+    expect(JSON.stringify(state)).toBe(before);
+    expect(world.told).toEqual([]);
+
+    // The token before it is still good.
+    const again = sagaOf(function* () {
+      yield* ask('go');
+      yield* step('first', () => void runs.push('first'));
+      yield* all([step('polite', () => 1), step('deaf', () => 1)]);
+      return 'done';
+    });
+    expect(completed(await turn(again, state, { go: accepted({ word: 'w' }) }))).toBe('done');
+  });
+
+  it('[U4] runs nothing when it was aborted before it began', async () => {
+    const runs: string[] = [];
+    const program = sagaOf(function* () {
+      runs.push('body');
+      yield* step('a', () => void runs.push('a'));
+      return 'done';
+    });
+    await expect(start(program, {}, undefined, { signal: AbortSignal.abort('why') })).rejects.toMatchObject({
+      code: 'turn_aborted',
+      cause: 'why',
+    });
+    expect(runs).toEqual([]);
+  });
+
+  it('[U4] takes no other step when it is aborted by the step that runs', async () => {
+    const controller = new AbortController();
+    const runs: string[] = [];
+    const program = sagaOf(function* () {
+      try {
+        yield* step('a', () => controller.abort());
+      } finally {
+        runs.push('finally');
+      }
+      yield* step('b', () => void runs.push('b'));
+      return 'done';
+    });
+    await expect(start(program, {}, undefined, { signal: controller.signal })).rejects.toBeInstanceOf(
+      TurnAborted,
+    );
+    expect(runs).toEqual([]);
+  });
+
+  it('[U4] does not run a step whose idempotency key came after the abort', async () => {
+    const controller = new AbortController();
+    const key = deferred<string>();
+    const runs: string[] = [];
+    const program = sagaOf(function* () {
+      yield* step('a', () => void runs.push('a'));
+      return 'done';
+    });
+    const outcome = start(program, {}, undefined, {
+      signal: controller.signal,
+      replace: { idempotencyKey: () => key.promise },
+    }).catch((error: unknown) => error);
+    await settle();
+    controller.abort();
+    key.resolve('key');
+    expect(await outcome).toBeInstanceOf(TurnAborted);
+    expect(runs).toEqual([]);
+  });
+
+  it('[U4] does not try again a step that failed because of it', async () => {
+    const world = new World();
+    const controller = new AbortController();
+    let attempts = 0;
+    const program = sagaOf(function* () {
+      yield* step(
+        'a',
+        () => {
+          attempts += 1;
+          controller.abort();
+          throw new Error('aborted');
+        },
+        { retry: 5 },
+      );
+      return 'done';
+    });
+    await expect(start(program, {}, world, { signal: controller.signal })).rejects.toBeInstanceOf(
+      TurnAborted,
+    );
+    expect(attempts).toBe(1);
+  });
+});
+
+describe('a saga on many instances', () => {
+  it('[R1] goes on with nothing but its state and the answers', async () => {
+    const world = new World();
+    const make = () =>
+      sagaOf(function* () {
+        let text = '';
+        for (const id of ['a', 'b', 'c']) {
+          const { word } = yield* ask('word', `${text}+${id}?`);
+          text += yield* step('append', ({ input }) => `${input}${id}`, { input: word });
+        }
+        const settled = yield* allSettled([step('x', () => text.length)]);
+        return `${text} ${JSON.stringify(settled)}`;
+      });
+    const { outcome, turns } = await drive({
+      make,
+      world,
+      answer: ({ stepId }) => accepted({ word: stepId }),
+    });
+    expect(completed(outcome)).toBe('wordaword#2bword#3c [{"status":"fulfilled","value":19}]');
+    expect(turns).toHaveLength(4);
+  });
+});
