@@ -254,7 +254,7 @@ export class Turn implements ExecutionEvents {
 
   /** Whether a server step has to wait for the next turn: the time for it has not come, or is used up. (U4) */
   #isDeferred(task: Task, now: number): boolean {
-    if (this.#options.commitFirst && this.runtime.tokenBytes === 0 && this.runtime.turn === 1) return true;
+    if (this.#options.commitFirst && this.#head.turn === 0 && this.runtime.tokenBytes === 0) return true;
     return (
       task.notBefore > now || (this.#canSuspend && now >= (this.runtime.deadline ?? Number.POSITIVE_INFINITY))
     );

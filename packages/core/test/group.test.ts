@@ -123,7 +123,7 @@ describe('all', () => {
     });
     const first = suspended(await start(program, {}, world));
     expect(notes).toEqual(['polite aborted true', 'deaf aborted true', 'caught first']);
-    expect(lines(program, first)).toEqual(['failing failed', 'polite failed', 'deaf done']);
+    expect(lines(program, first)).toEqual(['failing failed', 'polite failed, outcome unknown', 'deaf done']);
     expect(world.time).toBe(1_500);
     notes.length = 0;
     expect(completed(await turn(program, first.state, { end: word }, world))).toBe('done');

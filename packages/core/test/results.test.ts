@@ -544,7 +544,13 @@ describe('what varies', () => {
     expect(fraction).toBeGreaterThanOrEqual(0);
     expect(fraction).toBeLessThan(1);
     expect(id).toMatch(/^[\da-f]{8}-[\da-f]{4}-4[\da-f]{3}-[89ab][\da-f]{3}-[\da-f]{12}$/);
-    expect(self).toEqual({ sagaId: 'saga-1', turn: 1, tokenBytes: 0, capabilities });
+    expect(self).toEqual({
+      sagaId: 'saga-1',
+      turn: 1,
+      tokenBytes: 0,
+      continueAsSuggested: false,
+      capabilities,
+    });
   });
 
   it('[R2] differs from one use to the next, and not from one fork to the other', async () => {

@@ -30,7 +30,8 @@ export function turn(
   settings?: TurnSettings,
 ): Promise<Outcome> {
   const map = answers instanceof Map ? answers : new Map(Object.entries(answers));
-  return program.advance(overTheWire(state), map, runtimeOf(world, settings));
+  const { t } = JSON.parse(state.head) as { t: number };
+  return program.advance(overTheWire(state), map, runtimeOf(world, { turn: t + 1, ...settings }));
 }
 
 /** The first turn. */

@@ -41,6 +41,13 @@ export class World {
   readonly told: Told[] = [];
   readonly events: StepEvent[] = [];
   readonly warnings: string[] = [];
+  readonly compensators = new Map<string, NonNullable<ReturnType<Runtime['compensator']>>>();
+  readonly claimed = new Set<string>();
+  claim: Runtime['claim'] = (key) => {
+    const first = !this.claimed.has(key);
+    this.claimed.add(key);
+    return first;
+  };
 
   readonly #timers: (Waiting & { readonly at: number })[] = [];
   readonly #gates: Waiting[] = [];
@@ -110,6 +117,9 @@ export class World {
 export interface TurnSettings {
   /** Milliseconds until the turn's budget is used up. Default: never. */
   readonly budget?: number;
+  /** Milliseconds that a wait is held in a turn with a budget. Default: for ever. */
+  readonly maxHold?: number;
+  readonly turn?: number;
   readonly signal?: AbortSignal;
   readonly limits?: Partial<ProgramLimits>;
   readonly context?: unknown;
@@ -122,8 +132,13 @@ export function runtimeOf(world: World, settings: TurnSettings = {}): Runtime {
   const { budget, signal, limits, context, capabilities } = settings;
   return {
     sagaId: 'saga-1',
+    turn: settings.turn ?? 1,
     engine: 1,
     tokenBytes: 0,
+    suggestedTokenBytes: 16_384,
+    maxHold: settings.maxHold ?? Number.POSITIVE_INFINITY,
+    claim: world.claim,
+    compensator: (name) => world.compensators.get(name),
     capabilities,
     context,
     signal: signal ?? new AbortController().signal,
