@@ -1,5 +1,6 @@
 import { revive } from './codec.ts';
 import { SagaLimitExceeded, type StepFacts } from './errors.ts';
+import { mayHoldTag } from './may-hold-tag.ts';
 import type { Provenance } from './client-step.ts';
 import type { ProgramState } from './program.ts';
 
@@ -97,6 +98,8 @@ export class Journal {
   #count = 0;
   #texts: { structure: string; client: string; server: string };
   readonly #limit: number;
+  /** Most journals hold plain JSON only: one look at the texts spares a walk through every value. */
+  readonly #tagged: boolean;
 
   constructor(state: ProgramState, maxEntries: number) {
     this.#texts = { structure: state.structure, client: state.client, server: state.server };
@@ -104,6 +107,7 @@ export class Journal {
     this.#client = JSON.parse(`[${state.client}]`) as unknown[];
     this.#server = JSON.parse(`[${state.server}]`) as unknown[];
     this.#limit = maxEntries;
+    this.#tagged = mayHoldTag(state.client) || mayHoldTag(state.server);
   }
 
   /** How many entries have been read or added. */
@@ -152,12 +156,12 @@ export class Journal {
     this.#at += answer ? 3 : 2;
     this.#count += 1;
     if (stream === 'none') return undefined;
-    return revive(stream === 'client' ? this.#client[this.#clientAt++] : this.#server[this.#serverAt++]);
+    return this.#take(stream);
   }
 
   /** The texts with which a saga starts: nothing has happened, and the first value of a stream is its input. */
   skipInput(stream: 'client' | 'server'): unknown {
-    return revive(stream === 'client' ? this.#client[this.#clientAt++] : this.#server[this.#serverAt++]);
+    return this.#take(stream);
   }
 
   /** Adds an entry. */
@@ -191,6 +195,11 @@ export class Journal {
       if (entry.agreement !== undefined) digests.set(entry.path, entry.agreement);
     }
     return digests;
+  }
+
+  #take(stream: 'client' | 'server'): unknown {
+    const value = stream === 'client' ? this.#client[this.#clientAt++] : this.#server[this.#serverAt++];
+    return this.#tagged ? revive(value) : value;
   }
 
   #isAnswer(head: string): boolean {
