@@ -1,5 +1,5 @@
 import type { JournalledSpec } from './command-spec.ts';
-import { fingerprint } from './fingerprint.ts';
+import { fingerprint, fingerprintOfElicitation } from './fingerprint.ts';
 
 /**
  * The fingerprint of what a command asks: what it says to the user, the model or the world, never its schema, which
@@ -8,7 +8,7 @@ import { fingerprint } from './fingerprint.ts';
 export function fingerprintOf(spec: JournalledSpec): number {
   switch (spec.kind) {
     case 'elicit':
-      return fingerprint('elicit', spec.message);
+      return fingerprintOfElicitation(spec.message);
     case 'elicitUrl':
       return fingerprint('elicitUrl', spec.message, spec.url);
     case 'sample':

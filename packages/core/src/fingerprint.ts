@@ -40,6 +40,14 @@ export function fingerprint(...parts: readonly unknown[]): number {
   return finish(hash ^ parts.length);
 }
 
+// Hashed once: a journal can hold a thousand questions, and their kind takes as long as a third of their text.
+const elicitation = /* @__PURE__ */ mix(PARTS, /* @__PURE__ */ hashString(STRING, 'elicit', LONG));
+
+/** The same as `fingerprint('elicit', message)`. */
+export function fingerprintOfElicitation(message: string): number {
+  return finish(mix(elicitation, hashString(STRING, message, LONG)) ^ 2);
+}
+
 /**
  * {@link fingerprint} of one value with strings in full length: compares an answer that a client repeats with the
  * one in the journal. Not a security measure either: the journal's answer is used, whatever the client repeats.

@@ -1,5 +1,6 @@
 import { revive } from './codec.ts';
 import { SagaLimitExceeded, type StepFacts } from './errors.ts';
+import { mayHoldTag } from './may-hold-tag.ts';
 import type { Provenance } from './client-step.ts';
 import type { ProgramState } from './program.ts';
 
@@ -120,6 +121,8 @@ export class Journal {
   #stop: number = Number.POSITIVE_INFINITY;
   #texts: { structure: string; client: string; server: string };
   #limit: number;
+  /** Most journals hold plain JSON only: one look at the texts spares a walk through every value. */
+  readonly #tagged: boolean;
 
   constructor(state: ProgramState, maxEntries: number) {
     this.#texts = { structure: state.structure, client: state.client, server: state.server };
@@ -127,6 +130,7 @@ export class Journal {
     this.#client = JSON.parse(`[${state.client}]`) as unknown[];
     this.#server = JSON.parse(`[${state.server}]`) as unknown[];
     this.#limit = maxEntries;
+    this.#tagged = mayHoldTag(state.client) || mayHoldTag(state.server);
   }
 
   /** How many entries were recorded before this turn. */
@@ -199,12 +203,12 @@ export class Journal {
     this.#at += answer ? 3 : 2;
     this.#count += 1;
     if (stream === 'none') return undefined;
-    return revive(stream === 'client' ? this.#client[this.#clientAt++] : this.#server[this.#serverAt++]);
+    return this.#take(stream);
   }
 
   /** The texts with which a saga starts: nothing has happened, and the first value of a stream is its input. */
   skipInput(stream: 'client' | 'server'): unknown {
-    return revive(stream === 'client' ? this.#client[this.#clientAt++] : this.#server[this.#serverAt++]);
+    return this.#take(stream);
   }
 
   /** Adds an entry. */
@@ -243,6 +247,11 @@ export class Journal {
       if (entry.agreement !== undefined) digests.set(entry.path, entry.agreement);
     }
     return digests;
+  }
+
+  #take(stream: 'client' | 'server'): unknown {
+    const value = stream === 'client' ? this.#client[this.#clientAt++] : this.#server[this.#serverAt++];
+    return this.#tagged ? revive(value) : value;
   }
 
   #isAnswer(head: string): boolean {

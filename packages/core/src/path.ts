@@ -29,7 +29,7 @@ export function checkedTtl(id: string, ttl: number | undefined): number | undefi
  */
 export class Scope {
   readonly #prefix: string;
-  readonly #seen = new Map<string, number>();
+  readonly #seen = new Map<string, { uses: number }>();
 
   constructor(prefix: string) {
     this.#prefix = prefix;
@@ -37,13 +37,14 @@ export class Scope {
 
   /** The path of the next use of `id`. */
   path(id: string): string {
-    const count = this.#seen.get(id);
-    if (count === undefined) {
-      this.#seen.set(id, 1);
+    const seen = this.#seen.get(id);
+    if (seen === undefined) {
+      this.#seen.set(id, { uses: 1 });
       return this.#prefix + id;
     }
-    this.#seen.set(id, count + 1);
-    return `${this.#prefix}${id}#${count + 1}`;
+    // In place: a step in a loop comes here on every replay, and a second look into the map is what it costs most.
+    seen.uses += 1;
+    return `${this.#prefix}${id}#${seen.uses}`;
   }
 
   /** The scope below the next use of `id`. */

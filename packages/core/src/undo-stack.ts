@@ -47,7 +47,11 @@ export class UndoStack {
    */
   skipped(entries: readonly SkippedEntry[], runtime: Runtime): void {
     for (const { letter, path, value } of entries) {
-      if (path.startsWith(undoMark)) continue;
+      if (path.startsWith(undoMark)) {
+        // Undone already, before the code changed once more.
+        if (letter === 'v') this.#undos = this.#undos.filter((undo) => undoMark + undo.path !== path);
+        continue;
+      }
       if (letter === 'h') this.pivot();
       else if (letter === 's' || letter === 'z' || letter === 'v' || letter === 'g')
         this.#foreign(path, undefined);

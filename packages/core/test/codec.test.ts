@@ -2,6 +2,7 @@ import { runInNewContext } from 'node:vm';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { CodecError, decode, encode, revive } from '../src/codec.ts';
+import { mayHoldTag } from '../src/may-hold-tag.ts';
 
 /** Deep equality that tells -0, NaN, holes, own `__proto__` keys, URLs and dates apart. */
 function same(a: unknown, b: unknown): boolean {
@@ -99,6 +100,16 @@ describe('round trip', () => {
   it('[T9] keeps every value of the closed set, however nested', () => {
     fc.assert(
       fc.property(rich, (value) => same(decode(encode(value)), value)),
+      { numRuns: 500 },
+    );
+  });
+
+  it('[T9] needs no revival where the text can hold no tag', () => {
+    fc.assert(
+      fc.property(fc.oneof(json, rich), (value) => {
+        const text = encode(value);
+        return mayHoldTag(text) || same(JSON.parse(text), value);
+      }),
       { numRuns: 500 },
     );
   });

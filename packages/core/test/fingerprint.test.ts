@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { decode, encode } from '../src/codec.ts';
-import { agreementDigest, fingerprint } from '../src/fingerprint.ts';
+import { agreementDigest, fingerprint, fingerprintOfElicitation } from '../src/fingerprint.ts';
 
 const long = 'abcdefghijklmnopqrstuvwxyz'.repeat(8);
 
@@ -10,6 +10,14 @@ describe('fingerprint', () => {
     fc.assert(
       fc.property(fc.jsonValue(), (value) => {
         expect(fingerprint(value) | 0).toBe(fingerprint(value));
+      }),
+    );
+  });
+
+  it('[R3] gives an elicitation the fingerprint of its kind and message', () => {
+    fc.assert(
+      fc.property(fc.string({ maxLength: 200 }), (message) => {
+        expect(fingerprintOfElicitation(message)).toBe(fingerprint('elicit', message));
       }),
     );
   });
