@@ -97,6 +97,7 @@ export class Execution implements BranchHost, FiberHost {
   abandon(error: unknown, skipped: readonly SkippedEntry[]): void {
     this.pending.clear();
     this.#fibers.clear();
+    this.end = undefined;
     this.#stack.skipped(skipped, this.#events.runtime);
     this.#undo(error);
     this.#replay();

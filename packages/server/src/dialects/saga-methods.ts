@@ -1,10 +1,10 @@
 import type { ClientStep, Json, ToolResult } from '@mcp-saga/core';
 import type { StepAnswer } from '../host/answers.ts';
 import type { Caller } from '../host/caller.ts';
+import { SagaHostError } from '../host/errors.ts';
 import type { SagaHostCore } from '../host/host.ts';
 import type { SagaTurn } from '../host/turn.ts';
 import { toToolResult } from '../mcp/tool-result.ts';
-import { WireError } from '../mcp/wire-error.ts';
 
 /** The methods of this dialect. */
 export const sagaMethods = {
@@ -28,6 +28,8 @@ export interface SuspendedResult {
   readonly steps: readonly WireStep[];
   /** Milliseconds to wait before resuming, when there is nothing to do. */
   readonly retryAfterMs?: number;
+  /** What the user may read meanwhile. */
+  readonly content?: readonly { readonly type: 'text'; readonly text: string }[];
 }
 
 /** `tools/callSaga {name, arguments}`: starts a saga. */
@@ -59,19 +61,25 @@ export async function resumeSaga(
 
 /** `tools/cancelSaga {sagaToken, reason?}`: ends a saga and undoes what it did, where the host offers that. */
 export async function cancelSaga(host: SagaHostCore, params: unknown, caller: Caller): Promise<ToolResult> {
-  const { sagaToken } = fields(params);
+  const { sagaToken, reason } = fields(params);
   if (typeof sagaToken !== 'string') throw invalid('sagaToken: expected a string');
-  return await host.cancel(sagaToken, caller);
+  if (reason !== undefined && typeof reason !== 'string') throw invalid('reason: expected a string');
+  const request = { methods: [sagaMethods.call], ...(reason === undefined ? {} : { reason }) };
+  const turn = await host.cancel(sagaToken, caller, request);
+  // Undoing goes to its end within the request, so a cancelled saga never waits.
+  if (turn.status === 'suspended') throw new TypeError('A cancelled saga was suspended.');
+  return toToolResult(turn.saga, turn);
 }
 
 function answer(saga: string, turn: SagaTurn): SuspendedResult | ToolResult {
   if (turn.status !== 'suspended') return toToolResult(saga, turn);
-  const { token, steps, retryAfterMs, sagaId } = turn;
+  const { token, steps, retryAfterMs, content, sagaId } = turn;
   return {
     state: 'suspended',
     sagaToken: token,
     steps: steps.map((step) => toWireStep(step, sagaId)),
     ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+    ...(content === undefined ? {} : { content: content.map((text) => ({ type: 'text' as const, text })) }),
   };
 }
 
@@ -90,6 +98,6 @@ function isRecord(value: unknown): value is { readonly [key: string]: unknown } 
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-function invalid(message: string): WireError {
-  return new WireError(-32602, `Invalid params: ${message}`);
+function invalid(message: string): SagaHostError {
+  return new SagaHostError('invalid_params', `Invalid params: ${message}`);
 }

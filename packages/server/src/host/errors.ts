@@ -7,7 +7,9 @@ export type SagaHostErrorCode =
   | 'version_gone'
   | 'invalid_result'
   | 'token_too_large'
-  | 'cancel_not_offered';
+  | 'cancel_not_offered'
+  | 'busy'
+  | 'guard_down';
 
 /**
  * What a host refuses, or cannot do. Its message names sagas, fields and schema paths, never values, and may go to

@@ -14,11 +14,10 @@ export function expiryOf(
   settings: Pick<HostSettings, 'tokenTtl' | 'maxLifetime'>,
   claims: Claims,
   iat: number,
-  outcome: Pick<Extract<Outcome, { status: 'suspended' }>, 'accepted' | 'retryAfterMs'>,
+  outcome: Pick<Extract<Outcome, { status: 'suspended' }>, 'accepted' | 'deadline'>,
 ): number {
   const brought = claims.turn === 0 || outcome.accepted > 0;
   const ttl = brought ? iat + settings.tokenTtl : claims.exp;
-  const { retryAfterMs = 0 } = outcome;
-  const deadline = retryAfterMs > 0 ? iat + retryAfterMs + afterDeadline : 0;
+  const deadline = outcome.deadline === undefined ? 0 : outcome.deadline + afterDeadline;
   return Math.min(Math.max(ttl, deadline), claims.born + settings.maxLifetime);
 }

@@ -1,10 +1,11 @@
-import type { ClientAnswer, Json } from '@mcp-saga/core';
+import type { ClientAnswer } from '@mcp-saga/core';
 import { canonicalize, digestText, TokenRefused } from '@mcp-saga/seal';
 import type { GuardClaim, SagaGuard } from '../guard/guard.ts';
 import { SagaHostError } from './errors.ts';
 import type { HostSettings } from './host-options.ts';
 import { openResponse, sealResponse } from './sealed-response.ts';
 import type { SealedSaga } from './sealed-saga.ts';
+import { settleTurn } from './settle-turn.ts';
 import { sleep } from './sleep.ts';
 import type { SagaTurn } from './turn.ts';
 
@@ -65,7 +66,7 @@ async function finished(
     turn = await run();
   } catch (error) {
     // Nothing was recorded: the token stays good. Should this fail as well, the lease runs out.
-    await Promise.resolve(guard.release(fence)).catch(settings.hooks.onError);
+    await asked(settings, () => guard.release(fence)).catch(() => undefined);
     throw error;
   }
   const sealed = await sealResponse(settings.sealer, saga, turn);
@@ -73,7 +74,7 @@ async function finished(
   if (!(await asked(settings, () => guard.finish(fence, sealed)))) {
     throw new SagaHostError('busy', 'The same request is being run. Send it again later.');
   }
-  return turn;
+  return await settleTurn(settings, turn);
 }
 
 /** Asks the guard; where it cannot be asked, nothing runs. */
@@ -81,7 +82,7 @@ async function asked<T>(settings: HostSettings, ask: () => T | Promise<T>): Prom
   try {
     return await ask();
   } catch (error) {
-    settings.hooks.onError?.(error);
+    settings.hooks.onError(error);
     throw new SagaHostError('guard_down', 'The server cannot go on with this call now. Send it again later.', {
       cause: error,
     });
@@ -91,5 +92,5 @@ async function asked<T>(settings: HostSettings, ask: () => T | Promise<T>): Prom
 /** A digest of what a request brings: equal for equal answers, whatever their order. */
 export async function digestOf(action: string, answers: ReadonlyMap<string, ClientAnswer>): Promise<string> {
   const sorted = [...answers].toSorted(([one], [other]) => (one < other ? -1 : 1));
-  return await digestText(canonicalize([action, sorted as unknown as Json]));
+  return await digestText(canonicalize([action, sorted]));
 }

@@ -23,6 +23,17 @@ export interface TurnFacts {
   readonly duration: number;
 }
 
+/** A saga that waits for its client, and by which token it can be cancelled should the client never come. (E8) */
+export interface SuspendedSagaFacts {
+  readonly saga: string;
+  readonly sagaId: string;
+  readonly turn: number;
+  /** Give it to `host.cancel`. It only cancels, opens only after `cancelAfter`, and needs no user. */
+  readonly cancelToken: string;
+  /** Milliseconds since the epoch. */
+  readonly cancelAfter: number;
+}
+
 /** What a host tells its operator. None of these gets a token, a key or an answer. */
 export interface HostHooks {
   /** A token was refused. At most ten a second. (T5) */
@@ -33,6 +44,13 @@ export interface HostHooks {
   ) => void;
   /** Something happened to a step. */
   readonly onStep?: (event: StepEvent & { readonly saga: string; readonly sagaId: string }) => void;
+  /**
+   * A saga waits for its client: replace the one message a delayed queue holds for this `sagaId` by one that calls
+   * `host.cancel(cancelToken)` at `cancelAfter`. Awaited. Called with a guard, for sagas with `forks: 'refuse'`. (E8)
+   */
+  readonly onSuspended?: (saga: SuspendedSagaFacts) => unknown;
+  /** A saga has ended: remove the message. Awaited. (E8) */
+  readonly onSettled?: (saga: { readonly saga: string; readonly sagaId: string }) => unknown;
   /** A turn has ended. */
   readonly onTurn?: (turn: TurnFacts) => void;
   /** Something failed that the client is told nothing about. */
@@ -45,7 +63,7 @@ const rejectionsPerSecond = 10;
 
 /** Reports rejections, at most ten a second: an attacker shall not fill the logs. */
 export function rejectionReporter(
-  report: HostHooks['onReject'],
+  report: Required<HostHooks>['onReject'],
   clock: () => number,
 ): (reason: string) => void {
   let second = 0;
@@ -62,12 +80,48 @@ export function rejectionReporter(
       suppressed += 1;
       return;
     }
-    report?.({ reason, suppressed });
-    suppressed = 0;
+    report({ reason, suppressed });
+
   };
 }
 
+/**
+ * Hooks as the host calls them: what one throws, or rejects with, goes to `onError`, and what that one throws to
+ * nobody. A hook never decides how a turn ends, for the effects of the turn have happened.
+ */
+export function guardedHooks(hooks: HostHooks): Required<HostHooks> {
+  const onError = (error: unknown): void => quietly(() => hooks.onError?.(error));
+  return {
+    onReject: (rejection) => quietly(() => hooks.onReject?.(rejection), onError),
+    onIgnoredAnswer: (answer) => quietly(() => hooks.onIgnoredAnswer?.(answer), onError),
+    onStep: (event) => quietly(() => hooks.onStep?.(event), onError),
+    onSuspended: (saga) => settled(() => hooks.onSuspended?.(saga), onError),
+    onSettled: (saga) => settled(() => hooks.onSettled?.(saga), onError),
+    onTurn: (turn) => quietly(() => hooks.onTurn?.(turn), onError),
+    onWarning: (message) => quietly(() => (hooks.onWarning ?? defaultWarning)(message), onError),
+    onError,
+  };
+}
+
+async function settled(call: () => unknown, onError: (error: unknown) => void): Promise<void> {
+  try {
+    await call();
+  } catch (error) {
+    onError(error);
+  }
+}
+
+/** Calls what is not to be relied upon; an asynchronous function that rejects is caught as well. */
+export function quietly(call: () => unknown, onError: (error: unknown) => void = () => undefined): void {
+  try {
+    const result = call();
+    if (result instanceof Promise) result.catch(onError);
+  } catch (error) {
+    onError(error);
+  }
+}
+
 /** Where warnings go when the operator names no place. */
-export function defaultWarning(message: string): void {
+function defaultWarning(message: string): void {
   globalThis.console.warn(`mcp-saga: ${message}`);
 }

@@ -1,9 +1,11 @@
-import type { Awaitable, Program } from '@mcp-saga/core';
+import type { Awaitable, Compensator, Program, Schema } from '@mcp-saga/core';
 import { createKeyRing, createSealer, type KeysOption, type Sealer } from '@mcp-saga/seal';
 import type { Caller, PrincipalOption } from './caller.ts';
+import type { SagaGuard } from '../guard/guard.ts';
 import { environmentOf } from './environment.ts';
-import { defaultWarning, rejectionReporter, type HostHooks } from './hooks.ts';
-import { defaultHostLimits, type HostLimits } from './limits.ts';
+import { guardedHooks, rejectionReporter, type HostHooks } from './hooks.ts';
+import { resolveHostLimits, type HostLimits } from './limits.ts';
+import { Registry } from './registry.ts';
 
 /** Facts by which a host decides whether a turn may run. */
 export interface AdmissionFacts {
@@ -39,12 +41,23 @@ export interface SagaHostOptions {
   ) => Awaitable<boolean>;
   /** Whether a turn may run now, asked after the token was opened and before anything is replayed: rate limits. */
   readonly admit?: (facts: AdmissionFacts) => Awaitable<boolean>;
+  /**
+   * The store that forbids forks: without one an older token can be used again. Needed by sagas with
+   * `forks: 'refuse'` and by `once`. `memoryGuard()` is for one process. (E7, T13)
+   */
+  readonly guard?: SagaGuard;
+  /** How long a request may run before a repeated one may take its place at the guard. Default 60 s. */
+  readonly guardLease?: number;
+  /** Named compensators, for sagas whose code was changed or is gone. */
+  readonly compensators?: readonly Pick<Compensator<Schema>, 'name' | 'run'>[];
   /** How long a token is good, in milliseconds. Default one hour. */
   readonly tokenTtl?: number;
   /** How long a saga may take from its start to its end, in milliseconds. Default seven days. */
   readonly maxLifetime?: number;
   /** How long server steps may run in one request before the client gets a token between two of them. Default 25 s. (U4) */
   readonly turnBudget?: number;
+  /** How long a wait is held in a request before it becomes a token, in milliseconds. Default 20 s. (W6) */
+  readonly maxHold?: number;
   /** Refuses every token issued before this time (ms since the epoch): for incidents. */
   readonly rejectIssuedBefore?: number;
   readonly limits?: Partial<HostLimits>;
@@ -59,17 +72,23 @@ export interface SagaHostOptions {
 
 /** The options of a host, completed. */
 export interface HostSettings {
-  readonly sagas: ReadonlyMap<string, Program>;
+  readonly registry: Registry;
   readonly sealer: Sealer;
   readonly principal: PrincipalOption | undefined;
   readonly authorize: NonNullable<SagaHostOptions['authorize']>;
   readonly admit: NonNullable<SagaHostOptions['admit']>;
+  readonly guard: SagaGuard | undefined;
+  readonly leaseMs: number;
+  readonly compensators: ReadonlyMap<string, Pick<Compensator<Schema>, 'run'>>;
+  /** Whether there is somebody to tell of suspended sagas: their cancel tokens cost a seal. */
+  readonly notifiesSuspended: boolean;
   readonly tokenTtl: number;
   readonly maxLifetime: number;
   readonly turnBudget: number;
+  readonly maxHold: number;
   readonly rejectIssuedBefore: number | undefined;
   readonly limits: HostLimits;
-  readonly hooks: HostHooks;
+  readonly hooks: Required<HostHooks>;
   readonly clock: () => number;
   readonly development: boolean;
   readonly warn: (message: string) => void;
@@ -78,28 +97,36 @@ export interface HostSettings {
 
 /** Checks the options of a host and completes them. Throws a `TypeError` or `RangeError` that says what to do. */
 export function toHostSettings(options: SagaHostOptions): HostSettings {
-  const { audience, hooks = {}, clock = Date.now } = options;
+  const { audience, clock: now = Date.now } = options;
+  // Times are whole milliseconds in a token; performance.now() gives fractions.
+  const clock = (): number => Math.floor(now());
   if (typeof audience !== 'string' || audience === '') {
     throw new TypeError(
       "createSagaHost needs an audience: the name of this service, for example audience: 'deployer'.",
     );
   }
   const environment = 'environment' in options ? options.environment : environmentOf('NODE_ENV');
-  const warn = hooks.onWarning ?? defaultWarning;
+  const hooks = guardedHooks(options.hooks ?? {});
+  const warn = hooks.onWarning;
   const ring = createKeyRing('keys' in options ? options.keys : environmentOf('SAGA_KEYS'), {
     ...(environment === undefined ? {} : { environment }),
     warn,
   });
-  const limits = { ...defaultHostLimits, ...options.limits };
+  const limits = resolveHostLimits(options.limits);
   return {
-    sagas: byName(options.sagas),
+    registry: guardedRegistry(options),
     sealer: createSealer({ ring, audience, limits, clock, implementation: options.sealing ?? 'auto' }),
     principal: options.principal,
     authorize: options.authorize ?? (() => true),
     admit: options.admit ?? (() => true),
-    tokenTtl: duration('tokenTtl', options.tokenTtl ?? 60 * 60 * 1000),
-    maxLifetime: duration('maxLifetime', options.maxLifetime ?? 7 * 24 * 60 * 60 * 1000),
+    guard: options.guard,
+    leaseMs: duration('guardLease', options.guardLease ?? 60_000),
+    compensators: new Map(options.compensators?.map((compensator) => [compensator.name, compensator])),
+    notifiesSuspended: options.hooks?.onSuspended !== undefined,
+    tokenTtl: wholeDuration('tokenTtl', options.tokenTtl ?? 60 * 60 * 1000),
+    maxLifetime: wholeDuration('maxLifetime', options.maxLifetime ?? 7 * 24 * 60 * 60 * 1000),
     turnBudget: duration('turnBudget', options.turnBudget ?? 25_000),
+    maxHold: options.maxHold === 0 ? 0 : duration('maxHold', options.maxHold ?? 20_000),
     rejectIssuedBefore: options.rejectIssuedBefore,
     limits,
     hooks,
@@ -110,17 +137,24 @@ export function toHostSettings(options: SagaHostOptions): HostSettings {
   };
 }
 
-function byName(sagas: readonly Program[]): ReadonlyMap<string, Program> {
-  const named = new Map<string, Program>();
-  for (const saga of sagas) {
-    if (named.has(saga.name)) {
+function guardedRegistry({ sagas, guard }: SagaHostOptions): Registry {
+  const registry = new Registry(sagas);
+  for (const saga of registry.all) {
+    if (saga.forks === 'refuse' && guard === undefined) {
       throw new TypeError(
-        `Two sagas are named '${saga.name}'. A token is bound to a name: rename one of them.`,
+        `Saga '${saga.name}' declares forks: 'refuse', which needs a guard: give the host guard: memoryGuard() for one ` +
+          "process, or a shared one for many; or declare forks: 'accept' where going back does no harm.",
       );
     }
-    named.set(saga.name, saga);
   }
-  return named;
+  return registry;
+}
+
+// A token holds whole milliseconds: a fraction or an infinity would only be met after the first effects.
+function wholeDuration(name: string, ms: number): number {
+  if (!Number.isSafeInteger(duration(name, ms)))
+    throw new RangeError(`${name} must be a whole number of milliseconds.`);
+  return ms;
 }
 
 function duration(name: string, ms: number): number {

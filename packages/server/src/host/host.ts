@@ -1,12 +1,12 @@
-import { engineVersion, InvalidInput, type Program, type TimelineEntry } from '@mcp-saga/core';
-import { createSecret, digestArguments, TokenRefused, type Claims, type Expectations } from '@mcp-saga/seal';
-import { toAnswers, toJson, type StepAnswer } from './answers.ts';
-import { principalOf, type Caller } from './caller.ts';
-import { SagaHostError } from './errors.ts';
+import type { Program, TimelineEntry } from '@mcp-saga/core';
+import type { Claims } from '@mcp-saga/seal';
+import type { StepAnswer } from './answers.ts';
+import type { Caller } from './caller.ts';
+import { cancel } from './cancel.ts';
 import { toHostSettings, type HostSettings, type SagaHostOptions } from './host-options.ts';
-import { runTurn } from './run-turn.ts';
+import { resume } from './resume.ts';
 import { toSealedSaga } from './sealed-saga.ts';
-import { newTokenId } from './token-id.ts';
+import { start } from './start.ts';
 import type { SagaTurn } from './turn.ts';
 
 /** How a request came, for the claims of the token it starts. Dialects set it; others leave it out. */
@@ -23,6 +23,14 @@ export interface ResumeRequest {
   readonly entry?: { readonly target: string; readonly args: unknown };
   /** The name of the field the answers came in, for errors. Default `answers`. */
   readonly answersField?: string;
+}
+
+/** How a request to cancel came. */
+export interface CancelRequest {
+  /** Why, for the client that reads the result. */
+  readonly reason?: string;
+  /** The methods that may have started the saga. A dialect sets it; cancel tokens are refused then. */
+  readonly methods?: readonly string[];
 }
 
 /** What is in a token, for operators. No answers and no results. */
@@ -63,8 +71,14 @@ export interface SagaHostCore {
     caller?: Caller,
     request?: ResumeRequest,
   ): Promise<SagaTurn>;
-  /** Ends a saga and undoes what it did. This version of the host does not offer it. */
-  cancel(token: string, caller?: Caller): Promise<never>;
+  /**
+   * Ends a saga and undoes what it did, in this one request. Offered for sagas with a guard or `forks: 'accept'`; any
+   * token but the newest is refused and does nothing. A cancel token of `onSuspended` needs no caller. (E6 to E8)
+   *
+   * @throws SagaHostError `cancel_not_offered`
+   * @throws TokenRefused when the token is not good, or not the newest
+   */
+  cancel(token: string, caller?: Caller, request?: CancelRequest): Promise<SagaTurn>;
   /**
    * Opens a token to look at it, expired or not, whoever it belongs to: for operators, never for a client.
    *
@@ -77,124 +91,12 @@ export interface SagaHostCore {
 export function createHostCore(options: SagaHostOptions): SagaHostCore {
   const settings = toHostSettings(options);
   return {
-    sagas: [...settings.sagas.values()],
+    sagas: settings.registry.current,
     settings,
     start: (name, args, caller = {}, request = {}) => start(settings, name, args, caller, request),
     resume: (token, answers, caller = {}, request = {}) => resume(settings, token, answers, caller, request),
-    cancel: async () => {
-      throw new SagaHostError('cancel_not_offered', 'This server does not offer to cancel sagas.');
-    },
+    cancel: (token, caller = {}, request = {}) => cancel(settings, token, caller, request),
     inspect: (token) => inspect(settings, token),
-  };
-}
-
-async function start(
-  settings: HostSettings,
-  name: string,
-  args: unknown,
-  caller: Caller,
-  request: StartRequest,
-): Promise<SagaTurn> {
-  const program = settings.sagas.get(name);
-  if (program === undefined) throw new SagaHostError('unknown_saga', `Unknown tool: ${printable(name)}`);
-  const input = toJson(args ?? {}, 'arguments');
-  const argsDigest = await digestArguments(input);
-  const principal = await principalOf(caller, settings.principal);
-  if (!(await settings.authorize(caller, program))) {
-    throw new SagaHostError('forbidden', `Not allowed: ${program.name}`);
-  }
-  const sagaId = settings.sealer.newSagaId();
-  if (!(await settings.admit({ principal, sagaId, turn: 1, bytes: 0 }))) {
-    throw new SagaHostError('forbidden', `Not now: ${program.name}`);
-  }
-  const state = await begin(program, input);
-  const born = settings.clock();
-  const claims: Claims = {
-    method: request.method ?? 'host',
-    entry: { target: program.name, argsDigest },
-    saga: { name: program.name, version: program.version },
-    principal,
-    engine: engineVersion,
-    turn: 0,
-    jti: newTokenId(),
-    born,
-    iat: born,
-    exp: born,
-  };
-  const saga = { sagaId, claims, state: { program: state, secret: createSecret(), generation: 0 } };
-  return await runTurn(settings, program, saga, new Map(), caller, 0);
-}
-
-async function begin(program: Program, input: Parameters<Program['begin']>[0]): ReturnType<Program['begin']> {
-  try {
-    return await program.begin(input);
-  } catch (error) {
-    if (error instanceof InvalidInput)
-      throw new SagaHostError('invalid_params', error.message, { cause: error });
-    throw error;
-  }
-}
-
-async function resume(
-  settings: HostSettings,
-  token: string,
-  sent: unknown,
-  caller: Caller,
-  request: ResumeRequest,
-): Promise<SagaTurn> {
-  const answers = toAnswers(sent, request.answersField ?? 'answers', 'client', settings.limits.maxAnswers);
-  try {
-    const principal = await principalOf(caller, settings.principal);
-    const saga = toSealedSaga(
-      await settings.sealer.open(token, await expectations(settings, principal, request)),
-    );
-    const { claims, sagaId } = saga;
-    const program = settings.sagas.get(claims.saga.name);
-    if (program === undefined) throw refusal('target');
-    if (!(await settings.authorize(caller, program))) throw refusal('principal');
-    const facts = { principal, sagaId, turn: claims.turn + 1, bytes: token.length };
-    if (!(await settings.admit(facts))) throw refusal('revoked');
-    if (claims.saga.version !== program.version) {
-      return {
-        status: 'failed',
-        error: new SagaHostError(
-          'version_gone',
-          `'${program.name}' was changed while this call ran, and cannot go on. Call it again.`,
-        ),
-        compensated: [],
-        residue: [],
-        saga: program.name,
-        sagaId,
-        turn: facts.turn,
-      };
-    }
-    return await runTurn(settings, program, saga, answers, caller, token.length);
-  } catch (error) {
-    if (error instanceof TokenRefused) settings.reject(error.reason);
-    throw error;
-  }
-}
-
-async function expectations(
-  settings: HostSettings,
-  principal: string | null,
-  request: ResumeRequest,
-): Promise<Expectations> {
-  const { methods, entry } = request;
-  return {
-    purpose: 'token',
-    principal,
-    engines: { min: 1, max: engineVersion },
-    ...(methods === undefined ? {} : { methods }),
-    ...(entry === undefined
-      ? {}
-      : {
-          entry: {
-            target: entry.target,
-            argsDigest: await digestArguments(toJson(entry.args ?? {}, 'arguments')),
-          },
-        }),
-    ...(settings.rejectIssuedBefore === undefined ? {} : { rejectIssuedBefore: settings.rejectIssuedBefore }),
   };
 }
 
@@ -206,16 +108,9 @@ async function inspect(settings: HostSettings, token: string): Promise<SagaInspe
     keyId: sealed.kid,
     claims,
     expired: claims.exp <= settings.clock(),
-    timeline: settings.sagas.get(claims.saga.name)?.timeline(state.program),
+    timeline: settings.registry
+      .version(claims.saga.name, claims.saga.version, settings.clock())
+      ?.timeline(state.program),
     tokenBytes: token.length,
   };
-}
-
-function refusal(reason: ConstructorParameters<typeof TokenRefused>[0]): TokenRefused {
-  return new TokenRefused(reason);
-}
-
-/** A name that a client chose, fit for an error message. */
-function printable(name: unknown): string {
-  return typeof name === 'string' ? JSON.stringify(name.slice(0, 128)) : `a ${typeof name}`;
 }

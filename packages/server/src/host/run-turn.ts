@@ -1,118 +1,147 @@
-import type { ClientAnswer, Outcome, Program } from '@mcp-saga/core';
-import { TokenTooLarge } from '@mcp-saga/seal';
+import {
+  assertJson,
+  SagaLimitExceeded,
+  type ClientAnswer,
+  type EndRequest,
+  type IgnoredAnswer,
+  type Outcome,
+  type Program,
+} from '@mcp-saga/core';
 import type { Caller } from './caller.ts';
 import { SagaHostError } from './errors.ts';
-import { expiryOf } from './expiry.ts';
+import { stepIdsOf } from './generation.ts';
 import type { HostSettings } from './host-options.ts';
-import { newTokenId } from './token-id.ts';
+import { suspend } from './suspend.ts';
 import { checkedResult } from './result.ts';
-import { sealSaga, type SealedSaga } from './sealed-saga.ts';
+import type { SealedSaga } from './sealed-saga.ts';
 import type { SagaTurn } from './turn.ts';
 import { turnRuntime } from './turn-runtime.ts';
 
+/** How often a saga may start over within one turn. */
+const maxContinuations = 1_000;
+
+/** What a turn runs on. */
+export interface TurnRequest {
+  readonly program: Pick<Program, 'advance'> & Partial<Program>;
+  readonly saga: SealedSaga;
+  readonly answers: ReadonlyMap<string, ClientAnswer>;
+  readonly caller: Caller;
+  /** Bytes of the token it was opened from; 0 at the start. */
+  readonly tokenBytes: number;
+  /** Ends the saga instead of going on with it; what it did is undone within this turn. */
+  readonly end?: EndRequest;
+}
+
 /** Runs one turn of an opened saga, and seals what is left of it: open -> advance -> seal. */
-export async function runTurn(
-  settings: HostSettings,
-  program: Program,
-  saga: SealedSaga,
-  answers: ReadonlyMap<string, ClientAnswer>,
-  caller: Caller,
-  tokenBytes: number,
-): Promise<SagaTurn> {
+export async function runTurn(settings: HostSettings, request: TurnRequest): Promise<SagaTurn> {
   const began = settings.clock();
-  const runtime = turnRuntime(settings, program, saga, caller, tokenBytes);
-  const outcome = await program.advance(saga.state.program, answers, runtime);
-  for (const ignored of outcome.ignored) {
-    settings.hooks.onIgnoredAnswer?.({ ...ignored, saga: program.name, sagaId: saga.sagaId });
+  const deadline = request.end === undefined ? began + settings.turnBudget : undefined;
+  let { program, saga, answers } = request;
+  for (let continued = 0; ; continued += 1) {
+    const current = { ...request, program, saga };
+    const runtime = turnRuntime(settings, current, deadline);
+    const ids = stepIdsOf(saga.state.generation);
+    const { inner, older } = ids.fromWire(answers);
+    // oxlint-disable-next-line no-await-in-loop -- it starts over
+    const outcome = await program.advance(saga.state.program, inner, runtime, request.end);
+    reportIgnored(settings, saga, [...older, ...outcome.ignored]);
+    if (outcome.status !== 'continued') {
+      // oxlint-disable-next-line no-await-in-loop -- the last time round
+      const turn = await concluded(settings, { ...request, program, saga }, outcome, runtime);
+      return reported(settings, turn, began);
+    }
+    try {
+      if (continued >= maxContinuations) {
+        throw new SagaLimitExceeded(`The saga started over more than ${maxContinuations} times in one turn.`);
+      }
+      // oxlint-disable-next-line no-await-in-loop -- it starts over
+      ({ program, saga } = await continuedSaga(settings, saga, outcome));
+      answers = new Map();
+    } catch (error) {
+      const ended = { ...factsOf(saga), compensated: [], residue: [] };
+      return reported(settings, { status: 'failed', error, ...ended }, began);
+    }
   }
-  const turn = await concluded(settings, program, saga, outcome);
-  settings.hooks.onTurn?.({
-    saga: program.name,
-    sagaId: saga.sagaId,
-    turn: turn.turn,
-    status: turn.status,
-    ...(turn.status === 'failed' ? { error: turn.error } : {}),
-    tokenBytes: turn.status === 'suspended' ? turn.token.length : 0,
-    duration: settings.clock() - began,
-  });
-  return turn;
+}
+
+async function continuedSaga(
+  settings: HostSettings,
+  saga: SealedSaga,
+  { program: wanted, args, progress }: Extract<Outcome, { status: 'continued' }>,
+): Promise<{ readonly program: Program; readonly saga: SealedSaga }> {
+  const program = settings.registry.version(wanted.name, wanted.version, settings.clock());
+  if (program === undefined) {
+    throw new SagaHostError(
+      'unknown_saga',
+      `continueAs: this host does not serve version '${wanted.version}' of '${wanted.name}'. Add it to its sagas.`,
+      { public: false },
+    );
+  }
+  assertJson(args, { where: `arguments of continueAs('${wanted.name}')` });
+  const state = await program.begin(args, progress);
+  const { claims } = saga;
+  return {
+    program,
+    saga: {
+      ...saga,
+      // The entry stays: a client repeats the call it made at the start. (T6)
+      claims: { ...claims, saga: { name: program.name, version: program.version } },
+      state: { ...saga.state, program: state, generation: saga.state.generation + 1 },
+    },
+  };
 }
 
 async function concluded(
   settings: HostSettings,
-  program: Program,
-  saga: SealedSaga,
-  outcome: Outcome,
+  request: TurnRequest,
+  outcome: Exclude<Outcome, { status: 'continued' }>,
+  runtime: Parameters<Program['advance']>[2],
 ): Promise<SagaTurn> {
-  const facts = { saga: program.name, sagaId: saga.sagaId, turn: saga.claims.turn + 1 };
+  const { program, saga } = request;
+  const facts = factsOf(saga);
+  const failed = (error: unknown, from?: Extract<Outcome, { status: 'failed' }>): SagaTurn => {
+    const { compensated = [], residue = [] } = from ?? {};
+    return { status: 'failed', error, compensated, residue, ...facts };
+  };
   try {
     switch (outcome.status) {
       case 'suspended':
-        return await suspended(settings, program, saga, outcome);
+        return await suspend(settings, request, outcome);
       case 'completed':
         return { status: 'completed', result: await checkedResult(program, outcome.result), ...facts };
       case 'failed':
-        return { status: 'failed', error: outcome.error, compensated: [], residue: [], ...facts };
+        return failed(outcome.error, outcome);
     }
   } catch (error) {
-    return { status: 'failed', error, compensated: [], residue: [], ...facts };
+    if (outcome.status !== 'suspended') return failed(error);
+    // It cannot be kept, so it ends here, as after an unknown outcome: nothing is stranded. (T11)
+    const undone = await program.advance(outcome.state, new Map(), runtime, { error });
+    return failed(error, undone.status === 'failed' ? undone : undefined);
   }
 }
 
-async function suspended(
-  settings: HostSettings,
-  program: Program,
-  saga: SealedSaga,
-  outcome: Extract<Outcome, { status: 'suspended' }>,
-): Promise<SagaTurn> {
-  const { sagaId, claims, state } = saga;
-  const turn = claims.turn + 1;
-  const iat = settings.clock();
-  const expiresAt = expiryOf(settings, claims, iat, outcome);
-  const next: SealedSaga = {
+function factsOf({ claims, sagaId }: SealedSaga): Pick<SagaTurn, 'saga' | 'sagaId' | 'turn'> {
+  return { saga: claims.saga.name, sagaId, turn: claims.turn + 1 };
+}
+
+function reportIgnored(settings: HostSettings, saga: SealedSaga, ignored: readonly IgnoredAnswer[]): void {
+  const { sagaId, claims } = saga;
+  for (const answer of ignored) {
+    settings.hooks.onIgnoredAnswer({ ...answer, saga: claims.saga.name, sagaId });
+  }
+}
+
+/** Tells the hooks of a turn that ended. */
+function reported(settings: HostSettings, turn: SagaTurn, began: number): SagaTurn {
+  const { saga, sagaId, status } = turn;
+  settings.hooks.onTurn({
+    saga,
     sagaId,
-    claims: { ...claims, turn, jti: newTokenId(), iat, exp: expiresAt },
-    state: { ...state, program: outcome.state },
-  };
-  const token = await sealed(settings, program, next);
-  if (token.length > settings.limits.maxTokenBytes / 4) {
-    settings.warn(
-      `The token of saga '${program.name}' has ${token.length} bytes of at most ${settings.limits.maxTokenBytes}. ` +
-        `Largest: ${largest(program, next)}.`,
-    );
-  }
-  return {
-    status: 'suspended',
-    token,
-    steps: outcome.steps,
-    expiresAt,
-    ...(outcome.retryAfterMs === undefined ? {} : { retryAfterMs: outcome.retryAfterMs }),
-    saga: program.name,
-    sagaId,
-    turn,
-  };
-}
-
-// A token over its limit is refused here, before the user is asked anything. (T11)
-async function sealed(settings: HostSettings, program: Program, saga: SealedSaga): Promise<string> {
-  try {
-    return await sealSaga(settings.sealer, saga);
-  } catch (error) {
-    if (!(error instanceof TokenTooLarge)) throw error;
-    throw new SagaHostError(
-      'token_too_large',
-      `The state of saga '${program.name}' no longer fits a token (${error.bytes} bytes, limit ${error.limit}). ` +
-        `Return references instead of values from steps. Largest: ${largest(program, saga)}.`,
-      { cause: error, public: false },
-    );
-  }
-}
-
-function largest(program: Program, saga: SealedSaga): string {
-  return program
-    .timeline(saga.state.program)
-    .toSorted((one, other) => other.bytes - one.bytes)
-    .slice(0, 3)
-    .map(({ kind, path, bytes }) => (path === '' ? `${kind} (${bytes})` : `${kind} '${path}' (${bytes})`))
-    .join(', ');
+    turn: turn.turn,
+    status,
+    ...(status === 'failed' ? { error: turn.error } : {}),
+    tokenBytes: status === 'suspended' ? turn.token.length : 0,
+    duration: settings.clock() - began,
+  });
+  return turn;
 }

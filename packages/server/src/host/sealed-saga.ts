@@ -27,6 +27,15 @@ export interface SealedSaga {
 
 /** Seals a saga: what the client knows and what it does not know stand in streams of their own. (T10) */
 export async function sealSaga(sealer: Sealer, saga: SealedSaga): Promise<string> {
+  return await sealSagaAs('token', sealer, saga);
+}
+
+/** Seals a saga for a purpose. */
+export async function sealSagaAs(
+  purpose: 'token' | 'cancel',
+  sealer: Sealer,
+  saga: SealedSaga,
+): Promise<string> {
   const { program, secret, generation } = saga.state;
   const own = JSON.stringify({ s: toBase64Url(secret), g: generation, h: program.head });
   const streams: readonly Stream[] = [
@@ -35,7 +44,7 @@ export async function sealSaga(sealer: Sealer, saga: SealedSaga): Promise<string
     { bytes: program.client, compress: true },
     { bytes: program.server, compress: false },
   ];
-  return await sealer.seal('token', saga.sagaId, saga.claims, streams);
+  return await sealer.seal(purpose, saga.sagaId, saga.claims, streams);
 }
 
 /** The saga in an opened token. */

@@ -1,8 +1,8 @@
-import type { Program, Runtime } from '@mcp-saga/core';
+import type { Runtime } from '@mcp-saga/core';
 import { deriveFromSecret, digestText, toBase64Url } from '@mcp-saga/seal';
-import type { Caller } from './caller.ts';
+import { quietly } from './hooks.ts';
 import type { HostSettings } from './host-options.ts';
-import type { SealedSaga } from './sealed-saga.ts';
+import type { TurnRequest } from './run-turn.ts';
 import { sleep } from './sleep.ts';
 
 // As much of a SHA-256 as a question needs to be told from another: 96 bits.
@@ -11,24 +11,31 @@ const digestLength = 16;
 /** What one turn of a saga may know and do. */
 export function turnRuntime(
   settings: HostSettings,
-  program: Program,
-  saga: SealedSaga,
-  caller: Caller,
-  tokenBytes: number,
+  { saga, caller, tokenBytes }: TurnRequest,
+  deadline: number | undefined,
 ): Runtime {
   const { sagaId, state, claims } = saga;
   const generation = String(state.generation);
+  const { guard } = settings;
   return {
     sagaId,
+    turn: claims.turn + 1,
     engine: claims.engine,
     tokenBytes,
+    suggestedTokenBytes: settings.limits.maxTokenBytes / 4,
+    maxHold: settings.maxHold,
+    claim:
+      guard === undefined
+        ? undefined
+        : (key) => guard.claim(`${sagaId}:${key}`, claims.born + settings.maxLifetime + 60_000),
+    compensator: (name) => settings.compensators.get(name),
     capabilities: caller.capabilities,
     context: caller.context,
     signal: caller.signal ?? new AbortController().signal,
     now: settings.clock,
     random: Math.random,
     sleep,
-    deadline: settings.clock() + settings.turnBudget,
+    deadline,
     idempotencyKey: async (path, key, direction) => {
       // A key of its own is told from none: an empty part stands for "no key", and keys are never empty.
       const parts = [generation, path, key ?? '', direction];
@@ -36,9 +43,10 @@ export function turnRuntime(
     },
     randomBytes: (path) => deriveFromSecret(state.secret, 'random', [generation, path]),
     digest: async (text) => (await digestText(text)).slice(0, digestLength),
-    progress: (progress) => caller.progress?.(progress),
-    log: (level, data) => caller.log?.(level, data),
-    observe: (event) => settings.hooks.onStep?.({ ...event, saga: program.name, sagaId }),
+    // A caller that cannot be told does not fail the saga.
+    progress: (progress) => quietly(() => caller.progress?.(progress), settings.hooks.onError),
+    log: (level, data) => quietly(() => caller.log?.(level, data), settings.hooks.onError),
+    observe: (event) => settings.hooks.onStep({ ...event, saga: claims.saga.name, sagaId }),
     warn: settings.development ? settings.warn : undefined,
     limits: settings.limits,
   };

@@ -1,4 +1,4 @@
-import type { ClientStep } from '@mcp-saga/core';
+import type { ClientStep, UndoneStep } from '@mcp-saga/core';
 
 /** A saga that waits for its client. The token is all there is of it: the host has forgotten it. */
 export interface SuspendedTurn {
@@ -11,6 +11,8 @@ export interface SuspendedTurn {
   readonly expiresAt: number;
   /** How long to wait before coming again, in milliseconds, when nothing is asked. */
   readonly retryAfterMs?: number;
+  /** What the user may read meanwhile. */
+  readonly content?: readonly string[];
   /** The name of the saga. */
   readonly saga: string;
   readonly sagaId: string;
@@ -34,10 +36,10 @@ export interface FailedTurn {
   readonly status: 'failed';
   /** What failed it: for hooks and logs. The client gets {@link publicMessageOf} it. */
   readonly error: unknown;
-  /** The steps that were undone, by id. */
-  readonly compensated: readonly string[];
-  /** The steps that could not be undone, by id. */
-  readonly residue: readonly string[];
+  /** The steps that were undone, last first. */
+  readonly compensated: readonly UndoneStep[];
+  /** The steps that could not be undone. */
+  readonly residue: readonly UndoneStep[];
   /** The name of the saga. */
   readonly saga: string;
   readonly sagaId: string;

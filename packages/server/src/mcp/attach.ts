@@ -2,7 +2,7 @@ import type { Program } from '@mcp-saga/core';
 import { callSaga, cancelSaga, resumeSaga, sagaMethods } from '../dialects/saga-methods.ts';
 import type { Caller } from '../host/caller.ts';
 import type { SagaHostCore } from '../host/host.ts';
-import { setMethodHandler, toCaller, type McpServerLike, type RequestContextLike } from './sdk.ts';
+import { setMethodHandler, toCaller, type McpServerLike } from './sdk.ts';
 import { extensionKey } from './tool-result.ts';
 import { sagaTokenRefused, toWireError } from './wire-error.ts';
 
@@ -14,9 +14,6 @@ export interface AttachOptions {
 
 type Method = (host: SagaHostCore, params: unknown, caller: Caller) => Promise<object>;
 
-// tools/cancelSaga answers why it is refused; it is announced only where it is offered.
-const announced = [sagaMethods.call, sagaMethods.resume];
-
 const attached = new WeakSet<McpServerLike>();
 
 /** Registers the tools, the saga methods, and the capability that announces them, on an `McpServer` of either version. */
@@ -27,6 +24,9 @@ export function attachSagas(host: SagaHostCore, server: McpServerLike, options: 
     );
   }
   if (attached.has(server)) throw new TypeError('Sagas are attached to this server already.');
+  if ((server as { isConnected?(): boolean }).isConnected?.() === true) {
+    throw new TypeError('Attach sagas before the server is connected: clients are told once what it offers.');
+  }
   attached.add(server);
   for (const saga of host.sagas) registerTool(server, saga);
   const register = (method: string, handle: Method): void =>
@@ -34,7 +34,7 @@ export function attachSagas(host: SagaHostCore, server: McpServerLike, options: 
       try {
         return await handle(host, params, toCaller(server, context, options.context));
       } catch (error) {
-        throw toWireError(error, sagaTokenRefused, (cause) => host.settings.hooks.onError?.(cause));
+        throw toWireError(error, sagaTokenRefused, host.settings.hooks.onError);
       }
     });
   register(sagaMethods.call, callSaga);
@@ -42,7 +42,7 @@ export function attachSagas(host: SagaHostCore, server: McpServerLike, options: 
   register(sagaMethods.cancel, cancelSaga);
   const protocol = server.server as { registerCapabilities(capabilities: object): void };
   protocol.registerCapabilities({
-    extensions: { [extensionKey]: { methods: [...announced, sagaMethods.cancel] } },
+    extensions: { [extensionKey]: { methods: methodsOf(host.sagas) } },
   });
 }
 
@@ -54,10 +54,10 @@ function registerTool(server: McpServerLike, saga: Program): void {
     ...(input === undefined ? {} : { inputSchema: input }),
     ...(output === undefined ? {} : { outputSchema: output }),
     ...(annotations === undefined ? {} : { annotations }),
-    _meta: { [extensionKey]: { methods: announced } },
+    _meta: { [extensionKey]: { methods: methodsOf([saga]) } },
   };
   const tools = server as { registerTool(name: string, config: object, callback: unknown): unknown };
-  const refuse = (_: unknown, __?: RequestContextLike): object => ({
+  const refuse = (): object => ({
     isError: true,
     content: [
       {
@@ -67,4 +67,10 @@ function registerTool(server: McpServerLike, saga: Program): void {
     ],
   });
   tools.registerTool(name, config, refuse);
+}
+
+/** The methods that some of these sagas offer: to cancel one, its author must have said what forks may do. (E7) */
+function methodsOf(sagas: readonly Program[]): readonly string[] {
+  const { call, resume, cancel } = sagaMethods;
+  return sagas.some(({ forks }) => forks !== undefined) ? [call, resume, cancel] : [call, resume];
 }

@@ -11,7 +11,7 @@ export function toToolResult(saga: string, turn: CompletedTurn | FailedTurn): To
   if (turn.status === 'failed') {
     const { compensated, residue } = turn;
     return {
-      content: [{ type: 'text', text: publicMessageOf(saga, turn.error) }],
+      content: [{ type: 'text', text: [publicMessageOf(saga, turn.error), ...undoing(turn)].join(' ') }],
       isError: true,
       ...(compensated.length + residue.length === 0
         ? {}
@@ -25,4 +25,14 @@ export function toToolResult(saga: string, turn: CompletedTurn | FailedTurn): To
     content: [{ type: 'text', text: JSON.stringify(result) }],
     structuredContent: result as { readonly [key: string]: unknown },
   };
+}
+
+/** What was undone and what was not, in sentences that a model can act on. */
+function undoing({ compensated, residue }: FailedTurn): readonly string[] {
+  const named = (steps: FailedTurn['compensated']): string =>
+    steps.map(({ stepId, label }) => (label === undefined ? `'${stepId}'` : `'${stepId}' (${label})`)).join(', ');
+  return [
+    ...(compensated.length === 0 ? [] : [`Undone: ${named(compensated)}.`]),
+    ...(residue.length === 0 ? [] : [`Not undone, and left as it is: ${named(residue)}.`]),
+  ];
 }

@@ -1,0 +1,61 @@
+import { engineVersion, orphan, type Program } from '@mcp-saga/core';
+import { TokenRefused, type Expectations, type Sealed } from '@mcp-saga/seal';
+import { principalOf, type Caller } from './caller.ts';
+import { SagaHostError } from './errors.ts';
+import type { HostSettings } from './host-options.ts';
+import { toSealedSaga, type SealedSaga } from './sealed-saga.ts';
+
+/** A saga that may go on: opened, its version found, its caller allowed. */
+export interface OpenSaga {
+  readonly saga: SealedSaga;
+  /** The version the token names; undefined when it is gone. */
+  readonly program: Program | undefined;
+  /** The version that is started now. */
+  readonly current: Program;
+}
+
+/** Opens a token, and makes every check that comes before the guard. All that can be wrong is a `TokenRefused`. */
+export async function openSaga(
+  settings: HostSettings,
+  token: string,
+  caller: Caller,
+  expect: Omit<Expectations, 'purpose' | 'principal' | 'engines' | 'rejectIssuedBefore'>,
+): Promise<OpenSaga> {
+  const principal = await principalOf(caller, settings.principal);
+  const { rejectIssuedBefore } = settings;
+  const sealed = await settings.sealer.open(token, {
+    ...expect,
+    purpose: 'token',
+    principal,
+    engines: { min: 1, max: engineVersion },
+    ...(rejectIssuedBefore === undefined ? {} : { rejectIssuedBefore }),
+  });
+  const opened = found(settings, sealed);
+  const { claims, sagaId } = opened.saga;
+  if (!(await settings.authorize(caller, opened.program ?? opened.current))) throw new TokenRefused('forbidden');
+  const facts = { principal, sagaId, turn: claims.turn + 1, bytes: token.length };
+  if (!(await settings.admit(facts))) throw new TokenRefused('not-admitted');
+  return opened;
+}
+
+/** The saga in an opened token, with its code. */
+export function found(settings: HostSettings, sealed: Sealed): OpenSaga {
+  const saga = toSealedSaga(sealed);
+  const { name, version } = saga.claims.saga;
+  const current = settings.registry.named(name);
+  if (current === undefined) throw new TokenRefused('target');
+  return { saga, program: settings.registry.version(name, version, settings.clock()), current };
+}
+
+/** The error of a saga whose version is gone. */
+export function versionGone(saga: SealedSaga): SagaHostError {
+  return new SagaHostError(
+    'version_gone',
+    `'${saga.claims.saga.name}' was changed while this call ran, and cannot go on. Call it again.`,
+  );
+}
+
+/** What stands in for the code of a saga whose version is gone: it undoes what has a named compensator. */
+export function standIn({ saga, program }: OpenSaga): Pick<Program, 'advance'> & Partial<Program> {
+  return program ?? orphan(saga.claims.saga.name, versionGone(saga));
+}

@@ -1,0 +1,58 @@
+import { digestArguments, TokenRefused } from '@mcp-saga/seal';
+import { toAnswers, toJson } from './answers.ts';
+import type { Caller } from './caller.ts';
+import { digestOf, guarded } from './guarded.ts';
+import type { ResumeRequest } from './host.ts';
+import type { HostSettings } from './host-options.ts';
+import { openSaga, standIn, versionGone } from './open-saga.ts';
+import { runTurn } from './run-turn.ts';
+import { settleTurn } from './settle-turn.ts';
+import type { SagaTurn } from './turn.ts';
+
+/** Continues a saga from its token: every turn but the first. */
+export async function resume(
+  settings: HostSettings,
+  token: string,
+  sent: unknown,
+  caller: Caller,
+  request: ResumeRequest,
+): Promise<SagaTurn> {
+  const answers = toAnswers(sent, request.answersField ?? 'answers', 'client', settings.limits.maxAnswers);
+  try {
+    const { methods, entry } = request;
+    const opened = await openSaga(settings, token, caller, {
+      ...(methods === undefined ? {} : { methods }),
+      ...(entry === undefined
+        ? {}
+        : {
+            entry: {
+              target: entry.target,
+              argsDigest: await digestArguments(toJson(entry.args ?? {}, 'arguments')),
+            },
+          }),
+    });
+    const { saga, program, current } = opened;
+    if (program === undefined && current.onMismatch === 'fail') {
+      // Nothing is undone and the token stays good: the deploy may yet be taken back.
+      const { claims, sagaId } = saga;
+      const facts = { saga: claims.saga.name, sagaId, turn: claims.turn + 1, compensated: [], residue: [] };
+      return { status: 'failed', error: versionGone(saga), ...facts };
+    }
+    const run = (): Promise<SagaTurn> =>
+      runTurn(settings, { program: standIn(opened), saga, answers, caller, tokenBytes: token.length });
+    const { guard } = settings;
+    if (guard === undefined || (program ?? current).forks === 'accept') return await settleTurn(settings, await run());
+    const asked = new Set(program?.asked(saga.state.program));
+    const digest = await digestOf('resume', new Map([...answers].filter(([stepId]) => asked.has(innerId(stepId)))));
+    const signal = caller.signal ?? new AbortController().signal;
+    return await guarded(settings, guard, saga, { action: 'resume', digest, signal }, run);
+  } catch (error) {
+    if (error instanceof TokenRefused) settings.reject(error.reason);
+    throw error;
+  }
+}
+
+/** A step id of the wire without the mark of its generation. */
+function innerId(stepId: string): string {
+  return stepId.replace(/@\d+$/, '');
+}

@@ -1,0 +1,67 @@
+import { engineVersion, InvalidInput, type Json, type Program, type ProgramState } from '@mcp-saga/core';
+import { createSecret, digestArguments, type Claims } from '@mcp-saga/seal';
+import { toJson } from './answers.ts';
+import { principalOf, type Caller } from './caller.ts';
+import { SagaHostError } from './errors.ts';
+import type { StartRequest } from './host.ts';
+import type { HostSettings } from './host-options.ts';
+import { runTurn } from './run-turn.ts';
+import { settleTurn } from './settle-turn.ts';
+import { newTokenId } from './token-id.ts';
+import type { SagaTurn } from './turn.ts';
+
+/** Starts a saga: its first turn. */
+export async function start(
+  settings: HostSettings,
+  name: string,
+  args: unknown,
+  caller: Caller,
+  request: StartRequest,
+): Promise<SagaTurn> {
+  const program = settings.registry.named(name);
+  if (program === undefined) throw new SagaHostError('unknown_saga', `Unknown tool: ${printable(name)}`);
+  const input = toJson(args ?? {}, 'arguments');
+  if (typeof input !== 'object' || input === null || Array.isArray(input))
+    throw new SagaHostError('invalid_params', 'Invalid params: arguments: expected an object');
+  const argsDigest = await digestArguments(input);
+  const principal = await principalOf(caller, settings.principal);
+  if (!(await settings.authorize(caller, program))) {
+    throw new SagaHostError('forbidden', `Not allowed: ${program.name}`);
+  }
+  const sagaId = settings.sealer.newSagaId();
+  if (!(await settings.admit({ principal, sagaId, turn: 1, bytes: 0 }))) {
+    throw new SagaHostError('forbidden', `Not now: ${program.name}`);
+  }
+  const state = await begin(program, input);
+  const born = settings.clock();
+  const claims: Claims = {
+    method: request.method ?? 'host',
+    entry: { target: program.name, argsDigest },
+    saga: { name: program.name, version: program.version },
+    principal,
+    engine: engineVersion,
+    turn: 0,
+    jti: newTokenId(),
+    born,
+    iat: born,
+    exp: born,
+  };
+  const saga = { sagaId, claims, state: { program: state, secret: createSecret(), generation: 0 } };
+  const turn = await runTurn(settings, { program, saga, answers: new Map(), caller, tokenBytes: 0 });
+  return await settleTurn(settings, turn);
+}
+
+async function begin(program: Program, input: Json): Promise<ProgramState> {
+  try {
+    return await program.begin(input);
+  } catch (error) {
+    if (error instanceof InvalidInput)
+      throw new SagaHostError('invalid_params', error.message, { cause: error });
+    throw error;
+  }
+}
+
+/** A name that a client chose, fit for an error message. */
+function printable(name: unknown): string {
+  return typeof name === 'string' ? JSON.stringify(name.slice(0, 128)) : `a ${typeof name}`;
+}

@@ -1,0 +1,77 @@
+import type { Outcome, Program } from '@mcp-saga/core';
+import { TokenTooLarge } from '@mcp-saga/seal';
+import { sealCancelToken } from './cancel-token.ts';
+import { SagaHostError } from './errors.ts';
+import { expiryOf } from './expiry.ts';
+import { stepIdsOf } from './generation.ts';
+import type { HostSettings } from './host-options.ts';
+import type { TurnRequest } from './run-turn.ts';
+import { sealSaga, type SealedSaga } from './sealed-saga.ts';
+import { newTokenId } from './token-id.ts';
+import type { SuspendedTurn } from './turn.ts';
+
+/**
+ * Seals a saga that waits.
+ *
+ * @throws SagaHostError `token_too_large` before the client is asked anything (T11)
+ */
+export async function suspend(
+  settings: HostSettings,
+  { program, saga }: TurnRequest,
+  outcome: Extract<Outcome, { status: 'suspended' }>,
+): Promise<SuspendedTurn> {
+  const { sagaId, claims, state } = saga;
+  const turn = claims.turn + 1;
+  const iat = settings.clock();
+  const expiresAt = expiryOf(settings, claims, iat, outcome);
+  const next: SealedSaga = {
+    sagaId,
+    claims: { ...claims, turn, jti: newTokenId(), iat, exp: expiresAt },
+    state: { ...state, program: outcome.state },
+  };
+  const token = await sealed(settings, program, next);
+  if (token.length > settings.limits.maxTokenBytes / 4) {
+    settings.warn(
+      `The token of saga '${claims.saga.name}' has ${token.length} bytes of at most ` +
+        `${settings.limits.maxTokenBytes}. Largest: ${largest(program, next)}.`,
+    );
+  }
+  if (settings.notifiesSuspended && settings.guard !== undefined && program.forks === 'refuse') {
+    const { cancelToken, cancelAfter } = await sealCancelToken(settings.sealer, next);
+    await settings.hooks.onSuspended({ saga: claims.saga.name, sagaId, turn, cancelToken, cancelAfter });
+  }
+  const { toWire } = stepIdsOf(state.generation);
+  return {
+    status: 'suspended',
+    token,
+    steps: outcome.steps.map((step) => ({ ...step, stepId: toWire(step.stepId) })),
+    expiresAt,
+    ...(outcome.retryAfterMs === undefined ? {} : { retryAfterMs: outcome.retryAfterMs }),
+    ...(outcome.content === undefined ? {} : { content: outcome.content }),
+    saga: claims.saga.name,
+    sagaId,
+    turn,
+  };
+}
+
+async function sealed(settings: HostSettings, program: TurnRequest['program'], saga: SealedSaga): Promise<string> {
+  try {
+    return await sealSaga(settings.sealer, saga);
+  } catch (error) {
+    if (!(error instanceof TokenTooLarge)) throw error;
+    throw new SagaHostError(
+      'token_too_large',
+      `The state of saga '${saga.claims.saga.name}' no longer fits a token (${error.bytes} bytes, limit ` +
+        `${error.limit}). Return references instead of values from steps. Largest: ${largest(program, saga)}.`,
+      { cause: error, public: false },
+    );
+  }
+}
+
+function largest(program: Partial<Pick<Program, 'timeline'>>, saga: SealedSaga): string {
+  return (program.timeline?.(saga.state.program) ?? [])
+    .toSorted((one, other) => other.bytes - one.bytes)
+    .slice(0, 3)
+    .map(({ kind, path, bytes }) => (path === '' ? `${kind} (${bytes})` : `${kind} '${path}' (${bytes})`))
+    .join(', ');
+}
