@@ -62,7 +62,7 @@ export function serveSagas(options: ServeSagasOptions): SagaServer {
           extend?.(server);
           return server;
         },
-        { onerror: (error) => options.hooks?.onError?.(error), ...handler },
+        { onerror: serving.settings.hooks.onError, ...handler },
       );
       return await mcp.fetch(request, authInfo === undefined ? {} : { authInfo });
     },

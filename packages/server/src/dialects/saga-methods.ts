@@ -1,10 +1,10 @@
 import type { ClientStep, Json, ToolResult } from '@mcp-saga/core';
 import type { StepAnswer } from '../host/answers.ts';
 import type { Caller } from '../host/caller.ts';
+import { SagaHostError } from '../host/errors.ts';
 import type { SagaHostCore } from '../host/host.ts';
 import type { SagaTurn } from '../host/turn.ts';
 import { toToolResult } from '../mcp/tool-result.ts';
-import { WireError } from '../mcp/wire-error.ts';
 
 /** The methods of this dialect. */
 export const sagaMethods = {
@@ -90,6 +90,6 @@ function isRecord(value: unknown): value is { readonly [key: string]: unknown } 
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-function invalid(message: string): WireError {
-  return new WireError(-32602, `Invalid params: ${message}`);
+function invalid(message: string): SagaHostError {
+  return new SagaHostError('invalid_params', `Invalid params: ${message}`);
 }

@@ -48,9 +48,10 @@ function toAnswer(
     throw invalid(`${at}: expected either a result or an error`);
   }
   if (error === undefined) return { stepId, answer: { result: toJson(result, `${at}.result`), provenance } };
-  const { code, message, data } = (typeof error === 'object' ? error : {}) as Record<string, unknown>;
-  if (!Number.isInteger(code)) throw invalid(`${at}.error.code: expected a whole number`);
+  const { code, message, data } = Object(error) as Record<string, unknown>;
+  if (!Number.isSafeInteger(code)) throw invalid(`${at}.error.code: expected a whole number`);
   if (typeof message !== 'string') throw invalid(`${at}.error.message: expected a string`);
+  toJson(message, `${at}.error.message`);
   return {
     stepId,
     answer: {

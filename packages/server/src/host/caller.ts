@@ -51,7 +51,7 @@ export async function principalOf(
   option: PrincipalOption | undefined,
 ): Promise<string | null> {
   const { authInfo } = caller;
-  if (caller.principal !== undefined) return sealable(caller.principal);
+  if (caller.principal !== undefined) return sealable(caller.principal, 'The caller names no subject.');
   if (authInfo === undefined || authInfo === null) return null;
   if (option === undefined) {
     throw missing(
@@ -65,14 +65,15 @@ export async function principalOf(
     if (typeof clientId !== 'string' || clientId === '') throw missing('The auth info has no clientId.');
     return canonicalize({ client: clientId });
   }
-  const principal = await option(authInfo);
-  if (typeof principal?.subject !== 'string' || principal.subject === '') {
-    throw missing("The host's `principal` option gave no subject for an authenticated request.");
-  }
-  return sealable(principal);
+  return sealable(
+    await option(authInfo),
+    "The host's `principal` option gave no subject for an authenticated request.",
+  );
 }
 
-function sealable({ issuer, subject, client }: Principal): string {
+function sealable(principal: Principal | undefined, problem: string): string {
+  const { issuer, subject, client } = principal ?? {};
+  if (typeof subject !== 'string' || subject === '') throw missing(problem);
   return canonicalize(issuer === undefined ? { subject, client } : { issuer, subject, client });
 }
 

@@ -45,7 +45,7 @@ const rejectionsPerSecond = 10;
 
 /** Reports rejections, at most ten a second: an attacker shall not fill the logs. */
 export function rejectionReporter(
-  report: HostHooks['onReject'],
+  report: Required<HostHooks>['onReject'],
   clock: () => number,
 ): (reason: string) => void {
   let second = 0;
@@ -62,12 +62,38 @@ export function rejectionReporter(
       suppressed += 1;
       return;
     }
-    report?.({ reason, suppressed });
+    report({ reason, suppressed });
     suppressed = 0;
   };
 }
 
+/**
+ * Hooks as the host calls them: what one throws, or rejects with, goes to `onError`, and what that one throws to
+ * nobody. A hook never decides how a turn ends, for the effects of the turn have happened.
+ */
+export function guardedHooks(hooks: HostHooks): Required<HostHooks> {
+  const onError = (error: unknown): void => quietly(() => hooks.onError?.(error));
+  return {
+    onReject: (rejection) => quietly(() => hooks.onReject?.(rejection), onError),
+    onIgnoredAnswer: (answer) => quietly(() => hooks.onIgnoredAnswer?.(answer), onError),
+    onStep: (event) => quietly(() => hooks.onStep?.(event), onError),
+    onTurn: (turn) => quietly(() => hooks.onTurn?.(turn), onError),
+    onWarning: (message) => quietly(() => (hooks.onWarning ?? defaultWarning)(message), onError),
+    onError,
+  };
+}
+
+/** Calls what is not to be relied upon; an asynchronous function that rejects is caught as well. */
+export function quietly(call: () => unknown, onError: (error: unknown) => void = () => undefined): void {
+  try {
+    const result = call();
+    if (result instanceof Promise) result.catch(onError);
+  } catch (error) {
+    onError(error);
+  }
+}
+
 /** Where warnings go when the operator names no place. */
-export function defaultWarning(message: string): void {
+function defaultWarning(message: string): void {
   globalThis.console.warn(`mcp-saga: ${message}`);
 }

@@ -1,9 +1,10 @@
 import type { Awaitable, Program } from '@mcp-saga/core';
 import { createKeyRing, createSealer, type KeysOption, type Sealer } from '@mcp-saga/seal';
+import { assertListable } from './assert-listable.ts';
 import type { Caller, PrincipalOption } from './caller.ts';
 import { environmentOf } from './environment.ts';
-import { defaultWarning, rejectionReporter, type HostHooks } from './hooks.ts';
-import { defaultHostLimits, type HostLimits } from './limits.ts';
+import { guardedHooks, rejectionReporter, type HostHooks } from './hooks.ts';
+import { resolveHostLimits, type HostLimits } from './limits.ts';
 
 /** Facts by which a host decides whether a turn may run. */
 export interface AdmissionFacts {
@@ -69,7 +70,7 @@ export interface HostSettings {
   readonly turnBudget: number;
   readonly rejectIssuedBefore: number | undefined;
   readonly limits: HostLimits;
-  readonly hooks: HostHooks;
+  readonly hooks: Required<HostHooks>;
   readonly clock: () => number;
   readonly development: boolean;
   readonly warn: (message: string) => void;
@@ -78,27 +79,30 @@ export interface HostSettings {
 
 /** Checks the options of a host and completes them. Throws a `TypeError` or `RangeError` that says what to do. */
 export function toHostSettings(options: SagaHostOptions): HostSettings {
-  const { audience, hooks = {}, clock = Date.now } = options;
+  const { audience, clock: now = Date.now } = options;
+  // Times are whole milliseconds in a token; performance.now() gives fractions.
+  const clock = (): number => Math.floor(now());
   if (typeof audience !== 'string' || audience === '') {
     throw new TypeError(
       "createSagaHost needs an audience: the name of this service, for example audience: 'deployer'.",
     );
   }
   const environment = 'environment' in options ? options.environment : environmentOf('NODE_ENV');
-  const warn = hooks.onWarning ?? defaultWarning;
+  const hooks = guardedHooks(options.hooks ?? {});
+  const warn = hooks.onWarning;
   const ring = createKeyRing('keys' in options ? options.keys : environmentOf('SAGA_KEYS'), {
     ...(environment === undefined ? {} : { environment }),
     warn,
   });
-  const limits = { ...defaultHostLimits, ...options.limits };
+  const limits = resolveHostLimits(options.limits);
   return {
     sagas: byName(options.sagas),
     sealer: createSealer({ ring, audience, limits, clock, implementation: options.sealing ?? 'auto' }),
     principal: options.principal,
     authorize: options.authorize ?? (() => true),
     admit: options.admit ?? (() => true),
-    tokenTtl: duration('tokenTtl', options.tokenTtl ?? 60 * 60 * 1000),
-    maxLifetime: duration('maxLifetime', options.maxLifetime ?? 7 * 24 * 60 * 60 * 1000),
+    tokenTtl: wholeDuration('tokenTtl', options.tokenTtl ?? 60 * 60 * 1000),
+    maxLifetime: wholeDuration('maxLifetime', options.maxLifetime ?? 7 * 24 * 60 * 60 * 1000),
     turnBudget: duration('turnBudget', options.turnBudget ?? 25_000),
     rejectIssuedBefore: options.rejectIssuedBefore,
     limits,
@@ -118,9 +122,17 @@ function byName(sagas: readonly Program[]): ReadonlyMap<string, Program> {
         `Two sagas are named '${saga.name}'. A token is bound to a name: rename one of them.`,
       );
     }
+    assertListable(saga);
     named.set(saga.name, saga);
   }
   return named;
+}
+
+// A token holds whole milliseconds: a fraction or an infinity would only be met after the first effects.
+function wholeDuration(name: string, ms: number): number {
+  if (!Number.isSafeInteger(duration(name, ms)))
+    throw new RangeError(`${name} must be a whole number of milliseconds.`);
+  return ms;
 }
 
 function duration(name: string, ms: number): number {

@@ -4,7 +4,7 @@ import { toAnswers, toJson, type StepAnswer } from './answers.ts';
 import { principalOf, type Caller } from './caller.ts';
 import { SagaHostError } from './errors.ts';
 import { toHostSettings, type HostSettings, type SagaHostOptions } from './host-options.ts';
-import { runTurn } from './run-turn.ts';
+import { reported, runTurn } from './run-turn.ts';
 import { toSealedSaga } from './sealed-saga.ts';
 import { newTokenId } from './token-id.ts';
 import type { SagaTurn } from './turn.ts';
@@ -98,6 +98,8 @@ async function start(
   const program = settings.sagas.get(name);
   if (program === undefined) throw new SagaHostError('unknown_saga', `Unknown tool: ${printable(name)}`);
   const input = toJson(args ?? {}, 'arguments');
+  if (typeof input !== 'object' || input === null || Array.isArray(input))
+    throw new SagaHostError('invalid_params', 'Invalid params: arguments: expected an object');
   const argsDigest = await digestArguments(input);
   const principal = await principalOf(caller, settings.principal);
   if (!(await settings.authorize(caller, program))) {
@@ -151,22 +153,16 @@ async function resume(
     const { claims, sagaId } = saga;
     const program = settings.sagas.get(claims.saga.name);
     if (program === undefined) throw refusal('target');
-    if (!(await settings.authorize(caller, program))) throw refusal('principal');
+    if (!(await settings.authorize(caller, program))) throw refusal('forbidden');
     const facts = { principal, sagaId, turn: claims.turn + 1, bytes: token.length };
-    if (!(await settings.admit(facts))) throw refusal('revoked');
+    if (!(await settings.admit(facts))) throw refusal('not-admitted');
     if (claims.saga.version !== program.version) {
-      return {
-        status: 'failed',
-        error: new SagaHostError(
-          'version_gone',
-          `'${program.name}' was changed while this call ran, and cannot go on. Call it again.`,
-        ),
-        compensated: [],
-        residue: [],
-        saga: program.name,
-        sagaId,
-        turn: facts.turn,
-      };
+      const error = new SagaHostError(
+        'version_gone',
+        `'${program.name}' was changed while this call ran, and cannot go on. Call it again.`,
+      );
+      const ended = { saga: program.name, sagaId, turn: facts.turn, compensated: [], residue: [] };
+      return reported(settings, { status: 'failed', error, ...ended }, settings.clock());
     }
     return await runTurn(settings, program, saga, answers, caller, token.length);
   } catch (error) {

@@ -17,3 +17,16 @@ export const defaultHostLimits: HostLimits = {
   maxCommands: 100_000,
   maxAnswers: 2_000,
 };
+
+/** Fills in the defaults. Throws a `RangeError` for a limit that is not a whole number from 1. */
+export function resolveHostLimits(limits: Partial<HostLimits> = {}): HostLimits {
+  const resolved: Record<string, number> = { ...defaultHostLimits };
+  for (const [name, value] of Object.entries(limits)) {
+    // undefined must not take a limit away
+    if (value === undefined) continue;
+    if (!Number.isSafeInteger(value) || value < 1)
+      throw new RangeError(`limits.${name} must be a whole number from 1.`);
+    resolved[name] = value;
+  }
+  return resolved as unknown as HostLimits;
+}

@@ -1,4 +1,4 @@
-import { validate, type Program, type ToolResult } from '@mcp-saga/core';
+import { assertJson, InvalidJson, validate, type Json, type Program, type ToolResult } from '@mcp-saga/core';
 import { SagaHostError } from './errors.ts';
 
 /** Whether a body returned a whole tool result. */
@@ -14,13 +14,55 @@ export function isToolResult(value: unknown): value is ToolResult {
 export async function checkedResult(program: Program, returned: unknown): Promise<unknown> {
   if (program.output !== undefined) {
     const parsed = await validate(program.output, returned);
-    if (parsed.ok) return parsed.value;
+    if (parsed.ok) return toJsonObject(parsed.value);
     throw invalid(`its result does not fit its output schema: ${parsed.issues}`);
   }
-  if (typeof returned === 'string' || isToolResult(returned)) return returned;
+  if (typeof returned === 'string') return returned;
+  if (isToolResult(returned)) {
+    const result = toJsonObject(returned) as unknown as ToolResult;
+    const bad = result.content.findIndex((block) => typeof block?.type !== 'string');
+    if (bad === -1) return result;
+    throw invalid(`its result has no content block at content[${bad}]`);
+  }
   throw invalid(
     'its result is neither a string nor a tool result. Declare an output schema to return a value',
   );
+}
+
+/** A result as the wire will have it. A transport that failed on it would leave the client without any answer. */
+function toJsonObject(value: unknown): { readonly [key: string]: Json } {
+  const result = toJson(value);
+  if (typeof result === 'object' && result !== null && !Array.isArray(result))
+    return result as { readonly [key: string]: Json };
+  throw invalid('its result is not an object, which the structured content of a tool has to be');
+}
+
+function toJson(value: unknown): Json {
+  let odd: string | undefined;
+  try {
+    const text = JSON.stringify(value, function (this: Record<string, unknown>, key, item: unknown) {
+      if (isJsonLike(this[key])) return item;
+      odd ??= key;
+      return null;
+    });
+    const result: unknown = text === undefined ? null : JSON.parse(text);
+    if (odd !== undefined) throw invalid(`its result is not JSON: see '${odd}'`);
+    assertJson(result, { where: 'result' });
+    return result;
+  } catch (error) {
+    if (error instanceof SagaHostError) throw error;
+    if (error instanceof InvalidJson) throw invalid(`its result is not JSON: ${error.message}`);
+    throw invalid('its result cannot be written as JSON');
+  }
+}
+
+/** Whether JSON.stringify says what a value is. It leaves out members that are undefined. */
+function isJsonLike(value: unknown): boolean {
+  if (typeof value === 'number') return Number.isFinite(value);
+  if (typeof value === 'bigint' || typeof value === 'function' || typeof value === 'symbol') return false;
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return true;
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype === null || Object.getPrototypeOf(prototype) === null || value instanceof Date;
 }
 
 function invalid(message: string): SagaHostError {

@@ -23,16 +23,21 @@ export async function runTurn(
   const runtime = turnRuntime(settings, program, saga, caller, tokenBytes);
   const outcome = await program.advance(saga.state.program, answers, runtime);
   for (const ignored of outcome.ignored) {
-    settings.hooks.onIgnoredAnswer?.({ ...ignored, saga: program.name, sagaId: saga.sagaId });
+    settings.hooks.onIgnoredAnswer({ ...ignored, saga: program.name, sagaId: saga.sagaId });
   }
-  const turn = await concluded(settings, program, saga, outcome);
-  settings.hooks.onTurn?.({
-    saga: program.name,
-    sagaId: saga.sagaId,
+  return reported(settings, await concluded(settings, program, saga, outcome), began);
+}
+
+/** Tells the hooks of a turn that ended. */
+export function reported(settings: HostSettings, turn: SagaTurn, began: number): SagaTurn {
+  const { saga, sagaId, status } = turn;
+  settings.hooks.onTurn({
+    saga,
+    sagaId,
     turn: turn.turn,
-    status: turn.status,
-    ...(turn.status === 'failed' ? { error: turn.error } : {}),
-    tokenBytes: turn.status === 'suspended' ? turn.token.length : 0,
+    status,
+    ...(status === 'failed' ? { error: turn.error } : {}),
+    tokenBytes: status === 'suspended' ? turn.token.length : 0,
     duration: settings.clock() - began,
   });
   return turn;

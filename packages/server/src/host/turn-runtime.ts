@@ -1,6 +1,7 @@
 import type { Program, Runtime } from '@mcp-saga/core';
 import { deriveFromSecret, digestText, toBase64Url } from '@mcp-saga/seal';
 import type { Caller } from './caller.ts';
+import { quietly } from './hooks.ts';
 import type { HostSettings } from './host-options.ts';
 import type { SealedSaga } from './sealed-saga.ts';
 import { sleep } from './sleep.ts';
@@ -36,9 +37,10 @@ export function turnRuntime(
     },
     randomBytes: (path) => deriveFromSecret(state.secret, 'random', [generation, path]),
     digest: async (text) => (await digestText(text)).slice(0, digestLength),
-    progress: (progress) => caller.progress?.(progress),
-    log: (level, data) => caller.log?.(level, data),
-    observe: (event) => settings.hooks.onStep?.({ ...event, saga: program.name, sagaId }),
+    // A caller that cannot be told does not fail the saga.
+    progress: (progress) => quietly(() => caller.progress?.(progress), settings.hooks.onError),
+    log: (level, data) => quietly(() => caller.log?.(level, data), settings.hooks.onError),
+    observe: (event) => settings.hooks.onStep({ ...event, saga: program.name, sagaId }),
     warn: settings.development ? settings.warn : undefined,
     limits: settings.limits,
   };

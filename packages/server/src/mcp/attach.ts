@@ -2,7 +2,7 @@ import type { Program } from '@mcp-saga/core';
 import { callSaga, cancelSaga, resumeSaga, sagaMethods } from '../dialects/saga-methods.ts';
 import type { Caller } from '../host/caller.ts';
 import type { SagaHostCore } from '../host/host.ts';
-import { setMethodHandler, toCaller, type McpServerLike, type RequestContextLike } from './sdk.ts';
+import { setMethodHandler, toCaller, type McpServerLike } from './sdk.ts';
 import { extensionKey } from './tool-result.ts';
 import { sagaTokenRefused, toWireError } from './wire-error.ts';
 
@@ -27,6 +27,9 @@ export function attachSagas(host: SagaHostCore, server: McpServerLike, options: 
     );
   }
   if (attached.has(server)) throw new TypeError('Sagas are attached to this server already.');
+  if ((server as { isConnected?(): boolean }).isConnected?.() === true) {
+    throw new TypeError('Attach sagas before the server is connected: clients are told once what it offers.');
+  }
   attached.add(server);
   for (const saga of host.sagas) registerTool(server, saga);
   const register = (method: string, handle: Method): void =>
@@ -34,7 +37,7 @@ export function attachSagas(host: SagaHostCore, server: McpServerLike, options: 
       try {
         return await handle(host, params, toCaller(server, context, options.context));
       } catch (error) {
-        throw toWireError(error, sagaTokenRefused, (cause) => host.settings.hooks.onError?.(cause));
+        throw toWireError(error, sagaTokenRefused, host.settings.hooks.onError);
       }
     });
   register(sagaMethods.call, callSaga);
@@ -57,7 +60,7 @@ function registerTool(server: McpServerLike, saga: Program): void {
     _meta: { [extensionKey]: { methods: announced } },
   };
   const tools = server as { registerTool(name: string, config: object, callback: unknown): unknown };
-  const refuse = (_: unknown, __?: RequestContextLike): object => ({
+  const refuse = (): object => ({
     isError: true,
     content: [
       {

@@ -24,10 +24,12 @@ export interface RequestContextLike {
     readonly envelope?: { readonly [key: string]: unknown };
     readonly signal?: AbortSignal;
     readonly notify?: (notification: Notification) => Promise<void>;
+    readonly log?: (level: LogLevel, data: Json) => Promise<void>;
   };
   readonly http?: { readonly authInfo?: unknown };
   readonly _meta?: Meta;
   readonly signal?: AbortSignal;
+  readonly sessionId?: string;
   readonly authInfo?: unknown;
   readonly sendNotification?: (notification: Notification) => Promise<void>;
 }
@@ -86,7 +88,7 @@ export function toCaller(server: McpServerLike, context: RequestContextLike, ste
     | Json
     | undefined;
   const notify = request?.notify ?? context.sendNotification;
-  const progressToken = (request?._meta ?? context._meta)?.progressToken;
+  const progressToken = (request?.['_meta'] ?? context['_meta'])?.progressToken;
   // The answer does not wait for news about it, and does not fail with them.
   const tell = (notification: Notification): void => void notify?.(notification).catch(() => undefined);
   return {
@@ -100,6 +102,18 @@ export function toCaller(server: McpServerLike, context: RequestContextLike, ste
           progress: ({ value, ...rest }) =>
             tell({ method: 'notifications/progress', params: { progressToken, progress: value, ...rest } }),
         }),
-    log: (level: LogLevel, data: Json) => tell({ method: 'notifications/message', params: { level, data } }),
+    log: (level, data) => {
+      // Version 2 knows what the client wants to hear, in either era; version 1 has to be asked.
+      if (request?.log !== undefined) void request.log(level, data).catch(() => undefined);
+      else if (!isIgnored(server, level, context.sessionId))
+        tell({ method: 'notifications/message', params: { level, data } });
+    },
   };
+}
+
+function isIgnored(server: McpServerLike, level: LogLevel, sessionId: string | undefined): boolean {
+  const protocol = server.server as {
+    isMessageIgnored?(level: LogLevel, sessionId: string | undefined): boolean;
+  };
+  return protocol.isMessageIgnored?.(level, sessionId) === true;
 }
