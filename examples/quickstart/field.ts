@@ -132,5 +132,5 @@ function range(least: number, most: number): string {
 
 function messageOf({ title, description }: Labelled, { required }: FieldOptions): string {
   const first = required ? title : `${title} (optional)`;
-  return description === undefined ? first : `${first}\n${description}`;
+  return description === undefined ? first : `${first}: ${description}`;
 }

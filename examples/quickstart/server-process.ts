@@ -31,7 +31,7 @@ export async function startServer(name: string, options: ServerProcessOptions): 
   signal?.throwIfAborted();
   const child = spawn(
     process.execPath,
-    ['--import', 'tsx', '--import', './end-with-parent.ts', 'server.ts'],
+    ['--import', import.meta.resolve('tsx'), '--import', './end-with-parent.ts', 'server.ts'],
     {
       cwd: fileURLToPath(new URL('.', import.meta.url)),
       env: { ...process.env, PORT: '0', SAGA_KEYS: keys },

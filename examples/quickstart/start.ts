@@ -28,6 +28,8 @@ async function main(args: readonly string[]): Promise<number> {
     return 0;
   }
   const { stdin: input, stdout: output } = process;
+  // A terminal that does not know its size, such as a serial line.
+  if (output.columns === 0) output.columns = 80;
   const stopped = new AbortController();
   let status: number | undefined;
   for (const [signal, code] of Object.entries(signals)) {

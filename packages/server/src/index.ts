@@ -13,7 +13,13 @@ export { memoryGuard } from './guard/memory-guard.ts';
 export type { Fence, GuardClaim, GuardVerdict, SagaGuard } from './guard/guard.ts';
 export type { HostLimits } from './host/limits.ts';
 export type { StepAnswer } from './host/answers.ts';
-export type { CancelRequest, ResumeRequest, SagaHostCore, SagaInspection, StartRequest } from './host/host.ts';
+export type {
+  CancelRequest,
+  ResumeRequest,
+  SagaHostCore,
+  SagaInspection,
+  StartRequest,
+} from './host/host.ts';
 export type { CompletedTurn, FailedTurn, SagaTurn, SuspendedTurn } from './host/turn.ts';
 export { publicMessageOf } from './host/public-message.ts';
 export type { SuspendedResult, WireStep } from './dialects/saga-methods.ts';

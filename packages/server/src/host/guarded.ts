@@ -83,9 +83,13 @@ async function asked<T>(settings: HostSettings, ask: () => T | Promise<T>): Prom
     return await ask();
   } catch (error) {
     settings.hooks.onError(error);
-    throw new SagaHostError('guard_down', 'The server cannot go on with this call now. Send it again later.', {
-      cause: error,
-    });
+    throw new SagaHostError(
+      'guard_down',
+      'The server cannot go on with this call now. Send it again later.',
+      {
+        cause: error,
+      },
+    );
   }
 }
 

@@ -81,7 +81,7 @@ export function rejectionReporter(
       return;
     }
     report({ reason, suppressed });
-
+    suppressed = 0;
   };
 }
 

@@ -32,7 +32,8 @@ export async function openSaga(
   });
   const opened = found(settings, sealed);
   const { claims, sagaId } = opened.saga;
-  if (!(await settings.authorize(caller, opened.program ?? opened.current))) throw new TokenRefused('forbidden');
+  if (!(await settings.authorize(caller, opened.program ?? opened.current)))
+    throw new TokenRefused('forbidden');
   const facts = { principal, sagaId, turn: claims.turn + 1, bytes: token.length };
   if (!(await settings.admit(facts))) throw new TokenRefused('not-admitted');
   return opened;

@@ -57,7 +57,9 @@ export class Registry {
   #add(program: Program, until: number): void {
     const key = keyOf(program.name, program.version);
     if (this.#versions.has(key)) {
-      throw new TypeError(`Two sagas are version '${program.version}' of '${program.name}'. Give each its own.`);
+      throw new TypeError(
+        `Two sagas are version '${program.version}' of '${program.name}'. Give each its own.`,
+      );
     }
     this.#versions.set(key, { program, until });
   }

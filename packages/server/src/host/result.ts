@@ -11,7 +11,10 @@ export function isToolResult(value: unknown): value is ToolResult {
  *
  * @throws SagaHostError `invalid_result`, naming the path and never a value
  */
-export async function checkedResult(program: Partial<Pick<Program, 'output'>>, returned: unknown): Promise<unknown> {
+export async function checkedResult(
+  program: Partial<Pick<Program, 'output'>>,
+  returned: unknown,
+): Promise<unknown> {
   if (program.output !== undefined) {
     const parsed = await validate(program.output, returned);
     if (parsed.ok) return toJsonObject(parsed.value);

@@ -5,7 +5,7 @@ import { digestOf, guarded } from './guarded.ts';
 import type { ResumeRequest } from './host.ts';
 import type { HostSettings } from './host-options.ts';
 import { openSaga, standIn, versionGone } from './open-saga.ts';
-import { runTurn } from './run-turn.ts';
+import { reported, runTurn } from './run-turn.ts';
 import { settleTurn } from './settle-turn.ts';
 import type { SagaTurn } from './turn.ts';
 
@@ -36,14 +36,18 @@ export async function resume(
       // Nothing is undone and the token stays good: the deploy may yet be taken back.
       const { claims, sagaId } = saga;
       const facts = { saga: claims.saga.name, sagaId, turn: claims.turn + 1, compensated: [], residue: [] };
-      return { status: 'failed', error: versionGone(saga), ...facts };
+      return reported(settings, { status: 'failed', error: versionGone(saga), ...facts }, settings.clock());
     }
     const run = (): Promise<SagaTurn> =>
       runTurn(settings, { program: standIn(opened), saga, answers, caller, tokenBytes: token.length });
     const { guard } = settings;
-    if (guard === undefined || (program ?? current).forks === 'accept') return await settleTurn(settings, await run());
+    if (guard === undefined || (program ?? current).forks === 'accept')
+      return await settleTurn(settings, await run());
     const asked = new Set(program?.asked(saga.state.program));
-    const digest = await digestOf('resume', new Map([...answers].filter(([stepId]) => asked.has(innerId(stepId)))));
+    const digest = await digestOf(
+      'resume',
+      new Map([...answers].filter(([stepId]) => asked.has(innerId(stepId)))),
+    );
     const signal = caller.signal ?? new AbortController().signal;
     return await guarded(settings, guard, saga, { action: 'resume', digest, signal }, run);
   } catch (error) {

@@ -132,7 +132,7 @@ function reportIgnored(settings: HostSettings, saga: SealedSaga, ignored: readon
 }
 
 /** Tells the hooks of a turn that ended. */
-function reported(settings: HostSettings, turn: SagaTurn, began: number): SagaTurn {
+export function reported(settings: HostSettings, turn: SagaTurn, began: number): SagaTurn {
   const { saga, sagaId, status } = turn;
   settings.hooks.onTurn({
     saga,

@@ -54,7 +54,11 @@ export async function suspend(
   };
 }
 
-async function sealed(settings: HostSettings, program: TurnRequest['program'], saga: SealedSaga): Promise<string> {
+async function sealed(
+  settings: HostSettings,
+  program: TurnRequest['program'],
+  saga: SealedSaga,
+): Promise<string> {
   try {
     return await sealSaga(settings.sealer, saga);
   } catch (error) {

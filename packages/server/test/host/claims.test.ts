@@ -1,0 +1,190 @@
+import { describe, expect, test } from 'vitest';
+import { checkpoint, elicit, saga, step, type SagaHost, type SuspendedTurn } from '@mcp-saga/server';
+import { accept, completed, hostOf, suspended } from '../fixtures/host.ts';
+import { asking, Empty } from '../fixtures/sagas.ts';
+import { start, testClock } from '../fixtures/clock.ts';
+
+const minute = 60_000;
+const hour = 60 * minute;
+const day = 24 * hour;
+const skew = 30_000;
+const answer = [accept('target', { target: 'x' })];
+
+async function expOf(host: SagaHost, { token }: SuspendedTurn): Promise<number> {
+  return (await host.inspect(token)).claims.exp;
+}
+
+describe('the original call', () => {
+  test('[T6] must be repeated with the same arguments where the dialect repeats it', async () => {
+    const { host } = hostOf(asking());
+    const args = { b: [1, { c: null }], a: 'é' };
+    const { token } = suspended(await host.start('asking', args));
+    const resume = (target: string, sent: unknown): Promise<unknown> =>
+      host.resume(token, answer, {}, { entry: { target, args: sent } });
+
+    await expect(resume('asking', { a: 'é', b: [1, { c: null }] })).resolves.toMatchObject({
+      status: 'completed',
+    });
+    await expect(resume('asking', { ...args, resumeToken: 'r', answers: {} })).resolves.toMatchObject({
+      status: 'completed',
+    });
+    await expect(resume('asking', { ...args, a: 'e' })).rejects.toMatchObject({ reason: 'arguments' });
+    await expect(resume('asking', undefined)).rejects.toMatchObject({ reason: 'arguments' });
+    await expect(resume('other', args)).rejects.toMatchObject({ reason: 'target' });
+  });
+
+  test('[T6] counts absent arguments as empty ones', async () => {
+    const { host } = hostOf(asking());
+    const { token } = suspended(await host.start('asking', undefined));
+    const turn = await host.resume(token, answer, {}, { entry: { target: 'asking', args: {} } });
+    expect(turn.status).toBe('completed');
+  });
+
+  test('[T6] binds the method', async () => {
+    const { host } = hostOf(asking());
+    const { token } = suspended(await host.start('asking', {}, {}, { method: 'tools/call' }));
+    const resumed = host.resume(token, answer, {}, { methods: ['tools/callSaga'] });
+    await expect(resumed).rejects.toMatchObject({ reason: 'method' });
+    const turn = await host.resume(token, answer, {}, { methods: ['tools/callSaga', 'tools/call'] });
+    expect(turn.status).toBe('completed');
+  });
+
+  test('[T6] refuses the token of a saga that is not served here', async () => {
+    const { token } = suspended(await hostOf(asking()).host.start('asking', {}));
+    const other = hostOf(asking('other'));
+    await expect(other.host.resume(token)).rejects.toMatchObject({ reason: 'target' });
+    expect(other.told.rejections).toEqual([{ reason: 'target', suppressed: 0 }]);
+  });
+});
+
+describe('expiry', () => {
+  test('[T6] opens a token until its time is over, and thirty seconds of skew', async () => {
+    const { host, clock } = hostOf(asking(), { tokenTtl: hour });
+    const { token } = suspended(await host.start('asking', {}));
+    clock.now = start + hour + skew - 1;
+    await expect(host.resume(token, answer)).resolves.toMatchObject({ status: 'completed' });
+    clock.now += 1;
+    await expect(host.resume(token, answer)).rejects.toMatchObject({ reason: 'expired' });
+  });
+
+  test('[T6] opens a token from an instance whose clock is thirty seconds ahead, and no more', async () => {
+    const { host, clock } = hostOf(asking());
+    const { token } = suspended(await host.start('asking', {}));
+    clock.now = start - skew;
+    await expect(host.resume(token, answer)).resolves.toMatchObject({ status: 'completed' });
+    clock.now -= 1;
+    await expect(host.resume(token, answer)).rejects.toMatchObject({ reason: 'not-yet-valid' });
+  });
+
+  test('[T6] counts anew from an answer, and not from asking again', async () => {
+    const two = saga({ name: 'two', version: '1' }, function* () {
+      yield* elicit('one', { message: 'One?', schema: Empty });
+      yield* elicit('two', { message: 'Two?', schema: Empty });
+      return 'done';
+    });
+    const { host, clock } = hostOf(two, { tokenTtl: hour });
+    const first = suspended(await host.start('two', {}));
+    expect(first.expiresAt).toBe(start + hour);
+    expect(await expOf(host, first)).toBe(start + hour);
+
+    clock.now = start + 20 * minute;
+    const again = suspended(await host.resume(first.token));
+    expect(again.expiresAt).toBe(start + hour);
+    const refused = suspended(await host.resume(again.token, [{ stepId: 'one', result: 'nonsense' }]));
+    expect(refused.expiresAt).toBe(start + hour);
+    const second = suspended(await host.resume(refused.token, [accept('one', {})]));
+    expect(second.expiresAt).toBe(clock.now + hour);
+    // An answer that was given before is no news.
+    clock.now += 10 * minute;
+    const repeated = suspended(await host.resume(second.token, [accept('one', {})]));
+    expect(repeated.expiresAt).toBe(second.expiresAt);
+  });
+
+  test('[T6] does not count anew from a checkpoint', async () => {
+    const checked = saga({ name: 'checked', version: '1' }, function* () {
+      for (let index = 0; index < 100; index += 1) yield* checkpoint();
+      return 'done';
+    });
+    const { host, clock } = hostOf(checked, { tokenTtl: hour });
+    let turn = suspended(await host.start('checked', {}));
+    for (let index = 0; index < 6; index += 1) {
+      expect(turn).toMatchObject({ steps: [], retryAfterMs: 0, expiresAt: start + hour });
+      clock.now += 10 * minute;
+      turn = suspended(await host.resume(turn.token));
+    }
+    clock.now += skew;
+    await expect(host.resume(turn.token)).rejects.toMatchObject({ reason: 'expired' });
+  });
+
+  test('[T6] reaches an hour past what the saga waits for, and no further for coming early', async () => {
+    const retrying = saga({ name: 'retrying', version: '1' }, function* () {
+      yield* step(
+        'flaky',
+        () => {
+          throw new Error('not yet');
+        },
+        { retry: { attempts: 2, delay: 5 * hour, maxDelay: day, jitter: false } },
+      );
+      return 'done';
+    });
+    const { host, clock } = hostOf(retrying, { tokenTtl: hour });
+    const first = suspended(await host.start('retrying', {}));
+    expect(first).toMatchObject({ steps: [], retryAfterMs: 5 * hour, expiresAt: start + 6 * hour });
+    clock.now += 2 * hour;
+    const early = suspended(await host.resume(first.token));
+    expect(early).toMatchObject({ retryAfterMs: 3 * hour, expiresAt: start + 6 * hour });
+    clock.now += 3 * hour;
+    expect((await host.resume(early.token)).status).toBe('failed');
+  });
+
+  test('[T6] never reaches past the longest life of a saga', async () => {
+    const long = saga({ name: 'long', version: '1' }, function* () {
+      for (let index = 0; index < 1000; index += 1)
+        yield* elicit('more', { message: 'More?', schema: Empty });
+      return 'done';
+    });
+    const { host, clock } = hostOf(long, { tokenTtl: hour, maxLifetime: 3 * hour });
+    let turn = suspended(await host.start('long', {}));
+    const ends: number[] = [];
+    for (let index = 0; index < 4; index += 1) {
+      clock.now += 40 * minute - 1;
+      const answers = turn.steps.map(({ stepId }) => accept(stepId, {}));
+      turn = suspended(await host.resume(turn.token, answers));
+      ends.push(turn.expiresAt - start);
+    }
+    expect(ends).toEqual([100 * minute - 1, 140 * minute - 2, 3 * hour - 3, 3 * hour]);
+    clock.now = start + 3 * hour + skew;
+    await expect(host.resume(turn.token)).rejects.toMatchObject({ reason: 'expired' });
+  });
+
+  test('[T6] refuses what was issued before a time', async () => {
+    const clock = testClock();
+    const { token } = suspended(await hostOf(asking(), { clock }).host.start('asking', {}));
+    const same = hostOf(asking(), { clock, rejectIssuedBefore: start });
+    await expect(same.host.resume(token, answer)).resolves.toMatchObject({ status: 'completed' });
+    const later = hostOf(asking(), { clock, rejectIssuedBefore: start + 1 });
+    await expect(later.host.resume(token, answer)).rejects.toMatchObject({ reason: 'revoked' });
+    const broken = hostOf(asking(), { clock, rejectIssuedBefore: Number.NaN });
+    await expect(broken.host.resume(token, answer)).rejects.toMatchObject({ reason: 'revoked' });
+  });
+
+  test('[T6] takes a clock that gives fractions', async () => {
+    const clock = testClock(start + 0.25);
+    const { host } = hostOf(asking(), { clock });
+    const { token, expiresAt } = suspended(await host.start('asking', {}));
+    expect(expiresAt).toBe(start + hour);
+    expect(completed(await host.resume(token, answer)).result).toBe('x');
+  });
+
+  test.each([
+    ['tokenTtl', 0],
+    ['tokenTtl', 1.5],
+    ['tokenTtl', Number.POSITIVE_INFINITY],
+    ['maxLifetime', Number.NaN],
+    ['maxLifetime', -1],
+    ['turnBudget', 0],
+  ])('refuses %s of %s when the host is made', (name, ms) => {
+    expect(() => hostOf(asking(), { [name]: ms })).toThrow(RangeError);
+    expect(() => hostOf(asking(), { [name]: ms })).toThrow(name);
+  });
+});

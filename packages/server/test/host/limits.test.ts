@@ -1,0 +1,193 @@
+import { describe, expect, test } from 'vitest';
+import { elicit, random, saga, step, type HostLimits, type Json } from '@mcp-saga/server';
+import * as z from 'zod';
+import { accept, completed, failed, hostOf, suspended, type TestHost } from '../fixtures/host.ts';
+import { Empty } from '../fixtures/sagas.ts';
+
+const limited = (limits: Partial<HostLimits>): { readonly limits: Partial<HostLimits> } => ({ limits });
+
+/** Asks, keeps a result of so many bytes, asks again. */
+function growing(bytes: () => number): ReturnType<typeof saga> {
+  return saga({ name: 'growing', version: '1' }, function* () {
+    yield* elicit('first', { message: 'First?', schema: Empty });
+    yield* step('small', () => 'small');
+    yield* step('report', () => 'r'.repeat(bytes()));
+    yield* elicit('second', { message: 'Second?', schema: Empty });
+    return 'done';
+  });
+}
+
+async function secondTurn({ host }: TestHost): ReturnType<TestHost['host']['resume']> {
+  const { token } = suspended(await host.start('growing', {}));
+  return host.resume(token, [accept('first', {})]);
+}
+
+describe('maxTokenBytes', () => {
+  test('[T11] holds a token of n and refuses n + 1 when it is minted, before the user is asked', async () => {
+    const sized = suspended(await secondTurn(hostOf(growing(() => 5000)))).token.length;
+    const fits = hostOf(
+      growing(() => 5000),
+      limited({ maxTokenBytes: sized }),
+    );
+    expect(suspended(await secondTurn(fits)).token).toHaveLength(sized);
+
+    const tight = hostOf(
+      growing(() => 5000),
+      limited({ maxTokenBytes: sized - 1 }),
+    );
+    const turn = failed(await secondTurn(tight));
+    expect(turn.error).toMatchObject({ code: 'token_too_large', public: false });
+    expect(String(turn.error)).toContain(`limit ${sized - 1}`);
+    expect(String(turn.error)).toMatch(/Largest: step 'report' \(5002\), step 'small' \(7\)/);
+    expect(tight.told.turns.at(-1)).toMatchObject({ status: 'failed', error: turn.error, tokenBytes: 0 });
+  });
+
+  test('[T11] the token before stays good', async () => {
+    let bytes = 100_000;
+    const { host } = hostOf(growing(() => bytes));
+    const first = suspended(await host.start('growing', {}));
+    failed(await host.resume(first.token, [accept('first', {})]));
+    bytes = 100;
+    const second = suspended(await host.resume(first.token, [accept('first', {})]));
+    expect(completed(await host.resume(second.token, [accept('second', {})])).result).toBe('done');
+  });
+
+  test('[T11] warns from a quarter on, naming the largest entries', async () => {
+    const sized = suspended(await secondTurn(hostOf(growing(() => 5000)))).token.length;
+    const at = hostOf(
+      growing(() => 5000),
+      limited({ maxTokenBytes: sized * 4 }),
+    );
+    await secondTurn(at);
+    expect(at.told.warnings).toEqual([]);
+    const past = hostOf(
+      growing(() => 5000),
+      limited({ maxTokenBytes: sized * 4 - 1 }),
+    );
+    await secondTurn(past);
+    expect(past.told.warnings).toHaveLength(1);
+    expect(past.told.warnings[0]).toContain("step 'report' (5002)");
+    expect(past.told.warnings[0]).not.toContain('rrr');
+  });
+
+  test('[T11] bounds what a token inflates to', async () => {
+    const filled = saga(
+      { name: 'filled', version: '1', input: z.object({ text: z.string() }) },
+      function* () {
+        yield* elicit('go', { message: 'Go?', schema: Empty });
+        return 'done';
+      },
+    );
+    const { host } = hostOf(filled);
+    expect(suspended(await host.start('filled', { text: 'x'.repeat(1_000_000) })).token.length).toBeLessThan(
+      9000,
+    );
+    const turn = failed(await host.start('filled', { text: 'x'.repeat(1_048_577) }));
+    expect(turn.error).toMatchObject({ code: 'token_too_large' });
+    expect(String(turn.error)).toContain('input (');
+  });
+});
+
+describe('the other limits', () => {
+  const counting = saga({ name: 'counting', version: '1' }, function* () {
+    for (let index = 0; index < 10; index += 1) yield* random();
+    yield* elicit('go', { message: 'Go?', schema: Empty });
+    return 'done';
+  });
+
+  test('[T11] maxJournalEntries holds n entries and refuses n + 1', async () => {
+    const enough = hostOf(counting, limited({ maxJournalEntries: 11 })).host;
+    const { token } = suspended(await enough.start('counting', {}));
+    expect((await enough.resume(token, [accept('go', {})])).status).toBe('completed');
+    const tight = hostOf(counting, limited({ maxJournalEntries: 10 })).host;
+    const last = suspended(await tight.start('counting', {}));
+    expect(failed(await tight.resume(last.token, [accept('go', {})])).error).toMatchObject({
+      code: 'limit_exceeded',
+      public: false,
+    });
+  });
+
+  test('[T11] maxCommands holds n commands in one turn and refuses n + 1, a body without end included', async () => {
+    expect((await hostOf(counting, limited({ maxCommands: 11 })).host.start('counting', {})).status).toBe(
+      'suspended',
+    );
+    const turn = failed(await hostOf(counting, limited({ maxCommands: 10 })).host.start('counting', {}));
+    expect(String(turn.error)).toContain('more than 10 commands');
+    const endless = saga({ name: 'endless', version: '1' }, function* () {
+      for (;;) yield* random();
+    });
+    const ended = await hostOf(endless, limited({ maxCommands: 500 })).host.start('endless', {});
+    expect(failed(ended).error).toMatchObject({ code: 'limit_exceeded' });
+  });
+
+  test('[T11] maxAnswers holds n answers in one request and refuses n + 1, before the token is opened', async () => {
+    const { host, told } = hostOf(counting, limited({ maxAnswers: 3 }));
+    const { token } = suspended(await host.start('counting', {}));
+    const answers = ['go', 'a', 'b', 'c'].map((id) => accept(id, {}));
+    expect((await host.resume(token, answers.slice(0, 3))).status).toBe('completed');
+    await expect(host.resume('nonsense', answers)).rejects.toMatchObject({
+      code: 'invalid_params',
+      message: 'Invalid params: answers: more than 3 step results',
+    });
+    expect(told.rejections).toEqual([]);
+  });
+
+  const nested = (levels: number): Json => (levels === 0 ? 1 : { in: nested(levels - 1) });
+
+  test('[T11] holds arguments 64 levels deep and refuses 65, naming the place', async () => {
+    const { host } = hostOf(
+      saga({ name: 'deep', version: '1', input: z.record(z.string(), z.unknown()) }, function* () {
+        yield* elicit('go', { message: 'Go?', schema: Empty });
+        return 'done';
+      }),
+    );
+    const { token } = suspended(await host.start('deep', nested(64)));
+    expect((await host.resume(token, [accept('go', {})])).status).toBe('completed');
+    await expect(host.start('deep', nested(65))).rejects.toThrow(
+      /^Invalid params: arguments\.in.*nested deeper than 64 levels$/,
+    );
+  });
+
+  test('[T11] holds answers 64 levels deep and refuses 65', async () => {
+    const { host } = hostOf(counting);
+    const { token } = suspended(await host.start('counting', {}));
+    const resume = (result: Json): Promise<unknown> => host.resume(token, [{ stepId: 'go', result }]);
+    await expect(resume({ action: 'accept', content: nested(63) })).resolves.toMatchObject({
+      status: 'completed',
+    });
+    await expect(resume({ action: 'accept', content: nested(64) })).rejects.toThrow(
+      /answers\[0\]\.result\.content\.in.*nested deeper than 64 levels$/,
+    );
+    const error = { code: -1, message: '', data: nested(65) };
+    await expect(host.resume(token, [{ stepId: 'go', error }])).rejects.toThrow(/answers\[0\]\.error\.data/);
+  });
+
+  test('[T11] does not go down with a hundred thousand levels', async () => {
+    const { host } = hostOf(counting);
+    const { token } = suspended(await host.start('counting', {}));
+    let deep: Json = [];
+    for (let level = 0; level < 100_000; level += 1) deep = [deep];
+    await expect(host.start('counting', { deep })).rejects.toMatchObject({ code: 'invalid_params' });
+    await expect(host.resume(token, [{ stepId: 'go', result: deep }])).rejects.toMatchObject({
+      code: 'invalid_params',
+    });
+  });
+
+  test.each([
+    ['maxAnswers', 0],
+    ['maxAnswers', Number.NaN],
+    ['maxCommands', 1.5],
+    ['maxJournalEntries', -1],
+    ['maxTokenBytes', Number.POSITIVE_INFINITY],
+  ])('[T11] refuses %s of %s when the host is made', (name, limit) => {
+    expect(() => hostOf(counting, limited({ [name]: limit }))).toThrow(RangeError);
+    expect(() => hostOf(counting, limited({ [name]: limit }))).toThrow(name);
+  });
+
+  test('[T11] a limit that is undefined is the default, not none', async () => {
+    const { host } = hostOf(counting, {
+      limits: { maxAnswers: undefined } as unknown as Partial<HostLimits>,
+    });
+    expect(host.settings.limits.maxAnswers).toBe(2000);
+  });
+});

@@ -1,0 +1,141 @@
+import { describe, expect, test } from 'vitest';
+import { createSagaHost, elicit, saga, SealError, step, type Program } from '@mcp-saga/server';
+import * as z from 'zod';
+import { hostOf, keyOf, oldKey } from '../fixtures/host.ts';
+import { asking, Empty } from '../fixtures/sagas.ts';
+
+const base = { sagas: [asking()], audience: 'deployer', keys: oldKey };
+
+describe('a host is not made', () => {
+  test('of two sagas of one name', () => {
+    expect(() => createSagaHost({ ...base, sagas: [asking(), asking('asking', '2')] })).toThrow(
+      "Two sagas are named 'asking'. A token is bound to a name: rename one of them.",
+    );
+  });
+
+  test.each<[string, object, string]>([
+    [
+      'input that is no object',
+      { input: z.string() },
+      "Saga 'odd', input: wrap the schema in z.object({…}).",
+    ],
+    ['output that is no object', { output: z.array(z.string()) }, "Saga 'odd', output: wrap the schema"],
+    ['input that JSON lacks', { input: z.object({ when: z.date() }) }, "Saga 'odd', input: the input schema"],
+    [
+      'output that is a transform',
+      { output: z.object({ size: z.string().transform((text) => text.length) }) },
+      "Saga 'odd', output: the output schema",
+    ],
+    [
+      'a schema without JSON Schema',
+      { input: { '~standard': { version: 1, vendor: 'own', validate: (value: unknown) => ({ value }) } } },
+      "Saga 'odd', input: a schema of 'own'",
+    ],
+  ])('of a saga with %s, which would take tools/list down for all', (_, schemas, problem) => {
+    const odd = { ...asking('odd'), ...schemas };
+    expect(() => createSagaHost({ ...base, sagas: [odd] })).toThrow(TypeError);
+    expect(() => createSagaHost({ ...base, sagas: [odd] })).toThrow(problem);
+  });
+
+  test('without an audience', () => {
+    expect(() => createSagaHost({ ...base, audience: '' })).toThrow('needs an audience');
+    expect(() => createSagaHost({ sagas: [], keys: oldKey } as never)).toThrow('needs an audience');
+  });
+
+  test.each([[undefined], ['production'], ['Development'], ['staging'], ['']])(
+    '[T7] without keys where the environment is %o, and says how to make one',
+    (environment) => {
+      const make = (): unknown => createSagaHost({ ...base, keys: undefined, environment });
+      expect(make).toThrow(SealError);
+      expect(make).toThrow(/set SAGA_KEYS to "k1:<32 random bytes, base64url>"/);
+    },
+  );
+
+  test.each(['', '  ', []])('[T7] of empty keys: %o', (keys) => {
+    for (const environment of ['production', 'development', 'test']) {
+      expect(() => createSagaHost({ ...base, keys, environment })).toThrow(SealError);
+    }
+  });
+
+  test('[T7] of a bad key, and the error names the position, never the value', () => {
+    const bad = 'kq-secret-kq';
+    for (const keys of [`${oldKey},new:${bad}`, `${oldKey},${bad}`, [oldKey, `new:${bad}`]]) {
+      const make = (): unknown => createSagaHost({ ...base, keys });
+      expect(make).toThrow(/key 2 of 2/);
+      expect(make).not.toThrow(bad);
+    }
+    expect(() => createSagaHost({ ...base, keys: `${oldKey},${keyOf('other', 0x11)}` })).toThrow(
+      /key 2 of 2/,
+    );
+    expect(() => createSagaHost({ ...base, keys: `${oldKey},${keyOf('old', 0x33)}` })).toThrow(/key 2 of 2/);
+  });
+});
+
+describe('a host that draws its key', () => {
+  test.each(['development', 'test'])('[T7] warns in %s', (environment) => {
+    const warnings: string[] = [];
+    createSagaHost({
+      ...base,
+      keys: undefined,
+      environment,
+      hooks: { onWarning: (message) => warnings.push(message) },
+    });
+    expect(warnings).toEqual([expect.stringContaining('SAGA_KEYS')]);
+  });
+
+  test('[T7] does so in production only when it is asked for, and for itself alone', async () => {
+    const one = hostOf(asking(), { keys: 'ephemeral' }).host;
+    const two = hostOf(asking(), { keys: 'ephemeral' }).host;
+    const turn = await one.start('asking', {});
+    if (turn.status !== 'suspended') throw new Error(turn.status);
+    await expect(two.resume(turn.token)).rejects.toMatchObject({ reason: 'unknown-key' });
+    expect((await one.resume(turn.token)).status).toBe('suspended');
+  });
+});
+
+describe('a host', () => {
+  test('[T7] prints no keys', () => {
+    const { host } = hostOf(asking(), { keys: `${oldKey},${keyOf('other', 0x55)}` });
+    const bytes = oldKey.replace('old:', '');
+    expect(JSON.stringify(host)).not.toContain(bytes);
+    expect(JSON.stringify(host.settings)).not.toContain(bytes);
+  });
+
+  test.each([
+    ['a record', z.record(z.string(), z.string())],
+    ['a union of objects', z.union([z.object({ a: z.string() }), z.object({ b: z.string() })])],
+    ['a transform of its input', z.object({ size: z.string().transform((text) => text.length) })],
+  ])('serves a saga whose input is %s', (_, input) => {
+    expect(hostOf({ ...asking(), input }).host.sagas).toHaveLength(1);
+  });
+
+  test('lists the programs it serves', () => {
+    const sagas: Program[] = [asking(), asking('other')];
+    expect(hostOf(sagas).host.sagas).toEqual(sagas);
+  });
+});
+
+describe('a command that is created and never yielded', () => {
+  const floating = saga({ name: 'floating', version: '1' }, function* () {
+    step('forgotten', () => 1);
+    yield* elicit('go', { message: 'Go?', schema: Empty });
+    return 'done';
+  });
+  const run = async (environment: string): Promise<readonly string[]> => {
+    const { host, told } = hostOf(floating, { environment });
+    const turn = await host.start('floating', {});
+    if (turn.status !== 'suspended') throw new Error(turn.status);
+    await host.resume(turn.token, [{ stepId: 'go', result: { action: 'accept', content: {} } }]);
+    return told.warnings;
+  };
+
+  test.each(['development', 'test'])('is warned of in %s, with what to write', async (environment) => {
+    expect(await run(environment)).toEqual([
+      "Saga 'floating' created step('forgotten') and never yielded it, so it did not happen. Write: yield* step('forgotten').",
+    ]);
+  });
+
+  test('is not looked for in production', async () => {
+    expect(await run('production')).toEqual([]);
+  });
+});

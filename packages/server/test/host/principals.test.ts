@@ -1,0 +1,175 @@
+import { describe, expect, test, vi } from 'vitest';
+import type { Caller, Json, PrincipalOption } from '@mcp-saga/server';
+import { accept, completed, hostOf, suspended } from '../fixtures/host.ts';
+import { asking } from '../fixtures/sagas.ts';
+
+const ada: Caller = { principal: { issuer: 'https://id', subject: 'ada', client: 'app' } };
+const eve: Caller = { principal: { issuer: 'https://id', subject: 'eve', client: 'app' } };
+const nobody: Caller = {};
+const answer = [accept('target', { target: 'x' })];
+
+describe('the principal', () => {
+  test('[T6] that started a saga goes on with it', async () => {
+    const { host } = hostOf(asking());
+    const { token } = suspended(await host.start('asking', {}, ada));
+    expect(completed(await host.resume(token, answer, ada)).result).toBe('x');
+  });
+
+  test.each([
+    ['another subject', ada, eve],
+    ['another client', ada, { principal: { issuer: 'https://id', subject: 'ada', client: 'other' } }],
+    ['another issuer', ada, { principal: { issuer: 'https://evil', subject: 'ada', client: 'app' } }],
+    ['no issuer', ada, { principal: { subject: 'ada', client: 'app' } }],
+    ['a principal that vanishes', ada, nobody],
+    ['a principal that appears', nobody, ada],
+  ])('[T6] refuses %s mid-saga, and tells the hook why', async (_, before, after) => {
+    const { host, told } = hostOf(asking());
+    const { token } = suspended(await host.start('asking', {}, before));
+    await expect(host.resume(token, answer, after)).rejects.toMatchObject({ reason: 'principal' });
+    expect(told.rejections).toEqual([{ reason: 'principal', suppressed: 0 }]);
+    expect(told.steps.map(({ type }) => type)).toEqual(['asked']);
+    expect((await host.resume(token, answer, before)).status).toBe('completed');
+  });
+
+  test('[T6] cannot be imitated by the members of another one', async () => {
+    const { host } = hostOf(asking());
+    const { token } = suspended(
+      await host.start('asking', {}, { principal: { subject: 'a","client":"b', client: 'c' } }),
+    );
+    const other = { principal: { subject: 'a', client: 'b","client":"c' } };
+    await expect(host.resume(token, answer, other)).rejects.toMatchObject({ reason: 'principal' });
+  });
+
+  test('[T6] needs a subject, even from a host that names it itself', async () => {
+    const { host } = hostOf(asking());
+    const none = { principal: { client: 'app' } } as unknown as Caller;
+    await expect(host.start('asking', {}, none)).rejects.toMatchObject({ code: 'principal_missing' });
+  });
+});
+
+const bySubject: PrincipalOption = (authInfo) => {
+  const { extra, clientId } = authInfo as { extra?: { sub?: string }; clientId: string };
+  return extra?.sub === undefined ? undefined : { subject: extra.sub, client: clientId };
+};
+
+const authenticated = (clientId: string, sub: string): Caller => ({ authInfo: { clientId, extra: { sub } } });
+
+describe('auth info', () => {
+  test('[T6] refuses to start without the option, and says what to give', async () => {
+    const { host } = hostOf(asking());
+    const started = host.start('asking', {}, { authInfo: { clientId: 'app' } });
+    await expect(started).rejects.toMatchObject({ code: 'principal_missing', public: false });
+    await expect(started).rejects.toThrow("principal: 'client-only'");
+  });
+
+  test('[T6] binds the saga to the subject that the option finds', async () => {
+    const { host } = hostOf(asking(), { principal: bySubject });
+    const { token } = suspended(await host.start('asking', {}, authenticated('app', 'ada')));
+    await expect(host.resume(token, answer, authenticated('app', 'eve'))).rejects.toMatchObject({
+      reason: 'principal',
+    });
+    expect((await host.resume(token, answer, authenticated('app', 'ada'))).status).toBe('completed');
+  });
+
+  test.each([
+    ['gives nothing', (): undefined => undefined],
+    ['gives an empty subject', () => ({ subject: '', client: 'app' })],
+    ['gives a subject that is no string', () => ({ subject: 7 as unknown as string, client: 'app' })],
+  ])('[T6] refuses where the option %s', async (_, principal) => {
+    const { host } = hostOf(asking(), { principal });
+    const caller = { authInfo: { clientId: 'app' } };
+    await expect(host.start('asking', {}, caller)).rejects.toMatchObject({ code: 'principal_missing' });
+    const open = hostOf(asking()).host;
+    const { token } = suspended(await open.start('asking', {}));
+    await expect(host.resume(token, answer, caller)).rejects.toMatchObject({ code: 'principal_missing' });
+  });
+
+  test('[T6] counts by the client alone only where that is asked for', async () => {
+    const { host } = hostOf(asking(), { principal: 'client-only' });
+    const { token } = suspended(await host.start('asking', {}, authenticated('app', 'ada')));
+    await expect(host.resume(token, answer, authenticated('other', 'ada'))).rejects.toMatchObject({
+      reason: 'principal',
+    });
+    expect((await host.resume(token, answer, authenticated('app', 'eve'))).status).toBe('completed');
+    const none = host.start('asking', {}, { authInfo: { clientId: '' } });
+    await expect(none).rejects.toMatchObject({ code: 'principal_missing' });
+  });
+
+  test('[T6] an option that throws lets nothing start', async () => {
+    const { host, told } = hostOf(asking(), {
+      principal: () => {
+        throw new Error('directory down');
+      },
+    });
+    await expect(host.start('asking', {}, { authInfo: {} })).rejects.toThrow('directory down');
+    expect(told.steps).toEqual([]);
+  });
+});
+
+describe('authorize and admit', () => {
+  test('[T6] authorize is asked on every turn, with the caller and the saga', async () => {
+    const authorize = vi.fn(() => true);
+    const { host } = hostOf(asking(), { authorize });
+    const { token } = suspended(await host.start('asking', {}, ada));
+    await host.resume(token, answer, ada);
+    expect(authorize.mock.calls).toMatchObject([
+      [ada, { name: 'asking', version: '1' }],
+      [ada, { name: 'asking', version: '1' }],
+    ]);
+  });
+
+  test('[T6] authorize refuses a start by name, and a resume by the frozen answer', async () => {
+    let allowed = false;
+    const { host, told } = hostOf(asking(), { authorize: async () => allowed });
+    await expect(host.start('asking', {})).rejects.toMatchObject({ code: 'forbidden', public: true });
+    allowed = true;
+    const { token } = suspended(await host.start('asking', {}));
+    allowed = false;
+    await expect(host.resume(token, answer)).rejects.toMatchObject({ code: 'refused', reason: 'forbidden' });
+    expect(told.rejections).toEqual([{ reason: 'forbidden', suppressed: 0 }]);
+  });
+
+  test('[T6] authorize that fails allows nothing', async () => {
+    const { host } = hostOf(asking(), {
+      authorize: async () => {
+        throw new Error('policy down');
+      },
+    });
+    await expect(host.start('asking', {})).rejects.toThrow('policy down');
+  });
+
+  test('[T11] admit is asked after the token was opened and before the body is replayed', async () => {
+    const replayed = vi.fn();
+    const saga = asking();
+    const watched = {
+      ...saga,
+      advance: (...all: Parameters<typeof saga.advance>) => (replayed(), saga.advance(...all)),
+    };
+    const admit = vi.fn(() => true);
+    const { host, told } = hostOf(watched, { admit });
+    const { token, sagaId } = suspended(await host.start('asking', {}, ada));
+    const sealed = (await host.inspect(token)).claims.principal;
+    expect(replayed).toHaveBeenCalledTimes(1);
+
+    admit.mockReturnValue(false);
+    await expect(host.resume(token, answer, ada)).rejects.toMatchObject({ reason: 'not-admitted' });
+    expect(replayed).toHaveBeenCalledTimes(1);
+    expect(told.rejections).toEqual([{ reason: 'not-admitted', suppressed: 0 }]);
+    expect(admit.mock.calls).toEqual([
+      [{ principal: sealed, sagaId, turn: 1, bytes: 0 }],
+      [{ principal: sealed, sagaId, turn: 2, bytes: token.length }],
+    ]);
+
+    admit.mockClear();
+    await expect(host.resume(`${token}x`, answer, ada)).rejects.toMatchObject({ code: 'refused' });
+    expect(admit).not.toHaveBeenCalled();
+  });
+
+  test('[T11] admit refuses a start before the arguments are parsed', async () => {
+    const saga = asking();
+    const begin = vi.fn((args: Json) => saga.begin(args));
+    const { host } = hostOf({ ...saga, begin }, { admit: () => false });
+    await expect(host.start('asking', {})).rejects.toMatchObject({ code: 'forbidden' });
+    expect(begin).not.toHaveBeenCalled();
+  });
+});

@@ -1,0 +1,360 @@
+import { serveSagas, type ServeSagasOptions } from '@mcp-saga/server/serve';
+import { elicit, log, progress, saga, SealError, step, type Saga } from '@mcp-saga/server';
+import { describe, expect, test } from 'vitest';
+import * as z from 'zod';
+import { accept, hooksInto, hostOf, newKey, nothingTold, oldKey, say, suspended } from './fixtures/host.ts';
+import { asking, complexTool, Empty, telling } from './fixtures/sagas.ts';
+import { ask, eras, post, postText, read, type RawAnswer } from './fixtures/raw.ts';
+import { start } from './fixtures/clock.ts';
+import { deferred } from './fixtures/deferred.ts';
+
+function serve(options: Partial<ServeSagasOptions> = {}): ReturnType<typeof serveSagas> {
+  return serveSagas({
+    name: 'deployer',
+    version: '1.0.0',
+    sagas: [complexTool()],
+    keys: oldKey,
+    environment: 'production',
+    ...options,
+  });
+}
+
+/** What the era adds to every result. */
+function own({ last }: RawAnswer): Record<string, unknown> {
+  const { resultType: _, _meta: __, ...rest } = last.result ?? {};
+  return rest;
+}
+
+describe.each(eras)('raw JSON-RPC of the %s era', (era) => {
+  test.each(['fast', 'portable', 'mixed'] as const)(
+    '[W1, P2] the complex exchange, field by field, sealed %s',
+    async (how) => {
+      const fast = serve({ sealing: 'fast' });
+      const portable = serve({ sealing: 'portable' });
+      const [one, two, three] = {
+        fast: [fast, fast, fast],
+        portable: [portable, portable, portable],
+        mixed: [fast, portable, fast],
+      }[how] as [typeof fast, typeof fast, typeof fast];
+
+      const first = await ask(
+        one,
+        era,
+        'tools/callSaga',
+        { name: 'complex_tool', arguments: { initial_arg: 'value' } },
+        'client-req-1',
+      );
+      expect(first.last).toMatchObject({ jsonrpc: '2.0', id: 'client-req-1' });
+      const sagaToken = String(first.last.result?.['sagaToken']);
+      expect(own(first)).toStrictEqual({
+        state: 'suspended',
+        sagaToken,
+        steps: [
+          {
+            type: 'elicitation',
+            stepId: 'step-elicitation-A',
+            params: {
+              message: 'Please provide the deployment target:',
+              requestedSchema: {
+                type: 'object',
+                properties: { target: { type: 'string' } },
+                required: ['target'],
+              },
+            },
+          },
+        ],
+      });
+
+      const target = accept('step-elicitation-A', { target: 'production' });
+      const second = await ask(
+        two,
+        era,
+        'tools/resumeSaga',
+        { sagaToken, completedSteps: [target] },
+        'client-req-2',
+      );
+      const newToken = String(second.last.result?.['sagaToken']);
+      expect(newToken).not.toBe(sagaToken);
+      expect(own(second)).toStrictEqual({
+        state: 'suspended',
+        sagaToken: newToken,
+        steps: [
+          {
+            type: 'sampling',
+            stepId: 'step-sampling-B',
+            params: {
+              messages: [
+                {
+                  role: 'user',
+                  content: { type: 'text', text: "Is deploying to 'production' safe right now?" },
+                },
+              ],
+              maxTokens: 100,
+            },
+          },
+        ],
+      });
+
+      const verdict = say('step-sampling-B', 'Yes, all systems are green.');
+      const third = await ask(
+        three,
+        era,
+        'tools/resumeSaga',
+        { sagaToken: newToken, completedSteps: [target, verdict] },
+        'client-req-3',
+      );
+      expect(own(third)).toStrictEqual({
+        content: [
+          {
+            type: 'text',
+            text: 'Deployment to production initiated successfully based on confirmation.',
+          },
+        ],
+      });
+    },
+  );
+
+  test('a body over the limit is 413, and nothing of it runs', async () => {
+    const told = nothingTold();
+    const small = serve({ handler: { maxRequestBodySize: 2000 }, hooks: hooksInto(told) });
+    const big = { name: 'complex_tool', arguments: { initial_arg: 'x'.repeat(3000) } };
+    expect((await small.fetch(post(era, 'tools/callSaga', big))).status).toBe(413);
+    const huge = postText(era, 'tools/callSaga', ' '.repeat(4 * 1024 * 1024 + 1));
+    expect((await serve({ hooks: hooksInto(told) }).fetch(huge)).status).toBe(413);
+    expect(told.turns).toEqual([]);
+  });
+
+  test('[W5] progress and log messages come before the answer, where they were asked for', async () => {
+    const server = serve({ sagas: [telling()] });
+    const meta = { progressToken: 'p-1', 'io.modelcontextprotocol/logLevel': 'info' };
+    const asked = await ask(server, era, 'tools/callSaga', { name: 'telling', _meta: meta });
+    expect(asked.messages.slice(0, -1).map(({ method, params }) => [method, params])).toMatchObject([
+      ['notifications/progress', { progressToken: 'p-1', progress: 1, total: 3, message: 'begun' }],
+      ['notifications/message', { level: 'info', data: 'begun' }],
+    ]);
+    expect(asked.last.result).toMatchObject({ state: 'suspended' });
+  });
+
+  test('[W5] neither is sent to a client that did not ask for it', async () => {
+    const { messages } = await ask(serve({ sagas: [telling()] }), era, 'tools/callSaga', { name: 'telling' });
+    const methods = messages.slice(0, -1).map(({ method }) => method);
+    // Before 2026-07-28 log messages come unless the client sets a level.
+    expect(methods).toEqual(era === 'modern' ? [] : ['notifications/message']);
+  });
+
+  test('progress that is told while the last step runs is not lost', async () => {
+    const chatty = saga({ name: 'chatty', version: '1' }, function* () {
+      for (let index = 1; index <= 50; index += 1) yield* progress(index);
+      yield* step('work', () => 1);
+      yield* progress(51);
+      return 'done';
+    });
+    const { messages } = await ask(serve({ sagas: [chatty] }), era, 'tools/callSaga', {
+      name: 'chatty',
+      _meta: { progressToken: 7 },
+    });
+    expect(messages.slice(0, -1).map(({ params }) => params?.['progress'])).toEqual(
+      Array.from({ length: 51 }, (_, index) => index + 1),
+    );
+  });
+
+  test('a saga that waits has no steps and says how long', async () => {
+    const waiting = saga({ name: 'waiting', version: '1' }, function* () {
+      yield* step(
+        'flaky',
+        () => {
+          throw new Error('not yet');
+        },
+        { retry: { attempts: 2, delay: 60_000, jitter: false } },
+      );
+      return 'done';
+    });
+    const answer = await ask(serve({ sagas: [waiting], clock: () => start }), era, 'tools/callSaga', {
+      name: 'waiting',
+    });
+    expect(own(answer)).toMatchObject({ state: 'suspended', steps: [], retryAfterMs: 60_000 });
+  });
+});
+
+const contextual = (seen: unknown[]): Saga<undefined, undefined> =>
+  saga({ name: 'contextual', version: '1' }, function* () {
+    yield* step('use', ({ context }) => {
+      seen.push(context);
+    });
+    return 'used';
+  });
+
+describe('serveSagas', () => {
+  test('answers 404 beside its path, and says where MCP is', async () => {
+    const server = serve();
+    for (const path of ['/', '/mcp/', '/MCP', '/mcp/x', '/x?/mcp']) {
+      // oxlint-disable-next-line no-await-in-loop -- a few paths
+      const response = await server.fetch(new Request(`http://localhost${path}`, { method: 'POST' }));
+      expect([path, response.status]).toEqual([path, 404]);
+      // oxlint-disable-next-line no-await-in-loop -- a few paths
+      expect(await response.text()).toContain('/mcp');
+    }
+    const elsewhere = serve({ path: '/sagas' });
+    const moved = new Request('http://localhost/sagas?a=b', post('legacy', 'tools/list', {}));
+    expect((await elsewhere.fetch(moved)).status).toBe(200);
+  });
+
+  test('[T7] takes the keys from the env of the runtime, at the first request', async () => {
+    const envs: unknown[] = [];
+    const server = serve({
+      keys: (env) => {
+        envs.push(env);
+        return (env as { readonly SAGA_KEYS: string }).SAGA_KEYS;
+      },
+      sagas: [asking()],
+      clock: () => start,
+    });
+    const env = { SAGA_KEYS: newKey };
+    const params = { name: 'asking' };
+    const { last } = await read(await server.fetch(post('modern', 'tools/callSaga', params), env));
+    const { keyId } = await hostOf(asking(), { keys: newKey }).host.inspect(
+      String(last.result?.['sagaToken']),
+    );
+    expect(keyId).toBe('new');
+    await server.fetch(post('modern', 'tools/callSaga', params), env);
+    expect(envs).toEqual([env]);
+  });
+
+  test.each([undefined, '', 'k1:short'])('[T7] does not answer without good keys: %o', async (keys) => {
+    const lacking = serve({ keys: () => keys });
+    await expect(lacking.fetch(post('modern', 'tools/list', {}), {})).rejects.toThrow(SealError);
+    if (keys !== undefined) expect(() => serve({ keys })).toThrow(SealError);
+  });
+
+  test('hands the env of each request to its steps, or what `context` makes of it', async () => {
+    const seen: unknown[] = [];
+    const plain = serve({ sagas: [contextual(seen)] });
+    const made = serve({
+      sagas: [contextual(seen)],
+      context: (request, env) => ({ method: request.method, env }),
+    });
+    for (const [server, env] of [
+      [plain, 'one'],
+      [plain, 'two'],
+      [made, 'three'],
+    ] as const) {
+      // oxlint-disable-next-line no-await-in-loop -- one after the other
+      await server.fetch(post('modern', 'tools/callSaga', { name: 'contextual' }), env);
+    }
+    expect(seen).toEqual(['one', 'two', { method: 'POST', env: 'three' }]);
+  });
+
+  test('keeps the contexts of two requests at once apart', async () => {
+    const seen: unknown[] = [];
+    const gates = { one: deferred<void>(), two: deferred<void>() };
+    const slow = saga({ name: 'slow', version: '1' }, function* () {
+      yield* step('wait', ({ context }) => gates[context as 'one' | 'two'].promise);
+      yield* step('use', ({ context }) => {
+        seen.push(context);
+      });
+      return 'used';
+    });
+    const server = serve({ sagas: [slow] });
+    const send = (env: string): Promise<Response> =>
+      server.fetch(post('modern', 'tools/callSaga', { name: 'slow' }), env);
+    const [one, two] = [send('one'), send('two')];
+    gates.two.resolve();
+    await two;
+    gates.one.resolve();
+    await one;
+    expect(seen).toEqual(['two', 'one']);
+  });
+
+  test('[T6] authenticates each request, and binds the saga to its principal', async () => {
+    const server = serve({
+      sagas: [asking()],
+      authenticate: (request) => {
+        const user = request.headers.get('authorization');
+        return user === null ? undefined : { token: user, clientId: 'app', scopes: [], extra: { sub: user } };
+      },
+      principal: (authInfo) => {
+        const { clientId, extra } = authInfo as { clientId: string; extra: { sub: string } };
+        return { subject: extra.sub, client: clientId };
+      },
+    });
+    const as = async (user: string | undefined, method: string, params: object): Promise<RawAnswer> => {
+      const headers = user === undefined ? {} : { authorization: user };
+      return read(await server.fetch(post('modern', method, params, 1, { headers })));
+    };
+    const { last } = await as('ada', 'tools/callSaga', { name: 'asking' });
+    const resume = {
+      sagaToken: last.result?.['sagaToken'],
+      completedSteps: [accept('target', { target: 'x' })],
+    };
+    for (const other of ['eve', undefined]) {
+      // oxlint-disable-next-line no-await-in-loop -- one after the other
+      expect((await as(other, 'tools/resumeSaga', resume)).last.error).toMatchObject({ code: -32602 });
+    }
+    expect((await as('ada', 'tools/resumeSaga', resume)).last.result).toMatchObject({
+      content: [{ text: 'x' }],
+    });
+  });
+
+  test('lets more be registered on each server', async () => {
+    const server = serve({
+      extend: (mcp) => {
+        mcp.registerTool('own', { inputSchema: z.object({}) }, () => ({
+          content: [{ type: 'text', text: 'own' }],
+        }));
+      },
+    });
+    const { last } = await ask(server, 'modern', 'tools/list', {});
+    expect(last.result).toMatchObject({ tools: [{ name: 'complex_tool' }, { name: 'own' }] });
+  });
+
+  test('reports to onError what the transport refuses, and takes an onerror of its own', async () => {
+    const told = nothingTold();
+    await serve({ hooks: hooksInto(told) }).fetch(postText('modern', 'tools/list', '{}'));
+    expect(told.errors).toHaveLength(1);
+    const errors: unknown[] = [];
+    const handler = { onerror: (error: Error) => errors.push(error) };
+    await serve({ hooks: hooksInto(told), handler }).fetch(postText('modern', 'tools/list', '{}'));
+    expect([told.errors.length, errors.length]).toEqual([1, 1]);
+  });
+
+  test('[P2] goes on with a saga that a host without MCP started, where its audience is the same', async () => {
+    const { host } = hostOf(asking());
+    const { token } = suspended(await host.start('asking', {}, {}, { method: 'tools/callSaga' }));
+    const resume = { sagaToken: token, completedSteps: [accept('target', { target: 'x' })] };
+    const named = serve({ sagas: [asking()], clock: () => start });
+    expect((await ask(named, 'modern', 'tools/resumeSaga', resume)).last.result).toMatchObject({
+      content: [{ text: 'x' }],
+    });
+    const other = serve({ sagas: [asking()], clock: () => start, audience: 'other' });
+    expect((await ask(other, 'modern', 'tools/resumeSaga', resume)).last.error).toMatchObject({
+      code: -32602,
+    });
+  });
+
+  test('[U4] a client that goes away aborts the step', async () => {
+    const started = deferred<AbortSignal>();
+    const ended = deferred<void>();
+    const slow = saga({ name: 'slow', version: '1' }, function* () {
+      yield* log('info', 'begun');
+      yield* step('work', async ({ signal }) => {
+        started.resolve(signal);
+        await new Promise<void>((resolve) =>
+          signal.addEventListener('abort', () => resolve(), { once: true }),
+        );
+        ended.resolve();
+      });
+      yield* elicit('go', { message: 'Go?', schema: Empty });
+      return 'done';
+    });
+    const told = nothingTold();
+    const leaving = new AbortController();
+    const request = post('modern', 'tools/callSaga', { name: 'slow' }, 1, { signal: leaving.signal });
+    const answered = serve({ sagas: [slow], hooks: hooksInto(told) }).fetch(request);
+    expect((await started.promise).aborted).toBe(false);
+    leaving.abort();
+    await ended.promise;
+    await answered.catch(() => undefined);
+    expect(told.turns).toEqual([]);
+    expect(told.errors).toEqual([]);
+  });
+});

@@ -1,0 +1,62 @@
+import { stripVTControlCharacters } from 'node:util';
+import { describe, expect, it } from 'vitest';
+import { type Command, isRunning, root, start } from '../support/command.ts';
+import { serversOf } from './server-pids.ts';
+
+const tsx = `${root}/node_modules/tsx/dist/cli.mjs`;
+const result = 'Deployment to production initiated successfully based on confirmation.';
+
+const run = (...args: readonly string[]): Command =>
+  start(process.execPath, [tsx, 'examples/quickstart/start.ts', ...args]);
+
+describe.concurrent('pnpm start', () => {
+  it.each([
+    { args: [], why: 'without a terminal' },
+    { args: ['--yes'], why: 'with --yes' },
+    { args: ['--', '-y'], why: 'with -y behind the dashes that other package managers want' },
+  ])('[P2] answers by script $why, each request on the other process, and ends', async ({ args }) => {
+    const command = run(...args);
+    const pids = await serversOf(command);
+    expect(pids.filter(isRunning)).toStrictEqual(pids);
+
+    const { code, output } = await command.ended;
+    expect({ code, output }).toMatchObject({ code: 0 });
+    expect(output.trimEnd().endsWith(result)).toBe(true);
+    expect(output.match(/Request \d to [AB]/g)).toStrictEqual([
+      'Request 1 to A',
+      'Request 2 to B',
+      'Request 3 to A',
+    ]);
+    expect(output.match(/(?<=│ {2})[AB] (asks the \w+|gave a token|ran \w+|ended the saga)/g)).toStrictEqual([
+      'A asks the user',
+      'A gave a token',
+      'B asks the model',
+      'B gave a token',
+      'A ran deploy',
+      'A ended the saga',
+    ]);
+    expect(output).toMatch(/token of \d{3,4} bytes/);
+    expect(stripVTControlCharacters(output)).toBe(output);
+    expect(pids.filter(isRunning)).toStrictEqual([]);
+  });
+
+  it('says how it is used', async () => {
+    const { code, output } = await run('--help').ended;
+    expect(output).toContain('pnpm start [--yes]');
+    expect(code).toBe(0);
+  });
+
+  it.each(['--no', 'yes'])('refuses %s and says how it is used', async (flag) => {
+    const { code, output } = await run(flag).ended;
+    expect(output).toContain(`'${flag}'`);
+    expect(output).toContain('pnpm start [--yes]');
+    expect(code).toBe(2);
+  });
+});
+
+describe.concurrent('the client of the quickstart', () => {
+  it('ends on another server the saga whose server was killed', async () => {
+    const { code, output } = await start(process.execPath, [tsx, 'examples/quickstart/client.ts']).ended;
+    expect({ code, output }).toMatchObject({ code: 0, output: expect.stringContaining(result) });
+  });
+});

@@ -1,0 +1,54 @@
+import { describe, expect, it } from 'vitest';
+import { type Bundle, bundleWorker } from './bundle.ts';
+import { type Serving, startServing } from './serving.ts';
+import { workerd, workerdArgs, workerdPort } from './workerd.ts';
+
+// Long enough for workerd to be downloaded.
+const timeout = 300_000;
+
+/** Serves a worker with workerd, which refuses what a module does on its own: timers, randomness, requests. */
+async function serve(bundle: Bundle): Promise<Serving> {
+  const executable = await workerd.executable();
+  return await startServing({
+    executable,
+    args: workerdArgs,
+    cwd: bundle.folder,
+    keys: '',
+    port: workerdPort,
+  });
+}
+
+async function withBundle<T>(entry: string, use: (bundle: Bundle) => Promise<T>): Promise<T> {
+  const bundle = await bundleWorker(entry);
+  try {
+    return await use(bundle);
+  } finally {
+    await bundle.remove();
+  }
+}
+
+describe('at import', { timeout }, () => {
+  it('[P1] no package does anything', async () => {
+    const exported = await withBundle('import-all.ts', async (bundle) => {
+      const serving = await serve(bundle);
+      try {
+        return await (await fetch(serving.url)).json();
+      } finally {
+        await serving.stop();
+      }
+    });
+    expect(exported).toMatchObject({
+      client: expect.arrayContaining(['callSaga']),
+      core: expect.arrayContaining(['saga']),
+      seal: expect.arrayContaining(['createSealer']),
+      server: expect.arrayContaining(['createSagaHost']),
+      serve: expect.arrayContaining(['serveSagas']),
+    });
+  });
+
+  it('a module that draws a random byte is refused: the test above can fail', async () => {
+    await withBundle('import-impure.ts', async (bundle) => {
+      await expect(serve(bundle)).rejects.toThrow(/global scope/);
+    });
+  });
+});
