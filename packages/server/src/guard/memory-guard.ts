@@ -18,7 +18,6 @@ interface UsedTurn {
 export function memoryGuard(clock: () => number = Date.now): SagaGuard & { readonly size: number } {
   const turns = new Map<string, UsedTurn>();
   const claims = new Map<string, number>();
-  const at = ({ sagaId, turn }: Pick<Fence, 'sagaId' | 'turn'>): string => `${sagaId}:${turn}`;
   const forget = (now: number): void => {
     for (const [key, { expiresAt }] of turns) if (expiresAt <= now) turns.delete(key);
     for (const [key, expiresAt] of claims) if (expiresAt <= now) claims.delete(key);
@@ -70,4 +69,8 @@ export function memoryGuard(clock: () => number = Date.now): SagaGuard & { reado
       return true;
     },
   };
+}
+
+function at({ sagaId, turn }: Pick<Fence, 'sagaId' | 'turn'>): string {
+  return `${sagaId}:${turn}`;
 }

@@ -17,8 +17,8 @@ export class Registry {
     for (const saga of sagas) {
       if (this.#current.has(saga.name)) {
         throw new TypeError(
-          `Two sagas are named '${saga.name}'. A token is bound to a name: rename one of them, or list the older ` +
-            'version in `previous` of the newer one.',
+          `Two sagas are named '${saga.name}'. A token is bound to a name: rename one of them. An older version goes ` +
+            'into `previous` of the newer one.',
         );
       }
       assertListable(saga);

@@ -40,11 +40,11 @@ export async function suspend(
     const { cancelToken, cancelAfter } = await sealCancelToken(settings.sealer, next);
     await settings.hooks.onSuspended({ saga: claims.saga.name, sagaId, turn, cancelToken, cancelAfter });
   }
-  const { toWire } = stepIdsOf(state.generation);
+  const ids = stepIdsOf(state.generation);
   return {
     status: 'suspended',
     token,
-    steps: outcome.steps.map((step) => ({ ...step, stepId: toWire(step.stepId) })),
+    steps: outcome.steps.map((step) => ({ ...step, stepId: ids.toWire(step.stepId) })),
     expiresAt,
     ...(outcome.retryAfterMs === undefined ? {} : { retryAfterMs: outcome.retryAfterMs }),
     ...(outcome.content === undefined ? {} : { content: outcome.content }),

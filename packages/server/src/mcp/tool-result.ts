@@ -29,12 +29,14 @@ export function toToolResult(saga: string, turn: CompletedTurn | FailedTurn): To
 
 /** What was undone and what was not, in sentences that a model can act on. */
 function undoing({ compensated, residue }: FailedTurn): readonly string[] {
-  const named = (steps: FailedTurn['compensated']): string =>
-    steps
-      .map(({ stepId, label }) => (label === undefined ? `'${stepId}'` : `'${stepId}' (${label})`))
-      .join(', ');
   return [
     ...(compensated.length === 0 ? [] : [`Undone: ${named(compensated)}.`]),
     ...(residue.length === 0 ? [] : [`Not undone, and left as it is: ${named(residue)}.`]),
   ];
+}
+
+function named(steps: FailedTurn['compensated']): string {
+  return steps
+    .map(({ stepId, label }) => (label === undefined ? `'${stepId}'` : `'${stepId}' (${label})`))
+    .join(', ');
 }
