@@ -1,0 +1,335 @@
+import { describe, expect, test as it } from 'vitest';
+import { z } from 'zod';
+import {
+  compensator,
+  continueAs,
+  createSagaHost,
+  elicit,
+  generateKey,
+  memoryGuard,
+  saga,
+  sleep,
+  step,
+  TokenRefused,
+  type SagaHostOptions,
+  type SagaTurn,
+  type SuspendedSagaFacts,
+  type SuspendedTurn,
+} from '../src/index.ts';
+
+const Ok = z.object({ ok: z.boolean() });
+const accept = { action: 'accept', content: { ok: true } } as const;
+
+/** A shop whose saga charges, asks, ships, asks for a review. Undo: refund. */
+function shop(forks: 'refuse' | 'accept' = 'refuse') {
+  const ledger: string[] = [];
+  const order = saga({ name: 'order', version: '1', forks }, function* () {
+    yield* step('charge', ({ idempotencyKey }) => void ledger.push(`charge ${idempotencyKey.slice(0, 4)}`), {
+      compensate: () => void ledger.push('refund'),
+    });
+    yield* elicit('ship', { message: 'Ship?', schema: Ok });
+    yield* step('ship', () => void ledger.push('shipped'));
+    yield* elicit('review', { message: 'Good?', schema: Ok });
+    return 'thanks';
+  });
+  return { ledger, order };
+}
+
+const keys = generateKey();
+const hostOf = (options: Partial<SagaHostOptions> & Pick<SagaHostOptions, 'sagas'>) =>
+  createSagaHost({ keys, audience: 'shop', environment: 'production', ...options });
+
+function waiting(turn: SagaTurn): SuspendedTurn {
+  if (turn.status !== 'suspended') throw new Error(`not suspended but ${turn.status}`);
+  return turn;
+}
+
+describe('forks', () => {
+  it("[E7] needs a guard for a saga with forks: 'refuse'", () => {
+    expect(() => hostOf({ sagas: [shop().order] })).toThrow('needs a guard');
+  });
+
+  it('[E7] without a guard, an older token can be reloaded and refunded after a newer one shipped', async () => {
+    const { ledger, order } = shop('accept');
+    const host = hostOf({ sagas: [order] });
+    const one = waiting(await host.start('order', {}));
+    waiting(await host.resume(one.token, [{ stepId: 'ship', result: accept }]));
+    const reloaded = await host.resume(one.token, [{ stepId: 'ship', result: { action: 'decline' } }]);
+    expect(ledger.slice(1)).toEqual(['shipped', 'refund']);
+    expect(reloaded).toMatchObject({ status: 'failed', compensated: [{ stepId: 'charge' }], residue: [] });
+  });
+
+  it('[T13] [E7] with a guard the refund attack is refused with the frozen answer', async () => {
+    const { ledger, order } = shop();
+    const reasons: string[] = [];
+    const host = hostOf({
+      sagas: [order],
+      guard: memoryGuard(),
+      hooks: { onReject: ({ reason }) => reasons.push(reason) },
+    });
+    const one = waiting(await host.start('order', {}));
+    waiting(await host.resume(one.token, [{ stepId: 'ship', result: accept }]));
+    await expect(host.resume(one.token, [{ stepId: 'ship', result: { action: 'decline' } }])).rejects.toThrow(
+      new TokenRefused('used'),
+    );
+    expect(ledger.slice(1)).toEqual(['shipped']);
+    expect(reasons).toEqual(['used']);
+  });
+
+  it('[T13] the same token with the same answers gives the same response and runs nothing', async () => {
+    const { ledger, order } = shop();
+    const host = hostOf({ sagas: [order], guard: memoryGuard() });
+    const one = waiting(await host.start('order', {}));
+    const answers = [{ stepId: 'ship', result: accept }];
+    const [first, second] = await Promise.all([
+      host.resume(one.token, answers),
+      host.resume(one.token, answers),
+    ]);
+    expect(second).toEqual(first);
+    expect(await host.resume(one.token, [...answers, { stepId: 'other', result: {} }])).toEqual(first);
+    expect(ledger).toHaveLength(2);
+  });
+
+  it('[T13] runs nothing when the guard cannot be asked', async () => {
+    const { ledger, order } = shop();
+    const guard = memoryGuard();
+    const host = hostOf({
+      sagas: [order],
+      guard: { ...guard, begin: () => Promise.reject(new Error('redis is gone')) },
+    });
+    const one = waiting(await host.start('order', {}));
+    await expect(host.resume(one.token, [{ stepId: 'ship', result: accept }])).rejects.toMatchObject({
+      code: 'guard_down',
+    });
+    expect(ledger).toHaveLength(1);
+  });
+
+  it('[T13] runs again when a lease ran out, and refuses the late finish', async () => {
+    let time = 1_000_000;
+    const clock = () => time;
+    const ran: number[] = [];
+    let hang: (() => void) | undefined;
+    const slow = saga({ name: 'slow', version: '1', forks: 'refuse' }, function* () {
+      yield* elicit('go', { message: 'Go?', schema: Ok });
+      yield* step('work', async () => {
+        ran.push(time);
+        if (ran.length === 1) await new Promise<void>((resolve) => (hang = resolve));
+      });
+      return 'done';
+    });
+    const host = hostOf({ sagas: [slow], guard: memoryGuard(clock), clock });
+    const one = waiting(await host.start('slow', {}));
+    const answers = [{ stepId: 'go', result: accept }];
+    const late = host.resume(one.token, answers);
+    while (hang === undefined) await new Promise((resolve) => setImmediate(resolve));
+    time += 60_000;
+    expect(await host.resume(one.token, answers)).toMatchObject({ status: 'completed', result: 'done' });
+    hang();
+    await expect(late).rejects.toMatchObject({ code: 'busy' });
+    expect(ran).toHaveLength(2);
+  });
+
+  it('[T13] claims a step that runs once; begun before, its outcome is unknown', async () => {
+    const ran: string[] = [];
+    let crash = true;
+    const once = saga({ name: 'once', version: '1', forks: 'refuse' }, function* () {
+      yield* elicit('go', { message: 'Go?', schema: Ok });
+      yield* step('fire', () => void ran.push('fire'), {
+        once: true,
+        compensateUnknown: () => void ran.push('look'),
+      });
+      return 'fired';
+    });
+    const guard = memoryGuard();
+    const host = hostOf({
+      sagas: [once],
+      guard: {
+        ...guard,
+        finish: (fence, sealed) => (crash ? Promise.reject(new Error('crash')) : guard.finish(fence, sealed)),
+        begin: (claim) => guard.begin({ ...claim, leaseMs: 0 }),
+      },
+    });
+    const one = waiting(await host.start('once', {}));
+    await expect(host.resume(one.token, [{ stepId: 'go', result: accept }])).rejects.toMatchObject({
+      code: 'guard_down',
+    });
+    crash = false;
+    expect(await host.resume(one.token, [{ stepId: 'go', result: accept }])).toMatchObject({
+      status: 'failed',
+      compensated: [{ stepId: 'fire' }],
+    });
+    expect(ran).toEqual(['fire', 'look']);
+  });
+});
+
+describe('cancel', () => {
+  it('[E6] undoes what was done, once; older tokens do nothing', async () => {
+    const { ledger, order } = shop();
+    const host = hostOf({ sagas: [order], guard: memoryGuard() });
+    const one = waiting(await host.start('order', {}));
+    const two = waiting(await host.resume(one.token, [{ stepId: 'ship', result: accept }]));
+    await expect(host.cancel(one.token)).rejects.toThrow(TokenRefused);
+    expect(ledger).not.toContain('refund');
+    const cancelled = await host.cancel(two.token, {}, { reason: 'changed my mind' });
+    expect(cancelled).toMatchObject({ status: 'failed', compensated: [{ stepId: 'charge' }] });
+    // The guard has kept the public message; the reason it was given is in it.
+    expect(await host.cancel(two.token)).toMatchObject({
+      status: 'failed',
+      compensated: [{ stepId: 'charge' }],
+    });
+    await expect(host.resume(two.token, [{ stepId: 'review', result: accept }])).rejects.toThrow(
+      TokenRefused,
+    );
+    expect(ledger.filter((line) => line === 'refund')).toHaveLength(1);
+  });
+
+  it('[E7] cancel of any token of a finished saga does nothing', async () => {
+    const { ledger, order } = shop();
+    const host = hostOf({ sagas: [order], guard: memoryGuard() });
+    const one = waiting(await host.start('order', {}));
+    const two = waiting(await host.resume(one.token, [{ stepId: 'ship', result: accept }]));
+    expect(await host.resume(two.token, [{ stepId: 'review', result: accept }])).toMatchObject({
+      status: 'completed',
+    });
+    await expect(host.cancel(one.token)).rejects.toThrow(TokenRefused);
+    await expect(host.cancel(two.token)).rejects.toThrow(TokenRefused);
+    expect(ledger.slice(1)).toEqual(['shipped']);
+  });
+
+  it('[E7] is not offered by a saga that does not declare forks', async () => {
+    const plain = saga({ name: 'plain', version: '1' }, function* () {
+      yield* elicit('go', { message: 'Go?', schema: Ok });
+      return '';
+    });
+    const host = hostOf({ sagas: [plain], guard: memoryGuard() });
+    const one = waiting(await host.start('plain', {}));
+    await expect(host.cancel(one.token)).rejects.toMatchObject({ code: 'cancel_not_offered' });
+  });
+
+  it('[E8] of ten sagas nine finish and one is undone, by a delayed queue of the operator', async () => {
+    let time = 1_000_000;
+    const clock = () => time;
+    const { ledger, order } = shop();
+    const queue = new Map<string, SuspendedSagaFacts>();
+    const host = hostOf({
+      sagas: [order],
+      guard: memoryGuard(clock),
+      clock,
+      hooks: {
+        onSuspended: (suspended) => void queue.set(suspended.sagaId, suspended),
+        onSettled: ({ sagaId }) => void queue.delete(sagaId),
+      },
+    });
+    for (let index = 0; index < 10; index += 1) {
+      const one = waiting(await host.start('order', {}));
+      const two = waiting(await host.resume(one.token, [{ stepId: 'ship', result: accept }]));
+      if (index !== 4) await host.resume(two.token, [{ stepId: 'review', result: accept }]);
+    }
+    expect(queue.size).toBe(1);
+    const [left] = queue.values();
+    await expect(host.cancel((left as SuspendedSagaFacts).cancelToken)).rejects.toThrow(TokenRefused);
+    time = (left as SuspendedSagaFacts).cancelAfter;
+    expect(await host.cancel((left as SuspendedSagaFacts).cancelToken)).toMatchObject({
+      compensated: [{ stepId: 'charge' }],
+    });
+    expect(queue.size).toBe(0);
+    expect(ledger.filter((line) => line === 'refund')).toHaveLength(1);
+    await expect(host.resume((left as SuspendedSagaFacts).cancelToken, [])).rejects.toThrow(TokenRefused);
+  });
+});
+
+describe('versions', () => {
+  const make = (version: string, label: string, more: object = {}) =>
+    saga({ name: 'deploy', version, forks: 'accept', ...more }, function* () {
+      yield* step(`charge-${label}`, () => 7, {
+        compensate: refund.for(({ result }) => ({ amount: result })),
+      });
+      yield* elicit('go', { message: 'Go?', schema: Ok });
+      return label;
+    });
+  const refunds: number[] = [];
+  const refund = compensator(
+    'refund',
+    z.object({ amount: z.number() }),
+    ({ args }) => void refunds.push(args.amount),
+  );
+
+  it('[R5] old and new code run side by side; a token names its version', async () => {
+    const old = make('1', 'old');
+    const one = waiting(await hostOf({ sagas: [old] }).start('deploy', {}));
+    const host = hostOf({ sagas: [make('2', 'new', { previous: [{ saga: old }] })] });
+    expect(await host.resume(one.token, [{ stepId: 'go', result: accept }])).toMatchObject({ result: 'old' });
+    const two = waiting(await host.start('deploy', {}));
+    expect(await host.resume(two.token, [{ stepId: 'go', result: accept }])).toMatchObject({ result: 'new' });
+    const late = hostOf({ sagas: [make('2', 'new', { previous: [{ saga: old, until: new Date(0) }] })] });
+    expect(await late.resume(one.token, [{ stepId: 'go', result: accept }])).toMatchObject({
+      status: 'failed',
+    });
+  });
+
+  it('[R3] named compensators run when the version is gone and the saga wants that', async () => {
+    const one = waiting(await hostOf({ sagas: [make('1', 'old')] }).start('deploy', {}));
+    const host = hostOf({ sagas: [make('2', 'new', { onMismatch: 'compensate' })], compensators: [refund] });
+    refunds.length = 0;
+    expect(await host.resume(one.token, [])).toMatchObject({
+      status: 'failed',
+      compensated: [{ stepId: 'charge-old' }],
+      residue: [],
+    });
+    expect(refunds).toEqual([7]);
+  });
+
+  it('[T11] a token that grew too large fails before the user is asked, and what was done is undone', async () => {
+    const done: string[] = [];
+    const big = saga({ name: 'big', version: '1', forks: 'accept' }, function* () {
+      yield* step('charge', () => 'x'.repeat(70_000), { compensate: () => void done.push('refund') });
+      yield* elicit('go', { message: 'Go?', schema: Ok });
+      return '';
+    });
+    const turn = await hostOf({ sagas: [big] }).start('big', {});
+    expect(turn).toMatchObject({
+      status: 'failed',
+      compensated: [{ stepId: 'charge' }],
+      error: { code: 'token_too_large' },
+    });
+    expect(done).toEqual(['refund']);
+  });
+
+  it('keeps a bounded token over a loop of many turns', async () => {
+    const loop = saga(
+      { name: 'loop', version: '1', input: z.object({ left: z.number() }) },
+      function* ({ left }): Generator<never, string, never> {
+        const commands = function* () {
+          yield* elicit('more', { message: `${left} left`, schema: Ok });
+          return left === 0 ? 'end' : ((yield* continueAs(again(), { left: left - 1 })) as string);
+        };
+        return yield* commands() as never;
+      },
+    );
+    const again = () => loop;
+    const host = hostOf({ sagas: [loop] });
+    let turn = await host.start('loop', { left: 500 });
+    let longest = 0;
+    for (let count = 0; turn.status === 'suspended'; count += 1) {
+      longest = Math.max(longest, turn.token.length);
+      const [asked] = turn.steps;
+      expect(asked?.stepId).toBe(count === 0 ? 'more' : `more@${count}`);
+      turn = await host.resume(turn.token, [{ stepId: asked?.stepId ?? '', result: accept }]);
+    }
+    expect(turn).toMatchObject({ status: 'completed', result: 'end' });
+    expect(longest).toBeLessThan(1_000);
+  });
+
+  it('[W6] [T6] a token of a saga that sleeps lives an hour longer than its sleep', async () => {
+    let time = 1_000_000;
+    const lazy = saga({ name: 'lazy', version: '1' }, function* () {
+      yield* sleep(10 * 60 * 60 * 1000);
+      return 'rested';
+    });
+    const host = hostOf({ sagas: [lazy], clock: () => time });
+    const one = waiting(await host.start('lazy', {}));
+    expect(one).toMatchObject({ steps: [], retryAfterMs: 36_000_000, expiresAt: time + 11 * 60 * 60 * 1000 });
+    time += 36_000_000;
+    expect(await host.resume(one.token, [])).toMatchObject({ result: 'rested' });
+  });
+});
