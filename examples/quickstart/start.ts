@@ -32,12 +32,13 @@ async function main(args: readonly string[]): Promise<number> {
   if (output.columns === 0) output.columns = 80;
   const stopped = new AbortController();
   let status: number | undefined;
-  for (const [signal, code] of Object.entries(signals)) {
-    process.on(signal, () => {
-      status ??= code;
-      stopped.abort();
-    });
-  }
+  const stop = (code: number): void => {
+    status ??= code;
+    stopped.abort();
+  };
+  for (const [signal, code] of Object.entries(signals)) process.on(signal, () => stop(code));
+  // Nobody reads on: `pnpm start | head`.
+  output.on('error', () => stop(141));
   const { signal } = stopped;
   const show = createShow(output);
   const byScript = options.yes || !input.isTTY || !output.isTTY;

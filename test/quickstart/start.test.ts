@@ -4,10 +4,10 @@ import { type Command, isRunning, root, start } from '../support/command.ts';
 import { serversOf } from './server-pids.ts';
 
 const tsx = `${root}/node_modules/tsx/dist/cli.mjs`;
+const script = 'examples/quickstart/start.ts';
 const result = 'Deployment to production initiated successfully based on confirmation.';
 
-const run = (...args: readonly string[]): Command =>
-  start(process.execPath, [tsx, 'examples/quickstart/start.ts', ...args]);
+const run = (...args: readonly string[]): Command => start(process.execPath, [tsx, script, ...args]);
 
 describe.concurrent('pnpm start', () => {
   it.each([
@@ -38,6 +38,12 @@ describe.concurrent('pnpm start', () => {
     expect(output).toMatch(/token of \d{3,4} bytes/);
     expect(stripVTControlCharacters(output)).toBe(output);
     expect(pids.filter(isRunning)).toStrictEqual([]);
+  });
+
+  it('ends quietly when nobody reads on', async () => {
+    const { output } = await start('sh', ['-c', `'${process.execPath}' '${tsx}' ${script} --yes | head -n 1`])
+      .ended;
+    expect(output).toMatch(/^┌ {2}One saga[^\n]*\n$/);
   });
 
   it('says how it is used', async () => {

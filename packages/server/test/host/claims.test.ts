@@ -168,6 +168,20 @@ describe('expiry', () => {
     await expect(broken.host.resume(token, answer)).rejects.toMatchObject({ reason: 'revoked' });
   });
 
+  test('[T6] counts what was issued by the token, not by the saga; each token has an id of its own', async () => {
+    const { host, clock } = hostOf(asking());
+    const first = suspended(await host.start('asking', {}));
+    clock.now += minute;
+    const second = suspended(await host.resume(first.token));
+    const [one, two] = [await host.inspect(first.token), await host.inspect(second.token)];
+    expect([one.claims.iat, two.claims.iat]).toEqual([start, start + minute]);
+    expect([one.claims.born, two.claims.born]).toEqual([start, start]);
+    expect(one.claims.jti).not.toBe(two.claims.jti);
+    const later = hostOf(asking(), { clock, rejectIssuedBefore: start + minute }).host;
+    await expect(later.resume(first.token, answer)).rejects.toMatchObject({ reason: 'revoked' });
+    expect((await later.resume(second.token, answer)).status).toBe('completed');
+  });
+
   test('[T6] takes a clock that gives fractions', async () => {
     const clock = testClock(start + 0.25);
     const { host } = hostOf(asking(), { clock });
