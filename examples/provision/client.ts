@@ -1,6 +1,6 @@
 /** Two servers, one cloud, three users: one keeps the machine, one declines, one's answer is sent twice. */
 import assert from 'node:assert/strict';
-import { startSaga, type ElicitationResult } from '@mcp-saga/client';
+import { startSaga, SuspendedSaga, type ElicitationResult } from '@mcp-saga/client';
 import { connect, startServer } from '@mcp-saga/example-run-server';
 import { generateKey } from '@mcp-saga/server';
 import { startCloud } from './cloud.ts';
@@ -24,7 +24,9 @@ async function provision(answer: ElicitationResult, times = 1): Promise<string> 
   let text = '';
   for (let time = 0; time < times; time += 1) {
     // oxlint-disable-next-line no-await-in-loop -- the same answer again, as after a lost response
-    const end = await turn.saga.withAnswers([{ stepId: question.stepId, result: answer }]).resume([], { client: onB });
+    const end = await SuspendedSaga.from(onB, turn.saga).resume([
+      { stepId: question.stepId, result: answer },
+    ]);
     assert(end.status === 'completed');
     text = end.result.content.map((block) => ('text' in block ? block.text : '')).join('');
     console.log(`B says: ${text}\n`);

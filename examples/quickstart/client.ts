@@ -2,12 +2,12 @@
 import assert from 'node:assert/strict';
 import { resumeSaga, startSaga } from '@mcp-saga/client';
 import { generateKey } from '@mcp-saga/server';
-import { connect } from './connect.ts';
-import { startServer } from './server-process.ts';
+import { connect, startServer } from '@mcp-saga/example-run-server';
 
-const keys = generateKey();
+const environment = { SAGA_KEYS: generateKey() };
+const folder = new URL('.', import.meta.url);
 
-const first = await startServer('first', { keys });
+const first = await startServer('first', { folder, environment });
 const turn = await startSaga(await connect(first.url), {
   name: 'complex_tool',
   arguments: { initial_arg: 'value' },
@@ -19,7 +19,7 @@ console.log(
   `Suspended at ${turn.saga.steps[0]?.stepId}, kept as ${kept.length} characters of JSON; its server is killed.`,
 );
 
-const second = await startServer('second', { keys });
+const second = await startServer('second', { folder, environment });
 const result = await resumeSaga(await connect(second.url), JSON.parse(kept), {
   handlers: {
     elicitation: ({ message }) => {

@@ -1,8 +1,7 @@
 import { type CallToolResult, type StepAnswer, startSaga, SuspendedSaga } from '@mcp-saga/client';
 import { generateKey } from '@mcp-saga/server';
 import type { Answering } from './answering.ts';
-import { connect } from './connect.ts';
-import { type ServerProcess, startServer } from './server-process.ts';
+import { connect, startServer, type ServerProcess } from '@mcp-saga/example-run-server';
 import type { Show } from './show.ts';
 import { TurnReports } from './turn-reports.ts';
 
@@ -46,8 +45,14 @@ export async function runInTurns({ answer, show, signal }: RunOptions): Promise<
 
 async function startBoth(reports: TurnReports, signal: AbortSignal): Promise<[ServerProcess, ServerProcess]> {
   const keys = generateKey();
+  const folder = new URL('.', import.meta.url);
   const start = (name: string): Promise<ServerProcess> =>
-    startServer(name, { keys, signal, onLine: (line) => reports.hear(name, line) });
+    startServer(name, {
+      folder,
+      environment: { SAGA_KEYS: keys },
+      signal,
+      onLine: (line) => reports.hear(name, line),
+    });
   const [a, b] = await Promise.allSettled([start('A'), start('B')]);
   if (a.status === 'fulfilled' && b.status === 'fulfilled') return [a.value, b.value];
   if (a.status === 'fulfilled') await a.value.stop();

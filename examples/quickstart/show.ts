@@ -3,7 +3,7 @@ import { styleText } from 'node:util';
 import { cancel, intro, log, outro } from '@clack/prompts';
 import type { CallToolResult, SagaCall, SagaStep, SagaTurn, StepAnswer } from '@mcp-saga/client';
 import type { Answering } from './answering.ts';
-import type { ServerProcess } from './server-process.ts';
+import type { ServerProcess } from '@mcp-saga/example-run-server';
 import type { TurnReport } from './turn-reports.ts';
 
 /** Shows what happens in a run. */

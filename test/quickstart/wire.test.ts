@@ -1,8 +1,9 @@
 import { generateKey } from '@mcp-saga/server';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type ServerProcess, startServer } from '../../examples/quickstart/server-process.ts';
+import { type ServerProcess, startServer } from '../../examples/run-server/index.ts';
 import { type Era, type JsonRpcRequest, post, withoutMetadata } from '../support/json-rpc.ts';
 
+const folder = new URL('../../examples/quickstart/', import.meta.url);
 const answerA = {
   stepId: 'step-elicitation-A',
   result: { action: 'accept', content: { target: 'production' } },
@@ -24,8 +25,16 @@ describe.each<Era>(['legacy', 'modern'])('the quickstart on the wire, %s era', (
   beforeAll(async () => {
     const keys = generateKey();
     [first, second] = await Promise.all([
-      startServer('first', { keys, onLine: (line) => did.first.push(line) }),
-      startServer('second', { keys, onLine: (line) => did.second.push(line) }),
+      startServer('first', {
+        folder,
+        environment: { SAGA_KEYS: keys },
+        onLine: (line) => did.first.push(line),
+      }),
+      startServer('second', {
+        folder,
+        environment: { SAGA_KEYS: keys },
+        onLine: (line) => did.second.push(line),
+      }),
     ]);
   });
   afterAll(async () => {
@@ -124,7 +133,10 @@ describe.each<Era>(['legacy', 'modern'])('the quickstart on the wire, %s era', (
   });
 
   it('a process with another key refuses the token with the frozen answer', async () => {
-    const stranger = await startServer('stranger', { keys: generateKey('k1') });
+    const stranger = await startServer('stranger', {
+      folder,
+      environment: { SAGA_KEYS: generateKey('k1') },
+    });
     try {
       const { result } = await send(first, {
         jsonrpc: '2.0',

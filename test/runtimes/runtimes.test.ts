@@ -2,13 +2,14 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { generateKey } from '@mcp-saga/server';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type ServerProcess, startServer } from '../../examples/quickstart/server-process.ts';
+import { type ServerProcess, startServer } from '../../examples/run-server/index.ts';
 import { post } from '../support/json-rpc.ts';
 import { type Bundle, bundleServer, bundleWorker } from './bundle.ts';
 import { bun, deno, node, type Runtime } from './runtime.ts';
 import { type Serving, startServing } from './serving.ts';
 import { workerd, workerdArgs, workerdPort } from './workerd.ts';
 
+const quickstart = new URL('../../examples/quickstart/', import.meta.url);
 const source = 'examples/quickstart/server.ts';
 const ownLine = /^MCP is served at http:\/\/127\.0\.0\.1:(\d+)\/mcp$/;
 
@@ -91,7 +92,7 @@ describe('the quickstart on other runtimes', () => {
   let here: ServerProcess;
 
   beforeAll(async () => {
-    here = await startServer('here', { keys });
+    here = await startServer('here', { folder: quickstart, environment: { SAGA_KEYS: keys } });
   });
   afterAll(async () => {
     await here.stop();

@@ -13,8 +13,10 @@ export interface ServerProcess {
 }
 
 export interface ServerProcessOptions {
-  /** `SAGA_KEYS`: what the processes that serve a saga in turns have in common. */
-  readonly keys: string;
+  /** The folder of the example, as a URL: its `server.ts` is started. */
+  readonly folder: URL;
+  /** Its environment, beside this process's own: `SAGA_KEYS`, which processes that serve a saga in turns share. */
+  readonly environment: { readonly SAGA_KEYS: string; readonly [name: string]: string };
   /** Each line it prints on standard error. */
   readonly onLine?: (line: string) => void;
   /** Aborts the start. */
@@ -22,19 +24,25 @@ export interface ServerProcessOptions {
 }
 
 /**
- * Starts `server.ts` in a process of its own, on a free port of 127.0.0.1.
+ * Starts the `server.ts` of an example in a process of its own, on a free port of 127.0.0.1.
  *
  * @throws Error with what the process said when it ends before it serves
  */
 export async function startServer(name: string, options: ServerProcessOptions): Promise<ServerProcess> {
-  const { keys, onLine, signal } = options;
+  const { folder, environment, onLine, signal } = options;
   signal?.throwIfAborted();
   const child = spawn(
     process.execPath,
-    ['--import', import.meta.resolve('tsx'), '--import', './end-with-parent.ts', 'server.ts'],
+    [
+      '--import',
+      import.meta.resolve('tsx'),
+      '--import',
+      import.meta.resolve('./end-with-parent.ts'),
+      'server.ts',
+    ],
     {
-      cwd: fileURLToPath(new URL('.', import.meta.url)),
-      env: { ...process.env, PORT: '0', SAGA_KEYS: keys },
+      cwd: fileURLToPath(folder),
+      env: { ...process.env, ...environment, PORT: '0' },
       stdio: 'pipe',
     },
   );

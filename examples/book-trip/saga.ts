@@ -1,0 +1,40 @@
+import { elicit, pivot, saga, step, type Steps } from '@mcp-saga/server';
+import { z } from 'zod';
+import { agency } from './agency.ts';
+
+const Sure = z.object({ sure: z.boolean() });
+
+/** Books one thing, and knows how to cancel it. */
+function* book(what: string, city: string): Steps<string> {
+  return yield* step('book', ({ idempotencyKey }) => agency.book(what, city, idempotencyKey), {
+    key: what,
+    label: what,
+    compensate: ({ idempotencyKey }) => agency.unbook(what, idempotencyKey),
+  });
+}
+
+/** Books a hotel, a flight and a car, or nothing; asks; pays; and from then on there is no way back. */
+export const bookTrip = saga(
+  {
+    name: 'book_trip',
+    version: '1',
+    description: 'Books a hotel, a flight and a car, asks whether that is right, and pays',
+    input: z.object({ city: z.string() }),
+    // A paid trip must not be undone by going back to the question: the host has a guard for that.
+    forks: 'refuse',
+  },
+  function* ({ city }) {
+    for (const what of ['hotel', 'flight', 'car']) yield* book(what, city);
+    const { sure } = yield* elicit('sure', {
+      message: `Everything is booked in ${city}. Pay?`,
+      schema: Sure,
+    });
+    if (!sure) throw new Error('The user is not sure');
+    yield* step('pay', ({ idempotencyKey }) => agency.pay(city, idempotencyKey), { retry: 3 });
+    yield* pivot('paid');
+    yield* step('mail', ({ idempotencyKey }) => agency.mail(city, idempotencyKey), {
+      retry: { attempts: 2, delay: 1 },
+    });
+    return `Have a good time in ${city}.`;
+  },
+);
