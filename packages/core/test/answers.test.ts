@@ -1,3 +1,4 @@
+/* oxlint-disable unicorn/consistent-function-scoping -- a saga stands in the test that it is for */
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import {
@@ -15,7 +16,17 @@ import {
   type Program,
   type Steps,
 } from '../src/index.ts';
-import { accepted, answered, completed, failed, refused, said, start, suspended, turn } from './support/drive.ts';
+import {
+  accepted,
+  answered,
+  completed,
+  failed,
+  refused,
+  said,
+  start,
+  suspended,
+  turn,
+} from './support/drive.ts';
 import { ask, sagaOf } from './support/sagas.ts';
 import { World } from './support/world.ts';
 
@@ -34,8 +45,8 @@ describe('an answer that does not fit', () => {
     const bad = accepted({ age: 987_654, name: 'x' });
     const again = suspended(await turn(program, first.state, { form: bad }));
     expect(again.steps).toHaveLength(1);
-    const [{ reason, ...step_ } = { reason: '' }] = again.steps;
-    expect(step_).toEqual(first.steps[0]);
+    const [{ reason, ...asked } = { reason: '' }] = again.steps;
+    expect(asked).toEqual(first.steps[0]);
     expect(reason).toContain('age: ');
     expect(reason).toContain('name: ');
     expect(reason).not.toContain('987654');
@@ -54,15 +65,50 @@ describe('an answer that does not fit', () => {
     ['no content', () => ask('q'), { action: 'accept' }, /^content: /],
     ['a list as content', () => ask('q'), { action: 'accept', content: ['secret'] }, /^content: /],
     ['a field too few', () => ask('q'), { action: 'accept', content: { secret: 1 } }, /^word: /],
-    ['another action for a url', () => elicitUrl('q', { message: 'm', url: 'https://a.example' }), { action: 1 }, /^action: /],
-    ['a sample of nobody', () => model(), { content: { type: 'text', text: 'secret' }, model: 'm' }, /^role: /],
-    ['a sample without a model', () => model(), { role: 'user', content: { type: 'text', text: 'secret' } }, /^model: /],
+    [
+      'another action for a url',
+      () => elicitUrl('q', { message: 'm', url: 'https://a.example' }),
+      { action: 1 },
+      /^action: /,
+    ],
+    [
+      'a sample of nobody',
+      () => model(),
+      { content: { type: 'text', text: 'secret' }, model: 'm' },
+      /^role: /,
+    ],
+    [
+      'a sample without a model',
+      () => model(),
+      { role: 'user', content: { type: 'text', text: 'secret' } },
+      /^model: /,
+    ],
     ['a sample without content', () => model(), { role: 'user', model: 'm' }, /^content: /],
-    ['a sample without text', () => model(), { role: 'user', model: 'm', content: { type: 'text' } }, /^content\.text: /],
-    ['a sample without data', () => model(), { role: 'user', model: 'm', content: { type: 'image' } }, /^content\.data: /],
-    ['a sample of another type', () => model(), { role: 'user', model: 'm', content: { type: 'secret' } }, /^content\.type: /],
+    [
+      'a sample without text',
+      () => model(),
+      { role: 'user', model: 'm', content: { type: 'text' } },
+      /^content\.text: /,
+    ],
+    [
+      'a sample without data',
+      () => model(),
+      { role: 'user', model: 'm', content: { type: 'image' } },
+      /^content\.data: /,
+    ],
+    [
+      'a sample of another type',
+      () => model(),
+      { role: 'user', model: 'm', content: { type: 'secret' } },
+      /^content\.type: /,
+    ],
     ['no roots', () => listRoots('q'), {}, /^roots: /],
-    ['a root without a uri', () => listRoots('q'), { roots: [{ uri: 'a' }, { name: 'secret' }] }, /^roots\[1\]\.uri: /],
+    [
+      'a root without a uri',
+      () => listRoots('q'),
+      { roots: [{ uri: 'a' }, { name: 'secret' }] },
+      /^roots\[1\]\.uri: /,
+    ],
   ])('[W4] is refused where it is wrong: %s', async (_, make, result, reason) => {
     const program = asks(make);
     const { state } = suspended(await start(program));
@@ -71,7 +117,11 @@ describe('an answer that does not fit', () => {
     expect(again.steps[0]?.reason).not.toContain('secret');
     expect(again.ignored).toEqual([{ stepId: 'q', why: 'invalid' }]);
     const { structure, client, server } = again.state;
-    expect({ structure, client, server }).toEqual({ structure: '', client: state.client, server: state.server });
+    expect({ structure, client, server }).toEqual({
+      structure: '',
+      client: state.client,
+      server: state.server,
+    });
   });
 });
 
@@ -163,7 +213,13 @@ describe('answers of a turn', () => {
     const repeated = await turn(three(), second.state, { a: of('A'), b: of('B'), c: of('C') });
     expect(completed(repeated)).toBe('ABC');
     expect(repeated.ignored).toEqual([]);
-    for (const conflict of [of('B'), refused(), said('A'), answered(null), { error: { code: 1, message: 'm' }, provenance: 'client' as const }]) {
+    for (const conflict of [
+      of('B'),
+      refused(),
+      said('A'),
+      answered(null),
+      { error: { code: 1, message: 'm' }, provenance: 'client' as const },
+    ]) {
       // oxlint-disable-next-line no-await-in-loop -- one after the other
       await expect(turn(three(), second.state, { c: of('C'), a: conflict })).rejects.toMatchObject({
         code: 'answer_conflict',
@@ -211,7 +267,7 @@ describe('answers of a turn', () => {
     let { state } = suspended(await start(program));
     for (const id of ['parsed', 'refused', 'error']) {
       // oxlint-disable-next-line no-await-in-loop -- one turn after the other
-state = suspended(await turn(program, state, { [id]: given[id] as ClientAnswer })).state;
+      state = suspended(await turn(program, state, { [id]: given[id] as ClientAnswer })).state;
     }
     const outcome = await turn(program, state, given);
     expect(completed(outcome)).toBe('done');
@@ -219,18 +275,20 @@ state = suspended(await turn(program, state, { [id]: given[id] as ClientAnswer }
   });
 
   it('[W4] to a question that was changed since are not used: it is asked again as it is now', async () => {
-    const of_ = (schema: z.ZodType): Program =>
+    const formOf = (schema: z.ZodType): Program =>
       sagaOf(function* () {
         return JSON.stringify(yield* elicit('form', { message: 'm', schema }));
       });
     const narrow = z.object({ word: z.string() });
     const wide = z.object({ word: z.string(), sure: z.boolean() });
-    const first = suspended(await start(of_(narrow)));
-    const second = suspended(await turn(of_(wide), first.state, { form: word }));
+    const first = suspended(await start(formOf(narrow)));
+    const second = suspended(await turn(formOf(wide), first.state, { form: word }));
     expect(second.ignored).toEqual([{ stepId: 'form', why: 'asked otherwise' }]);
     expect(second.steps[0]).not.toHaveProperty('reason');
     const both = accepted({ word: 'w', sure: true });
-    expect(completed(await turn(of_(wide), second.state, { form: both }))).toBe('{"word":"w","sure":true}');
+    expect(completed(await turn(formOf(wide), second.state, { form: both }))).toBe(
+      '{"word":"w","sure":true}',
+    );
   });
 
   it.each(['__proto__', 'constructor', 'toString', 'a.b:c-d', '_', 'x'.repeat(64)])(

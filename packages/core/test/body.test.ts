@@ -1,3 +1,4 @@
+/* oxlint-disable unicorn/consistent-function-scoping -- a saga stands in the test that it is for */
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import {
@@ -78,8 +79,22 @@ describe('ids', () => {
         yield* scope('s', scope('s', all({ s: helper() })));
       }),
     ).toEqual([
-      ...['a', 'a#2', 'x/a', 'a#3', 'x/a#2', '0/a', '0/a#2', 's/a', 's/a#2', 's#2/a'],
-      ...['child', 'child/a', 'child#2', 'child#2/a', 's#3/s/s/a', 's#3/s/s/a#2'],
+      'a',
+      'a#2',
+      'x/a',
+      'a#3',
+      'x/a#2',
+      '0/a',
+      '0/a#2',
+      's/a',
+      's/a#2',
+      's#2/a',
+      'child',
+      'child/a',
+      'child#2',
+      'child#2/a',
+      's#3/s/s/a',
+      's#3/s/s/a#2',
     ]);
   });
 
@@ -103,7 +118,22 @@ describe('ids', () => {
     expect(completed(await start(program, {}, world))).toBe('{"c":"do:s","b":"do:s#2","a":"do:s#3"}');
   });
 
-  const bad = ['', '1a', 'a b', 'a/b', 'a#2', 'a(b)', 'ä', 'x'.repeat(65), '-a', '.a', 'a\n', 5, undefined, null];
+  const bad = [
+    '',
+    '1a',
+    'a b',
+    'a/b',
+    'a#2',
+    'a(b)',
+    'ä',
+    'x'.repeat(65),
+    '-a',
+    '.a',
+    'a\n',
+    5,
+    undefined,
+    null,
+  ];
   it.each(bad)('are refused with a TypeError: %j', async (value) => {
     const id = value as string;
     const makes: (() => unknown)[] = [
@@ -130,11 +160,30 @@ describe('ids', () => {
       () => elicitUrl('a', { message: 'm', url: 'not a url' }),
       () => sample('a', { messages: 5 as never, maxTokens: 1 }),
       () => sample('a', { messages: [], maxTokens: 1.5 }),
-      () => saga({ name: '', version: '1' }, function* () { yield* checkpoint(); return 'x'; }),
-      () => saga({ name: 'x'.repeat(129), version: '1' }, function* () { yield* checkpoint(); return 'x'; }),
-      () => saga({ name: 'x', version: '' }, function* () { yield* checkpoint(); return 'x'; }),
+      () =>
+        saga({ name: '', version: '1' }, function* () {
+          yield* checkpoint();
+          return 'x';
+        }),
+      () =>
+        saga({ name: 'x'.repeat(129), version: '1' }, function* () {
+          yield* checkpoint();
+          return 'x';
+        }),
+      () =>
+        saga({ name: 'x', version: '' }, function* () {
+          yield* checkpoint();
+          return 'x';
+        }),
       () => saga({ name: 'x', version: '1' }, undefined as never),
-      () => call(saga({ name: 'no id', version: '1' }, function* () { yield* checkpoint(); return 'x'; }), undefined),
+      () =>
+        call(
+          saga({ name: 'no id', version: '1' }, function* () {
+            yield* checkpoint();
+            return 'x';
+          }),
+          undefined,
+        ),
     ];
     for (const make of makes) expect(make).toThrow(TypeError);
   });
@@ -165,7 +214,7 @@ describe('a body that yields something else', () => {
   });
 
   it.each(junk)('may catch that and go on, the same on replay: %s', async (_, make) => {
-    const make_ = (): Program =>
+    const fresh = (): Program =>
       sagaOf(function* () {
         let caught = '';
         try {
@@ -177,8 +226,8 @@ describe('a body that yields something else', () => {
         yield* ask('end');
         return caught;
       });
-    const { state } = suspended(await start(make_()));
-    expect(completed(await turn(make_(), state, { end: word }))).toBe('TypeError');
+    const { state } = suspended(await start(fresh()));
+    expect(completed(await turn(fresh(), state, { end: word }))).toBe('TypeError');
   });
 
   it('runs a command that is yielded plainly', async () => {
@@ -255,7 +304,9 @@ describe('limits', () => {
     const world = new World();
     const base = { make, world, answer: () => undefined };
     expect(completed((await drive({ ...base, settings: settings(5) })).outcome)).toBe('done');
-    expect(failed((await drive({ ...base, settings: settings(4) })).outcome)).toBeInstanceOf(SagaLimitExceeded);
+    expect(failed((await drive({ ...base, settings: settings(4) })).outcome)).toBeInstanceOf(
+      SagaLimitExceeded,
+    );
   });
 
   it('[T11] allow as many commands in a turn as they say, replayed ones included', async () => {

@@ -1,3 +1,4 @@
+/* oxlint-disable unicorn/consistent-function-scoping -- a saga stands in the test that it is for */
 import { describe, expect, it } from 'vitest';
 import {
   all,
@@ -31,7 +32,10 @@ describe('idempotency keys', () => {
     completed(await turn(make(), state, { go: word }));
     completed(await turn(make(), state, { go: word }));
     completed(await turn(make(), state, { go: word }));
-    expect(keys).toEqual(['do:before', ...Array.from({ length: 3 }, () => ['do:after', 'do:after#2']).flat()]);
+    expect(keys).toEqual([
+      'do:before',
+      ...Array.from({ length: 3 }, () => ['do:after', 'do:after#2']).flat(),
+    ]);
   });
 
   it('[E1] tell items of a loop by their key, whatever their order', async () => {
@@ -58,7 +62,8 @@ describe('idempotency keys', () => {
     const program = sagaOf(function* () {
       const note = ({ idempotencyKey }: StepContext<undefined>): void =>
         void keys.push(idempotencyKey.split('|', 1)[0] as string);
-      for (const key of ['a', 'a', 'a)#2', 'a#2', 'a)', '(a', 'x/y', ' ', '😀']) yield* step('s', note, { key });
+      for (const key of ['a', 'a', 'a)#2', 'a#2', 'a)', '(a', 'x/y', ' ', '😀'])
+        yield* step('s', note, { key });
       yield* step('s', note);
       yield* step('s', note);
       return 'done';
@@ -135,8 +140,12 @@ describe('attempts', () => {
     expect((await tried({ attempts: 4, delay: 100 }, 0)).times).toEqual([0, 50, 150, 350]);
     expect((await tried({ attempts: 4, delay: 100 }, 0.999_999)).times).toEqual([0, 100, 300, 700]);
     expect((await tried({ attempts: 4, delay: 100, jitter: false }, 0)).times).toEqual([0, 100, 300, 700]);
-    expect((await tried({ attempts: 4, delay: 100, factor: 1, jitter: false })).times).toEqual([0, 100, 200, 300]);
-    expect((await tried({ attempts: 4, delay: 100, maxDelay: 150, jitter: false })).times).toEqual([0, 100, 250, 400]);
+    expect((await tried({ attempts: 4, delay: 100, factor: 1, jitter: false })).times).toEqual([
+      0, 100, 200, 300,
+    ]);
+    expect((await tried({ attempts: 4, delay: 100, maxDelay: 150, jitter: false })).times).toEqual([
+      0, 100, 250, 400,
+    ]);
     expect((await tried(3)).times).toEqual([0, 150, 450]);
   });
 
@@ -171,14 +180,19 @@ describe('attempts', () => {
     expect((error as Error).message).toBe('predicate');
   });
 
-  it.each([0, 1.5, -1, Number.NaN, { attempts: 2, delay: -1 }, { attempts: 2, factor: 0.5 }, { attempts: 2, maxDelay: Number.NaN }])(
-    '[E2] refuses %j as a policy',
-    async (retry) => {
-      const { error, times } = await tried(retry);
-      expect(error).toBeInstanceOf(RangeError);
-      expect(times).toEqual([]);
-    },
-  );
+  it.each([
+    0,
+    1.5,
+    -1,
+    Number.NaN,
+    { attempts: 2, delay: -1 },
+    { attempts: 2, factor: 0.5 },
+    { attempts: 2, maxDelay: Number.NaN },
+  ])('[E2] refuses %j as a policy', async (retry) => {
+    const { error, times } = await tried(retry);
+    expect(error).toBeInstanceOf(RangeError);
+    expect(times).toEqual([]);
+  });
 
   it('[E2] end with a timeout each, which aborts the signal of that attempt alone', async () => {
     const world = new World();

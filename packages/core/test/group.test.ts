@@ -1,3 +1,4 @@
+/* oxlint-disable unicorn/consistent-function-scoping -- a saga stands in the test that it is for */
 import { describe, expect, it } from 'vitest';
 import {
   all,
@@ -68,7 +69,10 @@ describe('all', () => {
     const gates = [deferred(), deferred()];
     const program = sagaOf(function* () {
       const work = (index: 0 | 1): Command<number> =>
-        step('work', () => gates[index]?.promise.then(() => index) as Promise<number>);
+        step('work', async () => {
+          await gates[index]?.promise;
+          return index;
+        });
       results.push(yield* all([work(0), work(1)]));
       results.push(yield* all({ b: step('b', () => 'b'), a: step('a', () => 'a') }));
       results.push(yield* all([]));
@@ -148,6 +152,41 @@ describe('all', () => {
       }
     });
     expect(result.first).toEqual(['finally a', 'finally b', 'finally c', 'caught a']);
+    expect(result.replayed).toEqual(result.first);
+  });
+
+  it('[U3] throws the first error, whatever siblings throw or return from their finally', async () => {
+    const result = await twice(function* (note) {
+      const throwing = function* (): Steps<string> {
+        try {
+          yield* ask('never');
+        } finally {
+          note('finally throws');
+          // oxlint-disable-next-line no-unsafe-finally -- that is what is tested
+          throw new Error('from finally');
+        }
+      };
+      const returning = function* (): Steps<string> {
+        try {
+          yield* ask('never');
+        } finally {
+          // oxlint-disable-next-line no-unsafe-finally -- that is what is tested
+          return 'from finally';
+        }
+      };
+      const failing = (): Command<string> =>
+        step('failing', () => {
+          throw new Error('first');
+        });
+      try {
+        yield* all({ a: throwing(), b: returning(), c: failing() });
+      } catch (error) {
+        note(`caught ${nameOf(error)}`);
+      }
+      const settled = yield* allSettled([all({ a: throwing(), b: returning(), c: failing() })]);
+      note(settled[0].status === 'rejected' ? nameOf(settled[0].reason) : 'fulfilled');
+    });
+    expect(result.first).toEqual(['finally throws', 'caught first', 'finally throws', 'first']);
     expect(result.replayed).toEqual(result.first);
   });
 
@@ -263,7 +302,7 @@ describe('all', () => {
               step('scoped', () => 'scoped'),
             ),
           );
-          note(String(yield* call(other, undefined)));
+          note(JSON.stringify(yield* call(other, undefined)));
           try {
             yield* all([
               step('bad', () => {
@@ -287,7 +326,7 @@ describe('all', () => {
         note(`caught ${nameOf(error)}`);
       }
     });
-    expect(result.first).toEqual(['x,y', 'scoped', 'called', 'caught inner', 'last', 'caught boom']);
+    expect(result.first).toEqual(['x,y', 'scoped', '"called"', 'caught inner', 'last', 'caught boom']);
     expect(result.replayed).toEqual(result.first.filter((note) => note !== 'last'));
   });
 
@@ -567,7 +606,7 @@ describe('all', () => {
           () => scope('a', branch as never),
         ]) {
           try {
-            yield* make() as Command<unknown>;
+            yield* make();
           } catch (error) {
             messages.add(`${(error as Error).name} ${nameOf(error)}`);
           }
@@ -608,13 +647,7 @@ describe('allSettled', () => {
 
 describe('call', () => {
   it('throws into the caller what another body throws before it begins, and refuses one that is no generator', async () => {
-    const destructuring = saga({ name: 'destructuring', version: '1' }, function* ({
-      a,
-    }: {
-      a?: { b: string };
-    }) {
-      return yield* inner(a as { b: string });
-    } as never);
+    const destructuring = saga({ name: 'destructuring', version: '1' }, ({ a }) => inner(a as never));
     const inner = function* ({ b }: { b: string }): Steps<string> {
       return yield* step('b', () => b);
     };
@@ -622,9 +655,9 @@ describe('call', () => {
     const asynchronous = saga({ name: 'asynchronous', version: '1' }, async function* () {
       yield 1;
     } as never);
-    const throwing = saga({ name: 'throwing', version: '1' }, (() => {
+    const throwing = saga({ name: 'throwing', version: '1' }, () => {
       throw new Error('too early');
-    }) as never);
+    });
     const result = await twice(function* (note) {
       for (const other of [destructuring, plain, asynchronous, throwing]) {
         try {
@@ -653,7 +686,7 @@ describe('call', () => {
     const world = new World();
     const program = sagaOf(function* () {
       try {
-        return String(yield* call(other, undefined));
+        return JSON.stringify(yield* call(other, undefined));
       } catch (error) {
         return `${(error as StepError).stepId}: ${nameOf(error)}`;
       }
@@ -665,7 +698,7 @@ describe('call', () => {
       failed(
         await start(
           sagaOf(function* () {
-            return String(yield* call(plainThrow, undefined));
+            return JSON.stringify(yield* call(plainThrow, undefined));
           }),
         ),
       ),

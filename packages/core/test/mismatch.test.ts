@@ -1,3 +1,4 @@
+/* oxlint-disable unicorn/consistent-function-scoping -- a saga stands in the test that it is for */
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import {
@@ -113,10 +114,34 @@ const mismatches: [string, () => Steps<unknown>, () => Steps<unknown>, string, s
     'step a',
     ['step a'],
   ],
-  ['an input that is gone', () => gen(step('a', one, { input: 1 })), () => gen(step('a', one)), 'step a', ['step a']],
-  ['an input that is new', () => gen(step('a', one)), () => gen(step('a', one, { input: 1 })), 'step a', ['step a']],
-  ['an input of another type', () => gen(step('a', one, { input: 1 })), () => gen(step('a', one, { input: '1' })), 'step a', ['step a']],
-  ['a key', () => gen(step('a', one, { key: 'x' })), () => gen(step('a', one, { key: 'y' })), 'step a(x)', ['step a(y)']],
+  [
+    'an input that is gone',
+    () => gen(step('a', one, { input: 1 })),
+    () => gen(step('a', one)),
+    'step a',
+    ['step a'],
+  ],
+  [
+    'an input that is new',
+    () => gen(step('a', one)),
+    () => gen(step('a', one, { input: 1 })),
+    'step a',
+    ['step a'],
+  ],
+  [
+    'an input of another type',
+    () => gen(step('a', one, { input: 1 })),
+    () => gen(step('a', one, { input: '1' })),
+    'step a',
+    ['step a'],
+  ],
+  [
+    'a key',
+    () => gen(step('a', one, { key: 'x' })),
+    () => gen(step('a', one, { key: 'y' })),
+    'step a(x)',
+    ['step a(y)'],
+  ],
   ['a name', () => gen(step('a', one)), () => gen(step('b', one)), 'step a', ['step b']],
   [
     'the order',
@@ -153,18 +178,72 @@ const mismatches: [string, () => Steps<unknown>, () => Steps<unknown>, string, s
     'step a',
     ['step new'],
   ],
-  ['a step that became a question', () => gen(step('form', one)), () => gen(ask('form')), 'step form', ['elicit form']],
-  ['a question that became a step', () => gen(ask('form')), () => gen(step('form', one)), 'elicit form', ['step form']],
-  ['a form that became roots', () => gen(ask('roots')), () => gen(listRoots('roots')), 'elicit roots', ['roots roots']],
+  [
+    'a step that became a question',
+    () => gen(step('form', one)),
+    () => gen(ask('form')),
+    'step form',
+    ['elicit form'],
+  ],
+  [
+    'a question that became a step',
+    () => gen(ask('form')),
+    () => gen(step('form', one)),
+    'elicit form',
+    ['step form'],
+  ],
+  [
+    'a form that became roots',
+    () => gen(ask('roots')),
+    () => gen(listRoots('roots')),
+    'elicit roots',
+    ['roots roots'],
+  ],
   ['now that became random', () => gen(now()), () => gen(random()), 'now now', ['random random']],
   ['random that became uuid', () => gen(random()), () => gen(uuid()), 'random random', ['uuid uuid']],
-  ['random that became a step', () => gen(random()), () => gen(step('random', one)), 'random random', ['step random']],
+  [
+    'random that became a step',
+    () => gen(random()),
+    () => gen(step('random', one)),
+    'random random',
+    ['step random'],
+  ],
   ['uuid that became a step', () => gen(uuid()), () => gen(step('uuid', one)), 'uuid uuid', ['step uuid']],
-  ['now that is new', () => gen(step('a', one)), function* () { yield* now(); yield* step('a', one); }, 'step a', ['now now']],
-  ['now that is gone', function* () { yield* now(); yield* step('a', one); }, () => gen(step('a', one)), 'now now', ['step a']],
+  [
+    'now that is new',
+    () => gen(step('a', one)),
+    function* () {
+      yield* now();
+      yield* step('a', one);
+    },
+    'step a',
+    ['now now'],
+  ],
+  [
+    'now that is gone',
+    function* () {
+      yield* now();
+      yield* step('a', one);
+    },
+    () => gen(step('a', one)),
+    'now now',
+    ['step a'],
+  ],
   ['a scope', () => gen(scope('s', step('a', one))), () => gen(step('a', one)), 'step s/a', ['step a']],
-  ['the arguments of a called saga', () => gen(call(withInput, { n: 1 })), () => gen(call(withInput, { n: 2 })), 'call child', ['call child']],
-  ['a called saga that became a scope', () => gen(call(other, undefined)), () => gen(scope('child', step('in', one))), 'call child', ['step child/in']],
+  [
+    'the arguments of a called saga',
+    () => gen(call(withInput, { n: 1 })),
+    () => gen(call(withInput, { n: 2 })),
+    'call child',
+    ['call child'],
+  ],
+  [
+    'a called saga that became a scope',
+    () => gen(call(other, undefined)),
+    () => gen(scope('child', step('in', one))),
+    'call child',
+    ['step child/in'],
+  ],
   [
     'the key of a branch',
     () => gen(all({ x: gen(step('a', one)), y: gen(step('a', one)) })),
@@ -179,19 +258,22 @@ function* gen<T>(command: Command<T>): Steps<T> {
 }
 
 describe('replay that asks for something else', () => {
-  it.each(mismatches)('[R3] is a ReplayMismatch, with recorded and asked: %s', async (_, before, after, recorded, asked) => {
-    const { error, got, runs } = await changed(before, after);
-    expect(error).toBeInstanceOf(ReplayMismatch);
-    const mismatch = error as ReplayMismatch;
-    const [kind, path] = recorded.split(' ');
-    expect(mismatch.recorded.path).toBe(path);
-    // The letters of a few kinds are shared: the recorded kind is the most common one.
-    expect([kind, 'step', 'client step', 'elicit']).toContain(mismatch.recorded.kind);
-    expect(mismatch.asked.map((facts) => `${facts.kind} ${facts.path}`)).toEqual(asked);
-    expect(mismatch.public).toBe(false);
-    expect(got).toEqual([]);
-    expect(runs).toBe(0);
-  });
+  it.each(mismatches)(
+    '[R3] is a ReplayMismatch, with recorded and asked: %s',
+    async (_, before, after, recorded, asked) => {
+      const { error, got, runs } = await changed(before, after);
+      expect(error).toBeInstanceOf(ReplayMismatch);
+      const mismatch = error as ReplayMismatch;
+      const [kind, path] = recorded.split(' ');
+      expect(mismatch.recorded.path).toBe(path);
+      // The letters of a few kinds are shared: the recorded kind is the most common one.
+      expect([kind, 'step', 'client step', 'elicit']).toContain(mismatch.recorded.kind);
+      expect(mismatch.asked.map((facts) => `${facts.kind} ${facts.path}`)).toEqual(asked);
+      expect(mismatch.public).toBe(false);
+      expect(got).toEqual([]);
+      expect(runs).toBe(0);
+    },
+  );
 
   it('[R3] names both sides, and neither values nor messages', async () => {
     const { error } = await changed(
@@ -259,14 +341,22 @@ describe('replay that asks for something else', () => {
       () => gen(elicit('form', { message: 'm', schema: Word })),
       () => gen(elicit.outcome('form', { message: 'm', schema: Word })),
     ],
-    ['other settings of a step', () => gen(step('a', one)), () => gen(step('a', one, { retry: 3, timeout: 5, compress: true }))],
+    [
+      'other settings of a step',
+      () => gen(step('a', one)),
+      () => gen(step('a', one, { retry: 3, timeout: 5, compress: true })),
+    ],
     ['another function', () => gen(step('a', one)), () => gen(step('a', () => 2))],
     [
       'other settings of a sample',
       () => gen(sample('model', message('m'))),
       () => gen(sample('model', { ...message('m'), systemPrompt: 's', temperature: 1 })),
     ],
-    ['the order of keys in an input', () => gen(step('a', one, { input: { x: 1, y: 2 } })), () => gen(step('a', one, { input: { y: 2, x: 1 } }))],
+    [
+      'the order of keys in an input',
+      () => gen(step('a', one, { input: { x: 1, y: 2 } })),
+      () => gen(step('a', one, { input: { y: 2, x: 1 } })),
+    ],
     ['a helper around a step', () => gen(step('a', one)), () => gen2(step('a', one))],
   ])('[R3] is none with %s', async (_, before, after) => {
     const { error, got } = await changed(before, after);

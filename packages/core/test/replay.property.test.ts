@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { ReplayMismatch, SagaLimitExceeded, TurnAborted, type Outcome } from '../src/index.ts';
 import { drive, turn, type Drive, type TurnTaken } from './support/drive.ts';
@@ -100,7 +100,8 @@ function assertSound({ run, outcome, turns }: Driven): void {
     expect(outcome.error).not.toBeInstanceOf(SagaLimitExceeded);
     expect((outcome.error as Error).name).not.toBe('TypeError');
   }
-  for (const { outcome: each } of turns) expect(each.ignored.filter(({ why }) => why !== 'unknown')).toEqual([]);
+  for (const { outcome: each } of turns)
+    expect(each.ignored.filter(({ why }) => why !== 'unknown')).toEqual([]);
   // Every instance sees first what the one before it saw, in the same order.
   for (let index = 1; index < run.traces.length; index += 1) {
     const before = run.traces[index - 1] as string[];
@@ -138,14 +139,15 @@ async function again(
   return { outcome, run };
 }
 
-const json = (value: unknown): string => JSON.stringify(value, (_, item: unknown) => (item instanceof Error ? String(item) : item));
+const json = (value: unknown): string =>
+  JSON.stringify(value, (_, item: unknown) => (item instanceof Error ? String(item) : item));
 const seed = fc.integer({ min: 0, max: 1_000_000 });
 const modes: fc.Arbitrary<Mode> = fc.record(
   { order: seed, budget: fc.boolean(), commitFirst: fc.boolean(), partial: seed },
   { requiredKeys: [] },
 );
 
-const runs = Number(process.env['SAGA_RUNS'] ?? 100);
+const runs = Number(process.env['SAGA_RUNS'] ?? 200);
 
 const examples: [string, Mode][] = [
   ['never suspended but for the client', {}],
@@ -241,9 +243,9 @@ describe('a random saga', () => {
           return push(...effects);
         };
         const settings = { ...settingsOf(run, mode)(index + 1), signal: controller.signal };
-        await expect(turn(sagaOfTree(tree, run), before, answers, run.world, settings)).rejects.toBeInstanceOf(
-          TurnAborted,
-        );
+        await expect(
+          turn(sagaOfTree(tree, run), before, answers, run.world, settings),
+        ).rejects.toBeInstanceOf(TurnAborted);
         const retried = await again(tree, each, index, mode);
         expect(json(retried.outcome)).toBe(json(outcome));
       }),

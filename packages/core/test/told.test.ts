@@ -1,3 +1,4 @@
+/* oxlint-disable unicorn/consistent-function-scoping -- a saga stands in the test that it is for */
 import { describe, expect, it } from 'vitest';
 import { all, checkpoint, log, progress, step, type Program, type Steps } from '../src/index.ts';
 import { accepted, completed, drive, failed, start, suspended, turn } from './support/drive.ts';

@@ -1,5 +1,16 @@
+/* oxlint-disable unicorn/consistent-function-scoping -- a saga stands in the test that it is for */
 import { describe, expect, it } from 'vitest';
-import { all, allSettled, step, TurnAborted, type Steps } from '../src/index.ts';
+import { z } from 'zod';
+import {
+  all,
+  allSettled,
+  elicit,
+  progress,
+  step,
+  TurnAborted,
+  type Schema,
+  type Steps,
+} from '../src/index.ts';
 import { deferred, settle } from './support/deferred.ts';
 import { accepted, completed, drive, start, suspended, turn } from './support/drive.ts';
 import { ask, sagaOf } from './support/sagas.ts';
@@ -286,6 +297,32 @@ describe('a request that is aborted', () => {
       TurnAborted,
     );
     expect(runs).toEqual([]);
+  });
+
+  it('[U4] takes no answer that was parsed after the abort', async () => {
+    const controller = new AbortController();
+    const parsed = deferred();
+    const world = new World();
+    const form = z.object({ word: z.string() })['~standard'];
+    const schema: Schema = {
+      '~standard': { ...form, validate: (value) => parsed.promise.then(() => ({ value })) },
+    };
+    const program = sagaOf(function* () {
+      yield* elicit('form', { message: 'm', schema });
+      yield* progress(1);
+      return 'done';
+    });
+    const { state } = suspended(await start(program));
+    const answers = { form: accepted({ word: 'w' }) };
+    const outcome = turn(program, state, answers, world, { signal: controller.signal }).catch(
+      (error: unknown) => error,
+    );
+    await settle();
+    controller.abort();
+    parsed.resolve();
+    expect(await outcome).toBeInstanceOf(TurnAborted);
+    expect(world.told).toEqual([]);
+    expect(world.events).toEqual([]);
   });
 
   it('[U4] does not run a step whose idempotency key came after the abort', async () => {

@@ -41,24 +41,22 @@ const refused: Readonly<Record<string, { readonly code: string; readonly says: R
 };
 
 interface Compilation {
-  readonly status: number;
   readonly lines: readonly string[];
 }
 
 function compile(compiler: string, folder: string): Promise<Compilation> {
   const tsc = join(repository, 'node_modules', compiler, 'bin/tsc');
   return new Promise((resolve) => {
-    execFile(process.execPath, [tsc, '-p', folder, '--pretty', 'false'], (error, stdout) => {
-      const status = error === null ? 0 : Number(error.code ?? 1);
-      resolve({ status, lines: stdout.split('\n').filter((line) => line !== '') });
-    });
+    // It ends with an error status, since the snippets must not compile.
+    execFile(process.execPath, [tsc, '-p', folder, '--pretty', 'false'], (_, stdout) =>
+      resolve({ lines: stdout.split('\n').filter((line) => line !== '') }),
+    );
   });
 }
 
 describe.each(['typescript', 'typescript-5'])('the types of sagas, compiled by %s', (compiler) => {
   const folder = mkdtempSync(join(tmpdir(), 'saga-types-'));
-  let fixed: Compilation;
-  let snippets: Compilation;
+  let compiled: Compilation;
 
   const project = (name: string, include: readonly string[]): string => {
     const file = join(folder, `${name}.json`);
@@ -76,24 +74,25 @@ describe.each(['typescript', 'typescript-5'])('the types of sagas, compiled by %
         `import { saga, step } from '${core}';\nvoid [saga, step];\n${code}\nexport {};\n`,
       );
     }
-    fixed = await compile(compiler, project('fixtures', [`${fixtures}/*.ts`]));
-    snippets = await compile(compiler, project('snippets', [`${folder}/*.ts`]));
-  });
+    compiled = await compile(compiler, project('tsconfig', [`${folder}/*.ts`, `${fixtures}/*.ts`]));
+  }, 120_000);
   afterAll(() => rmSync(folder, { recursive: true }));
 
   it('gives each word its exact type, and refuses what cannot be meant', () => {
-    expect(fixed.lines).toEqual([]);
-    expect(fixed.status).toBe(0);
+    expect(compiled.lines.filter((line) => /(?:positive|negative|equal)\.ts\(/.test(line))).toEqual([]);
+    // Nothing else is wrong, such as a compiler that does not start.
+    const wrong = compiled.lines.filter((line) => !line.startsWith(' '));
+    expect(wrong).toHaveLength(Object.keys(refused).length);
   });
 
   it.each(Object.keys(refused))('refuses a body in at most two lines that say what to write: %s', (name) => {
-    const start = snippets.lines.findIndex((line) => line.includes(`${name}.ts(`));
+    const start = compiled.lines.findIndex((line) => line.includes(`${name}.ts(`));
     expect(start).toBeGreaterThanOrEqual(0);
-    const rest = snippets.lines.slice(start + 1);
+    const rest = compiled.lines.slice(start + 1);
     const length = rest.findIndex((line) => !line.startsWith(' '));
-    const diagnostic = [snippets.lines[start], ...rest.slice(0, length === -1 ? rest.length : length)];
+    const diagnostic = [compiled.lines[start], ...rest.slice(0, length === -1 ? rest.length : length)];
     expect(diagnostic.length).toBeLessThanOrEqual(2);
     expect(diagnostic.at(-1)).toMatch(refused[name]?.says as RegExp);
-    expect(snippets.lines.filter((line) => line.includes(`${name}.ts(`))).toHaveLength(1);
+    expect(compiled.lines.filter((line) => line.includes(`${name}.ts(`))).toHaveLength(1);
   });
 });

@@ -1,3 +1,4 @@
+/* oxlint-disable require-yield, no-unnecessary-type-conversion -- that they do not compile is what is tested */
 /** What does not compile. Compiled by types.test.ts with both compilers: each expectation must be met. */
 import { z } from 'zod';
 import { all, allSettled, call, elicit, saga, sample, step, type Steps } from '../../src/index.ts';

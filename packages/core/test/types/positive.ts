@@ -1,3 +1,4 @@
+/* oxlint-disable typescript/no-duplicate-type-constituents, typescript/no-unnecessary-type-arguments -- what is tested */
 /** What an author writes, with the exact types it has. Compiled by types.test.ts with both compilers. */
 import { z } from 'zod';
 import {

@@ -41,7 +41,11 @@ test('[T12] context, auth info and signals of a request are not in the token', a
     return 'done';
   });
   const { host } = hostOf(using, { principal: 'client-only' });
-  const caller = { context: { secret: mark }, authInfo: { clientId: 'app', token: mark }, capabilities: { mark } };
+  const caller = {
+    context: { secret: mark },
+    authInfo: { clientId: 'app', token: mark },
+    capabilities: { mark },
+  };
   const { token } = suspended(await host.start('using', {}, caller));
   expect(await contentsOf(token)).not.toContain(mark);
 });

@@ -1,0 +1,42 @@
+/** A figure to reach. */
+export interface Figure {
+  readonly what: string;
+  readonly unit: 'us' | 'bytes' | 'ms';
+  /** At most this: of ours, or of ours through the first peer's. */
+  readonly atMost: number;
+  readonly of: 'ours' | 'ratio';
+}
+
+/** The figures to reach, in the order they are printed. */
+export const figures = {
+  'seal-open-codec': {
+    what: 'seal + open, 1.35 KB, claims and digests included',
+    unit: 'us',
+    atMost: 0.3,
+    of: 'ratio',
+  },
+  'seal-open-gcm': { what: 'the same', unit: 'us', atMost: 2, of: 'ratio' },
+  'replay-step': { what: 'replay of one server step', unit: 'us', atMost: 0.5, of: 'ours' },
+  'replay-elicitation': { what: 'replay of one elicitation', unit: 'us', atMost: 0.5, of: 'ours' },
+  resume: { what: 'resume at 1,000 steps, a step', unit: 'us', atMost: 3, of: 'ours' },
+  'journal-bytes': {
+    what: 'journal bytes of a server step, tiny result',
+    unit: 'bytes',
+    atMost: 25,
+    of: 'ours',
+  },
+  'token-bytes': { what: 'token bytes over 100 turns, all corpora', unit: 'bytes', atMost: 0.3, of: 'ratio' },
+  'token-bytes-text': { what: 'of these: text', unit: 'bytes', atMost: 0.3, of: 'ratio' },
+  'token-bytes-forms': { what: 'of these: forms', unit: 'bytes', atMost: 0.3, of: 'ratio' },
+  'token-bytes-sampling': { what: 'of these: sampling', unit: 'bytes', atMost: 0.3, of: 'ratio' },
+  'bundle-size': {
+    what: 'core + seal without jose, minified and gzipped',
+    unit: 'bytes',
+    atMost: 20 * 1024,
+    of: 'ours',
+  },
+  'import-time': { what: 'import of core + seal + jose, bundled', unit: 'ms', atMost: 30, of: 'ours' },
+} as const satisfies Record<string, Figure>;
+
+/** The id of a figure. */
+export type FigureId = keyof typeof figures;

@@ -1,0 +1,17 @@
+import type { Row } from '../row.ts';
+import { bundle } from './bundle.ts';
+import { journalBytes } from './journal-bytes.ts';
+import { replay } from './replay.ts';
+import { resume } from './resume.ts';
+import { sealOpen } from './seal-open.ts';
+import { tokenBytes } from './token-bytes.ts';
+
+/** The rows, by the name that `pnpm bench <name>` knows them by. */
+export const rows: Readonly<Record<string, Row>> = {
+  'seal-open': sealOpen,
+  replay,
+  resume,
+  'journal-bytes': journalBytes,
+  'token-bytes': tokenBytes,
+  bundle,
+};

@@ -1,0 +1,13 @@
+import { fullEffort } from './harness.ts';
+import { loadPeers } from './peers/peers.ts';
+import { rows } from './rows/rows.ts';
+
+// One row in a process of its own, started by bench.ts: what one row has made the compiler believe would slow the next.
+const [name = '', peers = ''] = process.argv.slice(2);
+const row = rows[name];
+if (row === undefined) throw new Error(`There is no row '${name}'`);
+const findings = await row({
+  effort: fullEffort,
+  peers: peers === '' ? undefined : loadPeers(peers),
+});
+process.send?.(findings, () => process.exit());
