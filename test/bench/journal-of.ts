@@ -37,8 +37,13 @@ function fromToken(state: ProgramState): ProgramState {
 function idleRuntime(): Runtime {
   return {
     sagaId: 'bench',
+    turn: 1,
     engine: 1,
     tokenBytes: 0,
+    suggestedTokenBytes: 16_384,
+    maxHold: 0,
+    claim: undefined,
+    compensator: () => undefined,
     capabilities: undefined,
     context: undefined,
     signal: new AbortController().signal,

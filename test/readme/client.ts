@@ -1,11 +1,11 @@
 import type { Client } from '@modelcontextprotocol/client';
-import type { ElicitResult } from '@mcp-saga/client';
+import type { ElicitationResult } from '@mcp-saga/client';
 // #region client
 import { callSaga, resumeSaga, SagaClientError } from '@mcp-saga/client';
 
 export async function deployWeb(
   client: Client,
-  ask: (message: string) => Promise<ElicitResult>,
+  ask: (message: string) => Promise<ElicitationResult>,
   drawer: Map<string, string>,
 ) {
   const handlers = { elicitation: ({ message }: { message: string }) => ask(message) };

@@ -13,7 +13,7 @@ export interface BoundCompensator<R, I> {
   /** Runs it with arguments as they were sealed. */
   readonly run: BoundUndo['run'];
   /** The undo with its arguments, made when the step is done. */
-  bind(facts: Omit<UndoFacts<R, I>, 'stepKey'>): BoundUndo;
+  bind(facts: UndoFacts<R, I>): BoundUndo;
 }
 
 /**
@@ -25,7 +25,7 @@ export interface Compensator<S extends Schema> {
   /** The undo for `compensate(…)`, with these arguments. */
   with(args: InferInput<S>): BoundUndo;
   /** The undo for a step's `compensate`, with arguments made of its result and input. */
-  for<R, I>(toArgs: (facts: Omit<UndoFacts<R, I>, 'stepKey'>) => InferInput<S>): BoundCompensator<R, I>;
+  for<R, I>(toArgs: (facts: UndoFacts<R, I>) => InferInput<S>): BoundCompensator<R, I>;
   /** Runs it with arguments as they were sealed. */
   run(undo: CompensatorContext<unknown>): Promise<void>;
 }

@@ -86,16 +86,16 @@ interface AnyStepOptions extends Omit<StepOptions<Json | undefined>, 'compensate
  *
  * @throws StepError (in the body) when the last attempt failed, or its result cannot be encoded
  */
+export function step<R, I extends Json | undefined = undefined>(
+  id: string,
+  run: (step: StepContext<I>) => R | PromiseLike<R>,
+  options?: StepOptions<I> & Compensable<R, I> & { readonly keep?: true },
+): Command<R>;
 export function step<I extends Json | undefined = undefined>(
   id: string,
   run: (step: StepContext<I>) => unknown,
   options: StepOptions<I> & Compensable<undefined, I> & { readonly keep: false },
 ): Command<void>;
-export function step<R, I extends Json | undefined = undefined>(
-  id: string,
-  run: (step: StepContext<I>) => R | PromiseLike<R>,
-  options?: StepOptions<I> & Compensable<NoInfer<R>, I> & { readonly keep?: true },
-): Command<R>;
 export function step(
   id: string,
   run: (step: StepContext<never>) => unknown,

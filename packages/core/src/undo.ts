@@ -1,5 +1,4 @@
 import { command, type Steps } from './command.ts';
-import type { Json } from './json.ts';
 import type { RetryPolicy } from './retry.ts';
 import type { Context } from './step.ts';
 
@@ -21,13 +20,14 @@ export interface UndoContext<R, I> {
   readonly attempt: number;
 }
 
-/** What an undo that is a generator gets to know; its steps get the rest. */
-export type UndoFacts<R, I> = Pick<UndoContext<R, I>, 'result' | 'input' | 'stepKey'>;
+/** What a step was given and what it returned: what the arguments of a named compensator are made of. */
+export type UndoFacts<R, I> = Pick<UndoContext<R, I>, 'result' | 'input'>;
 
-/** Undoes a step: a function, or a generator that yields server steps, which are journalled one by one. */
-export type UndoFunction<R, I> =
-  | ((undo: UndoContext<R, I>) => void | PromiseLike<unknown> | Json | undefined)
-  | ((undo: UndoFacts<R, I>) => Steps<unknown>);
+/**
+ * Undoes a step: a function; or a generator, whose server steps are journalled one by one. The generator itself knows
+ * `result`, `input` and `stepKey`; the rest belongs to its steps, and throws where it is read outside of them.
+ */
+export type UndoFunction<R, I> = (undo: UndoContext<R, I>) => unknown;
 
 /** How an undo is run. */
 export interface UndoPolicy {
@@ -106,7 +106,7 @@ function* undoOne(undo: Undo, work: UndoWork): Steps<void> {
   if (work.kind === 'generator') {
     const { path, key, facts } = undo;
     const stepKey = yield* command<string>({ kind: 'stepKey', id: `${id}:key`, path, key });
-    const steps = work.run({ result: facts.result, input: facts.input, stepKey } as never);
+    const steps = work.run(generatorContext({ ...facts, stepKey }) as never);
     yield* command<unknown>({ kind: 'scope', id, steps });
     return;
   }
@@ -128,6 +128,21 @@ function* undoOne(undo: Undo, work: UndoWork): Steps<void> {
     undo: undefined,
     of: { path: undo.path, key: undo.key },
   });
+}
+
+/** What an undo that is a generator gets: what is a step's own is not there, and says so. */
+function generatorContext(facts: object): object {
+  const context = { ...facts };
+  for (const name of ['idempotencyKey', 'context', 'signal', 'attempt']) {
+    Object.defineProperty(context, name, {
+      get: () => {
+        throw new TypeError(
+          `An undo that yields steps has no ${name} of its own: read it in a step of the undo.`,
+        );
+      },
+    });
+  }
+  return context;
 }
 
 function notAGenerator(returned: unknown): unknown {

@@ -81,7 +81,7 @@ async function driven(tree: Node, mode: Mode): Promise<Driven> {
 
 function resultOf(outcome: Outcome): string {
   if (outcome.status === 'completed') return String(outcome.result);
-  if (outcome.status === 'suspended') return 'suspended';
+  if (outcome.status !== 'failed') return outcome.status;
   const { name, code } = outcome.error as { name: string; code: unknown };
   return `error ${name} ${String(code)}`;
 }

@@ -11,11 +11,13 @@ import {
   sleep,
   step,
   TokenRefused,
+  type Saga,
   type SagaHostOptions,
   type SagaTurn,
   type SuspendedSagaFacts,
   type SuspendedTurn,
 } from '../src/index.ts';
+import { deferred } from './fixtures/deferred.ts';
 
 const Ok = z.object({ ok: z.boolean() });
 const accept = { action: 'accept', content: { ok: true } } as const;
@@ -108,12 +110,12 @@ describe('forks', () => {
     let time = 1_000_000;
     const clock = () => time;
     const ran: number[] = [];
-    let hang: (() => void) | undefined;
+    const begun = deferred<() => void>();
     const slow = saga({ name: 'slow', version: '1', forks: 'refuse' }, function* () {
       yield* elicit('go', { message: 'Go?', schema: Ok });
       yield* step('work', async () => {
         ran.push(time);
-        if (ran.length === 1) await new Promise<void>((resolve) => (hang = resolve));
+        if (ran.length === 1) await new Promise<void>((resolve) => begun.resolve(resolve));
       });
       return 'done';
     });
@@ -121,7 +123,7 @@ describe('forks', () => {
     const one = waiting(await host.start('slow', {}));
     const answers = [{ stepId: 'go', result: accept }];
     const late = host.resume(one.token, answers);
-    while (hang === undefined) await new Promise((resolve) => setImmediate(resolve));
+    const hang = await begun.promise;
     time += 60_000;
     expect(await host.resume(one.token, answers)).toMatchObject({ status: 'completed', result: 'done' });
     hang();
@@ -226,15 +228,15 @@ describe('cancel', () => {
       if (index !== 4) await host.resume(two.token, [{ stepId: 'review', result: accept }]);
     }
     expect(queue.size).toBe(1);
-    const [left] = queue.values();
-    await expect(host.cancel((left as SuspendedSagaFacts).cancelToken)).rejects.toThrow(TokenRefused);
-    time = (left as SuspendedSagaFacts).cancelAfter;
-    expect(await host.cancel((left as SuspendedSagaFacts).cancelToken)).toMatchObject({
+    const [left] = [...queue.values()] as [SuspendedSagaFacts];
+    await expect(host.cancel(left.cancelToken)).rejects.toThrow(TokenRefused);
+    time = left.cancelAfter;
+    expect(await host.cancel(left.cancelToken)).toMatchObject({
       compensated: [{ stepId: 'charge' }],
     });
     expect(queue.size).toBe(0);
     expect(ledger.filter((line) => line === 'refund')).toHaveLength(1);
-    await expect(host.resume((left as SuspendedSagaFacts).cancelToken, [])).rejects.toThrow(TokenRefused);
+    await expect(host.resume(left.cancelToken, [])).rejects.toThrow(TokenRefused);
   });
 });
 
@@ -296,17 +298,15 @@ describe('versions', () => {
   });
 
   it('keeps a bounded token over a loop of many turns', async () => {
-    const loop = saga(
-      { name: 'loop', version: '1', input: z.object({ left: z.number() }) },
-      function* ({ left }): Generator<never, string, never> {
-        const commands = function* () {
-          yield* elicit('more', { message: `${left} left`, schema: Ok });
-          return left === 0 ? 'end' : ((yield* continueAs(again(), { left: left - 1 })) as string);
-        };
-        return yield* commands() as never;
+    const Left = z.object({ left: z.number() });
+    const loop: Saga<typeof Left, undefined> = saga(
+      { name: 'loop', version: '1', input: Left },
+      function* ({ left }) {
+        yield* elicit('more', { message: `${left} left`, schema: Ok });
+        if (left > 0) yield* continueAs(loop, { left: left - 1 });
+        return 'end';
       },
     );
-    const again = () => loop;
     const host = hostOf({ sagas: [loop] });
     let turn = await host.start('loop', { left: 500 });
     let longest = 0;
