@@ -5,6 +5,9 @@ import { requirements } from './requirements.ts';
 
 const root = new URL('..', import.meta.url);
 
+const range = (letter: string, last: number): string[] =>
+  Array.from({ length: last }, (_, index) => `${letter}${index + 1}`);
+
 /** The ids that titles of tests cite, with one file each. */
 function citations(): Map<string, string> {
   const listed = execFileSync(
@@ -45,8 +48,6 @@ describe('requirements', () => {
 
   it('lists each id once, U1 to T14', () => {
     const ids = requirements.map(({ id }) => id);
-    const range = (letter: string, last: number): string[] =>
-      Array.from({ length: last }, (_, index) => `${letter}${index + 1}`);
     expect(ids).toEqual([
       ...range('U', 4),
       ...range('R', 5),

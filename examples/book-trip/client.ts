@@ -16,12 +16,13 @@ const server = await startServer('agency', {
 const client = await connect(server.url);
 
 const textOf = ({ content }: CallToolResult): string =>
-  content.map((block) => ('text' in block ? String(block.text) : '')).join('');
+  content.map((block) => ('text' in block ? block.text : '')).join('');
+
+const elicitation = () => ({ action: 'accept', content: { sure: true } }) as const;
 
 async function book(city: string): Promise<string> {
   happened.length = 0;
   console.log(`A trip to ${city}`);
-  const elicitation = () => ({ action: 'accept', content: { sure: true } }) as const;
   const text = textOf(
     await callSaga(client, { name: 'book_trip', arguments: { city } }, { handlers: { elicitation } }),
   );

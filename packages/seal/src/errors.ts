@@ -35,7 +35,6 @@ export type RefusalReason =
   | 'principal'
   | 'engine'
   | 'forbidden'
-  | 'not-admitted'
   | 'used';
 
 /** A token that does not open, or opens and is not what was expected. The message is always the same. */

@@ -1,5 +1,10 @@
 /** One line to a running server, on any runtime that speaks the web's Request and Response. */
-import { createMcpHandler, McpServer, type CreateMcpHandlerOptions } from '@modelcontextprotocol/server';
+import {
+  createMcpHandler,
+  hostHeaderValidationResponse,
+  McpServer,
+  type CreateMcpHandlerOptions,
+} from '@modelcontextprotocol/server';
 import type { SagaHostOptions } from './host/host-options.ts';
 import { createSagaHost, type SagaHost } from './saga-host.ts';
 
@@ -12,6 +17,12 @@ export interface ServeSagasOptions extends Omit<SagaHostOptions, 'audience' | 'k
   readonly audience?: string;
   /** As for `createSagaHost`; or a function of the runtime's `env`, where keys are bindings (Cloudflare Workers). */
   readonly keys?: SagaHostOptions['keys'] | ((env: unknown) => SagaHostOptions['keys']);
+  /**
+   * The host names that requests may be sent to, without ports: against DNS rebinding, where a page the user visits
+   * reaches a server on the user's own machine. A server that listens on loopback should name
+   * `['localhost', '127.0.0.1', '[::1]']`. Default: any.
+   */
+  readonly allowedHosts?: readonly string[];
   /** The path that is served. Default `/mcp`. */
   readonly path?: string;
   /** What server steps get as `context`. Default: the runtime's `env`. */
@@ -42,7 +53,18 @@ export interface SagaServer {
  * @throws as `createSagaHost` does; with `keys` as a function, not before the first request
  */
 export function serveSagas(options: ServeSagasOptions): SagaServer {
-  const { name, version, keys, path = '/mcp', context, authenticate, extend, handler, ...rest } = options;
+  const {
+    name,
+    version,
+    keys,
+    path = '/mcp',
+    allowedHosts,
+    context,
+    authenticate,
+    extend,
+    handler,
+    ...rest
+  } = options;
   const create = (resolved: { readonly keys?: SagaHostOptions['keys'] }): SagaHost =>
     createSagaHost({ ...rest, ...resolved, audience: options.audience ?? name });
   let host = typeof keys === 'function' ? undefined : create(keys === undefined ? {} : { keys });
@@ -51,19 +73,24 @@ export function serveSagas(options: ServeSagasOptions): SagaServer {
       if (new URL(request.url).pathname !== path) {
         return new Response(`Nothing here: MCP is served at ${path}\n`, { status: 404 });
       }
+      const refused =
+        allowedHosts === undefined ? undefined : hostHeaderValidationResponse(request, [...allowedHosts]);
+      if (refused !== undefined) return refused;
       host ??= create(typeof keys === 'function' ? { keys: keys(env) } : {});
       const serving = host;
       const authInfo = await authenticate?.(request, env);
       // A handler for each request, since the server it makes takes this request's context along.
-      const mcp = createMcpHandler(
-        () => {
+      const mcp = createMcpHandler(() => {
+        try {
           const server = new McpServer({ name, version }, { capabilities: { logging: {} } });
           serving.attach(server, { context: context === undefined ? env : context(request, env) });
           extend?.(server);
           return server;
-        },
-        { onerror: serving.settings.hooks.onError, ...handler },
-      );
+        } catch (error) {
+          serving.settings.hooks.onError(error);
+          throw error;
+        }
+      }, handler);
       return await mcp.fetch(request, authInfo === undefined ? {} : { authInfo });
     },
   };

@@ -39,7 +39,13 @@ function shop(forks: 'refuse' | 'accept' = 'refuse') {
 
 const keys = generateKey();
 const hostOf = (options: Partial<SagaHostOptions> & Pick<SagaHostOptions, 'sagas'>) =>
-  createSagaHost({ keys, audience: 'shop', environment: 'production', ...options });
+  createSagaHost({
+    keys,
+    audience: 'shop',
+    environment: 'production',
+    hooks: { onError: () => undefined },
+    ...options,
+  });
 
 function waiting(turn: SagaTurn): SuspendedTurn {
   if (turn.status !== 'suspended') throw new Error(`not suspended but ${turn.status}`);

@@ -307,14 +307,29 @@ describe('serveSagas', () => {
     expect(last.result).toMatchObject({ tools: [{ name: 'complex_tool' }, { name: 'own' }] });
   });
 
-  test('reports to onError what the transport refuses, and takes an onerror of its own', async () => {
+  test('keeps what the transport refuses from onError, which clients could fill; an onerror of its own gets it', async () => {
     const told = nothingTold();
-    await serve({ hooks: hooksInto(told) }).fetch(postText('modern', 'tools/list', '{}'));
-    expect(told.errors).toHaveLength(1);
     const errors: unknown[] = [];
     const handler = { onerror: (error: Error) => errors.push(error) };
     await serve({ hooks: hooksInto(told), handler }).fetch(postText('modern', 'tools/list', '{}'));
-    expect([told.errors.length, errors.length]).toEqual([1, 1]);
+    expect([told.errors.length, errors.length]).toEqual([0, 1]);
+  });
+
+  test('reports to onError a server that cannot be made', async () => {
+    const told = nothingTold();
+    const extend = (): never => {
+      throw new Error('no such tool');
+    };
+    await ask(serve({ hooks: hooksInto(told), extend }), 'modern', 'tools/list', {});
+    expect(told.errors).toEqual([new Error('no such tool')]);
+  });
+
+  test('refuses requests for other hosts where it is told which are its own', async () => {
+    const sagas = serve({ allowedHosts: ['localhost'] });
+    const request = (host: string): Request =>
+      new Request(`http://${host}/mcp`, { method: 'POST', headers: { host }, body: '{}' });
+    expect((await sagas.fetch(request('evil.example'))).status).toBe(403);
+    expect((await sagas.fetch(request('localhost:3000'))).status).not.toBe(403);
   });
 
   test('[P2] goes on with a saga that a host without MCP started, where its audience is the same', async () => {

@@ -3,6 +3,7 @@ export type SagaHostErrorCode =
   | 'unknown_saga'
   | 'invalid_params'
   | 'forbidden'
+  | 'not_admitted'
   | 'principal_missing'
   | 'version_gone'
   | 'invalid_result'

@@ -53,7 +53,7 @@ export interface HostHooks {
   readonly onSettled?: (saga: { readonly saga: string; readonly sagaId: string }) => unknown;
   /** A turn has ended. */
   readonly onTurn?: (turn: TurnFacts) => void;
-  /** Something failed that the client is told nothing about. */
+  /** Something failed that the client is told nothing about. Default: `console.error`. */
   readonly onError?: (error: unknown) => void;
   /** Advice: a token grows large, a command was never yielded, keys are ephemeral. Default: `console.warn`. */
   readonly onWarning?: (message: string) => void;
@@ -90,7 +90,7 @@ export function rejectionReporter(
  * nobody. A hook never decides how a turn ends, for the effects of the turn have happened.
  */
 export function guardedHooks(hooks: HostHooks): Required<HostHooks> {
-  const onError = (error: unknown): void => quietly(() => hooks.onError?.(error));
+  const onError = (error: unknown): void => quietly(() => (hooks.onError ?? defaultError)(error));
   return {
     onReject: (rejection) => quietly(() => hooks.onReject?.(rejection), onError),
     onIgnoredAnswer: (answer) => quietly(() => hooks.onIgnoredAnswer?.(answer), onError),
@@ -119,6 +119,11 @@ export function quietly(call: () => unknown, onError: (error: unknown) => void =
   } catch (error) {
     onError(error);
   }
+}
+
+/** Where errors go when the operator names no place: an error that nobody sees is found by the users. */
+function defaultError(error: unknown): void {
+  globalThis.console.error('mcp-saga:', error);
 }
 
 /** Where warnings go when the operator names no place. */

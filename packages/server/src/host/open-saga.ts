@@ -35,7 +35,8 @@ export async function openSaga(
   if (!(await settings.authorize(caller, opened.program ?? opened.current)))
     throw new TokenRefused('forbidden');
   const facts = { principal, sagaId, turn: claims.turn + 1, bytes: token.length };
-  if (!(await settings.admit(facts))) throw new TokenRefused('not-admitted');
+  // The token is good, and stays so: a client that is told so comes again.
+  if (!(await settings.admit(facts))) throw notAdmitted();
   return opened;
 }
 
@@ -46,6 +47,11 @@ export function found(settings: HostSettings, sealed: Sealed): OpenSaga {
   const current = settings.registry.named(name);
   if (current === undefined) throw new TokenRefused('target');
   return { saga, program: settings.registry.version(name, version, settings.clock()), current };
+}
+
+/** The error of a turn that may not run now. */
+export function notAdmitted(): SagaHostError {
+  return new SagaHostError('not_admitted', 'Not now. Send it again later.');
 }
 
 /** The error of a saga whose version is gone. */

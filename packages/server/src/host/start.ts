@@ -5,6 +5,7 @@ import { principalOf, type Caller } from './caller.ts';
 import { SagaHostError } from './errors.ts';
 import type { StartRequest } from './host.ts';
 import type { HostSettings } from './host-options.ts';
+import { notAdmitted } from './open-saga.ts';
 import { runTurn } from './run-turn.ts';
 import { settleTurn } from './settle-turn.ts';
 import { newTokenId } from './token-id.ts';
@@ -30,7 +31,7 @@ export async function start(
   }
   const sagaId = settings.sealer.newSagaId();
   if (!(await settings.admit({ principal, sagaId, turn: 1, bytes: 0 }))) {
-    throw new SagaHostError('forbidden', `Not now: ${program.name}`);
+    throw notAdmitted();
   }
   const state = await begin(program, input);
   const born = settings.clock();

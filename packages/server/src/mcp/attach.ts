@@ -1,8 +1,9 @@
-import type { Program } from '@mcp-saga/core';
+import type { Program, Schema } from '@mcp-saga/core';
 import { callSaga, cancelSaga, resumeSaga, sagaMethods } from '../dialects/saga-methods.ts';
 import type { Caller } from '../host/caller.ts';
 import type { SagaHostCore } from '../host/host.ts';
-import { setMethodHandler, toCaller, type McpServerLike } from './sdk.ts';
+import { memoised } from './memoised-schema.ts';
+import { isVersion2, setMethodHandler, toCaller, type McpServerLike } from './sdk.ts';
 import { extensionKey } from './tool-result.ts';
 import { sagaTokenRefused, toWireError } from './wire-error.ts';
 
@@ -48,11 +49,13 @@ export function attachSagas(host: SagaHostCore, server: McpServerLike, options: 
 
 function registerTool(server: McpServerLike, saga: Program): void {
   const { name, title, description, input, output, annotations } = saga;
+  // Version 1 takes the schema apart; version 2 asks it for its JSON Schema, again for each server.
+  const listed = (schema: Schema): Schema => (isVersion2(server) ? memoised(schema) : schema);
   const config = {
     ...(title === undefined ? {} : { title }),
     ...(description === undefined ? {} : { description }),
-    ...(input === undefined ? {} : { inputSchema: input }),
-    ...(output === undefined ? {} : { outputSchema: output }),
+    ...(input === undefined ? {} : { inputSchema: listed(input) }),
+    ...(output === undefined ? {} : { outputSchema: listed(output) }),
     ...(annotations === undefined ? {} : { annotations }),
     _meta: { [extensionKey]: { methods: methodsOf([saga]) } },
   };

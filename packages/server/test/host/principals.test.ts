@@ -152,9 +152,13 @@ describe('authorize and admit', () => {
     expect(replayed).toHaveBeenCalledTimes(1);
 
     admit.mockReturnValue(false);
-    await expect(host.resume(token, answer, ada)).rejects.toMatchObject({ reason: 'not-admitted' });
+    await expect(host.resume(token, answer, ada)).rejects.toMatchObject({
+      code: 'not_admitted',
+      public: true,
+    });
     expect(replayed).toHaveBeenCalledTimes(1);
-    expect(told.rejections).toEqual([{ reason: 'not-admitted', suppressed: 0 }]);
+    // The token is good: to the client that is told so, and to the operator who counts bad ones.
+    expect(told.rejections).toEqual([]);
     expect(admit.mock.calls).toEqual([
       [{ principal: sealed, sagaId, turn: 1, bytes: 0 }],
       [{ principal: sealed, sagaId, turn: 2, bytes: token.length }],
@@ -169,7 +173,7 @@ describe('authorize and admit', () => {
     const saga = asking();
     const begin = vi.fn((args: Json) => saga.begin(args));
     const { host } = hostOf({ ...saga, begin }, { admit: () => false });
-    await expect(host.start('asking', {})).rejects.toMatchObject({ code: 'forbidden' });
+    await expect(host.start('asking', {})).rejects.toMatchObject({ code: 'not_admitted' });
     expect(begin).not.toHaveBeenCalled();
   });
 });

@@ -77,7 +77,6 @@ const refusals: readonly Refusal[] = [
     token: () => mint(),
     options: { authorize: () => false },
   },
-  { name: 'not admitted now', reason: 'not-admitted', token: () => mint(), options: { admit: () => false } },
 ];
 
 describe.each(eras)('a token that does not open, on the wire of the %s era', (era) => {

@@ -1,0 +1,35 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { engineVersion } from '@mcp-saga/server';
+import { describe, expect, it } from 'vitest';
+import { finish, goldenHost, type GoldenFile } from './host.ts';
+import { effects, stories } from './sagas.ts';
+
+const here = new URL('.', import.meta.url);
+const files = readdirSync(here)
+  .filter((name) => name.endsWith('.json'))
+  .map((name) => JSON.parse(readFileSync(new URL(name, here), 'utf8')) as GoldenFile);
+
+describe('golden tokens', () => {
+  it('[R4] there are some of this version of the engine', () => {
+    expect(files.map(({ engine }) => engine)).toContain(engineVersion);
+  });
+
+  describe.each(files)('of release $release, engine $engine', ({ key, sealedAt, tokens }) => {
+    it.each(Object.entries(tokens))(
+      '[R4] "%s" opens and ends as it would have then',
+      async (name, { token, result }) => {
+        const story = stories[name];
+        if (story === undefined) throw new Error(`There is no story '${name}' any more: golden sagas stay.`);
+        const host = goldenHost(key, () => sealedAt + story.pause);
+        effects.length = 0;
+        expect(await finish(host, story, token)).toEqual(result);
+        const once = [...effects];
+        effects.length = 0;
+        expect(await finish(host, story, token)).toEqual(result);
+        // The same idempotency keys, for ever.
+        expect(effects).toEqual(once);
+        expect(await host.inspect(token)).toMatchObject({ claims: { saga: { name: story.saga.name } } });
+      },
+    );
+  });
+});

@@ -1,0 +1,43 @@
+import { createSagaHost, type SagaHost, type SagaTurn } from '@mcp-saga/server';
+import { stories, refund, type GoldenStory } from './sagas.ts';
+
+/** A file of golden tokens: one for each format of tokens and each version of the engine. */
+export interface GoldenFile {
+  /** The release that sealed them. */
+  readonly release: string;
+  readonly engine: number;
+  /** One of the published test keys: it protects nothing. */
+  readonly key: string;
+  /** When they were sealed, in milliseconds since the epoch. */
+  readonly sealedAt: number;
+  readonly tokens: Readonly<Record<string, { readonly token: string; readonly result: unknown }>>;
+}
+
+/** A host that opens golden tokens, at a time of its own. */
+export function goldenHost(key: string, clock: () => number): SagaHost {
+  const sagas = [...new Set(Object.values(stories).map((story) => story.saga))];
+  const hooks = { onWarning: () => undefined };
+  return createSagaHost({
+    sagas,
+    keys: key,
+    audience: 'golden',
+    environment: 'test',
+    compensators: [refund],
+    clock,
+    hooks,
+    maxHold: 0,
+  });
+}
+
+/** Finishes a story from its token, and gives what comes out of it. */
+export async function finish(host: SagaHost, story: GoldenStory, token: string): Promise<unknown> {
+  let turn: SagaTurn | undefined;
+  for (const answers of story.after) {
+    // oxlint-disable-next-line no-await-in-loop -- one turn after the other
+    turn = await host.resume(turn?.status === 'suspended' ? turn.token : token, answers);
+  }
+  if (turn?.status === 'completed') return turn.result;
+  if (turn?.status === 'failed')
+    return { error: String(turn.error), compensated: turn.compensated, residue: turn.residue };
+  throw new Error('The story did not come to its end.');
+}
