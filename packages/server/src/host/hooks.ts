@@ -1,4 +1,5 @@
 import type { IgnoredAnswer, StepEvent } from '@mcp-saga/core';
+import { SagaHostError } from './errors.ts';
 
 /** A token that was refused. The client got the one frozen answer; this is the true reason. */
 export interface Rejection {
@@ -53,7 +54,10 @@ export interface HostHooks {
   readonly onSettled?: (saga: { readonly saga: string; readonly sagaId: string }) => unknown;
   /** A turn has ended. */
   readonly onTurn?: (turn: TurnFacts) => void;
-  /** Something failed that the client is told nothing about. Default: `console.error`. */
+  /**
+   * Something failed that the client is told nothing about. Default: `console.error`, without the message of an error
+   * that is not the host's own.
+   */
   readonly onError?: (error: unknown) => void;
   /** Advice: a token grows large, a command was never yielded, keys are ephemeral. Default: `console.warn`. */
   readonly onWarning?: (message: string) => void;
@@ -123,7 +127,12 @@ export function quietly(call: () => unknown, onError: (error: unknown) => void =
 
 /** Where errors go when the operator names no place: an error that nobody sees is found by the users. */
 function defaultError(error: unknown): void {
-  globalThis.console.error('mcp-saga:', error);
+  // Our own messages name sagas, fields and options. Those of others may hold anything: they go to a hook only.
+  const said =
+    error instanceof SagaHostError
+      ? error.message
+      : `${error instanceof Error ? error.name : 'Something'} was thrown. Give the host hooks.onError to see it.`;
+  globalThis.console.error(`mcp-saga: ${said}`);
 }
 
 /** Where warnings go when the operator names no place. */
