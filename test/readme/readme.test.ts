@@ -1,10 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
-import { generateKey } from '@mcp-saga/server';
+import { createSagaHost, generateKey, memoryGuard } from '@mcp-saga/server';
 import { describe, expect, it, vi } from 'vitest';
 import { api } from './api.ts';
 import { deployWeb } from './client.ts';
+import { hostWith } from './queue.ts';
+import { happened } from './shop.ts';
 import { takeTurns } from './turns.ts';
+import { buy } from './undo.ts';
 
 const root = new URL('../../', import.meta.url);
 const read = (path: string): string => readFileSync(new URL(path, root), 'utf8');
@@ -88,6 +91,51 @@ describe('the README', () => {
     });
     await client.close();
     vi.unstubAllEnvs();
+  });
+
+  const accept = (sure: boolean) => [
+    { stepId: 'sure', result: { action: 'accept', content: { sure } } } as const,
+  ];
+
+  it('[E3] [E5] undoes the charge when the user is not sure, and nothing once it has shipped', async () => {
+    happened.length = 0;
+    const host = createSagaHost({
+      sagas: [buy],
+      keys: generateKey(),
+      audience: 'shop',
+      guard: memoryGuard(),
+    });
+    const one = await host.start('buy', {});
+    if (one.status !== 'suspended') throw new Error('not asked');
+    expect(await host.resume(one.token, accept(false))).toMatchObject({
+      compensated: [{ stepId: 'charge' }],
+    });
+    const two = await host.start('buy', {});
+    if (two.status !== 'suspended') throw new Error('not asked');
+    expect(await host.resume(two.token, accept(true))).toMatchObject({ result: 'On its way' });
+    expect(happened).toEqual(['charge 9', 'refund', 'charge 9', 'ship', 'Thank you']);
+    await expect(host.resume(two.token, accept(false))).rejects.toThrow('Invalid or expired sagaToken');
+  });
+
+  it('[E8] undoes what an absent client left behind, by the delayed queue', async () => {
+    happened.length = 0;
+    let time = 1_000_000;
+    const messages = new Map<string, { readonly message: string; readonly at: number }>();
+    const queue = {
+      replace: async (key: string, message: string, at: number) => void messages.set(key, { message, at }),
+      remove: async (key: string) => void messages.delete(key),
+    };
+    const host = hostWith(queue, () => time, generateKey());
+    const one = await host.start('buy', {});
+    if (one.status !== 'suspended') throw new Error('not asked');
+    await host.resume(one.token, accept(true));
+    await host.start('buy', {});
+    const [left] = messages.values();
+    expect(messages.size).toBe(1);
+    time = left?.at ?? 0;
+    expect(await host.cancel(left?.message ?? '')).toMatchObject({ compensated: [{ stepId: 'charge' }] });
+    expect(messages.size).toBe(0);
+    expect(happened).toEqual(['charge 9', 'ship', 'Thank you', 'charge 9', 'refund']);
   });
 
   it('attaches its saga to a server of the SDK', async () => {

@@ -1,0 +1,23 @@
+import { elicit, pivot, saga, step } from '@mcp-saga/server';
+import { z } from 'zod';
+import { bank, shop } from './shop.ts';
+
+const Sure = z.object({ sure: z.boolean() });
+
+// #region undo
+export const buy = saga({ name: 'buy', version: '1', forks: 'refuse' }, function* () {
+  const payment = yield* step('charge', ({ idempotencyKey }) => bank.charge(9, idempotencyKey), {
+    compensate: ({ result, idempotencyKey }) => bank.refund(result.id, idempotencyKey),
+    // It timed out, or the response was lost: nobody knows whether the money moved.
+    compensateUnknown: ({ stepKey, idempotencyKey }) => bank.refundIfCharged(stepKey, idempotencyKey),
+    timeout: 10_000,
+    retry: 3,
+  });
+  const { sure } = yield* elicit('sure', { message: 'Ship it?', schema: Sure });
+  if (!sure) throw new Error('not sure'); // undoes the charge, as an uncaught refusal does
+  yield* step('ship', ({ idempotencyKey }) => shop.ship(payment.id, idempotencyKey));
+  yield* pivot('shipped'); // from here on only forward: nothing before it is undone any more
+  yield* step('thank', () => shop.mail('Thank you'));
+  return 'On its way';
+});
+// #endregion undo
