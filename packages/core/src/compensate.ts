@@ -1,3 +1,4 @@
+import { encode } from './codec.ts';
 import { command, type Command } from './command.ts';
 import { assertStepId } from './path.ts';
 import { toRetryPolicy } from './retry.ts';
@@ -21,10 +22,13 @@ export function compensate(
 ): Command<void> {
   const { id = 'compensate', label, retry, timeout } = options;
   assertStepId(id);
+  const work = toUndoWork(undo);
+  // What cannot be sealed is refused here, where its author reads it.
+  if (work.kind === 'named') encode(work.bound.args);
   return command<void>({
     kind: 'compensate',
     id,
-    work: toUndoWork(undo),
+    work,
     label,
     retry: toRetryPolicy(id, retry) ?? defaultUndoRetry,
     timeout,

@@ -1,27 +1,20 @@
 import { closeBranch, endBranch, forkBranches, nestBranch, type BranchHost } from './branches.ts';
 import { decode, encode } from './codec.ts';
 import type { Command } from './command.ts';
-import { isAskedOfClient, type CommandSpec, type GroupSpec, type JournalledSpec } from './command-spec.ts';
-import { SagaAborted, SagaCancelled, SagaError, type ReplayMismatch } from './errors.ts';
-import { Fiber, newTask, tried, type FiberEnd, type Resumption, type Task } from './fiber.ts';
-import { lettersOf, type Journal, type NewEntry, type SkippedEntry } from './journal.ts';
+import type { CommandSpec, GroupSpec, JournalledSpec } from './command-spec.ts';
+import { SagaAborted, SagaCancelled, SagaError } from './errors.ts';
+import { Fiber, newTask, type FiberEnd, type Resumption, type Task } from './fiber.ts';
+import { Ending, lostUndos, type Cause } from './ending.ts';
+import type { Journal, NewEntry, SkippedEntry } from './journal.ts';
 import { Marks } from './marks.ts';
 import { mismatchOf } from './mismatch.ts';
-import { outcomeOf } from './outcome-of.ts';
 import { Scope } from './path.ts';
-import type { Program, Runtime } from './program.ts';
+import type { Runtime } from './program.ts';
 import { Scheduler, type FiberHost } from './scheduler.ts';
 import { startBody } from './start-body.ts';
-import { undoAll, undoMark, type BoundUndo, type UndoReport } from './undo.ts';
+import { Tasks } from './tasks.ts';
+import { undoAll } from './undo.ts';
 import { UndoStack } from './undo-stack.ts';
-
-/** How a body ended, and what was undone. */
-export type ExecutionEnd =
-  | { readonly result: unknown }
-  | { readonly error: unknown }
-  | { readonly next: { readonly program: Program; readonly args: unknown } };
-
-type Ending = Exclude<ExecutionEnd, { readonly result: unknown }>;
 
 /** What an execution is to tell its turn. */
 export interface ExecutionEvents {
@@ -40,19 +33,17 @@ export interface ExecutionEvents {
  */
 export class Execution implements BranchHost, FiberHost {
   /** Commands that wait for an outcome, in the order they were asked. */
-  readonly pending: Map<string, Task> = new Map();
-  /** How the body ended. */
-  end: ExecutionEnd | undefined;
-  /** What was undone so far, and what could not be. */
-  readonly report: UndoReport = { compensated: [], residue: [] };
+  readonly pending: ReadonlyMap<string, Task>;
+  /** How the body ended, what was undone so far, and what could not be. */
+  readonly ending: Ending;
 
   readonly #journal: Journal;
   readonly #events: ExecutionEvents;
   readonly #fibers: Scheduler;
   readonly #marks: Marks;
   readonly #stack = new UndoStack();
+  readonly #tasks: Tasks;
   #root: Fiber | undefined;
-  #ending: Ending | undefined;
 
   constructor(journal: Journal, events: ExecutionEvents) {
     this.#journal = journal;
@@ -60,6 +51,10 @@ export class Execution implements BranchHost, FiberHost {
     const { warn, limits } = events.runtime;
     this.#fibers = new Scheduler(this, { maxCommands: limits.maxCommands, noteFloats: warn !== undefined });
     this.#marks = new Marks(journal, this.#stack, events.runtime);
+    this.ending = new Ending(journal, this.#stack);
+    const parts = { fibers: this.#fibers, marks: this.#marks, stack: this.#stack, ending: this.ending };
+    this.#tasks = new Tasks({ journal, ...parts });
+    this.pending = this.#tasks.pending;
   }
 
   /** Starts the body and runs it as far as it goes, by the journal as far as that goes. */
@@ -71,36 +66,31 @@ export class Execution implements BranchHost, FiberHost {
 
   /** Ends the body from outside: no `catch` can swallow it, `finally` runs, and then what was done is undone. (E6) */
   endBy(error: unknown): void {
-    if (this.#ending !== undefined || this.end !== undefined || this.#root === undefined) return;
-    this.#ending = { error };
+    if (this.ending.begun || this.#root === undefined) return;
+    this.ending.begin({ error });
     closeBranch(this, this.#root);
     this.#fibers.drain();
   }
 
   /** Ends the body because its saga was cancelled, and records that. */
   cancel(error: SagaCancelled): void {
-    this.#journal.append({
-      letter: 'a',
-      path: `${undoMark}cancel`,
-      fingerprint: 0,
-      text: encode(error.reason ?? null),
-    });
+    this.ending.beginCancel(error);
     this.endBy(error);
-  }
-
-  /** What the journal has next, beside what the code waits for. */
-  mismatch(): ReplayMismatch {
-    return mismatchOf(this.#journal, this.pending.values());
   }
 
   /** Leaves a body that cannot go on where it stands, and undoes what it did. */
   abandon(error: unknown, skipped: readonly SkippedEntry[]): void {
-    this.pending.clear();
+    this.ending.interrupt();
+    this.#tasks.abandon();
     this.#fibers.clear();
-    this.end = undefined;
-    this.#stack.skipped(skipped, this.#events.runtime);
+    this.#stack.skipped(skipped, this.#events.runtime, this.ending.report);
     this.#undo(error);
     this.#replay();
+  }
+
+  /** Notes what a task did whose body cannot be told of it any more. */
+  outlived(task: Task, entry: Pick<NewEntry, 'letter'>, value: unknown): void {
+    this.#tasks.outlived(task, entry, value);
   }
 
   /** Commands that were created and never yielded. */
@@ -122,28 +112,21 @@ export class Execution implements BranchHost, FiberHost {
         continue;
       }
       const task = this.pending.get(this.#journal.path);
-      if (task === undefined) throw this.mismatch();
-      if (this.#consume(task)) this.#settle(task, this.#fibers.how, this.#fibers.value);
+      if (task === undefined) throw mismatchOf(this.#journal, this.pending.values());
+      if (this.#tasks.consume(task)) this.#settle(task, this.#fibers.how, this.#fibers.value);
       this.#fibers.drain();
     }
   }
 
   /** Records what became of a task, and runs the body as far as it goes. */
   record(task: Task, entry: Omit<NewEntry, 'path' | 'fingerprint'>, value: unknown): void {
-    this.#journal.append({ ...entry, path: task.path, fingerprint: task.fingerprint });
-    if (entry.letter === 't') {
-      // It was to be tried again, but its branch has been ended meanwhile.
-      if (task.discarded) this.record(task, { letter: 'w' }, undefined);
-      return;
-    }
-    this.#outcome(task, entry.letter, value, this.#marks.bind(task, entry.letter, value));
+    if (!this.#tasks.record(task, entry, value)) return;
     this.#settle(task, this.#fibers.how, this.#fibers.value);
     this.#fibers.drain();
   }
 
   #settle(task: Task, how: Resumption, value: unknown): void {
-    this.pending.delete(task.path);
-    task.fiber.waiting = undefined;
+    this.#tasks.leave(task);
     if (task.discarded) this.resume(task.fiber, 'return', undefined);
     else if (task.spec.kind === 'call' && how === 'next') this.#call(task.fiber, task.spec, task.path, value);
     else this.resume(task.fiber, how, value);
@@ -216,19 +199,22 @@ export class Execution implements BranchHost, FiberHost {
   }
 
   /** Ends the saga from within. */
-  #leave(fiber: Fiber, ending: Ending): boolean {
-    // Where it is being ended already, or is undone, there is nothing left to end.
-    if (fiber.isEnding || this.#root === undefined) return this.#give(undefined);
-    if ('next' in ending && this.#stack.undos.length > 0) {
-      const advice = 'pivot before it, or undo it in this saga.';
+  #leave(fiber: Fiber, cause: Cause): boolean {
+    if (fiber.undoes) {
       return this.#give(
-        new TypeError(`continueAs() would lose what is on the undo stack: ${advice}`),
+        new SagaError('An undo cannot end its saga, which has ended: let it throw.'),
         'throw',
       );
     }
-    this.#ending = ending;
+    // Where it is being ended already, there is nothing left to end; and a branch that is, cannot take it elsewhere.
+    const ending = fiber.isEnding;
+    if (this.ending.begun || this.#root === undefined || (ending && 'next' in cause)) {
+      return this.#give(undefined);
+    }
+    if ('next' in cause && !this.#stack.empty) return this.#give(lostUndos(), 'throw');
+    this.ending.begin(cause);
     closeBranch(this, this.#root);
-    return false;
+    return ending && this.#give(undefined);
   }
 
   #await(fiber: Fiber, spec: JournalledSpec): boolean {
@@ -239,17 +225,17 @@ export class Execution implements BranchHost, FiberHost {
     // recorded; what is read at once was recorded at once.
     if ((inline || this.#fibers.idle) && this.#journal.isAbout(path)) {
       const task = newTask(fiber, spec, path);
-      if (this.#consume(task)) {
+      if (this.#tasks.consume(task)) {
         if (spec.kind !== 'call' || this.#fibers.how !== 'next') return true;
         this.#call(fiber, spec, path, this.#fibers.value);
       } else {
-        this.#wait(task);
+        this.#tasks.wait(task);
       }
       return false;
     }
     const task = newTask(fiber, spec, path);
     if (!inline) {
-      this.#wait(task);
+      this.#tasks.wait(task);
       return false;
     }
     if (this.#journal.replaying) throw mismatchOf(this.#journal, [task]);
@@ -257,40 +243,6 @@ export class Execution implements BranchHost, FiberHost {
     const letter = spec.kind === 'now' ? 'n' : 'i';
     this.#journal.append({ letter, path, fingerprint: task.fingerprint, text });
     return this.#give(decode(text));
-  }
-
-  #wait(task: Task): void {
-    const { spec } = task;
-    if (spec.kind === 'step' && spec.input !== undefined) task.input = JSON.stringify(spec.input);
-    task.fiber.waiting = task;
-    this.pending.set(task.path, task);
-  }
-
-  /** Takes the next entry for `task`; false when the task goes on waiting. */
-  #consume(task: Task): boolean {
-    const journal = this.#journal;
-    const { letter } = journal;
-    if (journal.fingerprint !== task.fingerprint || !(lettersOf[task.spec.kind] as string).includes(letter)) {
-      throw mismatchOf(this.#journal, [task]);
-    }
-    if (letter === 'w' && !task.discarded) throw mismatchOf(this.#journal, [task]);
-    const value = journal.next();
-    if (letter === 't') {
-      tried(task, value);
-      return false;
-    }
-    this.#outcome(task, letter, value, this.#marks.bound(task, letter));
-    return true;
-  }
-
-  #outcome(task: Task, letter: string, value: unknown, bound: BoundUndo | undefined): void {
-    const { spec, path } = task;
-    if (spec.kind === 'step') {
-      if (letter === 's' || letter === 'z' || letter === 'v') this.#stack.done(path, spec, value, bound);
-      else if (letter === 'g') this.#stack.unknown(path, spec);
-    }
-    const given = outcomeOf(spec, path, letter, value);
-    this.#give(given.value, given.failed ? 'throw' : 'next');
   }
 
   #fork(fiber: Fiber, spec: GroupSpec): boolean {
@@ -307,40 +259,23 @@ export class Execution implements BranchHost, FiberHost {
     }
     fiber.ended = true;
     if (fiber !== this.#root) {
-      this.end = this.#ending;
+      this.ending.undone();
       return;
     }
-    const ending = this.#ending ?? ('error' in end ? end : undefined);
-    if (ending === undefined || 'next' in ending) this.end = ending ?? end;
-    else this.#undo(ending.error);
+    const failure = this.ending.bodyEnded(end);
+    if (failure !== undefined) this.#undo(failure.error);
   }
 
   #undo(error: unknown): void {
-    this.#ending = { error };
-    const fiber = new Fiber(undoAll(this.#stack.undos, this.report), new Scope(''));
+    this.ending.beginUndo(error);
+    const fiber = new Fiber(undoAll(this.ending), new Scope(''));
     fiber.serverOnly = true;
     this.resume(fiber, 'next', undefined);
   }
 
   /** Withdraws a task that waits for the client or has not been started; false when it has to be awaited. */
   withdraw(task: Task): boolean {
-    if (!isAskedOfClient(task.spec.kind)) {
-      task.discarded = true;
-      task.running?.abort(new SagaError('A sibling of this step failed.'));
-      const journal = this.#journal;
-      if (journal.replaying) {
-        // Had it not been started then, the journal says so next: at once, as it was recorded at once.
-        if (journal.letter !== 'w' || !journal.isAbout(task.path)) return false;
-        this.#consume(task);
-      } else if (task.running === undefined) {
-        journal.append({ letter: 'w', path: task.path, fingerprint: task.fingerprint });
-      } else {
-        return false;
-      }
-    }
-    this.pending.delete(task.path);
-    task.fiber.waiting = undefined;
-    return true;
+    return this.#tasks.withdraw(task);
   }
 
   #call(fiber: Fiber, spec: Extract<CommandSpec, { kind: 'call' }>, path: string, input: unknown): void {

@@ -2,6 +2,7 @@ import type { JournalledSpec, GroupSpec } from './command-spec.ts';
 import type { Command } from './command.ts';
 import { fingerprintOf } from './fingerprint-of.ts';
 import type { Scope } from './path.ts';
+import type { RetryPolicy } from './retry.ts';
 
 /** A command that waits for its outcome. */
 export interface Task {
@@ -13,6 +14,8 @@ export interface Task {
   input: string | undefined;
   /** Set while it runs here. */
   running: AbortController | undefined;
+  /** How it is tried again, where the step itself does not say: a step of an undo has the policy of its undo. */
+  retry: RetryPolicy | undefined;
   /** Attempts made so far. */
   attempts: number;
   /** Not to be tried before (ms since the epoch). */
@@ -38,6 +41,7 @@ export function newTask(fiber: Fiber, spec: JournalledSpec, path: string): Task 
     fiber,
     input: undefined,
     running: undefined,
+    retry: undefined,
     attempts: 0,
     notBefore: 0,
     since: undefined,
@@ -79,6 +83,11 @@ export class Fiber {
     this.iterator = iterator;
     this.scope = scope;
     this.group = group;
+  }
+
+  /** Whether it is an undo, or a part of one. */
+  get undoes(): boolean {
+    return this.serverOnly || this.group?.parent.undoes === true;
   }
 
   /** Whether it, or what it belongs to, was told to end, or undoes: the client is asked nothing any more. */

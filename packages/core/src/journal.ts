@@ -1,5 +1,5 @@
 import { revive } from './codec.ts';
-import { SagaLimitExceeded, type StepFacts } from './errors.ts';
+import { ReplayMismatch, SagaLimitExceeded, type StepFacts } from './errors.ts';
 import { mayHoldTag } from './may-hold-tag.ts';
 import type { Provenance } from './client-step.ts';
 import type { ProgramState } from './program.ts';
@@ -147,10 +147,10 @@ export class Journal {
 
   /** Whether there are entries left to replay. */
   get replaying(): boolean {
-    return this.#at < this.#structure.length && this.#count < this.#stop;
+    return this.#at < this.#structure.length;
   }
 
-  /** Replays no more than the first `count` entries, for now. */
+  /** Replays no more than the first `count` entries: to take the next one off throws, as it did when it was found. */
   stopAt(count: number): void {
     this.#stop = count;
   }
@@ -186,7 +186,7 @@ export class Journal {
   /** Whether the next entry is about the step at `path`. */
   isAbout(path: string): boolean {
     const head = this.#structure[this.#at];
-    if (typeof head !== 'string' || this.#count >= this.#stop) return false;
+    if (typeof head !== 'string') return false;
     const skip = this.#isAnswer(head) ? 2 : 1;
     return head.length === path.length + skip && head.endsWith(path);
   }
@@ -198,6 +198,7 @@ export class Journal {
 
   /** Takes the next entry off and gives its value, ready for the body. */
   next(): unknown {
+    if (this.#count === this.#stop) throw new ReplayMismatch(this.#count, this.facts(), []);
     const head = this.#structure[this.#at] as string;
     const { stream, answer } = outcomes[head.charAt(0) as Letter];
     this.#at += answer ? 3 : 2;

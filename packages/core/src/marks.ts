@@ -4,8 +4,8 @@ import type { Task } from './fiber.ts';
 import type { Journal, Letter } from './journal.ts';
 import { mismatchOf } from './mismatch.ts';
 import type { Runtime } from './program.ts';
-import { undoMark, type BoundUndo } from './undo.ts';
-import { toBoundUndo, type UndoStack } from './undo-stack.ts';
+import { undoMark } from './undo.ts';
+import { toBoundUndo, type SealedUndo, type UndoStack } from './undo-stack.ts';
 
 /** Entries that say where a body stands, made and replayed at once: patches, pivots, registered undos. */
 export class Marks {
@@ -46,30 +46,30 @@ export class Marks {
     this.#stack.add(path, spec, work);
   }
 
-  /** Makes and records the arguments of a named compensator, as soon as its step is done. */
-  bind({ spec, path, fingerprint }: Task, letter: Letter, result: unknown): BoundUndo | undefined {
+  /** Makes the arguments of a named compensator, as soon as its step is done; and their text for the journal. */
+  bind({ spec, path }: Task, letter: Letter, result: unknown): (SealedUndo & { text: string }) | undefined {
     const named = namedUndo(spec, letter);
     if (named === undefined || spec.kind !== 'step') return undefined;
-    let bound: BoundUndo | undefined;
-    let text = encode(null);
     try {
-      bound = named.bind({ result: result as never, input: spec.input as never });
-      text = encode([bound.name, bound.args]);
+      const bound = named.bind({ result: result as never, input: spec.input as never });
+      return { bound, text: encode([bound.name, bound.args]) };
     } catch (error) {
       // The step is done and cannot be undone: it is residue, should it come to that.
-      bound = undefined;
       this.#runtime.observe({ type: 'failed', kind: 'compensate', path, error });
+      return { bound: undefined, text: encode(null) };
     }
-    this.#journal.append({ letter: 'b', path, fingerprint, text });
-    return bound;
   }
 
   /** The arguments of a named compensator as they were recorded. */
-  bound({ spec, path }: Task, letter: string): BoundUndo | undefined {
-    if (spec.kind !== 'step' || this.#journal.letter !== 'b' || !this.#journal.isAbout(path))
-      return undefined;
-    const run = namedUndo(spec, letter)?.run;
-    return toBoundUndo(this.#journal.next(), (name) => run ?? this.#runtime.compensator(name)?.run);
+  bound(task: Task, letter: string, result: unknown): SealedUndo | undefined {
+    if (task.spec.kind !== 'step') return undefined;
+    if (this.#journal.letter === 'b' && this.#journal.isAbout(task.path)) {
+      const run = namedUndo(task.spec, letter)?.run;
+      const bound = toBoundUndo(this.#journal.next(), (name) => run ?? this.#runtime.compensator(name)?.run);
+      return { bound };
+    }
+    // It was done before the code named a compensator for it.
+    return this.bind(task, letter as Letter, result);
   }
 
   #mark(letter: Letter, path: string, kind: string, text?: string): void {

@@ -47,7 +47,7 @@ export async function runStep(
     // What may have happened in one attempt may have happened, however the next one ends. (E4)
     task.unknown ||= signal.aborted || isUnknown(error);
     const random = (): number => runtime.random();
-    const delay = signal.aborted ? undefined : delayAfter(spec.retry, attempt, error, random);
+    const delay = signal.aborted ? undefined : delayAfter(spec.retry ?? task.retry, attempt, error, random);
     if (delay === undefined) {
       runtime.observe({ ...facts, type: 'failed', error });
       return failed(task, error);

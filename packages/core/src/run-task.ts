@@ -18,7 +18,7 @@ export async function runTask(task: Task, runtime: Runtime, signal: AbortSignal)
   try {
     return await run(task, runtime, signal);
   } catch (error) {
-    return end('f', encodeError(error));
+    return end(task.unknown ? 'g' : 'f', encodeError(error));
   }
 }
 

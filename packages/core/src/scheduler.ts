@@ -44,9 +44,10 @@ export class Scheduler {
     this.#ready.push(queued);
   }
 
-  /** Forgets what is queued. */
+  /** Forgets what is queued, and begins to count anew: undoing has as many commands as the body had. */
   clear(): void {
     this.#ready.length = 0;
+    this.#commands = 0;
   }
 
   /** Runs code of the author, and notes the commands it creates. */

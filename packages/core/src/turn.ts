@@ -4,15 +4,15 @@ import { toClientStep } from './client-steps.ts';
 import { isAskedOfClient } from './command-spec.ts';
 import { AnswerConflict, ReplayMismatch, SagaCancelled, TurnAborted } from './errors.ts';
 import { Execution, type ExecutionEvents } from './execution.ts';
-import { tried, type Task } from './fiber.ts';
+import type { Task } from './fiber.ts';
 import type { GeneratorProgramOptions } from './generator-program.ts';
-import { decodeHead, type Head } from './head.ts';
+import { DueTasks } from './due-tasks.ts';
+import { decodeHead, encodeHead, type Head } from './head.ts';
 import { Journal } from './journal.ts';
 import { digestOfStep, outcomeOfTurn } from './outcome-of-turn.ts';
 import type { EndRequest, IgnoredAnswer, Outcome, ProgramState, Runtime } from './program.ts';
-import { runTask, type TaskEnd } from './run-task.ts';
 import { startBody } from './start-body.ts';
-import { dueAt, startClock, timingOf } from './waits.ts';
+import { startClock, timingOf } from './waits.ts';
 
 /**
  * One turn of a generator saga: replay, take the client's answers in the order asked, run what runs here, and stop
@@ -24,23 +24,21 @@ export class Turn implements ExecutionEvents {
   live: boolean;
 
   readonly #options: GeneratorProgramOptions;
+  readonly #state: ProgramState;
   readonly #head: Head;
   readonly #journal: Journal;
   readonly #execution: Execution;
-  readonly #ends: { readonly task: Task; readonly end: TaskEnd }[] = [];
+  readonly #due: DueTasks;
   readonly #ignored: IgnoredAnswer[] = [];
   readonly #reasons = new Map<string, string>();
-  #running = new Set<Task>();
   #accepted = 0;
   #progress: number | undefined;
-  #held = 0;
-  /** A state that could not be sealed anyway is not handed out: undoing goes on to its end. */
-  #canSuspend = true;
   #mismatch: Head['mismatch'];
-  #wake: (() => void) | undefined;
+  #left = false;
 
   constructor(options: GeneratorProgramOptions, state: ProgramState, runtime: Runtime) {
     this.#options = options;
+    this.#state = state;
     this.runtime = runtime;
     this.declaresForks = options.declaresForks;
     this.#head = decodeHead(state.head);
@@ -49,34 +47,43 @@ export class Turn implements ExecutionEvents {
     this.live = this.#head.turn === 0;
     this.#journal = new Journal(state, runtime.limits.maxJournalEntries);
     this.#execution = new Execution(this.#journal, this);
+    const { commitFirst } = options;
+    this.#due = new DueTasks({ execution: this.#execution, runtime, head: this.#head, commitFirst });
   }
 
   /** Takes the turn. */
   async take(answers: ReadonlyMap<string, ClientAnswer>, end?: EndRequest): Promise<Outcome> {
-    const abort = (): void => this.#abortAll(this.runtime.signal.reason);
+    const abort = (): void => this.#due.abort(this.runtime.signal.reason);
     this.runtime.signal.addEventListener('abort', abort, { once: true });
+    // What ends it for another reason than that somebody wants it to, could not be kept as a state either.
+    if (end !== undefined && !(end.error instanceof SagaCancelled)) this.#due.canSuspend = false;
     try {
-      this.#assertGoing();
+      this.#due.assertGoing();
       try {
         this.#start();
         if (end === undefined) {
           this.#assertAgreement(answers);
           await this.#deliver(answers);
+        } else if (end.error instanceof SagaCancelled) {
+          this.#execution.cancel(end.error);
         } else {
-          this.#end(end);
+          this.#execution.endBy(end.error);
         }
-        await this.#runAll();
+        return await this.#finish();
       } catch (error) {
         await this.#stop(error);
-        if (error instanceof TurnAborted || error instanceof AnswerConflict) throw error;
+        const mismatch = error instanceof ReplayMismatch ? this.#newMismatch() : undefined;
+        // From the start once more: as every turn after this one will have it.
+        if (mismatch !== undefined) return await this.#again(mismatch).take(answers, end);
         this.#undoAfter(error);
-        await this.#runAll();
+        return await this.#finish();
       }
-      return await this.#outcome();
     } catch (error) {
       await this.#stop(error);
-      if (error instanceof TurnAborted || error instanceof AnswerConflict) throw error;
-      return { status: 'failed', error, ...this.#execution.report, ignored: this.#ignored };
+      const mismatch = this.#left && error instanceof ReplayMismatch ? this.#newMismatch() : undefined;
+      if (mismatch !== undefined) return await this.#again(mismatch).take(answers, end);
+      if (!this.#isLeftAsItIs(error)) this.#execution.ending.giveUp();
+      return { status: 'failed', error, ...this.#execution.ending.report, ignored: this.#ignored };
     } finally {
       this.runtime.signal.removeEventListener('abort', abort);
     }
@@ -84,41 +91,59 @@ export class Turn implements ExecutionEvents {
 
   #start(): void {
     const input = this.#journal.skipInput(this.#head.input);
-    const { mismatch } = this.#head;
-    if (mismatch !== undefined) this.#journal.stopAt(mismatch[0]);
+    if (this.#mismatch !== undefined) this.#journal.stopAt(this.#mismatch[0]);
     this.#execution.start(() => startBody(this.#options.name, this.#options.body, input));
-    if (mismatch !== undefined) this.#leaveMismatch(mismatch);
+    this.#goLive();
+  }
+
+  #goLive(): void {
     this.live = true;
     const now = this.runtime.now();
     for (const task of this.#execution.pending.values()) startClock(task, this.#head, now);
   }
 
-  #end({ error }: EndRequest): void {
-    if (error instanceof SagaCancelled) this.#execution.cancel(error);
-    else {
-      this.#canSuspend = false;
-      this.#execution.endBy(error);
-    }
+  async #finish(): Promise<Outcome> {
+    await this.#due.runAll();
+    return await this.#outcome();
   }
 
-  /** A turn that cannot go on: where the saga wants that, what it did is undone. */
+  /** Ends what runs. Throws what leaves the token before this turn good. */
+  async #stop(error: unknown): Promise<void> {
+    await this.#due.stop(error);
+    if (error instanceof TurnAborted || error instanceof AnswerConflict) throw error;
+  }
+
+  /** How much of the journal fits, where that is news, and the saga is to be undone that far. */
+  #newMismatch(): Head['mismatch'] {
+    const { recorded, count } = this.#journal;
+    const known = this.#mismatch;
+    if (known === undefined) return this.#options.onMismatch === 'fail' ? undefined : [count, recorded];
+    // The code has changed once more, while the saga was undone.
+    return this.#left && known[1] < recorded ? [known[0], recorded] : undefined;
+  }
+
+  #again(mismatch: NonNullable<Head['mismatch']>): Turn {
+    const head = encodeHead({ ...this.#head, mismatch });
+    return new Turn(this.#options, { ...this.#state, head }, this.runtime);
+  }
+
+  /** A turn that cannot go on: what the saga did is undone. */
   #undoAfter(error: unknown): void {
-    this.live = true;
-    if (!(error instanceof ReplayMismatch)) {
-      this.#canSuspend = false;
-      this.#journal.lift();
-      this.#execution.abandon(error, []);
-      return;
-    }
-    if (this.#options.onMismatch === 'fail' || this.#mismatch !== undefined) throw error;
-    this.#mismatch = [this.#journal.count, this.#journal.recorded];
-    this.#execution.abandon(error, this.#journal.skipTo(this.#mismatch[1]));
+    if (this.#isLeftAsItIs(error) || (error instanceof ReplayMismatch && this.#left)) throw error;
+    this.#left = true;
+    this.#due.drainEnds();
+    const mismatched = error instanceof ReplayMismatch;
+    if (!mismatched) this.#due.canSuspend = false;
+    const { recorded } = this.#journal;
+    const skipped = this.#journal.skipTo(mismatched ? (this.#mismatch?.[1] ?? recorded) : recorded);
+    this.live ||= !this.#journal.replaying;
+    this.#execution.abandon(error, skipped);
+    this.#goLive();
   }
 
-  #leaveMismatch(mismatch: readonly [number, number]): void {
-    this.#journal.stopAt(Number.POSITIVE_INFINITY);
-    const error = this.#execution.mismatch();
-    this.#execution.abandon(error, this.#journal.skipTo(mismatch[1]));
+  /** Whether nothing is undone, so that the code can be rolled back. (R3) */
+  #isLeftAsItIs(error: unknown): boolean {
+    return error instanceof ReplayMismatch && this.#mismatch === undefined;
   }
 
   /** Tells the client something, unless it is progress that does not rise. */
@@ -147,10 +172,6 @@ export class Turn implements ExecutionEvents {
       capabilities,
       continueAsSuggested: tokenBytes >= suggestedTokenBytes,
     };
-  }
-
-  #assertGoing(): void {
-    if (this.runtime.signal.aborted) throw new TurnAborted(this.runtime.signal.reason);
   }
 
   // The client may repeat all it ever answered; what it repeats must be what it said. (W4)
@@ -198,7 +219,7 @@ export class Turn implements ExecutionEvents {
       return;
     }
     const acceptance = await acceptAnswer(task.spec, answer);
-    this.#assertGoing();
+    this.#due.assertGoing();
     if ('reason' in acceptance) {
       this.#reasons.set(stepId, acceptance.reason);
       this.#ignored.push({ stepId, why: 'invalid' });
@@ -209,91 +230,13 @@ export class Turn implements ExecutionEvents {
     this.#execution.record(task, acceptance.entry, acceptance.value);
   }
 
-  async #runAll(): Promise<void> {
-    for (;;) {
-      this.#assertGoing();
-      this.#startDue();
-      const done = this.#ends.shift();
-      if (done !== undefined) {
-        this.#finish(done.task, done.end);
-      } else if (this.#running.size > 0) {
-        // oxlint-disable-next-line no-await-in-loop -- results are taken in the order of completion (U2)
-        await new Promise<void>((resolve) => {
-          this.#wake = resolve;
-        });
-      } else {
-        const wait = this.#shortWait();
-        if (wait === undefined) return;
-        this.#held += wait;
-        // oxlint-disable-next-line no-await-in-loop -- a short wait is held (W6)
-        await this.runtime.sleep(wait, this.runtime.signal);
-      }
-    }
-  }
-
-  #startDue(): void {
-    const now = this.runtime.now();
-    for (const task of this.#execution.pending.values()) {
-      if (isAskedOfClient(task.spec.kind) || task.running !== undefined || task.discarded) continue;
-      startClock(task, this.#head, now);
-      const timing = timingOf(task, now);
-      if (timing === 'waiting' || (task.spec.kind === 'step' && this.#isDeferred(task, now))) continue;
-      task.running = new AbortController();
-      this.#running.add(task);
-      if (timing === 'over' || task.spec.kind === 'sleep') {
-        const letter = timing === 'over' ? 'y' : 'k';
-        this.#ends.push({ task, end: { entry: { letter }, value: undefined } });
-        continue;
-      }
-      void runTask(task, this.runtime, task.running.signal).then((end) => {
-        this.#ends.push({ task, end });
-        this.#wake?.();
-      });
-    }
-  }
-
-  /** Whether a server step has to wait for the next turn: the time for it has not come, or is used up. (U4) */
-  #isDeferred(task: Task, now: number): boolean {
-    if (this.#options.commitFirst && this.#head.turn === 0 && this.runtime.tokenBytes === 0) return true;
-    return (
-      task.notBefore > now || (this.#canSuspend && now >= (this.runtime.deadline ?? Number.POSITIVE_INFINITY))
-    );
-  }
-
-  /** How long to wait in this request, when there is nothing to do but wait, and not for long. (W6) */
-  #shortWait(): number | undefined {
-    const tasks = [...this.#execution.pending.values()];
-    if (tasks.length === 0 || tasks.some(({ spec }) => isAskedOfClient(spec.kind))) return undefined;
-    const now = this.runtime.now();
-    const due = Math.min(...tasks.map(dueAt));
-    const wait = due - now;
-    if (wait <= 0) return undefined;
-    if (!this.#canSuspend || this.runtime.deadline === undefined) return wait;
-    return this.#held + wait <= this.runtime.maxHold && due <= this.runtime.deadline ? wait : undefined;
-  }
-
-  #finish(task: Task, { entry, value }: TaskEnd): void {
-    this.#running.delete(task);
-    task.running = undefined;
-    this.#assertGoing();
-    if (entry === undefined) {
-      const { spec } = task;
-      task.asked += 1;
-      if (spec.kind === 'poll') task.until = this.runtime.now() + spec.every;
-      if (task.discarded) this.#execution.record(task, { letter: 'w' }, undefined);
-      return;
-    }
-    if (entry.letter === 't' && !task.discarded) tried(task, value);
-    this.#execution.record(task, entry, value);
-  }
-
   async #outcome(): Promise<Outcome> {
-    const { end } = this.#execution;
+    const { end, report } = this.#execution.ending;
     const ignored = this.#ignored;
     if (end !== undefined) {
       this.#warnOfFloats();
       if ('result' in end) return { status: 'completed', result: end.result, ignored };
-      if ('error' in end) return { status: 'failed', error: end.error, ...this.#execution.report, ignored };
+      if ('error' in end) return { status: 'failed', error: end.error, ...report, ignored };
       return { status: 'continued', ...end.next, progress: this.#progress, ignored };
     }
     const { turn, input } = this.#head;
@@ -315,21 +258,5 @@ export class Turn implements ExecutionEvents {
         `Saga '${this.#options.name}' created ${id} and never yielded it, so it did not happen. Write: yield* ${id}.`,
       );
     }
-  }
-
-  #abortAll(reason: unknown): void {
-    for (const task of this.#running) task.running?.abort(reason);
-  }
-
-  /** Ends a turn that cannot go on: what runs is told to stop, and awaited. */
-  async #stop(reason: unknown): Promise<void> {
-    this.#abortAll(reason);
-    while (this.#running.size > this.#ends.length) {
-      // oxlint-disable-next-line no-await-in-loop -- one after the other ends
-      await new Promise<void>((resolve) => {
-        this.#wake = resolve;
-      });
-    }
-    this.#running = new Set();
   }
 }

@@ -1,80 +1,138 @@
+import { decode, encode } from './codec.ts';
 import type { CompensateSpec, StepSpec } from './command-spec.ts';
 import type { SkippedEntry } from './journal.ts';
 import type { Runtime } from './program.ts';
-import { defaultUndoRetry, undoMark, type BoundUndo, type Undo } from './undo.ts';
+import {
+  defaultUndoRetry,
+  toUndone,
+  undoKeyMark,
+  undoMark,
+  type BoundUndo,
+  type Undo,
+  type UndoReport,
+} from './undo.ts';
+
+/** A named undo as the journal has it: without `bound` where its compensator is not known any more. */
+export interface SealedUndo {
+  readonly bound: BoundUndo | undefined;
+}
 
 /** What a saga would undo if it ended now, in the order in which it happened. (E3) */
 export class UndoStack {
   #undos: Undo[] = [];
+  #closed = false;
 
-  /** What is on it. */
-  get undos(): readonly Undo[] {
-    return this.#undos;
+  /** Whether there is nothing to undo. */
+  get empty(): boolean {
+    return this.#undos.length === 0;
+  }
+
+  /** Undoing begins: what is done from here on belongs to it, and is not undone itself. */
+  close(): void {
+    this.#closed = true;
+  }
+
+  /** Takes off what is to be undone next: the last one. */
+  take(): Undo | undefined {
+    return this.#undos.pop();
+  }
+
+  /** Puts back what was taken off, and not undone. */
+  putBack(undo: Undo): void {
+    this.#undos.push(undo);
   }
 
   /** A step was done: its result is known. */
-  done(path: string, spec: StepSpec, result: unknown, bound: BoundUndo | undefined): void {
-    const { undo } = spec;
-    if (undo?.known === undefined) return;
+  done(path: string, spec: StepSpec, result: unknown, sealed: SealedUndo | undefined): void {
+    const known = spec.undo?.known;
+    // What was sealed is undone, even where the code has dropped its compensation since.
+    if (this.#closed || (known === undefined && sealed === undefined)) return;
     const work =
-      'bind' in undo.known
-        ? bound === undefined
-          ? undefined
-          : ({ kind: 'named', bound } as const)
-        : undo.known;
-    this.#undos.push({ ...this.#common(path, spec), work, facts: { result, input: spec.input } });
+      sealed !== undefined || known === undefined || 'bind' in known ? toWork(sealed?.bound) : known;
+    this.#undos.push({ ...common(path, spec), work, facts: factsOf(spec, result) });
   }
 
-  /** A step failed, and its effect may have happened. (E4) */
+  /** A step failed, or was withdrawn, and its effect may have happened. (E4) */
   unknown(path: string, spec: StepSpec): void {
-    if (spec.undo === undefined) return;
-    this.#undos.push({ ...this.#common(path, spec), work: spec.undo.unknown, facts: { input: spec.input } });
+    if (this.#closed || spec.undo === undefined) return;
+    this.#undos.push({ ...common(path, spec), work: spec.undo.unknown, facts: factsOf(spec, undefined) });
   }
 
   /** The author registered an undo. */
   add(path: string, spec: CompensateSpec, work: Undo['work']): void {
+    if (this.#closed) return;
     const { label, retry, timeout } = spec;
-    this.#undos.push({ path, key: undefined, label, work, facts: {}, retry, timeout });
+    this.#undos.push({ path, key: undefined, label, work, facts: () => ({}), retry, timeout });
   }
 
   /** What came before is never undone. (E5) */
   pivot(): void {
-    this.#undos = [];
+    if (!this.#closed) this.#undos = [];
   }
 
   /**
    * Entries that the code no longer knows: what has a named compensator can be undone, other effects are residue.
    */
-  skipped(entries: readonly SkippedEntry[], runtime: Runtime): void {
+  skipped(entries: readonly SkippedEntry[], runtime: Runtime, report: UndoReport): void {
     for (const { letter, path, value } of entries) {
-      if (path.startsWith(undoMark)) {
-        // Undone already, before the code changed once more.
-        if (letter === 'v') this.#undos = this.#undos.filter((undo) => undoMark + undo.path !== path);
-        continue;
-      }
-      if (letter === 'h') this.pivot();
-      else if (letter === 's' || letter === 'z' || letter === 'v' || letter === 'g')
-        this.#foreign(path, undefined);
-      else if (letter === 'b') {
-        this.#undos = this.#undos.filter((undo) => undo.path !== path);
+      if (path.startsWith(undoMark)) this.#skippedUndo(letter, path, report);
+      else if (letter === 'h') this.#undos = [];
+      else if (mayHaveHappened(letter, value)) this.#foreign(path, undefined);
+      else if (letter === 'b')
         this.#foreign(
           path,
           toBoundUndo(value, (name) => runtime.compensator(name)?.run),
         );
-      }
     }
   }
 
-  #foreign(path: string, bound: BoundUndo | undefined): void {
-    const work = bound === undefined ? undefined : ({ kind: 'named', bound } as const);
-    const rest = { key: undefined, label: undefined, facts: {}, retry: defaultUndoRetry, timeout: undefined };
-    this.#undos.push({ path, work, ...rest });
+  /** An entry of an undo, made before the code changed once more: what it undid is not undone again. */
+  #skippedUndo(letter: string, entry: string, report: UndoReport): void {
+    const whole = this.#undos.findLastIndex(({ path }) => undoMark + path === entry);
+    if (whole !== -1) {
+      if (letter === 't') return;
+      const [undo] = this.#undos.splice(whole, 1) as [Undo];
+      report[letter === 'v' ? 'compensated' : 'residue'].push(toUndone(undo));
+      return;
+    }
+    // A step of an undo of several steps: how many there were, only the code of then knew.
+    const part = this.#undos.findLastIndex(
+      ({ path }) => undoKeyMark + path === entry || entry.startsWith(`${undoMark}${path}/`),
+    );
+    if (part !== -1) report.residue.push(toUndone(this.#undos.splice(part, 1)[0] as Undo));
   }
 
-  #common(path: string, spec: StepSpec): Pick<Undo, 'path' | 'key' | 'label' | 'retry' | 'timeout'> {
-    const { label, retry = defaultUndoRetry, timeout } = spec.undo ?? {};
-    return { path, key: spec.key, label, retry, timeout };
+  #foreign(path: string, bound: BoundUndo | undefined): void {
+    this.#undos = this.#undos.filter((undo) => undo.path !== path);
+    const rest = { key: undefined, label: undefined, retry: defaultUndoRetry, timeout: undefined };
+    this.#undos.push({ path, work: toWork(bound), facts: () => ({}), ...rest });
   }
+}
+
+function common(path: string, spec: StepSpec): Pick<Undo, 'path' | 'key' | 'label' | 'retry' | 'timeout'> {
+  const { label, retry = defaultUndoRetry, timeout } = spec.undo ?? {};
+  return { path, key: spec.key, label, retry, timeout };
+}
+
+/** Result and input as they are now: what the body does to them afterwards does not reach the undo. */
+function factsOf({ input }: StepSpec, result: unknown): Undo['facts'] {
+  const kept = { result: copierOf(result), input: copierOf(input) };
+  return () => ({ result: kept.result(), input: kept.input() });
+}
+
+function copierOf(value: unknown): () => unknown {
+  if (typeof value !== 'object' || value === null) return () => value;
+  const text = encode(value);
+  return () => decode(text);
+}
+
+function toWork(bound: BoundUndo | undefined): Undo['work'] {
+  return bound === undefined ? undefined : { kind: 'named', bound };
+}
+
+function mayHaveHappened(letter: string, value: unknown): boolean {
+  if (letter === 't') return Array.isArray(value) && value[2] === true;
+  return letter === 's' || letter === 'z' || letter === 'v' || letter === 'g';
 }
 
 /** A named undo as the journal keeps it. */

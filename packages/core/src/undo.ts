@@ -70,7 +70,8 @@ export interface Undo {
   readonly label: string | undefined;
   /** Undefined where nothing can undo it: it is residue. */
   readonly work: UndoWork | undefined;
-  readonly facts: { readonly result?: unknown; readonly input?: unknown };
+  /** The step's result and input, made anew each time. */
+  readonly facts: () => { readonly result?: unknown; readonly input?: unknown };
   readonly retry: RetryPolicy;
   readonly timeout: number | undefined;
 }
@@ -80,23 +81,37 @@ export const defaultUndoRetry: RetryPolicy = { attempts: 3 };
 
 /** The mark of paths that belong to undoing; ids of authors never begin with it. */
 export const undoMark = '~';
+/** The mark of the entry at which an undo that is a generator reads the key of its step. */
+export const undoKeyMark = '~~';
+
+/** An undo as results and residue name it. */
+export function toUndone({ path, label }: Undo): UndoneStep {
+  return { stepId: path, ...(label === undefined ? {} : { label }) };
+}
+
+/** Where undos are taken from, and what became of them goes. */
+export interface Undoing {
+  /** The next one, or undefined when nothing is left. */
+  take(): Undo | undefined;
+  /** What was taken last is undone, or it is residue. */
+  settle(into: keyof UndoReport): void;
+}
 
 /**
  * Undoes what is on the stack, last first. It is a body like any other: its steps are journalled, so that a crash in
  * the middle goes on where it was. What fails for good is residue, and the rest goes on. (E3)
  */
-export function* undoAll(undos: readonly Undo[], report: UndoReport): Steps<void> {
-  for (const undo of undos.toReversed()) {
-    const done = { stepId: undo.path, ...(undo.label === undefined ? {} : { label: undo.label }) };
+export function* undoAll(undoing: Undoing): Steps<void> {
+  for (let undo = undoing.take(); undo !== undefined; undo = undoing.take()) {
     if (undo.work === undefined) {
-      report.residue.push(done);
+      undoing.settle('residue');
       continue;
     }
     try {
       yield* undoOne(undo, undo.work);
-      report.compensated.push(done);
+      undoing.settle('compensated');
     } catch {
-      report.residue.push(done);
+      undoing.settle('residue');
     }
   }
 }
@@ -105,14 +120,14 @@ function* undoOne(undo: Undo, work: UndoWork): Steps<void> {
   const id = undoMark + undo.path;
   if (work.kind === 'generator') {
     const { path, key, facts } = undo;
-    const stepKey = yield* command<string>({ kind: 'stepKey', id: `${id}:key`, path, key });
-    const steps = work.run(generatorContext({ ...facts, stepKey }) as never);
+    const stepKey = yield* command<string>({ kind: 'stepKey', id: undoKeyMark + path, path, key });
+    const steps = work.run(generatorContext({ ...facts(), stepKey }) as never);
     yield* command<unknown>({ kind: 'scope', id, steps });
     return;
   }
   const run =
     work.kind === 'function'
-      ? (context: object) => notAGenerator(work.run({ ...undo.facts, ...context } as never))
+      ? (context: object) => notAGenerator(work.run({ ...context, ...undo.facts() } as never))
       : (context: object) => work.bound.run({ ...context, args: work.bound.args } as never);
   yield* command<void>({
     kind: 'step',

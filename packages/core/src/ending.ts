@@ -1,0 +1,110 @@
+import type { SagaCancelled } from './errors.ts';
+import { encode } from './codec.ts';
+import type { FiberEnd } from './fiber.ts';
+import type { Journal } from './journal.ts';
+import type { Program } from './program.ts';
+import { toUndone, undoMark, type Undo, type Undoing, type UndoReport } from './undo.ts';
+import type { UndoStack } from './undo-stack.ts';
+
+/** How a body ended, and what was undone. */
+export type ExecutionEnd =
+  | { readonly result: unknown }
+  | { readonly error: unknown }
+  | { readonly next: { readonly program: Program; readonly args: unknown } };
+
+/** Why a body is ended before it returns. */
+export type Cause = Exclude<ExecutionEnd, { readonly result: unknown }>;
+
+/** How an execution comes to its end: why, what was undone on the way, and what could not be. */
+export class Ending implements Undoing {
+  /** How it ended, when it has. */
+  end: ExecutionEnd | undefined;
+  readonly report: UndoReport = { compensated: [], residue: [] };
+  /** What is being undone, and how far the journal was when that began. */
+  current: { readonly undo: Undo; readonly from: number } | undefined;
+
+  readonly #journal: Journal;
+  readonly #stack: UndoStack;
+  #cause: Cause | undefined;
+
+  constructor(journal: Journal, stack: UndoStack) {
+    this.#journal = journal;
+    this.#stack = stack;
+  }
+
+  /** Whether the body is being ended, or has ended. */
+  get begun(): boolean {
+    return this.#cause !== undefined || this.end !== undefined;
+  }
+
+  /** The body is to end. What it says and undoes from here on has no limit: the limit may be why it ends. */
+  begin(cause: Cause): void {
+    this.#cause = cause;
+    this.#journal.lift();
+  }
+
+  /** The body is to end because its saga was cancelled: recorded, so that replay ends it in the same place. */
+  beginCancel(error: SagaCancelled): void {
+    this.#journal.lift();
+    const text = encode(error.reason ?? null);
+    this.#journal.append({ letter: 'a', path: `${undoMark}cancel`, fingerprint: 0, text });
+  }
+
+  /** The body has ended. Gives the error for which it is to be undone, if it is. */
+  bodyEnded(end: FiberEnd): { readonly error: unknown } | undefined {
+    const cause = this.#cause;
+    if (cause !== undefined && 'error' in cause) return cause;
+    if ('error' in end) return end;
+    if (cause !== undefined && !this.#stack.empty) return { error: lostUndos() };
+    this.end = cause ?? end;
+    return undefined;
+  }
+
+  /** Undoing begins. */
+  beginUndo(error: unknown): void {
+    this.begin({ error });
+    this.#stack.close();
+  }
+
+  /** All that can be undone is. */
+  undone(): void {
+    this.end = this.#cause;
+  }
+
+  take(): Undo | undefined {
+    const undo = this.#stack.take();
+    this.current = undo === undefined ? undefined : { undo, from: this.#journal.count };
+    return undo;
+  }
+
+  settle(into: keyof UndoReport): void {
+    if (this.current !== undefined) this.report[into].push(toUndone(this.current.undo));
+    this.current = undefined;
+  }
+
+  /** Undoing is interrupted: what has not begun is on the stack again, what is half undone is residue. */
+  interrupt(): void {
+    this.end = undefined;
+    if (this.current === undefined) return;
+    const { undo, from } = this.current;
+    if (undo.work?.kind === 'generator' && this.#journal.count > from) {
+      this.settle('residue');
+    } else {
+      this.#stack.putBack(undo);
+      this.current = undefined;
+    }
+  }
+
+  /** Nothing can be undone any more: the rest is residue. */
+  giveUp(): void {
+    this.settle('residue');
+    while (this.take() !== undefined) this.settle('residue');
+  }
+}
+
+/** The error for going on as another saga while something here would have to be undone. */
+export function lostUndos(): TypeError {
+  return new TypeError(
+    'continueAs() would lose what is on the undo stack: pivot before it, or undo it in this saga.',
+  );
+}

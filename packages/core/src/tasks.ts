@@ -1,0 +1,137 @@
+import { isAskedOfClient } from './command-spec.ts';
+import type { Ending } from './ending.ts';
+import { SagaError } from './errors.ts';
+import { tried, type Task } from './fiber.ts';
+import { lettersOf, type Journal, type NewEntry } from './journal.ts';
+import type { Marks } from './marks.ts';
+import { mismatchOf } from './mismatch.ts';
+import { outcomeOf } from './outcome-of.ts';
+import type { Scheduler } from './scheduler.ts';
+import type { SealedUndo, UndoStack } from './undo-stack.ts';
+
+/** What tasks need of the execution they belong to. */
+export interface TaskHost {
+  readonly journal: Journal;
+  readonly fibers: Scheduler;
+  readonly marks: Marks;
+  readonly stack: UndoStack;
+  readonly ending: Ending;
+}
+
+/** The commands that wait for an outcome, and how they come to it: from the journal, or by being recorded in it. */
+export class Tasks {
+  /** By path, in the order they were asked. */
+  readonly pending: Map<string, Task> = new Map();
+
+  readonly #host: TaskHost;
+  readonly #journal: Journal;
+  readonly #fibers: Scheduler;
+
+  constructor(host: TaskHost) {
+    this.#host = host;
+    this.#journal = host.journal;
+    this.#fibers = host.fibers;
+  }
+
+  /** Lets a task wait. */
+  wait(task: Task): void {
+    const { spec } = task;
+    if (spec.kind === 'step') {
+      if (spec.input !== undefined) task.input = JSON.stringify(spec.input);
+      task.retry = this.#host.ending.current?.undo.retry;
+    }
+    task.fiber.waiting = task;
+    this.pending.set(task.path, task);
+  }
+
+  /** It waits no longer. */
+  leave(task: Task): void {
+    this.pending.delete(task.path);
+    task.fiber.waiting = undefined;
+  }
+
+  /** Takes the next entry for `task`, and has its outcome in the scheduler; false when the task goes on waiting. */
+  consume(task: Task): boolean {
+    const journal = this.#journal;
+    const { letter } = journal;
+    if (journal.fingerprint !== task.fingerprint || !(lettersOf[task.spec.kind] as string).includes(letter)) {
+      throw mismatchOf(journal, [task]);
+    }
+    if (letter === 'w' && !task.discarded) throw mismatchOf(journal, [task]);
+    const value = journal.next();
+    if (letter === 't') {
+      tried(task, value);
+      return false;
+    }
+    if (task.spec.kind === 'step') {
+      this.#effect(task, letter, value, this.#host.marks.bound(task, letter, value));
+    }
+    this.#outcome(task, letter, value);
+    return true;
+  }
+
+  /** Records what became of a task, and has its outcome in the scheduler; false when it goes on waiting. */
+  record(task: Task, entry: Omit<NewEntry, 'path' | 'fingerprint'>, value: unknown): boolean {
+    const { path, fingerprint } = task;
+    const sealed = this.#host.marks.bind(task, entry.letter, value);
+    // First of all: whatever goes wrong in recording it, it was done, and can be undone.
+    this.#effect(task, entry.letter, value, sealed);
+    this.#journal.append({ ...entry, path, fingerprint });
+    if (entry.letter === 't') {
+      // It was to be tried again, but its branch has been ended meanwhile.
+      return task.discarded && this.record(task, { letter: 'w' }, undefined);
+    }
+    if (sealed !== undefined) this.#journal.append({ letter: 'b', path, fingerprint, text: sealed.text });
+    this.#outcome(task, entry.letter, value);
+    return true;
+  }
+
+  /** Withdraws a task that waits for the client or has not been started; false when it has to be awaited. */
+  withdraw(task: Task): boolean {
+    if (!isAskedOfClient(task.spec.kind)) {
+      task.discarded = true;
+      task.running?.abort(new SagaError('A sibling of this step failed.'));
+      const journal = this.#journal;
+      if (journal.replaying) {
+        // Had it not been started then, the journal says so next: at once, as it was recorded at once.
+        if (journal.letter !== 'w' || !journal.isAbout(task.path)) return false;
+        this.consume(task);
+      } else if (task.running === undefined) {
+        this.record(task, { letter: 'w' }, undefined);
+      } else {
+        return false;
+      }
+    }
+    this.leave(task);
+    return true;
+  }
+
+  /** Notes what a task did whose body cannot be told of it any more. */
+  outlived(task: Task, { letter }: Pick<NewEntry, 'letter'>, value: unknown): void {
+    if (letter === 't') return;
+    this.pending.delete(task.path);
+    this.#effect(task, letter, value, this.#host.marks.bind(task, letter, value));
+  }
+
+  /** Leaves all that waits where it stands. */
+  abandon(): void {
+    for (const { spec, path, unknown } of this.pending.values()) {
+      if (unknown && spec.kind === 'step') this.#host.stack.unknown(path, spec);
+    }
+    this.pending.clear();
+  }
+
+  /** What a step did, or may have done, goes on the undo stack. */
+  #effect(task: Task, letter: string, value: unknown, sealed: SealedUndo | undefined): void {
+    const { spec, path, unknown } = task;
+    if (spec.kind !== 'step') return;
+    if (letter === 's' || letter === 'z' || letter === 'v') this.#host.stack.done(path, spec, value, sealed);
+    else if (letter === 'g' || (letter === 'w' && unknown)) this.#host.stack.unknown(path, spec);
+  }
+
+  #outcome({ spec, path }: Task, letter: string, value: unknown): void {
+    const given = outcomeOf(spec, path, letter, value);
+    this.#fibers.how = given.failed ? 'throw' : 'next';
+    this.#fibers.value = given.value;
+  }
+}
