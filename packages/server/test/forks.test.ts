@@ -112,6 +112,21 @@ describe('forks', () => {
     expect(ledger).toHaveLength(1);
   });
 
+  it("[T13] runs unguarded when the guard cannot be asked and the host is told 'open'", async () => {
+    const { ledger, order } = shop();
+    const guard = memoryGuard();
+    const host = hostOf({
+      sagas: [order],
+      guard: { ...guard, begin: () => Promise.reject(new Error('redis is gone')) },
+      whenGuardIsDown: 'open',
+    });
+    const one = waiting(await host.start('order', {}));
+    expect(await host.resume(one.token, [{ stepId: 'ship', result: accept }])).toMatchObject({
+      status: 'suspended',
+    });
+    expect(ledger).toHaveLength(2);
+  });
+
   it('[T13] runs again when a lease ran out, and refuses the late finish', async () => {
     let time = 1_000_000;
     const clock = () => time;

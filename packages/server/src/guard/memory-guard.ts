@@ -11,14 +11,18 @@ interface UsedTurn {
 
 /**
  * A guard in the memory of one process: for tests, stdio, and servers that are one process. It forgets what has
- * expired whenever it is asked.
+ * expired, a second later at the most, when it is asked.
  *
  * @param clock - milliseconds since the epoch; default `Date.now`
  */
 export function memoryGuard(clock: () => number = Date.now): SagaGuard & { readonly size: number } {
   const turns = new Map<string, UsedTurn>();
   const claims = new Map<string, number>();
+  let swept = 0;
   const forget = (now: number): void => {
+    // Once a second at the most: what has expired only takes room.
+    if (now < swept + 1_000) return;
+    swept = now;
     for (const [key, { expiresAt }] of turns) if (expiresAt <= now) turns.delete(key);
     for (const [key, expiresAt] of claims) if (expiresAt <= now) claims.delete(key);
   };

@@ -1,6 +1,6 @@
 import type { ClientAnswer } from '@mcp-saga/core';
 import { canonicalize, digestText, TokenRefused } from '@mcp-saga/seal';
-import type { GuardClaim, SagaGuard } from '../guard/guard.ts';
+import type { GuardClaim, GuardVerdict, SagaGuard } from '../guard/guard.ts';
 import { SagaHostError } from './errors.ts';
 import type { HostSettings } from './host-options.ts';
 import { openResponse, sealResponse } from './sealed-response.ts';
@@ -37,7 +37,9 @@ export async function guarded(
   const giveUp = settings.clock() + settings.leaseMs;
   for (;;) {
     // oxlint-disable-next-line no-await-in-loop -- waits for its turn
-    const verdict = await asked(settings, () => guard.begin(claim));
+    const verdict = await begun(settings, guard, claim);
+    // oxlint-disable-next-line no-await-in-loop -- the last time round
+    if (verdict === 'down') return await settleTurn(settings, await run());
     if (verdict === 'conflict') throw new TokenRefused('used');
     if (verdict === 'busy') {
       if (request.signal.aborted || settings.clock() >= giveUp) {
@@ -75,6 +77,15 @@ async function finished(
     throw new SagaHostError('busy', 'The same request is being run. Send it again later.');
   }
   return await settleTurn(settings, turn);
+}
+
+async function begun(
+  settings: HostSettings,
+  guard: SagaGuard,
+  claim: GuardClaim,
+): Promise<GuardVerdict | 'down'> {
+  if (settings.whenGuardIsDown === 'closed') return await asked(settings, () => guard.begin(claim));
+  return await asked(settings, () => guard.begin(claim)).catch(() => 'down' as const);
 }
 
 /** Asks the guard; where it cannot be asked, nothing runs. */

@@ -46,6 +46,11 @@ export interface SagaHostOptions {
    * `forks: 'refuse'` and by `once`. `memoryGuard()` is for one process. (E7, T13)
    */
   readonly guard?: SagaGuard;
+  /**
+   * What becomes of a request while the guard cannot be asked: `closed` (default) runs nothing and says to come again;
+   * `open` runs it unguarded, as if going back did no harm.
+   */
+  readonly whenGuardIsDown?: 'closed' | 'open';
   /** How long a request may run before a repeated one may take its place at the guard. Default 60 s. */
   readonly guardLease?: number;
   /** Named compensators, for sagas whose code was changed or is gone. */
@@ -78,6 +83,7 @@ export interface HostSettings {
   readonly authorize: NonNullable<SagaHostOptions['authorize']>;
   readonly admit: NonNullable<SagaHostOptions['admit']>;
   readonly guard: SagaGuard | undefined;
+  readonly whenGuardIsDown: 'closed' | 'open';
   readonly leaseMs: number;
   readonly compensators: ReadonlyMap<string, Pick<Compensator<Schema>, 'run'>>;
   /** Whether there is somebody to tell of suspended sagas: their cancel tokens cost a seal. */
@@ -120,6 +126,7 @@ export function toHostSettings(options: SagaHostOptions): HostSettings {
     authorize: options.authorize ?? (() => true),
     admit: options.admit ?? (() => true),
     guard: options.guard,
+    whenGuardIsDown: options.whenGuardIsDown ?? 'closed',
     leaseMs: duration('guardLease', options.guardLease ?? 60_000),
     compensators: new Map(options.compensators?.map((compensator) => [compensator.name, compensator])),
     notifiesSuspended: options.hooks?.onSuspended !== undefined,
