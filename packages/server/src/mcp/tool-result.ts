@@ -11,7 +11,7 @@ export function toToolResult(saga: string, turn: CompletedTurn | FailedTurn): To
   if (turn.status === 'failed') {
     const { compensated, residue } = turn;
     return {
-      content: [{ type: 'text', text: [publicMessageOf(saga, turn.error), ...undoing(turn)].join(' ') }],
+      content: [{ type: 'text', text: sentences(publicMessageOf(saga, turn.error), undoing(turn)) }],
       isError: true,
       ...(compensated.length + residue.length === 0
         ? {}
@@ -39,4 +39,10 @@ function named(steps: FailedTurn['compensated']): string {
   return steps
     .map(({ stepId, label }) => (label === undefined ? `'${stepId}'` : `'${stepId}' (${label})`))
     .join(', ');
+}
+
+/** A message of an author's, with sentences after it. */
+function sentences(message: string, more: readonly string[]): string {
+  if (more.length === 0) return message;
+  return [/[.!?]$/.test(message) ? message : `${message}.`, ...more].join(' ');
 }
