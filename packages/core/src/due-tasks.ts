@@ -3,6 +3,7 @@ import { TurnAborted } from './errors.ts';
 import type { Execution } from './execution.ts';
 import { tried, type Task } from './fiber.ts';
 import type { Head } from './head.ts';
+import type { Journal } from './journal.ts';
 import type { Runtime } from './program.ts';
 import { runTask, type TaskEnd } from './run-task.ts';
 import { dueAt, startClock, timingOf } from './waits.ts';
@@ -10,6 +11,7 @@ import { dueAt, startClock, timingOf } from './waits.ts';
 /** What the running of tasks needs to know of its turn. */
 export interface DueTasksOptions {
   readonly execution: Execution;
+  readonly journal: Journal;
   readonly runtime: Runtime;
   readonly head: Head;
   /** The client is to have a token before the first server step runs. (E1) */
@@ -88,12 +90,15 @@ export class DueTasks {
   }
 
   #startDue(): void {
+    const { journal } = this.#options;
     const now = this.#runtime.now();
     for (const task of this.#execution.pending.values()) {
       if (isAskedOfClient(task.spec.kind) || task.running !== undefined || task.discarded) continue;
       startClock(task, this.#options.head, now);
       const timing = timingOf(task, now);
       if (timing === 'waiting' || (task.spec.kind === 'step' && this.#isDeferred(task, now))) continue;
+      // Before it runs: what could not be recorded had better not happen.
+      journal.assertRoom(this.#running.size + 1);
       task.running = new AbortController();
       this.#running.add(task);
       if (timing === 'over' || task.spec.kind === 'sleep') {

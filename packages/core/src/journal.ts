@@ -214,12 +214,8 @@ export class Journal {
 
   /** Adds an entry. */
   append(entry: NewEntry): void {
+    this.assertRoom(1);
     this.#count += 1;
-    if (this.#count > this.#limit) {
-      throw new SagaLimitExceeded(
-        `The saga's journal has reached its limit of ${this.#limit} entries. Do more in one step, or raise maxJournalEntries.`,
-      );
-    }
     const { letter, path, fingerprint, text, answer } = entry;
     const head = JSON.stringify(
       answer === undefined ? letter + path : letter + provenances[answer.provenance] + path,
@@ -229,6 +225,14 @@ export class Journal {
     this.#texts.structure += this.#texts.structure === '' ? line : `,${line}`;
     const { stream } = outcomes[letter];
     if (stream !== 'none') this.#texts[stream] += this.#texts[stream] === '' ? text : `,${text}`;
+  }
+
+  /** Throws unless `more` entries can be added. */
+  assertRoom(more: number): void {
+    if (this.#count + more <= this.#limit) return;
+    throw new SagaLimitExceeded(
+      `The saga's journal has reached its limit of ${this.#limit} entries. Do more in one step, or raise maxJournalEntries.`,
+    );
   }
 
   /** Lifts the limit: undoing what a saga did must not fail for the same reason. */

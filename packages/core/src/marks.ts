@@ -34,16 +34,18 @@ export class Marks {
 
   /** The point of no return. (E5) */
   pivot(path: string): void {
-    this.#mark('h', path, 'pivot');
-    this.#stack.pivot();
+    this.#mark('h', path, 'pivot', { passed: () => this.#stack.pivot() });
   }
 
   /** Registers an undo; what has a name is sealed with its arguments. */
   register(path: string, spec: Extract<CommandSpec, { kind: 'compensate' }>): void {
     const { work } = spec;
-    if (work.kind === 'named')
-      this.#mark('b', path, 'compensate', encode([work.bound.name, work.bound.args]));
-    this.#stack.add(path, spec, work);
+    const passed = (): void => this.#stack.add(path, spec, work);
+    if (work.kind === 'named') {
+      this.#mark('b', path, 'compensate', { text: encode([work.bound.name, work.bound.args]), passed });
+    } else {
+      passed();
+    }
   }
 
   /** Makes the arguments of a named compensator, as soon as its step is done; and their text for the journal. */
@@ -72,11 +74,15 @@ export class Marks {
     return this.bind(task, letter as Letter, result);
   }
 
-  #mark(letter: Letter, path: string, kind: string, text?: string): void {
+  #mark(letter: Letter, path: string, kind: string, made: { text?: string; passed?: () => void } = {}): void {
     const journal = this.#journal;
-    if (journal.letter === letter && journal.isAbout(path)) journal.next();
+    const { text, passed } = made;
+    const recorded = journal.letter === letter && journal.isAbout(path);
+    if (recorded) journal.next();
     else if (journal.replaying) throw mismatchOf(journal, [{ kind, path, fingerprint: 0 }]);
-    else journal.append({ letter, path, fingerprint: 0, ...(text === undefined ? {} : { text }) });
+    // Before it is recorded: where the journal is full it holds nevertheless, for what is undone then.
+    passed?.();
+    if (!recorded) journal.append({ letter, path, fingerprint: 0, ...(text === undefined ? {} : { text }) });
   }
 }
 

@@ -48,7 +48,13 @@ export class Turn implements ExecutionEvents {
     this.#journal = new Journal(state, runtime.limits.maxJournalEntries);
     this.#execution = new Execution(this.#journal, this);
     const { commitFirst } = options;
-    this.#due = new DueTasks({ execution: this.#execution, runtime, head: this.#head, commitFirst });
+    this.#due = new DueTasks({
+      execution: this.#execution,
+      journal: this.#journal,
+      runtime,
+      head: this.#head,
+      commitFirst,
+    });
   }
 
   /** Takes the turn. */

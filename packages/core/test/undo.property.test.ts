@@ -1,0 +1,306 @@
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import {
+  ReplayMismatch,
+  SagaCancelled,
+  TurnAborted,
+  type EndRequest,
+  type Outcome,
+  type ProgramState,
+  type UndoneStep,
+} from '../src/index.ts';
+import { overTheWire, type Answers } from './support/drive.ts';
+import { Ledger, type Fault } from './support/ledger.ts';
+import { answerBy, release, sagaOf, trees, type Node } from './support/random-undo.ts';
+import { runtimeOf, seeded, World, type TurnSettings } from './support/world.ts';
+
+/** How a saga is driven. */
+interface Mode {
+  /** Every effect uses the budget of its turn up: a checkpoint after each, also while undoing. */
+  readonly budget?: boolean;
+  /** Draws the order in which server steps complete. */
+  readonly order?: number;
+  readonly commitFirst?: boolean;
+}
+
+interface Plan extends Mode {
+  readonly salt?: string;
+  readonly faults?: Map<string, Fault>;
+  readonly limits?: TurnSettings['limits'];
+  /** Draws where each turn crashes before it succeeds. */
+  readonly crash?: number;
+  /** The turn that is ended from outside, and with what. */
+  readonly end?: { readonly turn: number; readonly request: EndRequest };
+  /** A state to go on from, with its answers, in a world that exists. */
+  readonly from?: {
+    readonly world: World;
+    readonly ledger: Ledger;
+    readonly state: ProgramState;
+    readonly answers: Answers;
+  };
+}
+
+interface Driven {
+  readonly outcome: Exclude<Outcome, { status: 'suspended' }>;
+  readonly ledger: Ledger;
+  readonly turns: readonly {
+    readonly state: ProgramState;
+    readonly answers: Answers;
+    readonly calls: number;
+  }[];
+}
+
+async function driven(tree: Node, plan: Plan = {}): Promise<Driven> {
+  const { budget = false, order, commitFirst = false, salt = '', crash } = plan;
+  const world = plan.from?.world ?? new World();
+  const ledger =
+    plan.from?.ledger ??
+    new Ledger(world, {
+      duration: budget ? 10 : 0,
+      ...(plan.faults === undefined ? {} : { faults: plan.faults }),
+    });
+  const gate = order === undefined ? undefined : (signal: AbortSignal) => world.gate(signal);
+  // A fresh instance each time, which knows nothing but the state.
+  const make = () => sagaOf(tree, ledger, { commitFirst, ...(gate === undefined ? {} : { gate }) });
+  world.compensators.set('release', release(ledger));
+  const draw = crash === undefined ? undefined : seeded(crash);
+  const turns: { state: ProgramState; answers: Answers; calls: number }[] = [];
+  let state = plan.from?.state ?? (await make().begin({}));
+  let answers: Answers = plan.from?.answers ?? {};
+  for (let number = 1; number <= 600; number += 1) {
+    const end = plan.end?.turn === number ? plan.end.request : undefined;
+    const take = (settings: TurnSettings = {}): Promise<Outcome> => {
+      world.order = order === undefined ? undefined : seeded(order + number);
+      const { t } = JSON.parse(state.head) as { t: number };
+      const all = {
+        turn: t + 1,
+        ...(budget ? { budget: 5, maxHold: 5 } : {}),
+        ...(plan.limits === undefined ? {} : { limits: plan.limits }),
+        ...settings,
+      };
+      return make().advance(overTheWire(state), new Map(Object.entries(answers)), runtimeOf(world, all), end);
+    };
+    turns.push({ state, answers, calls: ledger.calls.length });
+    // oxlint-disable-next-line no-await-in-loop -- one turn after the other
+    if (draw !== undefined) await crashed(take, { ledger, world, draw });
+    // oxlint-disable-next-line no-await-in-loop -- one turn after the other
+    const outcome = await take();
+    if (outcome.status !== 'suspended') return { outcome, ledger, turns };
+    if (end !== undefined && !(end.error instanceof SagaCancelled))
+      throw new Error('it suspended at its end');
+    if (outcome.steps.length === 0) world.time += outcome.retryAfterMs ?? 0;
+    state = outcome.state;
+    answers = Object.fromEntries(outcome.steps.map((step) => [step.stepId, answerBy(salt)(step)]));
+  }
+  throw new Error('the saga did not end');
+}
+
+/**
+ * The request dies before or after an effect, then its answer is lost. The client comes again at once: later, a time
+ * to live may be over, and the saga goes another way than in the answer that was lost.
+ */
+async function crashed(
+  take: (settings?: TurnSettings) => Promise<Outcome>,
+  { ledger, world, draw }: { readonly ledger: Ledger; readonly world: World; readonly draw: () => number },
+): Promise<void> {
+  const { time } = world;
+  if (draw() < 0.5) {
+    const controller = new AbortController();
+    let left = Math.floor(draw() * 4);
+    ledger.hook = () => {
+      left -= 1;
+      if (left < 0) controller.abort(new Error('gone'));
+    };
+    try {
+      await take({ signal: controller.signal });
+    } catch (error) {
+      expect(error).toBeInstanceOf(TurnAborted);
+    }
+    ledger.hook = undefined;
+    world.time = time;
+  }
+  if (draw() < 0.5) {
+    await take();
+    world.time = time;
+  }
+}
+
+const idsOf = (list: readonly UndoneStep[]): string[] => list.map(({ stepId, label }) => label ?? stepId);
+
+/** What holds of every saga over a ledger, however it came to its end. */
+function assertAccounted(
+  tree: Node,
+  { outcome, ledger }: Driven,
+  options: { readonly parallel: boolean },
+): void {
+  if (outcome.status !== 'failed') return;
+  expect(outcome.error).not.toBeInstanceOf(ReplayMismatch);
+  expect((outcome.error as Error).name).not.toBe('TypeError');
+  const compensated = idsOf(outcome.compensated);
+  const residue = idsOf(outcome.residue);
+  // Nothing is told twice, and nothing both ways.
+  expect(new Set([...compensated, ...residue]).size).toBe(compensated.length + residue.length);
+  // What is said to be undone is.
+  for (const path of compensated) expect(ledger.standing).not.toContain(path);
+  // What can be undone is, or the residue says that it is not.
+  for (const path of ledger.undoable) {
+    // Its undo is registered behind it, which a branch that was ended does not come to.
+    if (/plain(#\d+)?$/.test(path) && (options.parallel || ledger.faults.get(`do:${path}`) === 'lost'))
+      continue;
+    if (ledger.standing.has(path) && !ledger.safe.has(path))
+      expect(residue, `of ${JSON.stringify(tree)}`).toContain(path);
+  }
+  // The residue names nothing but what failed to be undone, or what nobody can know.
+  const mayFail = [...ledger.faults.keys()].map(
+    (key) => key.replace(/^(do|undo):~?/, '').split('|', 1)[0] as string,
+  );
+  for (const path of residue) {
+    const known = mayFail.some((at) => at === path || at.startsWith(`${path}/`) || at.includes('compensate'));
+    expect(known || options.parallel, `${path} of ${JSON.stringify(tree)}`).toBe(true);
+  }
+}
+
+const runs = Number(process.env['SAGA_RUNS'] ?? 100);
+const seed = fc.integer({ min: 0, max: 1_000_000 });
+const salt = fc.constantFrom('a', 'b', 'c', 'd');
+const modes = (parallel: boolean): fc.Arbitrary<Mode> =>
+  fc.record(
+    { budget: fc.boolean(), commitFirst: fc.boolean(), ...(parallel ? { order: seed } : {}) },
+    { requiredKeys: [] },
+  );
+const both = fc
+  .boolean()
+  .chain((parallel) =>
+    fc.record({ parallel: fc.constant(parallel), tree: trees({ parallel }), mode: modes(parallel), salt }),
+  );
+
+const shape = ({ outcome, ledger }: Driven): unknown => ({
+  status: outcome.status,
+  result: outcome.status === 'completed' ? outcome.result : undefined,
+  error: outcome.status === 'failed' ? String(outcome.error) : undefined,
+  compensated: outcome.status === 'failed' ? idsOf(outcome.compensated) : [],
+  residue: outcome.status === 'failed' ? idsOf(outcome.residue) : [],
+  standing: [...ledger.standing].toSorted(),
+});
+
+describe('a random saga that ends in undoing', () => {
+  it('[R1] [E3] comes to the same end never suspended, and moved at every point on fresh instances', async () => {
+    await fc.assert(
+      fc.asyncProperty(trees({ parallel: false }), salt, async (tree, drawn) => {
+        const once = await driven(tree, { salt: drawn });
+        const moved = await driven(tree, { salt: drawn, budget: true, commitFirst: true });
+        expect(shape(moved)).toEqual(shape(once));
+        assertAccounted(tree, once, { parallel: false });
+      }),
+      { numRuns: 3 * runs },
+    );
+  });
+
+  it('[E1] [E3] crashed everywhere, has each effect once and undoes what it did', async () => {
+    await fc.assert(
+      fc.asyncProperty(both, seed, async ({ parallel, tree, mode, salt: drawn }, crash) => {
+        const each = await driven(tree, { ...mode, salt: drawn, crash });
+        assertAccounted(tree, each, { parallel });
+        if (parallel) return;
+        expect(shape(each)).toEqual(shape(await driven(tree, { ...mode, salt: drawn })));
+      }),
+      { numRuns: 4 * runs },
+    );
+  });
+
+  it('[E3] [E4] failing everywhere, restores the world or says exactly what is left', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        both,
+        fc.constantFrom<Fault>('fails', 'lost'),
+        fc.option(seed, { nil: undefined }),
+        async (drawn, fault, crash) => {
+          const { parallel, tree, mode } = drawn;
+          const whole = await driven(tree, { ...mode, salt: drawn.salt });
+          for (const key of new Set(whole.ledger.calls.filter((call) => /^(do:|undo:)/.test(call)))) {
+            const faults = new Map([[key, fault]]);
+            // oxlint-disable-next-line no-await-in-loop -- one drive after the other
+            const each = await driven(tree, {
+              ...mode,
+              salt: drawn.salt,
+              faults,
+              ...(crash === undefined ? {} : { crash }),
+            });
+            assertAccounted(tree, each, { parallel });
+          }
+        },
+      ),
+      { numRuns: runs },
+    );
+  });
+
+  it('[E3] undoes what it did, whichever limit it goes over, and wherever', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        both,
+        fc.constantFrom('maxJournalEntries' as const, 'maxCommands' as const),
+        async (drawn, name) => {
+          const { parallel, tree, mode } = drawn;
+          for (let limit = 1; limit <= 16; limit += 1) {
+            const plan = { ...mode, salt: drawn.salt, limits: { [name]: limit } };
+            // oxlint-disable-next-line no-await-in-loop -- one drive after the other
+            assertAccounted(tree, await driven(tree, plan), { parallel: parallel || name === 'maxCommands' });
+          }
+        },
+      ),
+      { numRuns: runs },
+    );
+  });
+
+  it('[E6] cancelled or ended at every turn, undoes what it did', async () => {
+    await fc.assert(
+      fc.asyncProperty(both, fc.boolean(), async ({ parallel, tree, mode, salt: drawn }, cancelled) => {
+        const whole = await driven(tree, { ...mode, salt: drawn });
+        for (let turn = 1; turn <= Math.min(whole.turns.length, 12); turn += 1) {
+          const error = cancelled ? new SagaCancelled('bored') : new Error('too large');
+          // oxlint-disable-next-line no-await-in-loop -- one drive after the other
+          const each = await driven(tree, { ...mode, salt: drawn, end: { turn, request: { error } } });
+          assertAccounted(tree, each, { parallel });
+        }
+      }),
+      { numRuns: runs },
+    );
+  });
+
+  it('[E1] forked everywhere with other answers, runs no step again that its token knows', async () => {
+    await fc.assert(
+      fc.asyncProperty(both, async ({ tree, mode, salt: drawn }) => {
+        const whole = await driven(tree, { ...mode, salt: drawn });
+        for (const { state, answers } of whole.turns.slice(0, 12)) {
+          const saga = sagaOf(tree, whole.ledger);
+          const done = new Set(
+            saga
+              .timeline(state)
+              .flatMap(({ kind, path, outcome }) => (kind === 'step' && outcome === 'done' ? [path] : [])),
+          );
+          const before = whole.ledger.calls.length;
+          const world = new World();
+          const others = Object.fromEntries(
+            Object.keys(answers).map((id) => [
+              id,
+              answerBy('other')({ stepId: id, type: 'elicitation', params: {} }),
+            ]),
+          );
+          // oxlint-disable-next-line no-await-in-loop -- one fork after the other
+          await driven(tree, {
+            ...mode,
+            salt: 'other',
+            from: { world, ledger: whole.ledger, state, answers: others },
+          });
+          for (const call of whole.ledger.calls.slice(before)) {
+            const [path] = call.replace(/^do:/, '').split('|', 1) as [string];
+            if (call.startsWith('do:')) expect(done).not.toContain(path);
+            // And keys depend on nothing but the place of a step: no fork can make up another one.
+            expect(call).toMatch(/^(do:[^|]*(\|k\d)?|undo:~[^|]*|look)$/);
+          }
+        }
+      }),
+      { numRuns: runs },
+    );
+  });
+});
