@@ -1,7 +1,26 @@
 /* oxlint-disable require-yield, no-unnecessary-type-conversion -- that they do not compile is what is tested */
 /** What does not compile. Compiled by types.test.ts with both compilers: each expectation must be met. */
 import { z } from 'zod';
-import { all, allSettled, call, elicit, saga, sample, step, type Steps } from '../../src/index.ts';
+import {
+  abort,
+  all,
+  allSettled,
+  call,
+  compensate,
+  compensator,
+  continueAs,
+  elicit,
+  patched,
+  pivot,
+  poll,
+  race,
+  saga,
+  sample,
+  sleep,
+  sleepUntil,
+  step,
+  type Steps,
+} from '../../src/index.ts';
 
 const options = { name: 'negative', version: '1' };
 const Target = z.object({ target: z.string() });
@@ -93,4 +112,78 @@ export const uses = saga(options, function* () {
   // @ts-expect-error -- settled, not the value
   const settled: [number] = yield* allSettled([helper()]);
   return `${plain}${String(dropped)}${String(settled)}`;
+});
+
+const refund = compensator('refund', z.object({ charge: z.string() }), ({ args }) => {
+  // @ts-expect-error -- no such argument
+  void args.amount;
+});
+// @ts-expect-error -- no schema of its arguments
+compensator('loose', () => {});
+// @ts-expect-error -- arguments of another shape
+refund.with({ charge: 1 });
+
+export const undone = saga({ ...options, forks: 'accept' }, function* () {
+  yield* step('a', () => 1, {
+    compensate: ({ result }) => {
+      // @ts-expect-error -- a number
+      const wrong: string = result;
+      return wrong;
+    },
+  });
+  yield* step('b', () => 1, {
+    // @ts-expect-error -- nobody knows its result
+    compensateUnknown: ({ result }) => result.toFixed(),
+  });
+  yield* step('c', () => 'secret', {
+    keep: false,
+    // @ts-expect-error -- not kept
+    compensate: ({ result }) => result.length,
+  });
+  // @ts-expect-error -- arguments of another shape
+  yield* step('d', () => 1, { compensate: refund.for(({ result }) => ({ charge: result })) });
+  // @ts-expect-error -- a named compensator is given with arguments
+  yield* step('e', () => 1, { compensate: refund });
+  // @ts-expect-error -- attempts are a number
+  yield* step('f', () => 1, { compensate: () => {}, undo: { retry: 'often' } });
+  // @ts-expect-error -- not a function
+  yield* compensate('refund');
+  // @ts-expect-error -- no id
+  yield* pivot();
+  // @ts-expect-error -- no reason
+  yield* abort();
+  return 'x';
+});
+// @ts-expect-error -- forks are refused or accepted
+saga({ ...options, forks: 'maybe' }, function* () {
+  yield* helper();
+  return 'x';
+});
+
+export const waits = saga(options, function* () {
+  // @ts-expect-error -- milliseconds
+  yield* sleep('1s');
+  // @ts-expect-error -- a date
+  yield* sleepUntil(1_000);
+  // @ts-expect-error -- no timeout
+  yield* poll('a', () => 1, { every: 10 });
+  // @ts-expect-error -- undefined is "not yet", and is not what it gives
+  const answer: undefined = yield* poll('b', () => (Math.random() > 2 ? 1 : undefined), {
+    every: 1,
+    timeout: 9,
+  });
+  // @ts-expect-error -- a poll has no idempotency key: it must not change anything
+  yield* poll('c', ({ idempotencyKey }) => idempotencyKey, { every: 1, timeout: 9 });
+  // @ts-expect-error -- a race is a record: its winner has a name
+  yield* race([helper()]);
+  const first = yield* race({ a: helper(), b: step('b', () => 'b') });
+  // @ts-expect-error -- it may be a string
+  const size: number = first.value;
+  // @ts-expect-error -- no such branch
+  if (first.winner === 'c') return 'c';
+  // @ts-expect-error -- true or false
+  const changed: string = yield* patched('change');
+  // @ts-expect-error -- arguments of another saga
+  if (size > 1) yield* continueAs(typed, { target: 1 });
+  return `${String(answer)}${changed}`;
 });

@@ -2,22 +2,33 @@
 /** What an author writes, with the exact types it has. Compiled by types.test.ts with both compilers. */
 import { z } from 'zod';
 import {
+  abort,
   all,
   allSettled,
   call,
   checkpoint,
+  compensate,
+  compensator,
+  continueAs,
   elicit,
   elicitUrl,
   info,
   listRoots,
   now,
+  patched,
+  pivot,
+  poll,
+  race,
   random,
   saga,
   sample,
   scope,
+  sleep,
+  sleepUntil,
   step,
   uuid,
   type BodyInput,
+  type BoundUndo,
   type Command,
   type ElicitOutcome,
   type Root,
@@ -137,6 +148,120 @@ export const groups = saga({ name: 'groups', version: '1' }, function* () {
   expectType<Equal<typeof settled, { a: Settled<number>; b: Settled<'long' | 'short'> }>>();
   const pair = yield* allSettled([step('a', () => 1), uuid()]);
   expectType<Equal<typeof pair, [Settled<number>, Settled<string>]>>();
+  return 'done';
+});
+
+const Refund = z.object({ charge: z.string(), amount: z.coerce.number() });
+const refund = compensator(
+  'refund',
+  Refund,
+  ({ args, stepKey, idempotencyKey, signal, attempt, context }) => {
+    expectType<Equal<typeof args, { charge: string; amount: number }>>();
+    expectType<Equal<[typeof stepKey, typeof idempotencyKey], [string, string]>>();
+    expectType<Equal<typeof signal, AbortSignal>>();
+    expectType<Equal<typeof attempt, number>>();
+    expectType<Equal<typeof context, unknown>>();
+  },
+);
+expectType<Equal<ReturnType<typeof refund.with>, BoundUndo>>();
+
+export const undone = saga({ name: 'undone', version: '1', forks: 'accept' }, function* () {
+  const booked = yield* step('book', ({ input }) => ({ id: input.room.length, at: new Date(0) }), {
+    input: { room: 'r' },
+    compensate: ({ result, input, stepKey, idempotencyKey }) => {
+      expectType<Equal<typeof result, { id: number; at: Date }>>();
+      expectType<Equal<typeof input, { room: string }>>();
+      expectType<Equal<[typeof stepKey, typeof idempotencyKey], [string, string]>>();
+    },
+    compensateUnknown: ({ result, input }) => {
+      expectType<Equal<typeof result, undefined>>();
+      expectType<Equal<typeof input, { room: string }>>();
+    },
+  });
+  expectType<Equal<typeof booked, { id: number; at: Date }>>();
+  const noInput = yield* step('none', async () => 'id', {
+    compensate: ({ result, input }) => {
+      expectType<Equal<typeof result, string>>();
+      expectType<Equal<typeof input, undefined>>();
+    },
+  });
+  expectType<Equal<typeof noInput, string>>();
+  const inSteps = yield* step('steps', () => 7, {
+    *compensate({ result, stepKey }): Steps<void> {
+      expectType<Equal<typeof result, number>>();
+      const found = yield* step('find', () => stepKey.length);
+      expectType<Equal<typeof found, number>>();
+    },
+  });
+  expectType<Equal<typeof inSteps, number>>();
+  const dropped = yield* step('dropped', () => 'secret', {
+    keep: false,
+    compensate: ({ result }) => {
+      expectType<Equal<typeof result, undefined>>();
+    },
+  });
+  expectType<Equal<typeof dropped, void>>();
+  const charged = yield* step('charge', () => ({ charge: 'c', cents: 1 }), {
+    compensate: refund.for(({ result }) => ({ charge: result.charge, amount: String(result.cents) })),
+    compensateUnknown: refund.with({ charge: 'unknown', amount: 1 }),
+  });
+  expectType<Equal<typeof charged, { charge: string; cents: number }>>();
+  const registered = yield* compensate(({ result, input }) => {
+    expectType<Equal<[typeof result, typeof input], [undefined, undefined]>>();
+  });
+  yield* compensate(refund.with({ charge: 'c', amount: 1 }), { id: 'named', label: 'the charge', retry: 2 });
+  const passed = yield* pivot('paid');
+  expectType<Equal<[typeof registered, typeof passed], [void, void]>>();
+  if (booked.id === 1) {
+    // What follows is not reached, and the compiler knows.
+    const never = yield* abort('enough');
+    expectType<Equal<typeof never, never>>();
+  }
+  return 'done';
+});
+
+export const waits = saga({ name: 'waits', version: '1' }, function* () {
+  const slept = yield* sleep(10);
+  const until = yield* sleepUntil(new Date(0));
+  expectType<Equal<[typeof slept, typeof until], [void, void]>>();
+  const job = yield* poll(
+    'job',
+    ({ signal, attempt, context }) => {
+      expectType<Equal<typeof signal, AbortSignal>>();
+      expectType<Equal<typeof attempt, number>>();
+      expectType<Equal<typeof context, unknown>>();
+      return attempt > 2 ? { state: 'done' as const } : undefined;
+    },
+    {
+      every: 10,
+      timeout: 100,
+      report: ({ asked, elapsed }) => {
+        expectType<Equal<[typeof asked, typeof elapsed], [number, number]>>();
+        return `${asked} ${elapsed}`;
+      },
+    },
+  );
+  expectType<Equal<typeof job, { state: 'done' }>>();
+  const first = yield* race({
+    answer: elicit('answer', { message: 'm', schema: Target, ttl: 1_000 }),
+    size: helper('size'),
+    late: sleep(60_000),
+  });
+  expectType<
+    Equal<
+      typeof first,
+      | { readonly winner: 'answer'; readonly value: TargetOutput }
+      | { readonly winner: 'size'; readonly value: number }
+      | { readonly winner: 'late'; readonly value: void }
+    >
+  >();
+  if (first.winner === 'size') expectType<Equal<typeof first.value, number>>();
+  const changed = yield* patched('change');
+  expectType<Equal<typeof changed, boolean>>();
+  if (changed) {
+    const over = yield* continueAs(child, { target: 't' });
+    expectType<Equal<typeof over, never>>();
+  }
   return 'done';
 });
 
