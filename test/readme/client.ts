@@ -1,21 +1,27 @@
-import type { Client } from '@modelcontextprotocol/client';
-import type { ElicitationResult } from '@mcp-saga/client';
 // #region client
-import { callSaga, resumeSaga, SagaClientError } from '@mcp-saga/client';
+import type { Client } from '@modelcontextprotocol/client';
+import {
+  callSaga,
+  resumeSaga,
+  SagaClientError,
+  type CallToolResult,
+  type StepHandlers,
+} from '@mcp-saga/client';
 
+/** Deploys, or goes on with a deployment that was interrupted. `drawer` outlives this process. */
 export async function deployWeb(
   client: Client,
-  ask: (message: string) => Promise<ElicitationResult>,
+  handlers: StepHandlers,
   drawer: Map<string, string>,
-) {
-  const handlers = { elicitation: ({ message }: { message: string }) => ask(message) };
+): Promise<CallToolResult> {
   const kept = drawer.get('deploy');
+  drawer.delete('deploy');
   try {
-    return kept === undefined
-      ? await callSaga(client, { name: 'deploy', arguments: { service: 'web' } }, { handlers })
-      : await resumeSaga(client, JSON.parse(kept), { handlers });
+    if (kept !== undefined) return await resumeSaga(client, JSON.parse(kept), { handlers });
+    return await callSaga(client, { name: 'deploy', arguments: { service: 'web' } }, { handlers });
   } catch (error) {
-    // Whatever went wrong, what the user typed is not lost: go on with it another day, in another process.
+    // The network failed, the user closed the dialog: what was answered so far is not lost. Where the saga is over,
+    // there is nothing to keep, and error.saga is undefined.
     if (error instanceof SagaClientError && error.saga) drawer.set('deploy', JSON.stringify(error.saga));
     throw error;
   }

@@ -12,14 +12,19 @@ export const deploy = saga(
     const { target } = yield* elicit('target', { message: `Where shall ${service} go?`, schema: Target });
     const verdict = yield* sample('safety', {
       messages: [
-        { role: 'user', content: { type: 'text', text: `Is deploying to ${target} safe right now?` } },
+        {
+          role: 'user',
+          content: { type: 'text', text: `Is deploying to ${target} safe right now? Yes or no?` },
+        },
       ],
       maxTokens: 100,
     });
+    if (verdict.content.type !== 'text' || !verdict.content.text.startsWith('Yes'))
+      return 'Not now, says the model.';
     const release = yield* step('release', ({ idempotencyKey }) =>
       api.release(service, target, idempotencyKey),
     );
-    return `Released ${release.id} to ${target}, because: ${verdict.content.type === 'text' && verdict.content.text}`;
+    return `Released ${release.id} to ${target}.`;
   },
 );
 // #endregion saga

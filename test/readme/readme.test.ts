@@ -59,7 +59,7 @@ describe('the README', () => {
     said.mockRestore();
     expect(turn).toMatchObject({
       status: 'completed',
-      result: 'Released web-production-1 to production, because: all is green',
+      result: 'Released web-production-1 to production.',
     });
   });
 
@@ -71,24 +71,35 @@ describe('the README', () => {
       { name: 'reader', version: '1' },
       { capabilities: { elicitation: {}, sampling: {} }, versionNegotiation: { mode: 'auto' } },
     );
-    let online = false;
-    client.setRequestHandler('sampling/createMessage', async () => {
-      if (!online) throw Object.assign(new Error('no model'), { code: -32000 });
-      return { role: 'assistant', model: 'any', content: { type: 'text', text: 'all is green' } };
-    });
+    client.setRequestHandler('sampling/createMessage', async () => ({
+      role: 'assistant',
+      model: 'any',
+      content: { type: 'text', text: 'Yes, all is green' },
+    }));
+    let online = true;
     const fetch = (url: string | URL, init?: RequestInit): Promise<Response> =>
-      sagas.fetch(new Request(url, init));
+      online ? sagas.fetch(new Request(url, init)) : Promise.reject(new TypeError('offline'));
     await client.connect(new StreamableHTTPClientTransport(new URL('http://localhost/mcp'), { fetch }));
     const drawer = new Map<string, string>();
-    const ask = vi.fn<() => Promise<{ action: 'accept'; content: { target: string } }>>();
-    ask.mockRejectedValueOnce(new Error('the dialog was closed'));
-    ask.mockResolvedValue({ action: 'accept', content: { target: 'production' } });
-    // A handler that throws is an error at its step: the saga does not catch it, and fails.
-    expect(await deployWeb(client, ask, drawer)).toMatchObject({ isError: true });
-    online = true;
-    expect(await deployWeb(client, ask, drawer)).toMatchObject({
-      content: [{ type: 'text', text: 'Released web-production-1 to production, because: all is green' }],
+    const elicitation = vi.fn(() => {
+      online = false;
+      return { action: 'accept', content: { target: 'production' } } as const;
     });
+    await expect(deployWeb(client, { elicitation }, drawer)).rejects.toThrow('offline');
+    expect(drawer.size).toBe(1);
+    online = true;
+    const forget = new Map(drawer);
+    expect(await deployWeb(client, { elicitation }, drawer)).toMatchObject({
+      content: [{ type: 'text', text: 'Released web-production-1 to production.' }],
+    });
+    // The answer was kept, so the user was asked once; and the next deployment is a new one.
+    expect(elicitation).toHaveBeenCalledTimes(1);
+    expect(drawer.size).toBe(0);
+    // A saga that is over is not kept again.
+    vi.stubEnv('SAGA_KEYS', generateKey());
+    forget.set('deploy', (forget.get('deploy') ?? '').replace(/"sagaToken":"[^"]*/, '"sagaToken":"over'));
+    await expect(deployWeb(client, { elicitation }, forget)).rejects.toMatchObject({ code: 'SAGA_GONE' });
+    expect(forget.size).toBe(0);
     await client.close();
     vi.unstubAllEnvs();
   });

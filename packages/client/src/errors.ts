@@ -6,6 +6,7 @@ export type SagaClientErrorCode =
   | 'SAGAS_NOT_SUPPORTED'
   | 'SAGA_PROTOCOL_ERROR'
   | 'SAGA_REQUEST_FAILED'
+  | 'SAGA_GONE'
   | 'SAGA_ABORTED'
   | 'SAGA_ROUNDS_EXCEEDED'
   | 'SAGA_ON_TURN_FAILED'
@@ -66,12 +67,12 @@ export class SagaProtocolError extends SagaClientError {
   }
 }
 
-/** A request failed or was refused; `cause` is the SDK's error. The saga can be resumed unless its token is refused. */
+/** A request failed or was refused; `cause` is the SDK's error. The saga can be resumed. */
 export class SagaRequestFailed extends SagaClientError {
   override readonly code = 'SAGA_REQUEST_FAILED';
   readonly method: SagaMethod;
   /**
-   * The code of JSON-RPC: -32602 when the token or an answer was refused. Undefined when no answer came; SDK v1 has
+   * The code of JSON-RPC: -32602 when an answer was refused. Undefined when no answer came; SDK v1 has
    * -32000 (closed) and -32001 (timeout) for that.
    */
   readonly rpcCode: number | undefined;
@@ -88,6 +89,21 @@ export class SagaRequestFailed extends SagaClientError {
   }
   override get name(): string {
     return 'SagaRequestFailed';
+  }
+}
+
+/**
+ * The server refused the saga's token: it has expired, or was used otherwise, or belongs to another user or server.
+ * There is nothing left to resume, so `saga` is undefined: forget what was kept of it, and call the tool again.
+ */
+export class SagaGone extends SagaClientError {
+  override readonly code = 'SAGA_GONE';
+
+  constructor(options: { readonly cause?: unknown } = {}) {
+    super('The server does not go on with this saga: its token is invalid or expired', options);
+  }
+  override get name(): string {
+    return 'SagaGone';
   }
 }
 

@@ -40,6 +40,7 @@ export {
   type SagaClientErrorOptions,
   SagaOnTurnFailed,
   SagaProtocolError,
+  SagaGone,
   SagaRequestFailed,
   SagaRoundsExceeded,
   SagasNotSupported,

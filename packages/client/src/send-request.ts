@@ -3,6 +3,7 @@ import { mayOffer } from './capability.ts';
 import {
   SagaAborted,
   type SagaClientError,
+  SagaGone,
   SagaProtocolError,
   SagaRequestFailed,
   SagasNotSupported,
@@ -54,6 +55,8 @@ function toSagaError(request: SagaRequest, cause: unknown, saga: SuspendedSaga |
   if (code === 'INVALID_RESULT' || code === 'UNSUPPORTED_RESULT_TYPE') {
     return new SagaProtocolError('resultType', 'is not what the protocol version demands', { cause, saga });
   }
+  if (isRecord(error['data']) && error['data']['reason'] === 'invalid_saga_token')
+    return new SagaGone({ cause });
   // HTTP errors of SDK v1 have their status in `code`; every code of JSON-RPC that MCP uses is negative.
   const rpcCode = typeof code === 'number' && Number.isInteger(code) && code < 0 ? code : undefined;
   if (rpcCode !== undefined) {

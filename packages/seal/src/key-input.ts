@@ -34,13 +34,19 @@ export interface RawKey {
  */
 export function readKeys(keys: KeysOption): readonly RawKey[] {
   const inputs = typeof keys === 'string' ? splitText(keys) : keys.flatMap(splitListed);
-  if (inputs.length === 0) throw new SealError('keys', 'The list of keys is empty');
+  if (inputs.length === 0) throw new SealError('keys', `The list of keys is empty: ${howToGiveKeys}`);
   return inputs.map((input, index) => {
     const key = readKey(input);
     if (typeof key === 'string') throw keyError(index, inputs.length, key);
     return key;
   });
 }
+
+/** What to do where keys are missing or wrong. */
+export const howToGiveKeys: string =
+  'set SAGA_KEYS to "k1:<32 random bytes, base64url>". To make one: ' +
+  `node -p "'k1:' + require('node:crypto').randomBytes(32).toString('base64url')". ` +
+  'Where NODE_ENV is development or test, no keys at all are fine as well.';
 
 /** Says which key is wrong and how, never what it is. */
 export function keyError(index: number, count: number, problem: string): SealError {

@@ -2,7 +2,7 @@ import { chain } from './awaitable.ts';
 import type { Awaitable } from './awaitable.ts';
 import { toBase64Url } from './base64url.ts';
 import { SealError } from './errors.ts';
-import { isKid, keyError, readKeys } from './key-input.ts';
+import { howToGiveKeys, isKid, keyError, readKeys } from './key-input.ts';
 import type { KeysOption, RawKey } from './key-input.ts';
 import { extract } from './key-schedule.ts';
 import { loadNode } from './node.ts';
@@ -80,7 +80,7 @@ class SecretKeyRing implements KeyRing {
 export function createKeyRing(keys: KeysOption | undefined, options: KeyRingOptions = {}): KeyRing {
   if (keys === undefined) {
     if (options.stdio !== true && options.environment !== 'development' && options.environment !== 'test') {
-      throw new SealError('keys', howToGiveKeys);
+      throw new SealError('keys', `No keys: ${howToGiveKeys}`);
     }
     options.warn?.(
       'No keys were given: sagas started now end with this process. Set SAGA_KEYS to keep them.',
@@ -90,7 +90,7 @@ export function createKeyRing(keys: KeysOption | undefined, options: KeyRingOpti
   const raw = readKeys(keys);
   for (const [index, key] of raw.entries()) assertUsable(key, index, raw, options.environment === 'test');
   const [first, ...others] = raw.map(toRingKey);
-  if (first === undefined) throw new SealError('keys', howToGiveKeys);
+  if (first === undefined) throw new SealError('keys', `No keys: ${howToGiveKeys}`);
   return new SecretKeyRing([first, ...others]);
 }
 
@@ -112,10 +112,6 @@ export function generateKey(kid: string = 'k1'): string {
 export function readRing(ring: KeyRing): readonly [RingKey, ...RingKey[]] {
   return keysOf(ring);
 }
-
-const howToGiveKeys =
-  'No keys: set SAGA_KEYS to "k1:<32 random bytes, base64url>". To make one: ' +
-  `node -p "'k1:' + require('node:crypto').randomBytes(32).toString('base64url')"`;
 
 function createEphemeral(): KeyRing {
   // A random id, so that the token of another process is refused as of an unknown key.

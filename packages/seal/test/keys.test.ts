@@ -2,6 +2,7 @@ import { inspect } from 'node:util';
 import * as fc from 'fast-check';
 import { describe, expect, it, vi } from 'vitest';
 import type { KeysOption } from '../src/index.ts';
+import { howToGiveKeys } from '../src/key-input.ts';
 import {
   createKeyRing,
   createSealer,
@@ -54,10 +55,10 @@ describe('reading keys', () => {
   });
 
   it.each<[string, unknown, string]>([
-    ['an empty text', '', 'The list of keys is empty'],
-    ['a blank text', ' \n', 'The list of keys is empty'],
-    ['an empty list', [], 'The list of keys is empty'],
-    ['an empty JWK set', '{"keys":[]}', 'The list of keys is empty'],
+    ['an empty text', '', `The list of keys is empty: ${howToGiveKeys}`],
+    ['a blank text', ' \n', `The list of keys is empty: ${howToGiveKeys}`],
+    ['an empty list', [], `The list of keys is empty: ${howToGiveKeys}`],
+    ['an empty JWK set', '{"keys":[]}', `The list of keys is empty: ${howToGiveKeys}`],
     ['a comma too many', `${oldKey},`, 'key 2 of 2 is not written as <id>:<32 bytes base64url>'],
     ['no id', toBase64Url(bytes(1)), 'key 1 of 1 is not written as <id>:<32 bytes base64url>'],
     ['two colons', `a:b:${toBase64Url(bytes(1))}`, 'key 1 of 1 is not written as <id>:<32 bytes base64url>'],

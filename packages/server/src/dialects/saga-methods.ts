@@ -52,6 +52,7 @@ export async function resumeSaga(
 ): Promise<SuspendedResult | ToolResult> {
   const { sagaToken, completedSteps } = fields(params);
   if (typeof sagaToken !== 'string') throw invalid('sagaToken: expected a string');
+  if (completedSteps === undefined) assertNothingElse(params, ['sagaToken', '_meta']);
   // The host checks the form of each answer, and names the field.
   const answers = completedSteps as readonly StepAnswer[] | undefined;
   const request = { methods: [sagaMethods.call], answersField: 'completedSteps' };
@@ -87,6 +88,13 @@ function toWireStep({ type, stepId, params, reason }: ClientStep, sagaId: string
   // MCP before 2026-07-28 wants an id for each URL elicitation, unique on the server.
   const sent = params['mode'] === 'url' ? { ...params, elicitationId: `${sagaId}.${stepId}` } : params;
   return { type, stepId, params: sent, ...(reason === undefined ? {} : { reason }) };
+}
+
+/** Answers under another name would be lost in silence, and the question come again and again. */
+function assertNothingElse(params: unknown, known: readonly string[]): void {
+  const [other] = Object.keys(fields(params)).filter((name) => !known.includes(name));
+  if (other !== undefined)
+    throw invalid('completedSteps: expected an array of step results, and nothing beside it');
 }
 
 function fields(params: unknown): { readonly [key: string]: unknown } {

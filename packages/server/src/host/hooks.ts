@@ -1,5 +1,5 @@
 import type { IgnoredAnswer, StepEvent } from '@mcp-saga/core';
-import { SagaHostError } from './errors.ts';
+import type { DefaultLog } from './default-log.ts';
 
 /** A token that was refused. The client got the one frozen answer; this is the true reason. */
 export interface Rejection {
@@ -37,7 +37,7 @@ export interface SuspendedSagaFacts {
 
 /** What a host tells its operator. None of these gets a token, a key or an answer. */
 export interface HostHooks {
-  /** A token was refused. At most ten a second. (T5) */
+  /** A token was refused. At most ten a second. Default: `console.warn`, once a minute for each reason. (T5) */
   readonly onReject?: (rejection: Rejection) => void;
   /** A client's answer was not used. (W4) */
   readonly onIgnoredAnswer?: (
@@ -52,7 +52,7 @@ export interface HostHooks {
   readonly onSuspended?: (saga: SuspendedSagaFacts) => unknown;
   /** A saga has ended: remove the message. Awaited. (E8) */
   readonly onSettled?: (saga: { readonly saga: string; readonly sagaId: string }) => unknown;
-  /** A turn has ended. */
+  /** A turn has ended. Default: `console.error` for one that failed; its error is shown in development only. */
   readonly onTurn?: (turn: TurnFacts) => void;
   /**
    * Something failed that the client is told nothing about. Default: `console.error`, without the message of an error
@@ -93,16 +93,26 @@ export function rejectionReporter(
  * Hooks as the host calls them: what one throws, or rejects with, goes to `onError`, and what that one throws to
  * nobody. A hook never decides how a turn ends, for the effects of the turn have happened.
  */
-export function guardedHooks(hooks: HostHooks): Required<HostHooks> {
-  const onError = (error: unknown): void => quietly(() => (hooks.onError ?? defaultError)(error));
+export function guardedHooks(hooks: HostHooks, log: DefaultLog): Required<HostHooks> {
+  const onError = (error: unknown): void =>
+    quietly(() => (hooks.onError === undefined ? log.error(error) : hooks.onError(error)));
   return {
-    onReject: (rejection) => quietly(() => hooks.onReject?.(rejection), onError),
+    onReject: (rejection) =>
+      quietly(
+        () => (hooks.onReject === undefined ? log.rejection(rejection) : hooks.onReject(rejection)),
+        onError,
+      ),
     onIgnoredAnswer: (answer) => quietly(() => hooks.onIgnoredAnswer?.(answer), onError),
     onStep: (event) => quietly(() => hooks.onStep?.(event), onError),
     onSuspended: (saga) => settled(() => hooks.onSuspended?.(saga), onError),
     onSettled: (saga) => settled(() => hooks.onSettled?.(saga), onError),
-    onTurn: (turn) => quietly(() => hooks.onTurn?.(turn), onError),
-    onWarning: (message) => quietly(() => (hooks.onWarning ?? defaultWarning)(message), onError),
+    onTurn: (turn) =>
+      quietly(() => (hooks.onTurn === undefined ? log.turn(turn) : hooks.onTurn(turn)), onError),
+    onWarning: (message) =>
+      quietly(
+        () => (hooks.onWarning === undefined ? log.warning(message) : hooks.onWarning(message)),
+        onError,
+      ),
     onError,
   };
 }
@@ -123,19 +133,4 @@ export function quietly(call: () => unknown, onError: (error: unknown) => void =
   } catch (error) {
     onError(error);
   }
-}
-
-/** Where errors go when the operator names no place: an error that nobody sees is found by the users. */
-function defaultError(error: unknown): void {
-  // Our own messages name sagas, fields and options. Those of others may hold anything: they go to a hook only.
-  const said =
-    error instanceof SagaHostError
-      ? error.message
-      : `${error instanceof Error ? error.name : 'Something'} was thrown. Give the host hooks.onError to see it.`;
-  globalThis.console.error(`mcp-saga: ${said}`);
-}
-
-/** Where warnings go when the operator names no place. */
-function defaultWarning(message: string): void {
-  globalThis.console.warn(`mcp-saga: ${message}`);
 }

@@ -2,6 +2,7 @@ import type { Awaitable, Compensator, Program, Schema } from '@mcp-saga/core';
 import { createKeyRing, createSealer, type KeysOption, type Sealer } from '@mcp-saga/seal';
 import type { Caller, PrincipalOption } from './caller.ts';
 import type { SagaGuard } from '../guard/guard.ts';
+import { consoleLog } from './default-log.ts';
 import { environmentOf } from './environment.ts';
 import { guardedHooks, rejectionReporter, type HostHooks } from './hooks.ts';
 import { resolveHostLimits, type HostLimits } from './limits.ts';
@@ -69,7 +70,10 @@ export interface SagaHostOptions {
   readonly hooks?: HostHooks;
   /** Milliseconds since the epoch. Default `Date.now`. */
   readonly clock?: () => number;
-  /** Default: NODE_ENV. `development` and `test` allow ephemeral keys and switch on advice that costs time. */
+  /**
+   * Default: NODE_ENV. `development` and `test` allow ephemeral keys; `development` shows errors in the console;
+   * `production` switches advice off that costs time to find.
+   */
   readonly environment?: string | undefined;
   /** Which implementation seals: the fast one of Node where it can be had, or the portable one. Default `auto`. */
   readonly sealing?: 'auto' | 'fast' | 'portable';
@@ -96,7 +100,8 @@ export interface HostSettings {
   readonly limits: HostLimits;
   readonly hooks: Required<HostHooks>;
   readonly clock: () => number;
-  readonly development: boolean;
+  /** Whether advice is given that costs time to find. */
+  readonly advises: boolean;
   readonly warn: (message: string) => void;
   readonly reject: (reason: string) => void;
 }
@@ -112,7 +117,7 @@ export function toHostSettings(options: SagaHostOptions): HostSettings {
     );
   }
   const environment = 'environment' in options ? options.environment : environmentOf('NODE_ENV');
-  const hooks = guardedHooks(options.hooks ?? {});
+  const hooks = guardedHooks(options.hooks ?? {}, consoleLog(environment === 'development', clock));
   const warn = hooks.onWarning;
   const ring = createKeyRing('keys' in options ? options.keys : environmentOf('SAGA_KEYS'), {
     ...(environment === undefined ? {} : { environment }),
@@ -138,7 +143,7 @@ export function toHostSettings(options: SagaHostOptions): HostSettings {
     limits,
     hooks,
     clock,
-    development: environment === 'development' || environment === 'test',
+    advises: environment !== 'production',
     warn,
     reject: rejectionReporter(hooks.onReject, clock),
   };

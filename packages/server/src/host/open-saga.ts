@@ -58,7 +58,7 @@ export function notAdmitted(): SagaHostError {
 export function versionGone(saga: SealedSaga): SagaHostError {
   return new SagaHostError(
     'version_gone',
-    `'${saga.claims.saga.name}' was changed while this call ran, and cannot go on. Call it again.`,
+    `'${saga.claims.saga.name}' cannot go on: the version this call began with is no longer served.`,
   );
 }
 

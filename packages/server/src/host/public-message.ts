@@ -10,7 +10,7 @@ export function publicMessageOf(saga: string, error: unknown): string {
   if (error instanceof SagaHostError && error.public) return error.message;
   if (error instanceof StepError) return `'${saga}' failed at step '${error.stepId}'.`;
   if (error instanceof SagaError && error.code === 'replay_mismatch') {
-    return `'${saga}' was changed while this call ran, and cannot go on. Call it again.`;
+    return `'${saga}' cannot go on: its code no longer does what it did when this call began.`;
   }
   return `'${saga}' failed.`;
 }

@@ -47,7 +47,7 @@ export function turnRuntime(
     progress: (progress) => quietly(() => caller.progress?.(progress), settings.hooks.onError),
     log: (level, data) => quietly(() => caller.log?.(level, data), settings.hooks.onError),
     observe: (event) => settings.hooks.onStep({ ...event, saga: claims.saga.name, sagaId }),
-    warn: settings.development ? settings.warn : undefined,
+    warn: settings.advises ? settings.warn : undefined,
     limits: settings.limits,
   };
 }

@@ -214,7 +214,7 @@ describe('a saga that fails', () => {
     const turn = failed(await host.resume(token, [accept('go', {})]));
     expect(turn.error).toMatchObject({ code: 'replay_mismatch', recorded: { path: 'one' } });
     expect(publicMessageOf('faulty', turn.error)).toBe(
-      "'faulty' was changed while this call ran, and cannot go on. Call it again.",
+      "'faulty' cannot go on: its code no longer does what it did when this call began.",
     );
     expect(seen).toEqual(['one']);
   });

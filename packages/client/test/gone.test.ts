@@ -1,0 +1,32 @@
+import { describe, expect, it } from 'vitest';
+import { resumeSaga, SagaGone, type McpClient } from '../src/index.ts';
+
+/** A client whose server refuses every token. */
+const refusing = {
+  getServerCapabilities: () => ({
+    extensions: { 'io.github.mcp-saga/saga': { methods: ['tools/resumeSaga'] } },
+  }),
+  request: () =>
+    Promise.reject(
+      Object.assign(new Error('Invalid or expired sagaToken'), {
+        code: -32602,
+        data: { reason: 'invalid_saga_token' },
+      }),
+    ),
+} as unknown as McpClient;
+
+describe('a saga whose token is refused', () => {
+  it('is gone: there is nothing left to keep', async () => {
+    const kept = {
+      format: 'mcp-saga/client@1',
+      name: 'deploy',
+      sagaToken: 'over',
+      turn: 1,
+      steps: [],
+      completedSteps: [],
+    };
+    const error: unknown = await resumeSaga(refusing, kept).catch((thrown: unknown) => thrown);
+    expect(error).toBeInstanceOf(SagaGone);
+    expect(error).toMatchObject({ code: 'SAGA_GONE', saga: undefined });
+  });
+});
