@@ -47,9 +47,7 @@ export class DueTasks {
         this.#finish(done.task, done.end);
       } else if (this.#running.size > 0) {
         // oxlint-disable-next-line no-await-in-loop -- results are taken in the order of completion (U2)
-        await new Promise<void>((resolve) => {
-          this.#wake = resolve;
-        });
+        await this.#nextEnd();
       } else {
         const wait = this.#shortWait();
         if (wait === undefined) return;
@@ -87,6 +85,25 @@ export class DueTasks {
     for (const { task, end } of this.#ends.splice(0)) {
       if (end.entry !== undefined) this.#execution.outlived(task, end.entry, end.value);
     }
+  }
+
+  /** Waits for what runs, and no longer than until something else is due: a sleep may end it. (W6) */
+  async #nextEnd(): Promise<void> {
+    const ended = new Promise<void>((resolve) => {
+      this.#wake = resolve;
+    });
+    const now = this.#runtime.now();
+    const times = [...this.#execution.pending.values()]
+      .filter((task) => !isAskedOfClient(task.spec.kind) && task.running === undefined && !task.discarded)
+      .map(dueAt)
+      .filter((at) => at > now);
+    if (times.length === 0) {
+      await ended;
+      return;
+    }
+    const timer = new AbortController();
+    await Promise.race([ended, this.#runtime.sleep(Math.min(...times) - now, timer.signal)]);
+    timer.abort();
   }
 
   #startDue(): void {

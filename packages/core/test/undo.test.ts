@@ -3,267 +3,631 @@ import { z } from 'zod';
 import {
   abort,
   all,
+  allSettled,
+  call,
   compensate,
   compensator,
   elicit,
+  OutcomeUnknown,
   pivot,
   saga,
-  step,
-  race,
   sleep,
-  poll,
-  continueAs,
-  SagaCancelled,
+  step,
+  TurnAborted,
+  type Command,
+  type Outcome,
+  type Saga,
   type SagaOptions,
+  type Steps,
 } from '../src/index.ts';
-import { accepted, answered, failed, refused, start, suspended, turn, completed } from './support/drive.ts';
-import { runtimeOf, World } from './support/world.ts';
+import { accepted, failed, refused, start, suspended, turn } from './support/drive.ts';
+import { ask, sagaOf } from './support/sagas.ts';
+import { World, type TurnSettings } from './support/world.ts';
 
-const options = { name: 'trip', version: '1', forks: 'accept' } satisfies SagaOptions<undefined, undefined>;
-const Ok = z.object({ ok: z.boolean() });
+type Options = Partial<SagaOptions<undefined, undefined>>;
+
+/** A saga that may compensate. */
+const trip = (body: () => Steps<string>, options: Options = {}): Saga<undefined, undefined> =>
+  sagaOf(body, { forks: 'accept', ...options });
+
+/** A step that can be undone, and says what happens to it. */
+const book = (done: string[], id: string) =>
+  step(id, () => (done.push(id), id), { compensate: ({ result }) => void done.push(`undo ${result}`) });
+
+const fail = step('fail', () => {
+  throw new Error('no');
+});
+
+/** Lets every turn run one effect, and gives the end and the number of turns. */
+async function crawl(
+  program: Saga<undefined, undefined>,
+  outcome: Outcome,
+  world: World,
+): Promise<{ outcome: Outcome; turns: number }> {
+  let turns = 0;
+  let last = outcome;
+  while (last.status === 'suspended') {
+    turns += 1;
+    if (turns > 50) throw new Error('it does not end');
+    // oxlint-disable-next-line no-await-in-loop -- one turn after the other
+    last = await turn(program, last.state, {}, world, oneEffect(world));
+  }
+  return { outcome: last, turns };
+}
+
+/** A clock that every look at moves on: the budget is used up after the first step. */
+const oneEffect = (world: World): TurnSettings => ({
+  budget: 1,
+  replace: { now: () => (world.time += 0.4) },
+});
 
 describe('compensation', () => {
-  it('[E3] undoes what was done, last first, when the body fails', async () => {
+  it('[E3] undoes what was done, last first, with the step and keys of its own', async () => {
     const done: string[] = [];
-    const trip = saga(options, function* () {
-      for (const what of ['hotel', 'car', 'plane']) {
-        yield* step(what, () => (done.push(`book ${what}`), what), {
-          compensate: ({ result, idempotencyKey, stepKey }) =>
-            void done.push(`undo ${result} ${idempotencyKey} ${stepKey}`),
+    const program = trip(function* () {
+      for (const id of ['hotel', 'car', 'hotel']) {
+        yield* step(id, () => id, {
+          input: { id },
+          key: 'k',
+          compensate: (undo) => {
+            const { result, input, idempotencyKey, stepKey, attempt, context } = undo;
+            done.push(`${result} ${input.id} ${idempotencyKey} ${stepKey} ${attempt} ${String(context)}`);
+          },
         });
       }
-      yield* step('pay', () => {
-        throw new Error('no money');
-      });
+      yield* fail;
       return '';
     });
-    const world = new World();
-    const outcome = await start(trip, {}, world);
-    expect(done.slice(3)).toEqual([
-      'undo plane undo:~plane do:plane',
-      'undo car undo:~car do:car',
-      'undo hotel undo:~hotel do:hotel',
+    const outcome = await start(program, {}, new World(), { context: 'db' });
+    expect(done).toEqual([
+      'hotel hotel undo:~hotel(k)#2 do:hotel(k)#2|k 1 db',
+      'car car undo:~car(k) do:car(k)|k 1 db',
+      'hotel hotel undo:~hotel(k) do:hotel(k)|k 1 db',
     ]);
     expect(outcome).toMatchObject({
-      status: 'failed',
-      compensated: [{ stepId: 'plane' }, { stepId: 'car' }, { stepId: 'hotel' }],
+      compensated: [{ stepId: 'hotel(k)#2' }, { stepId: 'car(k)' }, { stepId: 'hotel(k)' }],
       residue: [],
     });
   });
-  it('[E3] goes on with undoing where it was, on a fresh instance', async () => {
+
+  it('[E3] hands an undo the result and input as they were, whatever the body did to them since', async () => {
+    const seen: unknown[] = [];
+    const program = trip(function* () {
+      const input = ['a'];
+      const result = yield* step('a', () => ({ at: new Date(5), list: [1] }), {
+        input,
+        compensate: (undo) => void seen.push(undo.result, undo.input),
+      });
+      result.list.push(2);
+      input.push('b');
+      yield* fail;
+      return '';
+    });
+    await start(program);
+    expect(seen).toEqual([{ at: new Date(5), list: [1] }, ['a']]);
+  });
+
+  it('[E3] undoes nothing for an error that is caught, nor when the saga completes', async () => {
     const done: string[] = [];
-    const trip = saga(options, function* () {
-      for (const what of ['a', 'b']) {
-        yield* step(what, () => what, {
-          label: `the ${what}`,
+    const program = trip(function* () {
+      try {
+        yield* book(done, 'a');
+        yield* compensate(() => void done.push('undo extra'));
+        yield* fail;
+      } catch {
+        done.push('caught');
+      }
+      return 'fine';
+    });
+    expect((await start(program)).status).toBe('completed');
+    expect(done).toEqual(['a', 'caught']);
+  });
+
+  it('[E3] keeps what a caught branch has registered, for what fails later', async () => {
+    const done: string[] = [];
+    const program = trip(function* () {
+      yield* allSettled([
+        (function* (): Steps<void> {
+          yield* book(done, 'a');
+          yield* compensate(() => void done.push('undo extra'), { id: 'extra', label: 'the extra' });
+          yield* fail;
+        })(),
+      ]);
+      yield* fail;
+      return '';
+    });
+    expect(await start(program)).toMatchObject({
+      compensated: [{ stepId: '0/extra', label: 'the extra' }, { stepId: '0/a' }],
+    });
+    expect(done).toEqual(['a', 'undo extra', 'undo a']);
+  });
+
+  it('[E3] undoes a parallel group in reverse order of completion, nested or not', async () => {
+    const world = new World();
+    const done: string[] = [];
+    const slow = (id: string, ms: number) =>
+      step(id, () => world.sleep(ms), { compensate: () => void done.push(id) });
+    const program = trip(function* () {
+      yield* all({ a: slow('a', 30), inner: all([slow('b', 10), slow('c', 40)]), d: slow('d', 20) });
+      yield* fail;
+      return '';
+    });
+    await start(program, {}, world);
+    expect(done).toEqual(['c', 'a', 'd', 'b']);
+  });
+
+  it('[E3] shares the stack with a saga that is called', async () => {
+    const done: string[] = [];
+    const child = saga({ name: 'child', version: '1' }, function* () {
+      return yield* book(done, 'inner');
+    });
+    const program = trip(function* () {
+      yield* book(done, 'outer');
+      yield* call(child, {});
+      yield* fail;
+      return '';
+    });
+    expect(await start(program)).toMatchObject({
+      compensated: [{ stepId: 'child/inner' }, { stepId: 'outer' }],
+    });
+  });
+
+  it('[E3] retries an undo by its own policy, then calls it residue and goes on', async () => {
+    const attempts: string[] = [];
+    const broken = (id: string, retry?: number) =>
+      step(id, () => id, {
+        retry: 1,
+        ...(retry === undefined ? {} : { undo: { retry } }),
+        label: `the ${id}`,
+        compensate: ({ idempotencyKey, attempt }) => {
+          attempts.push(`${idempotencyKey} ${attempt}`);
+          throw new Error('no');
+        },
+      });
+    const program = trip(function* () {
+      yield* book([], 'good');
+      yield* broken('once', 1);
+      yield* broken('default');
+      yield* fail;
+      return '';
+    });
+    expect(await start(program)).toMatchObject({
+      compensated: [{ stepId: 'good' }],
+      residue: [
+        { stepId: 'default', label: 'the default' },
+        { stepId: 'once', label: 'the once' },
+      ],
+    });
+    expect(attempts).toEqual(['undo:~default 1', 'undo:~default 2', 'undo:~default 3', 'undo:~once 1']);
+  });
+
+  it('[E3] [E2] makes a checkpoint of the backoff of an undo that is longer than the turn', async () => {
+    const world = new World();
+    let attempts = 0;
+    const program = trip(function* () {
+      yield* step('a', () => 1, {
+        undo: { retry: { attempts: 2, delay: 5_000, jitter: false } },
+        compensate: () => {
+          attempts += 1;
+          if (attempts === 1) throw new Error('busy');
+        },
+      });
+      yield* fail;
+      return '';
+    });
+    const settings = { budget: 1_000 };
+    const { state, retryAfterMs } = suspended(await start(program, {}, world, settings));
+    expect(retryAfterMs).toBe(5_000);
+    expect(suspended(await turn(program, state, {}, world, settings)).retryAfterMs).toBe(5_000);
+    world.time += 5_000;
+    expect(await turn(program, state, {}, world, settings)).toMatchObject({ compensated: [{ stepId: 'a' }] });
+    expect(attempts).toBe(2);
+  });
+});
+
+describe('an undo that is a generator', () => {
+  const gradual = (done: string[]) =>
+    trip(function* () {
+      for (const id of ['a', 'b']) {
+        yield* step(id, () => id, {
           *compensate({ result, stepKey }) {
             yield* step('one', () => void done.push(`${result} one ${stepKey}`));
-            yield* step('two', () => void done.push(`${result} two`));
+            yield* sleep(0);
+            yield* step('two', ({ idempotencyKey }) => void done.push(`${result} two ${idempotencyKey}`));
           },
         });
       }
-      yield* elicit('sure', { message: 'm', schema: Ok });
+      yield* ask('sure');
       return '';
     });
+
+  it('[E3] goes on where it was, on a fresh instance for every step of it', async () => {
+    const done: string[] = [];
     const world = new World();
-    let outcome = await start(trip, {}, world);
-    let turns = 0;
-    outcome = await turn(trip, suspended(outcome).state, { sure: refused() }, world, { budget: 0 });
-    while (outcome.status === 'suspended') {
-      turns++;
-      const before = done.length;
-      outcome = await turn(trip, outcome.state, {}, world, {
-        budget: 1,
-        replace: { now: () => (world.time += 0.4) },
-      });
-      if (turns > 20) throw new Error('loop' + before);
-    }
-    expect(done).toEqual(['b one do:b', 'b two', 'a one do:a', 'a two']);
-    expect(outcome).toMatchObject({ compensated: [{ stepId: 'b', label: 'the b' }, { stepId: 'a' }] });
-    expect(turns).toBeGreaterThan(1);
+    const { state } = suspended(await start(gradual(done), {}, world));
+    const first = await turn(gradual(done), state, { sure: refused() }, world, { budget: 0 });
+    const { outcome, turns } = await crawl(gradual(done), first, world);
+    expect(done).toEqual(['b one do:b', 'b two undo:~b/two', 'a one do:a', 'a two undo:~a/two']);
+    expect(outcome).toMatchObject({ compensated: [{ stepId: 'b' }, { stepId: 'a' }], residue: [] });
+    expect(turns).toBeGreaterThan(3);
   });
-  it('[E5] [E6] stops at a pivot; abort cannot be swallowed', async () => {
+
+  it('[U4] [E3] is done again from the token before it, with the same keys, when its request dies', async () => {
     const done: string[] = [];
-    const trip = saga(options, function* () {
-      yield* step('a', () => 1, { compensate: () => void done.push('undo a') });
-      yield* pivot('paid');
-      yield* compensate(() => void done.push('undo extra'), { id: 'extra' });
-      try {
-        try {
-          yield* abort('enough');
-        } catch {
-          done.push('swallowed');
-        }
-        done.push('went on');
-      } finally {
-        yield* step('f', () => void done.push('finally'));
-      }
+    const world = new World();
+    const { state } = suspended(await start(gradual(done), {}, world));
+    const controller = new AbortController();
+    const push = done.push.bind(done);
+    done.push = (...items) => {
+      controller.abort(new Error('gone'));
+      return push(...items);
+    };
+    const answers = { sure: refused() };
+    await expect(
+      turn(gradual(done), state, answers, world, { signal: controller.signal }),
+    ).rejects.toBeInstanceOf(TurnAborted);
+    done.length = 0;
+    expect(await turn(gradual(done), state, answers, world)).toMatchObject({
+      compensated: [{ stepId: 'b' }, { stepId: 'a' }],
+    });
+    expect([...done]).toEqual(['b one do:b', 'b two undo:~b/two', 'a one do:a', 'a two undo:~a/two']);
+  });
+
+  it('[E3] gives its steps its own policy, unless they have one', async () => {
+    const attempts: string[] = [];
+    const broken = (id: string, retry?: number) =>
+      step(
+        id,
+        ({ attempt }) => {
+          attempts.push(`${id} ${attempt}`);
+          throw new Error('no');
+        },
+        retry === undefined ? {} : { retry },
+      );
+    const program = trip(function* () {
+      yield* step('a', () => 1, {
+        undo: { retry: { attempts: 2, delay: 1 } },
+        *compensate() {
+          yield* allSettled([broken('own', 1), broken('its')]);
+        },
+      });
+      yield* fail;
       return '';
     });
-    const outcome = await start(trip, {});
-    expect(String(failed(outcome))).toBe('SagaAborted: enough');
-    expect(done).toEqual(['finally', 'undo extra']);
-    expect(outcome).toMatchObject({ compensated: [{ stepId: 'extra' }], residue: [] });
+    expect(await start(program)).toMatchObject({ compensated: [{ stepId: 'a' }] });
+    expect(attempts.toSorted()).toEqual(['its 1', 'its 2', 'own 1']);
   });
-  it('[E4] undoes the unknown by its own compensation, or calls it residue', async () => {
-    const done: string[] = [];
-    const trip = saga(options, function* () {
-      const steps = { retry: 1, timeout: 5, undo: { retry: 1 } };
-      yield* all({
-        a: step(
-          'a',
-          ({ signal }) =>
-            new Promise<number>((_, no) => {
-              signal.addEventListener('abort', () => no(signal.reason));
-            }),
-          {
-            ...steps,
-            compensate: () => {
-              done.push('never');
-            },
-            compensateUnknown: ({ stepKey }) => {
-              done.push('lookup ' + stepKey);
-            },
+
+  it('[E3] may catch what goes wrong in it; what it throws makes it residue', async () => {
+    const program = trip(function* () {
+      for (const id of ['caught', 'thrown']) {
+        yield* step(id, () => 1, {
+          undo: { retry: 1 },
+          *compensate() {
+            try {
+              yield* fail;
+            } catch (error) {
+              if (id === 'thrown') throw error;
+            }
           },
-        ),
-        b: step(
-          'b',
-          ({ signal }) =>
-            new Promise<number>((_, no) => {
-              signal.addEventListener('abort', () => no(signal.reason));
-            }),
-          { ...steps, compensate: () => undefined },
-        ),
-      });
+        });
+      }
+      yield* fail;
       return '';
     });
-    const outcome = await start(trip, {});
-    expect(done).toEqual(['lookup do:a']);
-    expect(outcome).toMatchObject({
-      status: 'failed',
+    expect(await start(program)).toMatchObject({
+      compensated: [{ stepId: 'caught' }],
+      residue: [{ stepId: 'thrown' }],
+    });
+  });
+
+  it.each<[string, () => Steps<unknown>, 'compensated' | 'residue']>([
+    ['asks the client', () => asks(), 'residue'],
+    ['aborts', () => aborts(), 'residue'],
+    ['registers undos of its own and pivots', () => registers(), 'compensated'],
+  ])('[E3] ends no saga and loses nothing where it %s', async (_, compensation, into) => {
+    const done: string[] = [];
+    const program = trip(function* () {
+      yield* book(done, 'first');
+      yield* step('odd', () => 1, {
+        undo: { retry: 1 },
+        *compensate() {
+          yield* compensation();
+        },
+      });
+      yield* fail;
+      return '';
+    });
+    const outcome = await start(program);
+    expect(outcome).toMatchObject({ status: 'failed', [into]: expect.arrayContaining([{ stepId: 'odd' }]) });
+    expect(done).toEqual(['first', 'undo first']);
+    expect(String(failed(outcome))).toContain('no');
+  });
+});
+
+function* asks(): Steps<void> {
+  yield* ask('again');
+}
+function* aborts(): Steps<void> {
+  yield* abort('twice');
+}
+function* registers(): Steps<void> {
+  yield* pivot('p');
+  yield* compensate(() => {
+    throw new Error('never');
+  });
+  yield* book([], 'own');
+}
+
+describe('an effect whose outcome is not known', () => {
+  const hang = ({ signal }: { signal: AbortSignal }): Promise<number> =>
+    new Promise((_, reject) => void signal.addEventListener('abort', () => reject(signal.reason as Error)));
+
+  it('[E4] is undone by its own compensation, or is residue, when it times out', async () => {
+    const done: string[] = [];
+    const options = { timeout: 5, undo: { retry: 1 } };
+    const program = trip(function* () {
+      yield* allSettled([
+        step('a', hang, {
+          ...options,
+          input: { x: 1 },
+          compensate: () => void done.push('never'),
+          compensateUnknown: ({ stepKey, input, result }) =>
+            void done.push(`${stepKey} ${input.x} ${String(result)}`),
+        }),
+        step('b', hang, { ...options, compensate: () => void done.push('never') }),
+        step('c', hang, options),
+      ]);
+      yield* fail;
+      return '';
+    });
+    expect(await start(program)).toMatchObject({
       compensated: [{ stepId: 'a' }],
       residue: [{ stepId: 'b' }],
     });
+    expect(done).toEqual(['do:a 1 undefined']);
   });
-  it('[E7] refuses to compensate before it runs where forks are not declared', async () => {
-    const { forks: _, ...undeclared } = options;
-    let ran = false;
-    const outcome = await start(
-      saga(undeclared, function* () {
-        yield* step(
-          'a',
-          () => {
-            ran = true;
-          },
-          { compensate: () => undefined },
-        );
-        return '';
-      }),
-      {},
-    );
-    expect(String(failed(outcome))).toContain("forks: 'refuse'");
-    expect(ran).toBe(false);
-  });
-  it('[E6] cancels: finally runs, then undo, also across turns', async () => {
-    const done: string[] = [];
-    const trip = saga(options, function* () {
-      yield* step('a', () => 1, { compensate: () => void done.push('undo a') });
-      try {
-        yield* elicit('sure', { message: 'm', schema: Ok });
-      } catch {
-        done.push('caught');
-      } finally {
-        yield* step('f', () => void done.push('finally'));
-      }
-      return 'x';
+
+  it.each<[string, () => unknown]>([
+    ['its response was lost', () => Promise.reject(new OutcomeUnknown('lost'))],
+    ['its result cannot be encoded', () => () => 1],
+  ])('[E4] is unknown when %s', async (_, run) => {
+    const program = trip(function* () {
+      yield* step('a', run, { compensate: () => undefined });
+      return '';
     });
+    expect(await start(program)).toMatchObject({
+      status: 'failed',
+      compensated: [],
+      residue: [{ stepId: 'a' }],
+    });
+  });
+
+  it('[E4] is unknown when its sibling aborted it, and known when it was done all the same', async () => {
+    const done: string[] = [];
+    const options = {
+      compensate: ({ stepKey }: { stepKey: string }) => void done.push(`known ${stepKey}`),
+      compensateUnknown: ({ stepKey }: { stepKey: string }) => void done.push(`unknown ${stepKey}`),
+    };
     const world = new World();
-    const one = suspended(await start(trip, {}, world));
-    let outcome = await trip.advance(one.state, new Map(), runtimeOf(world, { budget: 0 }), {
-      error: new SagaCancelled('bored'),
+    const program = trip(function* () {
+      yield* all([
+        step('aborted', hang, options),
+        step('done', () => world.sleep(20), options),
+        step('fails', async () => {
+          await world.sleep(10);
+          throw new Error('no');
+        }),
+      ]);
+      return '';
     });
-    expect(outcome.status).toBe('suspended');
-    outcome = await turn(trip, suspended(outcome).state, {}, world);
-    expect(done).toEqual(['finally', 'undo a']);
-    expect(String(failed(outcome))).toContain('bored');
+    await start(program, {}, world);
+    expect(done.toSorted()).toEqual(['known do:done', 'unknown do:aborted']);
   });
-  it('[R3] undoes what fits and what has a name after a mismatch', async () => {
+
+  it('[E4] stays unknown when it waits for its next attempt while its sibling fails', async () => {
+    const world = new World();
+    const make = (): Saga<undefined, undefined> =>
+      trip(function* () {
+        yield* all([
+          step('a', () => Promise.reject(new OutcomeUnknown('lost')), {
+            retry: { attempts: 2, delay: 60_000, jitter: false },
+            compensate: () => undefined,
+          }),
+          ask('sure'),
+        ]);
+        return '';
+      });
+    const settings = { budget: 1_000 };
+    const { state } = suspended(await start(make(), {}, world, settings));
+    const outcome = await turn(make(), state, { sure: refused() }, world, settings);
+    expect(outcome).toMatchObject({ status: 'failed', compensated: [], residue: [{ stepId: 'a' }] });
+  });
+
+  it('[E4] stays unknown when its later attempt fails, even where its policy throws', async () => {
+    const program = trip(function* () {
+      yield* step('a', () => Promise.reject(new OutcomeUnknown('lost')), {
+        retry: {
+          attempts: 2,
+          when: () => {
+            throw new Error('own fault');
+          },
+        },
+        compensate: () => undefined,
+      });
+      return '';
+    });
+    expect(await start(program)).toMatchObject({ residue: [{ stepId: 'a' }] });
+  });
+});
+
+describe('a pivot', () => {
+  it('[E5] leaves what came before it, and not what comes after', async () => {
     const done: string[] = [];
-    const refund = compensator(
+    const program = trip(function* () {
+      yield* book(done, 'before');
+      yield* pivot('paid');
+      yield* book(done, 'after');
+      yield* fail;
+      return '';
+    });
+    expect(await start(program)).toMatchObject({ compensated: [{ stepId: 'after' }], residue: [] });
+    expect(done).toEqual(['before', 'after', 'undo after']);
+  });
+
+  it('[E5] in a branch holds for its siblings too, and under replay', async () => {
+    const done: string[] = [];
+    const world = new World();
+    const make = (): Saga<undefined, undefined> =>
+      trip(function* () {
+        yield* all([
+          book(done, 'a'),
+          (function* (): Steps<void> {
+            yield* ask('sure');
+            yield* pivot('paid');
+            yield* ask('really');
+          })(),
+        ]);
+        return '';
+      });
+    const one = suspended(await start(make(), {}, world));
+    const two = suspended(await turn(make(), one.state, { '1/sure': accepted({ word: 'w' }) }, world));
+    expect(await turn(make(), two.state, { '1/really': refused() }, world)).toMatchObject({
+      compensated: [],
+      residue: [],
+    });
+    expect(done).toEqual(['a']);
+  });
+});
+
+describe('forks', () => {
+  const effects: [string, () => Steps<unknown>][] = [
+    ['a step that compensates', () => one(book([], 'x'))],
+    ['a step that compensates the unknown', () => one(step('x', () => 1, { compensateUnknown: () => 1 }))],
+    ['a step that runs once', () => one(step('x', () => 1, { once: true }))],
+    ['compensate', () => one(compensate(() => 1, { id: 'x' }))],
+    ['a pivot', () => one(pivot('x'))],
+  ];
+  it.each(effects)('[E7] have to be declared before %s, which does not run', async (_, body) => {
+    const world = new World();
+    const program = sagaOf(function* () {
+      yield* body();
+      return '';
+    });
+    const outcome = await start(program, {}, world);
+    expect(failed(outcome)).toBeInstanceOf(TypeError);
+    expect(String(failed(outcome))).toMatch(/'x' .*forks: 'refuse'.*forks: 'accept'/s);
+    expect(world.events).toEqual([]);
+  });
+
+  it('[E7] need no declaration where nothing compensates', async () => {
+    expect((await start(sagaOf(() => one(step('x', () => 'y'))))).status).toBe('completed');
+  });
+});
+
+function* one<T>(command: Command<T>): Steps<T> {
+  return yield* command;
+}
+
+describe('a named compensator', () => {
+  const refund = (done: string[]) =>
+    compensator(
       'refund',
       z.object({ id: z.number() }),
-      ({ args, idempotencyKey }) => void done.push(`refund ${args.id} ${idempotencyKey}`),
+      ({ args, idempotencyKey, stepKey }) => void done.push(`${args.id} ${idempotencyKey} ${stepKey}`),
     );
-    const make = (first: string) =>
-      saga({ ...options, onMismatch: 'compensate' }, function* () {
-        yield* step('hotel', () => 'h', { compensate: () => void done.push('undo hotel') });
-        yield* step(first, () => 7, { compensate: refund.for(({ result }) => ({ id: result })) });
-        yield* step('mail', () => 7);
-        yield* elicit('sure', { message: 'm', schema: Ok });
-        return '';
-      });
-    const world = new World();
-    world.compensators.set('refund', refund);
-    const one = suspended(await start(make('charge'), {}, world));
-    let outcome = await turn(make('renamed'), one.state, { sure: accepted({ ok: true }) }, world, {
-      budget: 0,
+
+  it('[E3] runs with arguments made of the result, and with those it was registered with', async () => {
+    const done: string[] = [];
+    const program = trip(function* () {
+      yield* step('pay', () => 7, { compensate: refund(done).for(({ result }) => ({ id: result })) });
+      yield* compensate(refund(done).with({ id: 8 }), { id: 'extra' });
+      yield* fail;
+      return '';
     });
-    for (let n = 0; outcome.status === 'suspended' && n < 9; n++)
-      outcome = await turn(make('renamed'), outcome.state, {}, world, {
-        budget: 1,
-        replace: { now: () => (world.time += 0.4) },
-      });
-    expect(done).toEqual(['refund 7 undo:~charge', 'undo hotel']);
-    expect(outcome).toMatchObject({
-      status: 'failed',
-      compensated: [{ stepId: 'charge' }, { stepId: 'hotel' }],
-      residue: [{ stepId: 'mail' }],
-    });
+    await start(program);
+    expect(done).toEqual(['8 undo:~extra do:extra', '7 undo:~pay do:pay']);
   });
-  it('[W6] sleeps, polls, races, times out', async () => {
+
+  it('[E3] makes residue of a step whose arguments cannot be made', async () => {
     const world = new World();
-    let asked = 0;
-    const s = saga(options, function* () {
-      yield* sleep(1000);
-      const got = yield* poll('p', () => (++asked === 3 ? 'yes' : undefined), {
-        every: 100,
-        timeout: 1000,
-        report: 'waiting',
+    const program = trip(function* () {
+      yield* step('pay', () => 7, {
+        compensate: refund([]).for(() => {
+          throw new Error('no');
+        }),
       });
-      const won = yield* race({
-        ask: elicit('q', { message: 'm', schema: Ok, ttl: 5000 }),
-        late: sleep(60_000),
-      });
-      return `${got} ${won.winner}`;
+      yield* fail;
+      return '';
     });
-    const one = suspended(await start(s, {}, world, { budget: 20_000, maxHold: 500 }));
-    expect(one.retryAfterMs).toBe(1000);
-    world.time += 900;
-    const two = suspended(await turn(s, one.state, {}, world, { budget: 20_000, maxHold: 50 }));
-    expect(two.retryAfterMs).toBe(100);
-    world.time += 100;
-    const three = suspended(await turn(s, two.state, {}, world, { budget: 20_000, maxHold: 50 }));
-    expect(three).toMatchObject({ retryAfterMs: 100, content: ['waiting'] });
-    const four = suspended(await turn(s, three.state, {}, world, { budget: 20_000, maxHold: 500 }));
-    expect(four.steps).toHaveLength(1);
-    expect(completed(await turn(s, four.state, { q: accepted({ ok: true }) }, world))).toBe('yes ask');
-    world.time += 6000;
-    expect(String(failed(await turn(s, four.state, { q: accepted({ ok: true }) }, world)))).toContain(
-      'StepTimedOut',
+    expect(await start(program, {}, world)).toMatchObject({ residue: [{ stepId: 'pay' }] });
+    expect(world.events).toContainEqual(
+      expect.objectContaining({ kind: 'compensate', type: 'failed', path: 'pay' }),
     );
   });
-  it('continues as itself', async () => {
-    const loop = saga({ ...options, input: z.object({ n: z.number() }) }, function* ({ n }): Generator<
-      never,
-      string,
-      never
-    > {
-      if (n > 3) return 'end';
-      // @ts-expect-error recursion
-      return yield* continueAs(loop, { n: n + 1 });
+
+  it('refuses arguments that cannot be sealed where its author reads it', () => {
+    const loose = compensator('loose', z.object({ run: z.any() }), () => undefined);
+    expect(() => compensate(loose.with({ run: () => 1 }))).toThrow();
+  });
+});
+
+describe('what ends a saga in the engine', () => {
+  it('[E3] undoes what was done when a journal is full, and runs nothing it could not record', async () => {
+    const done: string[] = [];
+    const program = trip(function* () {
+      for (let index = 0; index < 5; index += 1) yield* book(done, `s${index}`);
+      return '';
     });
-    const outcome = await start(loop as never, { n: 0 });
-    expect(outcome).toMatchObject({ status: 'continued', args: { n: 1 } });
-    void answered;
+    const outcome = await start(program, {}, new World(), { limits: { maxJournalEntries: 2 } });
+    expect(failed(outcome)).toMatchObject({ code: 'limit_exceeded' });
+    expect(done).toEqual(['s0', 's1', 'undo s1', 'undo s0']);
+  });
+
+  it('[E3] undoes what was done when a turn has too many commands, also in branches that had just run', async () => {
+    const done: string[] = [];
+    const program = trip(function* () {
+      yield* book(done, 'a');
+      yield* all([
+        (function* (): Steps<void> {
+          yield* step('fast', () => 1);
+          for (;;) yield* step('again', () => 1);
+        })(),
+        book(done, 'b'),
+      ]);
+      return '';
+    });
+    const outcome = await start(program, {}, new World(), { limits: { maxCommands: 12 } });
+    expect(failed(outcome)).toMatchObject({ code: 'limit_exceeded' });
+    expect(done.toSorted()).toEqual(['a', 'b', 'undo a', 'undo b']);
+  });
+
+  it('[E3] undoes what was done when a form is asked that MCP cannot express', async () => {
+    const done: string[] = [];
+    const program = trip(function* () {
+      yield* book(done, 'a');
+      yield* elicit('form', { message: 'm', schema: z.object({ deep: z.object({ x: z.string() }) }) });
+      return '';
+    });
+    const outcome = await start(program);
+    expect(failed(outcome)).toBeInstanceOf(TypeError);
+    expect(outcome).toMatchObject({ compensated: [{ stepId: 'a' }] });
+    expect(done).toEqual(['a', 'undo a']);
+  });
+
+  it('[E3] calls the rest residue when undoing itself has no end', async () => {
+    const program = trip(function* () {
+      yield* book([], 'first');
+      yield* step('endless', () => 1, {
+        *compensate() {
+          for (;;) yield* step('again', () => 1);
+        },
+      });
+      yield* fail;
+      return '';
+    });
+    const outcome = await start(program, {}, new World(), { limits: { maxCommands: 20 } });
+    expect(outcome).toMatchObject({ status: 'failed', residue: [{ stepId: 'endless' }] });
+    expect(outcome).toMatchObject({ compensated: [{ stepId: 'first' }] });
   });
 });
