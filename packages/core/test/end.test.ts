@@ -13,6 +13,7 @@ import {
   SagaCancelled,
   scope,
   step,
+  type Command,
   type Outcome,
   type Saga,
   type Steps,
@@ -199,7 +200,7 @@ describe('abort', () => {
   });
 });
 
-function* one<T>(command: { [Symbol.iterator](): Iterator<never, T, unknown> }): Steps<T> {
+function* one<T>(command: Command<T>): Steps<T> {
   return yield* command;
 }
 

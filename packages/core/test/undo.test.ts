@@ -361,7 +361,9 @@ function* registers(): Steps<void> {
 
 describe('an effect whose outcome is not known', () => {
   const hang = ({ signal }: { signal: AbortSignal }): Promise<number> =>
-    new Promise((_, reject) => void signal.addEventListener('abort', () => reject(signal.reason as Error)));
+    new Promise((_, reject) => {
+      signal.addEventListener('abort', () => reject(signal.reason as Error));
+    });
 
   it('[E4] is undone by its own compensation, or is residue, when it times out', async () => {
     const done: string[] = [];
@@ -490,8 +492,8 @@ describe('a pivot', () => {
         ]);
         return '';
       });
-    const one = suspended(await start(make(), {}, world));
-    const two = suspended(await turn(make(), one.state, { '1/sure': accepted({ word: 'w' }) }, world));
+    const first = suspended(await start(make(), {}, world));
+    const two = suspended(await turn(make(), first.state, { '1/sure': accepted({ word: 'w' }) }, world));
     expect(await turn(make(), two.state, { '1/really': refused() }, world)).toMatchObject({
       compensated: [],
       residue: [],

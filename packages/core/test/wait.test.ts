@@ -133,11 +133,15 @@ describe('sleep', () => {
 
 describe('poll', () => {
   const poller = (
-    ask: (attempt: number) => unknown,
+    question: (attempt: number) => unknown,
     options: Partial<PollOptions> = {},
   ): Saga<undefined, undefined> =>
     sagaOf(function* () {
-      const got = yield* poll('p', ({ attempt }) => ask(attempt), { every: 100, timeout: 1_000, ...options });
+      const got = yield* poll('p', ({ attempt }) => question(attempt), {
+        every: 100,
+        timeout: 1_000,
+        ...options,
+      });
       return String(got);
     });
 
