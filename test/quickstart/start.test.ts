@@ -1,13 +1,13 @@
 import { stripVTControlCharacters } from 'node:util';
 import { describe, expect, it } from 'vitest';
-import { type Command, isRunning, root, start } from '../support/command.ts';
+import { type Command, isRunning, start } from '../support/command.ts';
 import { serversOf } from './server-pids.ts';
 
-const tsx = `${root}/node_modules/tsx/dist/cli.mjs`;
+const tsx = ['--import', 'tsx'];
 const script = 'examples/quickstart/start.ts';
 const result = 'Deployment to production initiated successfully based on confirmation.';
 
-const run = (...args: readonly string[]): Command => start(process.execPath, [tsx, script, ...args]);
+const run = (...args: readonly string[]): Command => start(process.execPath, [...tsx, script, ...args]);
 
 describe.concurrent('pnpm start', () => {
   it.each([
@@ -41,8 +41,10 @@ describe.concurrent('pnpm start', () => {
   });
 
   it('ends quietly when nobody reads on', async () => {
-    const { output } = await start('sh', ['-c', `'${process.execPath}' '${tsx}' ${script} --yes | head -n 1`])
-      .ended;
+    const { output } = await start('sh', [
+      '-c',
+      `'${process.execPath}' ${tsx.join(' ')} ${script} --yes | head -n 1`,
+    ]).ended;
     expect(output).toMatch(/^┌ {2}One saga[^\n]*\n$/);
   });
 
@@ -62,7 +64,7 @@ describe.concurrent('pnpm start', () => {
 
 describe.concurrent('the client of the quickstart', () => {
   it('ends on another server the saga whose server was killed', async () => {
-    const { code, output } = await start(process.execPath, [tsx, 'examples/quickstart/client.ts']).ended;
+    const { code, output } = await start(process.execPath, [...tsx, 'examples/quickstart/client.ts']).ended;
     expect({ code, output }).toMatchObject({ code: 0, output: expect.stringContaining(result) });
   });
 });
