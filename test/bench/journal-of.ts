@@ -52,6 +52,7 @@ function idleRuntime(): Runtime {
     sleep: async () => {},
     deadline: undefined,
     idempotencyKey: (path, key, direction) => `${path} ${key ?? ''} ${direction}`,
+    checkResult: async (result) => result,
     randomBytes: () => new Uint8Array(32),
     digest: (text) => createHash('sha256').update(text).digest('base64url').slice(0, 16),
     progress: () => {},

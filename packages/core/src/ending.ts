@@ -1,9 +1,11 @@
-import type { SagaCancelled } from './errors.ts';
+import { SagaCancelled, StepError, type StepErrorData } from './errors.ts';
 import { encode } from './codec.ts';
 import type { FiberEnd } from './fiber.ts';
 import type { Journal } from './journal.ts';
+import { mismatchOf } from './mismatch.ts';
 import type { Program } from './program.ts';
-import { toUndone, undoMark, type Undo, type Undoing, type UndoReport } from './undo.ts';
+import { encodeError } from './run-step.ts';
+import { endMark, toUndone, type Undo, type Undoing, type UndoReport } from './undo.ts';
 import type { UndoStack } from './undo-stack.ts';
 
 /** How a body ended, and what was undone. */
@@ -45,9 +47,26 @@ export class Ending implements Undoing {
 
   /** The body is to end because its saga was cancelled: recorded, so that replay ends it in the same place. */
   beginCancel(error: SagaCancelled): void {
+    this.#record('cancel', encode(error.reason ?? null));
+  }
+
+  /** What the body returned is refused: recorded, so that replay undoes it without asking again. */
+  beginRefusal(error: unknown): void {
+    this.#record('result', encodeError(error));
+  }
+
+  /** Takes off the entry that says how the body was ended. */
+  recorded(): { readonly error: unknown; readonly refused: boolean } {
+    const refused = this.#journal.path === `${endMark}result`;
+    if (refused && this.end === undefined) throw mismatchOf(this.#journal, []);
+    const value = this.#journal.next();
+    if (refused) return { error: new StepError('result', value as StepErrorData), refused };
+    return { error: new SagaCancelled(typeof value === 'string' ? value : undefined), refused };
+  }
+
+  #record(what: 'cancel' | 'result', text: string): void {
     this.#journal.lift();
-    const text = encode(error.reason ?? null);
-    this.#journal.append({ letter: 'a', path: `${undoMark}cancel`, fingerprint: 0, text });
+    this.#journal.append({ letter: 'a', path: endMark + what, fingerprint: 0, text });
   }
 
   /** The body has ended. Gives the error for which it is to be undone, if it is. */
@@ -63,6 +82,7 @@ export class Ending implements Undoing {
   /** Undoing begins. */
   beginUndo(error: unknown): void {
     this.begin({ error });
+    this.end = undefined;
     this.#stack.close();
   }
 

@@ -2,7 +2,7 @@ import { closeBranch, endBranch, forkBranches, nestBranch, type BranchHost } fro
 import { decode, encode } from './codec.ts';
 import type { Command } from './command.ts';
 import type { CommandSpec, GroupSpec, JournalledSpec } from './command-spec.ts';
-import { SagaAborted, SagaCancelled, SagaError } from './errors.ts';
+import { SagaAborted, SagaError, type SagaCancelled } from './errors.ts';
 import { Fiber, newTask, type FiberEnd, type Resumption, type Task } from './fiber.ts';
 import { Ending, lostUndos, type Cause } from './ending.ts';
 import type { Journal, NewEntry, SkippedEntry } from './journal.ts';
@@ -13,6 +13,7 @@ import type { Runtime } from './program.ts';
 import { Scheduler, type FiberHost } from './scheduler.ts';
 import { startBody } from './start-body.ts';
 import { Tasks } from './tasks.ts';
+import { undeclaredForks } from './undeclared-forks.ts';
 import { undoAll } from './undo.ts';
 import { UndoStack } from './undo-stack.ts';
 
@@ -78,6 +79,13 @@ export class Execution implements BranchHost, FiberHost {
     this.endBy(error);
   }
 
+  /** Undoes a body that returned what its saga does not declare, and records why. */
+  refuse(error: unknown): void {
+    this.ending.beginRefusal(error);
+    this.#undo(error);
+    this.#fibers.drain();
+  }
+
   /** Leaves a body that cannot go on where it stands, and undoes what it did. */
   abandon(error: unknown, skipped: readonly SkippedEntry[]): void {
     this.ending.interrupt();
@@ -107,8 +115,10 @@ export class Execution implements BranchHost, FiberHost {
     this.#fibers.drain();
     while (this.#journal.replaying) {
       if (this.#journal.letter === 'a') {
-        const reason = this.#journal.next();
-        this.endBy(new SagaCancelled(typeof reason === 'string' ? reason : undefined));
+        const { error, refused } = this.ending.recorded();
+        if (refused) this.#undo(error);
+        else this.endBy(error);
+        this.#fibers.drain();
         continue;
       }
       const task = this.pending.get(this.#journal.path);
@@ -191,11 +201,7 @@ export class Execution implements BranchHost, FiberHost {
   }
 
   #undeclared(id: string): true {
-    const error = new TypeError(
-      `'${id}' compensates, pivots or runs once, and its saga does not say what an older token may do. Declare ` +
-        `forks: 'refuse' (the host then needs a guard), or forks: 'accept' where going back does no harm.`,
-    );
-    return this.#give(error, 'throw');
+    return this.#give(undeclaredForks(id), 'throw');
   }
 
   /** Ends the saga from within. */

@@ -54,6 +54,11 @@ export interface Runtime {
   readonly claim: ((key: string) => Awaitable<boolean>) | undefined;
   /** A named compensator, for undos whose code is gone. */
   compensator(name: string): Pick<Compensator<Schema>, 'run'> | undefined;
+  /**
+   * What the caller gets of what a body returned. Rejects where that is not what its saga declares: the saga is then
+   * undone, as after an uncaught error.
+   */
+  checkResult(result: unknown): Promise<unknown>;
   /** The idempotency key of a step: the same on every fork and across key rotation. (E1, T8) */
   idempotencyKey(path: string, key: string | undefined, direction: 'do' | 'undo'): Awaitable<string>;
   /** 32 bytes for `random()` and `uuid()`, derived from the path: the same on every fork. (T8) */

@@ -76,6 +76,7 @@ export class Tasks {
     const sealed = this.#host.marks.bind(task, entry.letter, value);
     // First of all: whatever goes wrong in recording it, it was done, and can be undone.
     this.#effect(task, entry.letter, value, sealed);
+    if (entry.letter !== 't') this.pending.delete(path);
     this.#journal.append({ ...entry, path, fingerprint });
     if (entry.letter === 't') {
       // It was to be tried again, but its branch has been ended meanwhile.

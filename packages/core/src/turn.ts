@@ -110,7 +110,22 @@ export class Turn implements ExecutionEvents {
 
   async #finish(): Promise<Outcome> {
     await this.#due.runAll();
+    await this.#checkResult();
     return await this.#outcome();
+  }
+
+  /** A result that the caller cannot be given is a failure like another: what the saga did is undone. */
+  async #checkResult(): Promise<void> {
+    const { ending } = this.#execution;
+    if (ending.end === undefined || !('result' in ending.end)) return;
+    try {
+      ending.end = { result: await this.runtime.checkResult(ending.end.result) };
+      return;
+    } catch (error) {
+      this.#due.assertGoing();
+      this.#execution.refuse(error);
+    }
+    await this.#due.runAll();
   }
 
   /** Ends what runs. Throws what leaves the token before this turn good. */

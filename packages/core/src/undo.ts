@@ -81,6 +81,8 @@ export const defaultUndoRetry: RetryPolicy = { attempts: 3 };
 
 /** The mark of paths that belong to undoing; ids of authors never begin with it. */
 export const undoMark = '~';
+/** The mark of entries about how a body ends: neither steps nor undos have such paths. */
+export const endMark = '!';
 /** The mark of the entry at which an undo that is a generator reads the key of its step. */
 export const undoKeyMark = '~~';
 

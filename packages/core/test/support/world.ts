@@ -147,6 +147,7 @@ export function runtimeOf(world: World, settings: TurnSettings = {}): Runtime {
     sleep: (ms, until) => world.sleep(ms, until),
     deadline: budget === undefined ? undefined : world.time + budget,
     idempotencyKey: (path, key, direction) => `${direction}:${path}${key === undefined ? '' : `|${key}`}`,
+    checkResult: async (result) => result,
     randomBytes: (path) => Uint8Array.from({ length: 32 }, (_, index) => hash(`${index}${path}`) & 255),
     digest: (text) => hash(text).toString(36),
     progress: ({ value, ...rest }) => void world.told.push({ progress: value, ...rest }),

@@ -12,7 +12,6 @@ import { SagaHostError } from './errors.ts';
 import { stepIdsOf } from './generation.ts';
 import type { HostSettings } from './host-options.ts';
 import { suspend } from './suspend.ts';
-import { checkedResult } from './result.ts';
 import type { SealedSaga } from './sealed-saga.ts';
 import type { SagaTurn } from './turn.ts';
 import { turnRuntime } from './turn-runtime.ts';
@@ -108,7 +107,7 @@ async function concluded(
       case 'suspended':
         return await suspend(settings, request, outcome);
       case 'completed':
-        return { status: 'completed', result: await checkedResult(program, outcome.result), ...facts };
+        return { status: 'completed', result: outcome.result, ...facts };
       case 'failed':
         return failed(outcome.error, outcome);
     }

@@ -3,6 +3,7 @@ import { deriveFromSecret, digestText, toBase64Url } from '@mcp-saga/seal';
 import { quietly } from './hooks.ts';
 import type { HostSettings } from './host-options.ts';
 import type { TurnRequest } from './run-turn.ts';
+import { checkedResult } from './result.ts';
 import { sleep } from './sleep.ts';
 
 // As much of a SHA-256 as a question needs to be told from another: 96 bits.
@@ -11,7 +12,7 @@ const digestLength = 16;
 /** What one turn of a saga may know and do. */
 export function turnRuntime(
   settings: HostSettings,
-  { saga, caller, tokenBytes }: TurnRequest,
+  { program, saga, caller, tokenBytes }: TurnRequest,
   deadline: number | undefined,
 ): Runtime {
   const { sagaId, state, claims } = saga;
@@ -41,6 +42,7 @@ export function turnRuntime(
       const parts = [generation, path, key ?? '', direction];
       return toBase64Url(await deriveFromSecret(state.secret, 'idempotency', parts));
     },
+    checkResult: (result) => checkedResult(program, result),
     randomBytes: (path) => deriveFromSecret(state.secret, 'random', [generation, path]),
     digest: async (text) => (await digestText(text)).slice(0, digestLength),
     // A caller that cannot be told does not fail the saga.
