@@ -27,6 +27,8 @@ export async function runStep(
   const idempotencyKey = await runtime.idempotencyKey(task.path, spec.key, undoes ? 'undo' : 'do');
   const { of } = spec;
   const stepKey = of === undefined ? {} : { stepKey: await runtime.idempotencyKey(of.path, of.key, 'do') };
+  // What is not going to run is not claimed: nobody would ever know that it did not.
+  if (signal.aborted) return later(task, task.attempts, 0);
   const refused = await claimOnce(task, spec, runtime, idempotencyKey);
   if (refused !== undefined) return refused;
   for (let attempt = task.attempts + 1; ; attempt += 1) {

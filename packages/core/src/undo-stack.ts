@@ -104,9 +104,14 @@ export class UndoStack {
 
   #foreign(path: string, bound: BoundUndo | undefined): void {
     this.#undos = this.#undos.filter((undo) => undo.path !== path);
-    const rest = { key: undefined, label: undefined, retry: defaultUndoRetry, timeout: undefined };
+    const rest = { key: keyOf(path), label: undefined, retry: defaultUndoRetry, timeout: undefined };
     this.#undos.push({ path, work: toWork(bound), facts: () => ({}), ...rest });
   }
+}
+
+/** The author's key in the path of a step, `id(key)#2`: no other part of a path has a parenthesis. */
+function keyOf(path: string): string | undefined {
+  return /^[^(]*\((.*)\)(?:#\d+)?$/s.exec(path)?.[1];
 }
 
 function common(path: string, spec: StepSpec): Pick<Undo, 'path' | 'key' | 'label' | 'retry' | 'timeout'> {
