@@ -36,7 +36,7 @@ describe('the keys of an undo', () => {
 
   it('[T13] claims nothing for a step that is ended before it has begun', async () => {
     const world = new World();
-    const { idempotencyKey } = runtimeOf(world);
+    const runtime = runtimeOf(world);
     const trip = saga(options, function* () {
       yield* all({
         once: step('once', () => 1, { once: true }),
@@ -51,7 +51,7 @@ describe('the keys of an undo', () => {
         // The key of the one takes its time; meanwhile the other one fails.
         idempotencyKey: async (path, ...rest) => {
           if (path === 'once') await world.sleep(10);
-          return idempotencyKey(path, ...rest);
+          return runtime.idempotencyKey(path, ...rest);
         },
       },
     });
