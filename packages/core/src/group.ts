@@ -30,6 +30,11 @@ function group(kind: GroupSpec['kind'], branches: Branches): GroupSpec {
     assertBranch(`${kind}: branch '${key}'`, steps);
     return { key, steps };
   });
+  // A generator runs once: given twice, each branch would take the results of the other's steps.
+  const helpers = listed.flatMap(({ steps }) => (specOf(steps) === undefined ? [steps] : []));
+  if (new Set(helpers).size < helpers.length) {
+    throw new TypeError(`${kind}: a helper stands in two branches. Call it for each of them.`);
+  }
   return { kind, branches: listed, shape };
 }
 

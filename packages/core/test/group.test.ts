@@ -582,6 +582,25 @@ describe('all', () => {
     expect(outcome.ignored).toEqual([{ stepId: 'b', why: 'unknown' }]);
   });
 
+  it('[R3] refuses one helper in two branches, and takes one command in two', async () => {
+    const helper = function* (): Steps<number> {
+      return yield* step('x', () => 1);
+    };
+    const program = sagaOf(function* () {
+      const called = helper();
+      const command = step('y', () => 2);
+      try {
+        yield* all([called, called]);
+      } catch (error) {
+        return `${nameOf(error)} ${(yield* all([command, command])).join()}`;
+      }
+      return 'never';
+    });
+    expect(completed(await start(program))).toBe(
+      'all: a helper stands in two branches. Call it for each of them. 2,2',
+    );
+  });
+
   it('refuses branches that are neither commands nor helpers that were called', async () => {
     const helper = function* (): Steps<number> {
       return yield* step('x', () => 1);

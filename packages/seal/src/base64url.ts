@@ -1,5 +1,5 @@
 import { loadNode } from './node.ts';
-import type { NodeBuiltins } from './node.ts';
+import type { NodeBuiltins, NodeBytes } from './node.ts';
 
 /** Base64url without padding (RFC 4648, section 5), strict on the way in. */
 export interface Base64UrlCodec {
@@ -14,8 +14,11 @@ export interface Base64UrlCodec {
 
 /** The codec over Node's `Buffer`. */
 export function createNodeBase64Url({ Buffer }: NodeBuiltins): Base64UrlCodec {
+  // What a cipher gives is a Buffer already.
+  const toBuffer = (bytes: Uint8Array): NodeBytes =>
+    Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   return {
-    encode: (bytes) => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64url'),
+    encode: (bytes) => toBuffer(bytes).toString('base64url'),
     // Buffer skips what it cannot decode and drops trailing bits: only encoding again shows that nothing was lost.
     decode: (text) => {
       const bytes = Buffer.from(text, 'base64url');
@@ -52,9 +55,11 @@ export function fromBase64Url(text: string): Uint8Array | undefined {
   return bytes === undefined ? undefined : new Uint8Array(bytes);
 }
 
+let current: Base64UrlCodec | undefined;
+
 function currentCodec(): Base64UrlCodec {
   const node = loadNode();
-  return node === undefined ? portableBase64Url : createNodeBase64Url(node);
+  return (current ??= node === undefined ? portableBase64Url : createNodeBase64Url(node));
 }
 
 function encodeLatin1(text: string): string {

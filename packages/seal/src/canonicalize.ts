@@ -63,7 +63,11 @@ function write(value: unknown, depth: number): string {
   throw refuse(`a value of type ${typeof value}`);
 }
 
+// No quote, no backslash, no control character, no half of a pair: JSON.stringify would add quotes and nothing else.
+const plainText = /^[\x20\x21\x23-\x5b\x5d-\ud7ff\ue000-\uffff]*$/;
+
 function writeString(text: string): string {
+  if (plainText.test(text)) return `"${text}"`;
   if (hasLoneSurrogate(text)) throw refuse('a lone surrogate');
   return JSON.stringify(text);
 }

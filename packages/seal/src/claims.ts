@@ -77,8 +77,12 @@ export function encodeClaims(claims: Claims, { purpose, audience, kid, sid }: Bi
 export function decodeClaims(text: string): BoundClaims | undefined {
   const members = parse(text);
   if (!Array.isArray(members) || !areMembers(members)) return undefined;
-  const [purpose, audience, kid, sid, method, target, argsDigest, ...others] = members;
-  const [name, version, principal, engine, turn, jti, born, iat, exp] = others;
+  // prettier-ignore
+  const [
+    purpose, audience, kid, sid,
+    method, target, argsDigest, name, version,
+    principal, engine, turn, jti, born, iat, exp,
+  ] = members;
   return {
     purpose,
     audience,

@@ -66,7 +66,8 @@ export function createEnvelopeReader(
       if (ciphertext === undefined || ciphertext.length === 0 || ciphertext.length % paddingUnit !== 0) {
         throw new TokenRefused('malformed');
       }
-      return { header, ...readHeader(header, headers, codec), nonce, ciphertext, tag };
+      const { kid, sid } = readHeader(header, headers, codec);
+      return { header, kid, sid, nonce, ciphertext, tag };
     },
   };
 }

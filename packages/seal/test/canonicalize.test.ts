@@ -22,6 +22,15 @@ describe('canonical JSON', () => {
     );
   });
 
+  it('[T6] writes every UTF-16 unit but surrogates as JSON.stringify does', () => {
+    for (let unit = 0; unit <= 0xffff; unit += 1) {
+      if (unit === 0xd800) unit = 0xe000;
+      const text = String.fromCharCode(0x61, unit, 0x62);
+      if (canonicalize(text) !== JSON.stringify(text)) expect.fail(`U+${unit.toString(16)}`);
+    }
+    expect(canonicalize('a\u{1f600}b')).toBe('"a\u{1f600}b"');
+  });
+
   it('[T6] sorts as RFC 8785, section 3.2.3, by UTF-16 code units', () => {
     const sample = {
       '\u20ac': 'Euro Sign',

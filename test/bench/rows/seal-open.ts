@@ -7,9 +7,8 @@ import {
   generateKey,
   toBase64Url,
   type Claims,
-  type Expectations,
 } from '@mcp-saga/seal';
-import { measure, type Candidate } from '../harness.ts';
+import { measure, type Candidate, type Effort } from '../harness.ts';
 import type { Row } from '../row.ts';
 
 /**
@@ -17,22 +16,22 @@ import type { Row } from '../row.ts';
  * is bound to method and client as its documentation shows, since ours is bound to more; unbound it is shown as well.
  */
 export const sealOpen: Row = async ({ effort }) => {
-  const us = await measure(
-    [
-      sealing(),
-      signing('SDK codec, signed only', true),
-      signing('the same, bound to nobody', false),
-      encrypting(),
-    ],
+  // Pair by pair: the codec works on other threads, which go on for a while when its turn is over.
+  const [oursBesideGcm, gcm] = await named([sealing(), encrypting()], effort);
+  const [oursBesideCodec, ...codecs] = await named(
+    [sealing(), signing('SDK codec, signed only', true), signing('the same, bound to nobody', false)],
     effort,
   );
-  const peers = [...us].map(([name, value]) => ({ name, value }));
-  const [ours, bound, unbound, gcm] = peers as [Named, Named, Named, Named];
   return [
-    { figure: 'seal-open-codec', ours: ours.value, peers: [bound, unbound] },
-    { figure: 'seal-open-gcm', ours: ours.value, peers: [gcm] },
+    { figure: 'seal-open-codec', ours: oursBesideCodec.value, peers: codecs },
+    { figure: 'seal-open-gcm', ours: oursBesideGcm.value, peers: gcm === undefined ? [] : [gcm] },
   ];
 };
+
+async function named(candidates: readonly Candidate[], effort: Effort): Promise<[Named, ...Named[]]> {
+  const us = await measure(candidates, effort);
+  return [...us].map(([name, value]) => ({ name, value })) as [Named, ...Named[]];
+}
 
 interface Named {
   readonly name: string;
@@ -78,7 +77,7 @@ function sealing(): Candidate {
   const sagaIds = Array.from({ length: 4096 }, () => sealer.newSagaId());
   let next = 0;
   const principal = '{"client":"app","issuer":"https://id.example.com","subject":"u-48151"}';
-  const expected: Expectations = { purpose: 'token', principal, engines: { min: 1, max: 1 } };
+  const engines = { min: 1, max: 1 };
   return {
     name: 'mcp-saga',
     run: async (times) => {
@@ -92,6 +91,7 @@ function sealing(): Candidate {
           principal,
           engine: 1,
           turn: 4,
+          // As a host does it.
           jti: toBase64Url(crypto.getRandomValues(new Uint8Array(16))),
           born: now,
           iat: now,
@@ -101,9 +101,11 @@ function sealing(): Candidate {
           { bytes: JSON.stringify(state), compress: false },
         ]);
         const opened = await sealer.open(token, {
-          ...expected,
+          purpose: 'token',
           methods: ['tools/call'],
           entry: { target: 'book', argsDigest: await digestArguments(args) },
+          principal,
+          engines,
         });
         JSON.parse(decoder.decode(opened.streams[0]));
       }
