@@ -24,7 +24,7 @@ describe('a saga whose token is refused', () => {
       turn: 1,
       steps: [],
       completedSteps: [],
-    };
+    } as const;
     const error: unknown = await resumeSaga(refusing, kept).catch((thrown: unknown) => thrown);
     expect(error).toBeInstanceOf(SagaGone);
     expect(error).toMatchObject({ code: 'SAGA_GONE', saga: undefined });

@@ -236,9 +236,9 @@ describe('a kept saga', () => {
     fc.assert(
       fc.property(anyKept, (saga) => {
         const json = JSON.stringify(saga);
-        const kept: unknown = JSON.parse(JSON.stringify(SuspendedSaga.from(unused, JSON.parse(json))));
+        const after: unknown = JSON.parse(JSON.stringify(SuspendedSaga.from(unused, JSON.parse(json))));
         // Not toStrictEqual, which takes a member named `constructor` for the class of the object.
-        expect(isDeepStrictEqual(kept, JSON.parse(json))).toBe(true);
+        expect(isDeepStrictEqual(after, JSON.parse(json))).toBe(true);
       }),
     );
   });

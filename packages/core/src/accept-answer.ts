@@ -27,12 +27,33 @@ export function agreementOf(answer: ClientAnswer): number {
 /**
  * Checks what a client sent for a step. Everything it sends is unchecked until here; what is accepted was parsed by
  * the schema, once, and is never parsed again. (R2) Reasons name fields, never values.
+ *
+ * @param onError - told what a schema throws
  */
-export async function acceptAnswer(spec: JournalledSpec, answer: ClientAnswer): Promise<Acceptance> {
+export async function acceptAnswer(
+  spec: JournalledSpec,
+  answer: ClientAnswer,
+  onError: (error: unknown) => void,
+): Promise<Acceptance> {
+  try {
+    return await checkedAnswer(spec, answer);
+  } catch (error) {
+    // A schema that throws at an answer must not let a client fail the saga, and have it undone.
+    onError(error);
+    return { reason: 'this answer cannot be checked' };
+  }
+}
+
+async function checkedAnswer(spec: JournalledSpec, answer: ClientAnswer): Promise<Acceptance> {
   const given = { provenance: answer.provenance, agreement: agreementOf(answer) };
   if ('error' in answer) {
     const { code, message, data } = answer.error;
-    const error = { name: 'ClientError', message, code, ...(data === undefined ? {} : { data }) };
+    const error = {
+      name: 'ClientError',
+      message,
+      code,
+      ...(data === undefined ? {} : { data }),
+    };
     return accepted('q', error, given);
   }
   const { result } = answer;

@@ -45,7 +45,8 @@ export function pivot(id: string): Command<void> {
 
 /**
  * Ends the saga and undoes what it did. No `catch` can swallow it; `finally` blocks run first. The client reads the
- * reason. (E6)
+ * reason. The `finally` of a helper that was called with `yield*` runs up to its first command: call a helper with
+ * more to clean up by `scope(id, helper())`. (E6)
  */
 export function abort(reason: string): Command<never> {
   if (typeof reason !== 'string' || reason === '')

@@ -1,5 +1,6 @@
 import type { JournalledSpec, GroupSpec } from './command-spec.ts';
 import type { Command } from './command.ts';
+import { endGenerator } from './end-generator.ts';
 import { fingerprintOf } from './fingerprint-of.ts';
 import type { Scope } from './path.ts';
 import type { RetryPolicy } from './retry.ts';
@@ -74,6 +75,8 @@ export class Fiber {
   ended = false;
   /** It was told to end; its `finally` blocks may still run. */
   closing = false;
+  /** It was told to end, and what it yielded came from a helper that it delegates to by `yield*`. */
+  delegates = false;
   /** It undoes: nothing in it may ask the client. */
   serverOnly = false;
   /** Commands yielded since it was told to end. */
@@ -106,10 +109,10 @@ export class Group {
   readonly results: unknown[] = [];
   open: number;
   failure: { readonly error: unknown } | undefined;
-  /** The branch that won a race. */
-  won: { readonly winner: string; readonly value: unknown } | undefined;
   /** Its parent was told to end while it waited for this group; a group of its `finally` is not abandoned. */
   abandoned = false;
+  /** The branch that won a race. */
+  won: { readonly winner: string; readonly value: unknown } | undefined;
 
   constructor(parent: Fiber, kind: Group['kind'], keys: readonly string[], shape: 'record' | 'array') {
     this.parent = parent;
@@ -149,7 +152,7 @@ export function advanceFiber(
   const { iterator } = fiber;
   if (how === 'next') return iterator.next(value);
   if (how === 'throw' && iterator.throw !== undefined) return iterator.throw(value);
-  if (how === 'return' && iterator.return !== undefined) return iterator.return(undefined);
+  if (how === 'return' && iterator.return !== undefined) return endGenerator(fiber);
   if (how === 'throw') throw value;
   return { done: true, value: undefined };
 }

@@ -76,6 +76,7 @@ export class Scheduler {
     fiber.queued = undefined;
     fiber.started = true;
     for (;;) {
+      if (fiber.closing && fiber.delegates) how = 'return';
       let step: IteratorResult<Command<unknown>, unknown>;
       try {
         step =

@@ -32,6 +32,7 @@ export class Turn implements ExecutionEvents {
   readonly #ignored: IgnoredAnswer[] = [];
   readonly #reasons = new Map<string, string>();
   #accepted = 0;
+  #isCancelled = false;
   #progress: number | undefined;
   #mismatch: Head['mismatch'];
   #left = false;
@@ -60,6 +61,7 @@ export class Turn implements ExecutionEvents {
   /** Takes the turn. */
   async take(answers: ReadonlyMap<string, ClientAnswer>, end?: EndRequest): Promise<Outcome> {
     const abort = (): void => this.#due.abort(this.runtime.signal.reason);
+    this.#isCancelled = end?.error instanceof SagaCancelled;
     this.runtime.signal.addEventListener('abort', abort, { once: true });
     // What ends it for another reason than that somebody wants it to, could not be kept as a state either.
     if (end !== undefined && !(end.error instanceof SagaCancelled)) this.#due.canSuspend = false;
@@ -138,7 +140,9 @@ export class Turn implements ExecutionEvents {
   #newMismatch(): Head['mismatch'] {
     const { recorded, count } = this.#journal;
     const known = this.#mismatch;
-    if (known === undefined) return this.#options.onMismatch === 'fail' ? undefined : [count, recorded];
+    // Who cancels a saga wants it undone, as far as that goes.
+    const leaves = this.#options.onMismatch === 'fail' && !this.#isCancelled;
+    if (known === undefined) return leaves ? undefined : [count, recorded];
     // The code has changed once more, while the saga was undone.
     return this.#left && known[1] < recorded ? [known[0], recorded] : undefined;
   }
@@ -236,10 +240,18 @@ export class Turn implements ExecutionEvents {
     const step = toClientStep(task.spec, stepId);
     const digest = step === undefined ? '' : await digestOfStep(this.runtime, step);
     if (this.#head.asked[stepId] !== digest) {
+      this.#reasons.set(stepId, 'the question has changed since it was asked: please answer it as it is now');
       this.#ignored.push({ stepId, why: 'asked otherwise' });
+      // Asked otherwise in every turn, it is never answered.
+      this.runtime.warn?.(
+        `Saga '${this.#options.name}' asks '${stepId}' otherwise than before, so its answer was not used. Was it ` +
+          'changed, or is its message made of something that varies? Read the time with now(), randomness with random().',
+      );
       return;
     }
-    const acceptance = await acceptAnswer(task.spec, answer);
+    const acceptance = await acceptAnswer(task.spec, answer, (error) =>
+      this.runtime.observe({ type: 'failed', kind: task.spec.kind, path: stepId, error }),
+    );
     this.#due.assertGoing();
     if ('reason' in acceptance) {
       this.#reasons.set(stepId, acceptance.reason);

@@ -183,7 +183,7 @@ describe('abort', () => {
   });
 
   // A generator's return() does not go on through yield* once a finally below it has yielded (ECMA-262, 15.5.5).
-  it.fails('[E6] in a helper whose finally yields ends what called it with yield*', async () => {
+  it('[E6] in a helper whose finally yields ends what called it with yield*', async () => {
     const done: string[] = [];
     await start(
       trip(function* () {
@@ -192,6 +192,72 @@ describe('abort', () => {
         return '';
       }),
     );
+    expect(done).toEqual(['finally']);
+  });
+
+  it('[E6] in the body runs all of its finally, whatever becomes of its commands', async () => {
+    const done: string[] = [];
+    await start(
+      trip(function* () {
+        try {
+          yield* scope('in', abort('enough'));
+        } finally {
+          yield* step('one', () => void done.push('one'));
+          try {
+            yield* step('two', () => Promise.reject(new Error('no')));
+          } catch {
+            done.push('two failed');
+          }
+          yield* step('three', () => void done.push('three'));
+        }
+        yield* step('forward', () => void done.push('forward'));
+        return '';
+      }),
+    );
+    expect(done).toEqual(['one', 'two failed', 'three']);
+  });
+
+  it('[E6] in a helper runs its finally up to its first command, and nothing behind it', async () => {
+    const done: string[] = [];
+    function* locked(): Steps<void> {
+      try {
+        yield* abort('enough');
+      } finally {
+        yield* step('unlock', () => void done.push('unlock'));
+        yield* step('second', () => void done.push('second'));
+      }
+    }
+    await start(
+      trip(function* () {
+        try {
+          yield* locked();
+          yield* step('forward', () => void done.push('forward'));
+        } finally {
+          yield* step('one', () => void done.push('one'));
+          yield* step('two', () => void done.push('two'));
+        }
+        return '';
+      }),
+    );
+    expect(done).toEqual(['unlock', 'one', 'two']);
+  });
+
+  it('[E6] cuts a finally short rather than going on, where nobody can tell helpers from bodies', async () => {
+    const done: string[] = [];
+    const prototype = Object.getPrototypeOf(function* () {}.prototype) as { return: unknown };
+    const own = Object.getOwnPropertyDescriptor(prototype, 'return') as PropertyDescriptor;
+    Object.defineProperty(prototype, 'return', { ...own, writable: false });
+    try {
+      await start(
+        trip(function* () {
+          yield* aborting(done);
+          yield* step('forward', () => void done.push('forward'));
+          return '';
+        }),
+      );
+    } finally {
+      Object.defineProperty(prototype, 'return', own);
+    }
     expect(done).toEqual(['finally']);
   });
 

@@ -462,7 +462,7 @@ describe('an answer of the client', () => {
     expect(facts(replayed)).toStrictEqual(facts(first));
   });
 
-  it('[R2] fails the turn where the schema throws: nothing is recorded, the state before it is still good', async () => {
+  it('[R2] asks again where the schema throws: a client cannot fail a saga by its answer', async () => {
     let broken = true;
     const { schema } = counting(({ word }) => {
       if (broken) throw new OwnError('parser');
@@ -472,12 +472,15 @@ describe('an answer of the client', () => {
       const { word } = (yield* elicit('form', { message: 'm', schema })) as { word: string };
       return word;
     });
+    const world = new World();
     const { state } = suspended(await start(program));
-    expect(failed(await turn(program, state, { form: accepted({ word: 'a' }) }))).toEqual(
-      new OwnError('parser'),
+    const again = suspended(await turn(program, state, { form: accepted({ word: 'a' }) }, world));
+    expect(again.steps).toMatchObject([{ stepId: 'form', reason: 'this answer cannot be checked' }]);
+    expect(world.events).toContainEqual(
+      expect.objectContaining({ type: 'failed', path: 'form', error: new OwnError('parser') }),
     );
     broken = false;
-    expect(completed(await turn(program, state, { form: accepted({ word: 'a' }) }))).toBe('a');
+    expect(completed(await turn(program, again.state, { form: accepted({ word: 'a' }) }))).toBe('a');
   });
 
   it.each(['decline', 'cancel'] as const)(

@@ -200,7 +200,8 @@ export function sagaOf(
           if (node.catch === undefined) throw error;
           yield* walk(node.catch, time);
         } finally {
-          if (node.finally !== undefined) yield* walk(node.finally, time);
+          // In a fiber of its own: this one is a helper, whose `finally` is cut after its first command when it is ended.
+          if (node.finally !== undefined) yield* scope('finally', walk(node.finally, time));
         }
     }
   }

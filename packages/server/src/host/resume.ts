@@ -38,8 +38,16 @@ export async function resume(
       const facts = { saga: claims.saga.name, sagaId, turn: claims.turn + 1, compensated: [], residue: [] };
       return reported(settings, { status: 'failed', error: versionGone(saga), ...facts }, settings.clock());
     }
-    const run = (): Promise<SagaTurn> =>
-      runTurn(settings, { program: standIn(opened), saga, answers, caller, tokenBytes: token.length });
+    const run = async (): Promise<SagaTurn> => {
+      const turn = await runTurn(settings, {
+        program: standIn(opened),
+        saga,
+        answers,
+        caller,
+        tokenBytes: token.length,
+      });
+      return program === undefined && turn.status === 'failed' ? { ...turn, error: versionGone(saga) } : turn;
+    };
     const { guard } = settings;
     if (guard === undefined || (program ?? current).forks === 'accept')
       return await settleTurn(settings, await run());
