@@ -15,14 +15,19 @@ export async function deployWeb(
   drawer: Map<string, string>,
 ): Promise<CallToolResult> {
   const kept = drawer.get('deploy');
-  drawer.delete('deploy');
   try {
-    if (kept !== undefined) return await resumeSaga(client, JSON.parse(kept), { handlers });
-    return await callSaga(client, { name: 'deploy', arguments: { service: 'web' } }, { handlers });
+    const result =
+      kept === undefined
+        ? await callSaga(client, { name: 'deploy', arguments: { service: 'web' } }, { handlers })
+        : await resumeSaga(client, JSON.parse(kept), { handlers });
+    drawer.delete('deploy');
+    return result;
   } catch (error) {
     // The network failed, the user closed the dialog: what was answered so far is not lost. Where the saga is over,
-    // there is nothing to keep, and error.saga is undefined.
-    if (error instanceof SagaClientError && error.saga) drawer.set('deploy', JSON.stringify(error.saga));
+    // error.saga is undefined, and there is nothing to keep.
+    const saga = error instanceof SagaClientError ? error.saga : undefined;
+    if (saga === undefined) drawer.delete('deploy');
+    else drawer.set('deploy', JSON.stringify(saga));
     throw error;
   }
 }
