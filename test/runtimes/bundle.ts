@@ -1,4 +1,4 @@
-import { copyFile, mkdtemp, rm } from 'node:fs/promises';
+import { copyFile, mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
@@ -43,6 +43,8 @@ export async function bundleWorker(entry: string): Promise<Bundle> {
 }
 
 async function folderFor(name: string): Promise<Bundle> {
-  const folder = await mkdtemp(join(root, 'node_modules/.cache', name));
+  const cache = join(root, 'node_modules/.cache');
+  await mkdir(cache, { recursive: true });
+  const folder = await mkdtemp(join(cache, name));
   return { folder, remove: () => rm(folder, { recursive: true }) };
 }

@@ -17,7 +17,7 @@ import type { SuspendedTurn } from './turn.ts';
  */
 export async function suspend(
   settings: HostSettings,
-  { program, saga }: TurnRequest,
+  { program, saga, tokenBytes }: TurnRequest,
   outcome: Extract<Outcome, { status: 'suspended' }>,
 ): Promise<SuspendedTurn> {
   const { sagaId, claims, state } = saga;
@@ -30,7 +30,9 @@ export async function suspend(
     state: { ...state, program: outcome.state },
   };
   const token = await sealed(settings, program, next);
-  if (token.length > settings.limits.maxTokenBytes / 4) {
+  // Once, when it grows over it: to say what is large takes a look at all of it.
+  const much = settings.limits.maxTokenBytes / 4;
+  if (token.length > much && tokenBytes <= much) {
     settings.warn(
       `The token of saga '${claims.saga.name}' has ${token.length} bytes of at most ` +
         `${settings.limits.maxTokenBytes}. Largest: ${largest(program, next)}.`,
