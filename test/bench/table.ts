@@ -3,7 +3,7 @@ import type { Finding } from './row.ts';
 
 /** Findings as a table to print: what, ours, others', the ratio, the figure to reach, and whether it is reached. */
 export function toTable(findings: readonly Finding[]): string {
-  const lines = [['what', 'ours', 'others', 'ratio', 'reach', ''], ...findings.flatMap(linesOf)];
+  const lines = [['what', 'ours', 'beside', 'ratio', 'reach', ''], ...findings.flatMap(linesOf)];
   const widths =
     lines[0]?.map((_, column) => Math.max(...lines.map((line) => line[column]?.length ?? 0))) ?? [];
   const table = lines.map((line) =>
@@ -36,7 +36,7 @@ function linesOf(finding: Finding): string[][] {
   const reach = figure.of === 'ours' ? format(figure.atMost, figure) : `${figure.atMost}x`;
   const [first, ...others] = peers.map(({ name, value }) => [
     `${format(value, figure)} ${name}`,
-    `${(ours / value).toPrecision(2)}x`,
+    `${(ours / value).toPrecision(3)}x`,
   ]);
   return [
     [figure.what, format(ours, figure), ...(first ?? ['-', '-']), reach, isReached(finding) ? 'yes' : 'NO'],

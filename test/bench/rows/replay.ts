@@ -7,6 +7,9 @@ import type { Row } from '../row.ts';
 const few = 100;
 const many = 1100;
 
+// The question of the quickstart is small. This one takes longer, by what JSON.parse and the message take.
+const larger = 'with two fields, and a message made anew';
+
 /**
  * What one more journalled entry adds to a replay: the slope between a short and a long journal, so that what every
  * replay costs once cancels out.
@@ -17,6 +20,7 @@ export const replay: Row = async ({ effort, peers }) => {
     const all = [
       await replaying('step', stepsThenQuestion(entries)),
       await replaying('elicitation', questions(entries)),
+      await replaying(larger, largerQuestions(entries)),
       ...(peers === undefined
         ? []
         : [peers.durableFunctions(entries), peers.restate(entries), peers.inngest(entries)]),
@@ -31,13 +35,19 @@ export const replay: Row = async ({ effort, peers }) => {
     .map((name) => ({ name, value: slope(name) }));
   return [
     { figure: 'replay-step', ours: slope('step'), peers: others },
-    { figure: 'replay-elicitation', ours: slope('elicitation'), peers: [] },
+    {
+      figure: 'replay-elicitation',
+      ours: slope('elicitation'),
+      peers: [{ name: larger, value: slope(larger) }],
+    },
   ];
 };
 
 /** Replays the whole journal of a program that has run to its last question, and asks that question again. */
 async function replaying(name: string, program: Program): Promise<Candidate> {
-  const { state, runtime } = await journalOf(program, {}, () => ({ target: 'production' }));
+  const { state, runtime } = await journalOf(program, {}, ({ stepId }) =>
+    stepId.startsWith('seat') ? { seat: 'window', bags: 1 } : { target: 'production' },
+  );
   const answers = new Map();
   return {
     name,
@@ -74,5 +84,18 @@ function questions(entries: number): Program {
     }
     yield* elicit('last', { message: 'And now?', schema: Target });
     return `${letters}`;
+  });
+}
+
+const Seat = z.object({ seat: z.string(), bags: z.number() });
+
+function largerQuestions(entries: number): Program {
+  return saga({ name: 'bench', version: '1' }, function* () {
+    let bags = 0;
+    for (let index = 0; index < entries; index += 1) {
+      bags += (yield* elicit('seat', { message: `Which seat shall number ${index} be?`, schema: Seat })).bags;
+    }
+    yield* elicit('last', { message: 'And now?', schema: Target });
+    return `${bags}`;
   });
 }
