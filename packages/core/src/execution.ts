@@ -230,6 +230,7 @@ export class Execution implements BranchHost, FiberHost {
     // The next entry may be taken at once only if no other branch has to run before it, as none had when it was
     // recorded; what is read at once was recorded at once.
     if ((inline || this.#fibers.idle) && this.#journal.isAbout(path)) {
+      if (this.#tasks.takePlain(fiber, spec, path)) return true;
       const task = newTask(fiber, spec, path);
       if (this.#tasks.consume(task)) {
         if (spec.kind !== 'call' || this.#fibers.how !== 'next') return true;

@@ -1,7 +1,8 @@
-import { isAskedOfClient } from './command-spec.ts';
+import { isAskedOfClient, type JournalledSpec } from './command-spec.ts';
 import type { Ending } from './ending.ts';
 import { SagaError } from './errors.ts';
-import { tried, type Task } from './fiber.ts';
+import { newTask, tried, type Fiber, type Task } from './fiber.ts';
+import { fingerprintOf } from './fingerprint-of.ts';
 import { lettersOf, type Journal, type NewEntry } from './journal.ts';
 import type { Marks } from './marks.ts';
 import { mismatchOf } from './mismatch.ts';
@@ -48,6 +49,30 @@ export class Tasks {
   leave(task: Task): void {
     this.pending.delete(task.path);
     task.fiber.waiting = undefined;
+  }
+
+  /**
+   * Takes the next entry where it is the plain outcome of a command that nothing else hangs on, which most of a journal
+   * is: that spares the task. False where there is more to it.
+   */
+  takePlain(fiber: Fiber, spec: JournalledSpec, path: string): boolean {
+    const journal = this.#journal;
+    const { letter } = journal;
+    if (spec.kind === 'step') {
+      if (letter !== 's' || spec.undo !== undefined) return false;
+    } else if (spec.kind !== 'elicit' || letter !== 'e' || spec.asOutcome) {
+      return false;
+    }
+    if (journal.fingerprint !== fingerprintOf(spec)) return false;
+    const value = journal.next();
+    this.#fibers.how = 'next';
+    this.#fibers.value = value;
+    if (journal.letter === 'b') {
+      // Sealed by code that named a compensator for it; this code does not.
+      const task = newTask(fiber, spec, path);
+      this.#effect(task, letter, value, this.#host.marks.bound(task, letter, value));
+    }
+    return true;
   }
 
   /** Takes the next entry for `task`, and has its outcome in the scheduler; false when the task goes on waiting. */
