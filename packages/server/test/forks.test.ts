@@ -98,6 +98,27 @@ describe('forks', () => {
     expect(ledger).toHaveLength(2);
   });
 
+  it('[T13] takes a request that repeats older answers for the same one, across generations', async () => {
+    const N = z.object({ n: z.number() });
+    const loop: Saga<typeof N, undefined> = saga(
+      { name: 'loop', version: '1', forks: 'refuse', input: N },
+      function* ({ n }) {
+        yield* elicit('more', { message: `${n}`, schema: Ok });
+        if (n > 0) yield* continueAs(loop, { n: n - 1 });
+        return 'end';
+      },
+    );
+    const host = hostOf({ sagas: [loop], guard: memoryGuard() });
+    const one = waiting(await host.start('loop', { n: 2 }));
+    const two = waiting(await host.resume(one.token, [{ stepId: 'more', result: accept }]));
+    const news = [{ stepId: 'more@1', result: accept }];
+    const three = waiting(await host.resume(two.token, news));
+    expect(await host.resume(two.token, [{ stepId: 'more', result: accept }, ...news])).toEqual(three);
+    await expect(
+      host.resume(two.token, [{ stepId: 'more@1', result: { action: 'decline' } }]),
+    ).rejects.toThrow(TokenRefused);
+  });
+
   it('[T13] runs nothing when the guard cannot be asked', async () => {
     const { ledger, order } = shop();
     const guard = memoryGuard();

@@ -1,6 +1,7 @@
 import { digestArguments, TokenRefused } from '@mcp-saga/seal';
 import { toAnswers, toJson } from './answers.ts';
 import type { Caller } from './caller.ts';
+import { stepIdsOf } from './generation.ts';
 import { digestOf, guarded } from './guarded.ts';
 import type { ResumeRequest } from './host.ts';
 import type { HostSettings } from './host-options.ts';
@@ -51,20 +52,15 @@ export async function resume(
     const { guard } = settings;
     if (guard === undefined || (program ?? current).forks === 'accept')
       return await settleTurn(settings, await run());
+    // Repeated answers and those to older generations make no other request of it: only what was asked last counts.
+    const { inner } = stepIdsOf(saga.state.generation).fromWire(answers);
     const asked = new Set(program?.asked(saga.state.program));
-    const digest = await digestOf(
-      'resume',
-      new Map([...answers].filter(([stepId]) => asked.has(innerId(stepId)))),
-    );
+    const news = new Map([...inner].filter(([stepId]) => asked.has(stepId)));
+    const digest = await digestOf('resume', news);
     const signal = caller.signal ?? new AbortController().signal;
     return await guarded(settings, guard, saga, { action: 'resume', digest, signal }, run);
   } catch (error) {
     if (error instanceof TokenRefused) settings.reject(error.reason);
     throw error;
   }
-}
-
-/** A step id of the wire without the mark of its generation. */
-function innerId(stepId: string): string {
-  return stepId.replace(/@\d+$/, '');
 }
