@@ -130,6 +130,8 @@ export type Outcome =
       readonly args: unknown;
       /** The last progress told: it goes on from there. (W5) */
       readonly progress: number | undefined;
+      /** How many of the client's answers were accepted before it started over. */
+      readonly accepted: number;
       readonly ignored: readonly IgnoredAnswer[];
     }
   | {

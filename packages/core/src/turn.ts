@@ -270,7 +270,8 @@ export class Turn implements ExecutionEvents {
       this.#warnOfFloats();
       if ('result' in end) return { status: 'completed', result: end.result, ignored };
       if ('error' in end) return { status: 'failed', error: end.error, ...report, ignored };
-      return { status: 'continued', ...end.next, progress: this.#progress, ignored };
+      const told = { progress: this.#progress, accepted: this.#accepted, ignored };
+      return { status: 'continued', ...end.next, ...told };
     }
     const { turn, input } = this.#head;
     return await outcomeOfTurn({

@@ -38,8 +38,13 @@ export interface SagaGuard {
   begin(claim: GuardClaim): Awaitable<GuardVerdict>;
   /** Keeps the response of a turn. False when the lease was out and another request has taken its place. */
   finish(fence: Fence, sealedResponse: string): Awaitable<boolean>;
-  /** Gives up a turn that was not run, so that its token stays good. */
+  /**
+   * Ends the lease of a turn that may have run and has no response: the same request may come back at once, and no
+   * other one.
+   */
   release(fence: Fence): Awaitable<void>;
+  /** Forgets a turn that has run nothing: its token is as good as before. */
+  forget(fence: Fence): Awaitable<void>;
   /** Claims the key of a step that shall run once: true for the first who asks, false ever after. */
   claim(key: string, expiresAt: number): Awaitable<boolean>;
 }

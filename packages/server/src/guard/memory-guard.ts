@@ -1,6 +1,7 @@
 import type { Fence, GuardClaim, GuardVerdict, SagaGuard } from './guard.ts';
 
 interface UsedTurn {
+  readonly jti: string;
   readonly action: GuardClaim['action'];
   readonly digest: string;
   readonly expiresAt: number;
@@ -39,8 +40,9 @@ export function memoryGuard(clock: () => number = Date.now): SagaGuard & { reado
       forget(now);
       const used = turns.get(at(claim));
       if (used === undefined) {
-        const { action, digest, expiresAt, leaseMs } = claim;
+        const { jti, action, digest, expiresAt, leaseMs } = claim;
         turns.set(at(claim), {
+          jti,
           action,
           digest,
           expiresAt,
@@ -50,7 +52,9 @@ export function memoryGuard(clock: () => number = Date.now): SagaGuard & { reado
         });
         return { run: { sagaId: claim.sagaId, turn: claim.turn, number: 1 } };
       }
-      if (used.action !== claim.action || used.digest !== claim.digest) return 'conflict';
+      if (used.jti !== claim.jti || used.action !== claim.action || used.digest !== claim.digest) {
+        return 'conflict';
+      }
       if (used.response !== undefined) return { response: used.response };
       if (now < used.leaseUntil) return 'busy';
       used.number += 1;
@@ -64,6 +68,10 @@ export function memoryGuard(clock: () => number = Date.now): SagaGuard & { reado
       return true;
     },
     release: (fence) => {
+      const used = held(fence);
+      if (used !== undefined) used.leaseUntil = Number.NEGATIVE_INFINITY;
+    },
+    forget: (fence) => {
       if (held(fence) !== undefined) turns.delete(at(fence));
     },
     claim: (key, expiresAt) => {

@@ -3,7 +3,9 @@ import { sealSagaAs, type SealedSaga } from './sealed-saga.ts';
 
 // The token itself is granted 30 seconds of skew; so is this one, on the other side.
 const afterExpiry = 60_000;
-const lifetime = 30 * 24 * 60 * 60 * 1000;
+
+/** How long a cancel token is good, in milliseconds. */
+export const cancelLifetime: number = 30 * 24 * 60 * 60 * 1000;
 
 /**
  * A token that only cancels, opens only after the turn's own token has expired, and needs no user: for a delayed queue
@@ -14,6 +16,6 @@ export async function sealCancelToken(
   saga: SealedSaga,
 ): Promise<{ readonly cancelToken: string; readonly cancelAfter: number }> {
   const cancelAfter = saga.claims.exp + afterExpiry;
-  const claims = { ...saga.claims, iat: cancelAfter, exp: cancelAfter + lifetime };
+  const claims = { ...saga.claims, iat: cancelAfter, exp: cancelAfter + cancelLifetime };
   return { cancelToken: await sealSagaAs('cancel', sealer, { ...saga, claims }), cancelAfter };
 }

@@ -20,8 +20,9 @@ export async function cancel(
   try {
     const opened = await open(settings, token, caller, request);
     const { saga, program, current } = opened;
-    const { forks } = program ?? current;
     const { guard } = settings;
+    // What a version that is gone had declared, nobody knows: it is guarded where it can be.
+    const forks = program === undefined && guard !== undefined ? 'refuse' : (program ?? current).forks;
     if (forks === undefined || (forks === 'refuse' && guard === undefined)) {
       throw new SagaHostError(
         'cancel_not_offered',

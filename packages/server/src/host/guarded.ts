@@ -1,8 +1,9 @@
-import type { ClientAnswer } from '@mcp-saga/core';
+import { AnswerConflict, ReplayMismatch, type ClientAnswer } from '@mcp-saga/core';
 import { canonicalize, digestText, TokenRefused } from '@mcp-saga/seal';
 import type { GuardClaim, GuardVerdict, SagaGuard } from '../guard/guard.ts';
 import { SagaHostError } from './errors.ts';
 import type { HostSettings } from './host-options.ts';
+import { guardedUntil } from './guarded-until.ts';
 import { openResponse, sealResponse } from './sealed-response.ts';
 import type { SealedSaga } from './sealed-saga.ts';
 import { settleTurn } from './settle-turn.ts';
@@ -31,8 +32,7 @@ export async function guarded(
     action: request.action,
     digest: request.digest,
     leaseMs: settings.leaseMs,
-    // As long as the token can be used: for its life, and the skew it is granted.
-    expiresAt: claims.born + settings.maxLifetime + 60_000,
+    expiresAt: guardedUntil(settings, claims),
   };
   const giveUp = settings.clock() + settings.leaseMs;
   for (;;) {
@@ -50,7 +50,12 @@ export async function guarded(
       continue;
     }
     // oxlint-disable-next-line no-await-in-loop -- the last time round
-    if ('response' in verdict) return await openResponse(settings.sealer, saga, verdict.response);
+    if ('response' in verdict) {
+      // oxlint-disable-next-line no-await-in-loop -- the last time round
+      const turn = await openResponse(settings.responses, saga, verdict.response);
+      // oxlint-disable-next-line no-await-in-loop -- told again, should the first time have been lost
+      return await settleTurn(settings, turn);
+    }
     // oxlint-disable-next-line no-await-in-loop -- the last time round
     return await finished(settings, guard, saga, verdict.run, run);
   }
@@ -67,16 +72,39 @@ async function finished(
   try {
     turn = await run();
   } catch (error) {
-    // Nothing was recorded: the token stays good. Should this fail as well, the lease runs out.
-    await asked(settings, () => guard.release(fence)).catch(() => undefined);
+    // A conflict is found before anything runs. What else was thrown may have come after an effect: then the same
+    // request may come again, and no other one. Should this fail as well, the lease runs out.
+    const ranNothing = error instanceof AnswerConflict;
+    await asked(settings, () => (ranNothing ? guard.forget(fence) : guard.release(fence))).catch(
+      () => undefined,
+    );
     throw error;
   }
-  const sealed = await sealResponse(settings.sealer, saga, turn);
+  if (isLeftAsItIs(turn)) {
+    await asked(settings, () => guard.forget(fence)).catch(() => undefined);
+    return turn;
+  }
+  const sealed = await sealResponse(settings.responses, saga, turn);
   // A response that came too late is not the one that counts: the client asks again, and gets that one.
-  if (!(await asked(settings, () => guard.finish(fence, sealed)))) {
+  if (!(await kept(settings, () => guard.finish(fence, sealed)))) {
     throw new SagaHostError('busy', 'The same request is being run. Send it again later.');
   }
   return await settleTurn(settings, turn);
+}
+
+/** Whether a saga fails for its changed code alone: nothing ran, nothing was undone, and the code may be rolled back. (R3) */
+function isLeftAsItIs(turn: SagaTurn): boolean {
+  return (
+    turn.status === 'failed' &&
+    turn.error instanceof ReplayMismatch &&
+    turn.compensated.length + turn.residue.length === 0
+  );
+}
+
+/** Keeps a response. Where the guard may be down, a response that cannot be kept is still one. */
+async function kept(settings: HostSettings, keep: () => boolean | Promise<boolean>): Promise<boolean> {
+  if (settings.whenGuardIsDown === 'closed') return await asked(settings, keep);
+  return await asked(settings, keep).catch(() => true);
 }
 
 async function begun(

@@ -83,6 +83,8 @@ export interface SagaHostOptions {
 export interface HostSettings {
   readonly registry: Registry;
   readonly sealer: Sealer;
+  /** Seals responses for the guard: they hold a token or a result, and no client ever carries one. */
+  readonly responses: Sealer;
   readonly principal: PrincipalOption | undefined;
   readonly authorize: NonNullable<SagaHostOptions['authorize']>;
   readonly admit: NonNullable<SagaHostOptions['admit']>;
@@ -106,6 +108,8 @@ export interface HostSettings {
   readonly reject: (reason: string) => void;
 }
 
+const responseLimits = { maxTokenBytes: 64 * 1024 * 1024, maxInflatedBytes: 64 * 1024 * 1024 };
+
 /** Checks the options of a host and completes them. Throws a `TypeError` or `RangeError` that says what to do. */
 export function toHostSettings(options: SagaHostOptions): HostSettings {
   const { audience, clock: now = Date.now } = options;
@@ -124,9 +128,11 @@ export function toHostSettings(options: SagaHostOptions): HostSettings {
     warn,
   });
   const limits = resolveHostLimits(options.limits);
+  const implementation = options.sealing ?? 'auto';
   return {
     registry: guardedRegistry(options),
-    sealer: createSealer({ ring, audience, limits, clock, implementation: options.sealing ?? 'auto' }),
+    sealer: createSealer({ ring, audience, limits, clock, implementation }),
+    responses: createSealer({ ring, audience, limits: responseLimits, clock, implementation }),
     principal: options.principal,
     authorize: options.authorize ?? (() => true),
     admit: options.admit ?? (() => true),

@@ -28,6 +28,11 @@ export class Registry {
         if (older.name !== saga.name) {
           throw new TypeError(`'${older.name}' is no older version of '${saga.name}': it has another name.`);
         }
+        if (Number.isNaN(until?.getTime())) {
+          throw new TypeError(
+            `The date until which version '${older.version}' of '${saga.name}' goes on is invalid.`,
+          );
+        }
         this.#add(older, until?.getTime() ?? Number.POSITIVE_INFINITY);
       }
     }

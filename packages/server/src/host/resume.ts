@@ -50,8 +50,8 @@ export async function resume(
       return program === undefined && turn.status === 'failed' ? { ...turn, error: versionGone(saga) } : turn;
     };
     const { guard } = settings;
-    if (guard === undefined || (program ?? current).forks === 'accept')
-      return await settleTurn(settings, await run());
+    // What a version that is gone had declared, nobody knows: it is guarded where it can be.
+    if (guard === undefined || program?.forks === 'accept') return await settleTurn(settings, await run());
     // Repeated answers and those to older generations make no other request of it: only what was asked last counts.
     const { inner } = stepIdsOf(saga.state.generation).fromWire(answers);
     const asked = new Set(program?.asked(saga.state.program));

@@ -27,6 +27,8 @@ export interface TurnRequest {
   readonly caller: Caller;
   /** Bytes of the token it was opened from; 0 at the start. */
   readonly tokenBytes: number;
+  /** Answers that were accepted before the saga started over in this turn. */
+  readonly accepted?: number;
   /** Ends the saga instead of going on with it; what it did is undone within this turn. */
   readonly end?: EndRequest;
 }
@@ -36,6 +38,7 @@ export async function runTurn(settings: HostSettings, request: TurnRequest): Pro
   const began = settings.clock();
   const deadline = request.end === undefined ? began + settings.turnBudget : undefined;
   let { program, saga, answers } = request;
+  let accepted = 0;
   for (let continued = 0; ; continued += 1) {
     const current = { ...request, program, saga };
     const runtime = turnRuntime(settings, current, deadline);
@@ -46,7 +49,7 @@ export async function runTurn(settings: HostSettings, request: TurnRequest): Pro
     reportIgnored(settings, saga, [...older, ...outcome.ignored]);
     if (outcome.status !== 'continued') {
       // oxlint-disable-next-line no-await-in-loop -- the last time round
-      const turn = await concluded(settings, { ...request, program, saga }, outcome, runtime);
+      const turn = await concluded(settings, { ...request, program, saga, accepted }, outcome, runtime);
       return reported(settings, turn, began);
     }
     try {
@@ -54,7 +57,8 @@ export async function runTurn(settings: HostSettings, request: TurnRequest): Pro
         throw new SagaLimitExceeded(`The saga started over more than ${maxContinuations} times in one turn.`);
       }
       // oxlint-disable-next-line no-await-in-loop -- it starts over
-      ({ program, saga } = await continuedSaga(settings, saga, outcome));
+      ({ program, saga } = await continuedSaga(settings, current, outcome));
+      accepted += outcome.accepted;
       answers = new Map();
     } catch (error) {
       const ended = { ...factsOf(saga), compensated: [], residue: [] };
@@ -65,7 +69,7 @@ export async function runTurn(settings: HostSettings, request: TurnRequest): Pro
 
 async function continuedSaga(
   settings: HostSettings,
-  saga: SealedSaga,
+  { saga, caller }: TurnRequest,
   { program: wanted, args, progress }: Extract<Outcome, { status: 'continued' }>,
 ): Promise<{ readonly program: Program; readonly saga: SealedSaga }> {
   const program = settings.registry.version(wanted.name, wanted.version, settings.clock());
@@ -75,6 +79,9 @@ async function continuedSaga(
       `continueAs: this host does not serve version '${wanted.version}' of '${wanted.name}'. Add it to its sagas.`,
       { public: false },
     );
+  }
+  if (!(await settings.authorize(caller, program))) {
+    throw new SagaHostError('forbidden', `Not allowed: ${program.name}`);
   }
   assertJson(args, { where: `arguments of continueAs('${wanted.name}')` });
   const state = await program.begin(args, progress);

@@ -1,5 +1,5 @@
 import { decode, encode, SagaError } from '@mcp-saga/core';
-import type { Sealer } from '@mcp-saga/seal';
+import { TokenRefused, type Sealer } from '@mcp-saga/seal';
 import { publicMessageOf } from './public-message.ts';
 import type { SealedSaga } from './sealed-saga.ts';
 import type { SagaTurn } from './turn.ts';
@@ -12,11 +12,12 @@ export async function sealResponse(sealer: Sealer, saga: SealedSaga, turn: SagaT
 
 /** A response as the guard kept it. An error has kept its public message only. */
 export async function openResponse(sealer: Sealer, saga: SealedSaga, response: string): Promise<SagaTurn> {
-  const { streams } = await sealer.open(response, {
+  const { streams, claims } = await sealer.open(response, {
     purpose: 'response',
     sid: saga.sagaId,
     ignoreExpiry: true,
   });
+  if (claims.jti !== saga.claims.jti) throw new TokenRefused('used');
   const kept = decode(new TextDecoder().decode(streams[0])) as SagaTurn;
   return kept.status === 'failed' ? { ...kept, error: new SagaError(String(kept.error)) } : kept;
 }

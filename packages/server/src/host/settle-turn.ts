@@ -1,9 +1,24 @@
+import type { SuspendedSagaFacts } from './hooks.ts';
 import type { HostSettings } from './host-options.ts';
-import type { SagaTurn } from './turn.ts';
+import type { SagaTurn, SuspendedTurn } from './turn.ts';
 
-/** Tells a queue of the operator's that a saga has ended, if it has. (E8) */
+const cancellable = new WeakMap<SuspendedTurn, SuspendedSagaFacts>();
+
+/** Notes by which token a suspended turn can be cancelled: told when the turn counts, and not before. */
+export function noteCancel(turn: SuspendedTurn, facts: SuspendedSagaFacts): void {
+  cancellable.set(turn, facts);
+}
+
+/**
+ * Tells a queue of the operator's what has become of a saga, now that the turn counts: under a guard, that is when its
+ * response was kept. (E8)
+ */
 export async function settleTurn(settings: HostSettings, turn: SagaTurn): Promise<SagaTurn> {
-  const { status, saga, sagaId } = turn;
-  if (status !== 'suspended') await settings.hooks.onSettled({ saga, sagaId });
+  if (turn.status === 'suspended') {
+    const facts = cancellable.get(turn);
+    if (facts !== undefined) await settings.hooks.onSuspended(facts);
+  } else {
+    await settings.hooks.onSettled({ saga: turn.saga, sagaId: turn.sagaId });
+  }
   return turn;
 }

@@ -7,6 +7,7 @@ import { stepIdsOf } from './generation.ts';
 import type { HostSettings } from './host-options.ts';
 import type { TurnRequest } from './run-turn.ts';
 import { sealSaga, type SealedSaga } from './sealed-saga.ts';
+import { noteCancel } from './settle-turn.ts';
 import { newTokenId } from './token-id.ts';
 import type { SuspendedTurn } from './turn.ts';
 
@@ -17,13 +18,13 @@ import type { SuspendedTurn } from './turn.ts';
  */
 export async function suspend(
   settings: HostSettings,
-  { program, saga, tokenBytes }: TurnRequest,
+  { program, saga, tokenBytes, accepted = 0 }: TurnRequest,
   outcome: Extract<Outcome, { status: 'suspended' }>,
 ): Promise<SuspendedTurn> {
   const { sagaId, claims, state } = saga;
   const turn = claims.turn + 1;
   const iat = settings.clock();
-  const expiresAt = expiryOf(settings, claims, iat, outcome);
+  const expiresAt = expiryOf(settings, claims, iat, { ...outcome, accepted: accepted + outcome.accepted });
   const next: SealedSaga = {
     sagaId,
     claims: { ...claims, turn, jti: newTokenId(), iat, exp: expiresAt },
@@ -38,12 +39,8 @@ export async function suspend(
         `${settings.limits.maxTokenBytes}. Largest: ${largest(program, next)}.`,
     );
   }
-  if (settings.notifiesSuspended && settings.guard !== undefined && program.forks === 'refuse') {
-    const { cancelToken, cancelAfter } = await sealCancelToken(settings.sealer, next);
-    await settings.hooks.onSuspended({ saga: claims.saga.name, sagaId, turn, cancelToken, cancelAfter });
-  }
   const ids = stepIdsOf(state.generation);
-  return {
+  const suspendedTurn: SuspendedTurn = {
     status: 'suspended',
     token,
     steps: outcome.steps.map((step) => ({ ...step, stepId: ids.toWire(step.stepId) })),
@@ -54,6 +51,11 @@ export async function suspend(
     sagaId,
     turn,
   };
+  if (settings.notifiesSuspended && settings.guard !== undefined && program.forks === 'refuse') {
+    const { cancelToken, cancelAfter } = await sealCancelToken(settings.sealer, next);
+    noteCancel(suspendedTurn, { saga: claims.saga.name, sagaId, turn, cancelToken, cancelAfter });
+  }
+  return suspendedTurn;
 }
 
 async function sealed(

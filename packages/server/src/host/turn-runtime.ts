@@ -1,5 +1,6 @@
 import type { Runtime } from '@mcp-saga/core';
 import { deriveFromSecret, digestText, toBase64Url } from '@mcp-saga/seal';
+import { guardedUntil } from './guarded-until.ts';
 import { quietly } from './hooks.ts';
 import type { HostSettings } from './host-options.ts';
 import type { TurnRequest } from './run-turn.ts';
@@ -28,7 +29,7 @@ export function turnRuntime(
     claim:
       guard === undefined
         ? undefined
-        : (key) => guard.claim(`${sagaId}:${key}`, claims.born + settings.maxLifetime + 60_000),
+        : (key) => guard.claim(`${sagaId}:${key}`, guardedUntil(settings, claims)),
     compensator: (name) => settings.compensators.get(name),
     capabilities: caller.capabilities,
     context: caller.context,

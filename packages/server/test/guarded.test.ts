@@ -1,0 +1,187 @@
+import { describe, expect, test as it } from 'vitest';
+import { z } from 'zod';
+import {
+  compensator,
+  continueAs,
+  createSagaHost,
+  elicit,
+  generateKey,
+  memoryGuard,
+  saga,
+  step,
+  TokenRefused,
+  TurnAborted,
+  type Saga,
+  type SagaHostOptions,
+  type SagaTurn,
+  type SuspendedSagaFacts,
+  type SuspendedTurn,
+} from '../src/index.ts';
+import { deferred } from './fixtures/deferred.ts';
+
+const Ok = z.object({ ok: z.boolean() });
+const answer = (ok: boolean, stepId = 'go') => [{ stepId, result: { action: 'accept', content: { ok } } }];
+const keys = generateKey();
+const hooks = { onError: () => undefined, onTurn: () => undefined, onReject: () => undefined };
+const hostOf = (options: Partial<SagaHostOptions> & Pick<SagaHostOptions, 'sagas'>) =>
+  createSagaHost({ keys, audience: 'shop', environment: 'production', hooks, ...options });
+
+function waiting(turn: SagaTurn): SuspendedTurn {
+  if (turn.status !== 'suspended') throw new Error(`not suspended but ${turn.status}`);
+  return turn;
+}
+
+describe('a guard', () => {
+  it('[T13] leaves a token that was used, and aborted, to the same request alone', async () => {
+    const did: string[] = [];
+    const abort = new AbortController();
+    const ship = saga({ name: 'ship', version: '1', forks: 'refuse' }, function* () {
+      const { ok } = yield* elicit('go', { message: 'Go?', schema: Ok });
+      yield* step('ship', () => {
+        did.push(String(ok));
+        abort.abort();
+      });
+      return 'shipped';
+    });
+    const host = hostOf({ sagas: [ship], guard: memoryGuard() });
+    const { token } = waiting(await host.start('ship', {}));
+    await expect(host.resume(token, answer(true), { signal: abort.signal })).rejects.toThrow(TurnAborted);
+    await expect(host.resume(token, answer(false))).rejects.toThrow(TokenRefused);
+    await expect(host.cancel(token)).rejects.toThrow(TokenRefused);
+    expect(await host.resume(token, answer(true))).toMatchObject({ result: 'shipped' });
+    expect(did).toEqual(['true', 'true']);
+  });
+
+  it('[T13] keeps a response as large as a token or a result may be', async () => {
+    let ran = 0;
+    const big = saga({ name: 'big', version: '1', forks: 'refuse' }, function* () {
+      yield* elicit('go', { message: 'Go?', schema: Ok });
+      yield* step('pay', () => void (ran += 1));
+      return 'x'.repeat(500_000);
+    });
+    const host = hostOf({ sagas: [big], guard: memoryGuard() });
+    const { token } = waiting(await host.start('big', {}));
+    const first = await host.resume(token, answer(true));
+    expect(await host.resume(token, answer(true))).toEqual(first);
+    expect(ran).toBe(1);
+  });
+
+  it('[E8] [T13] knows a finished saga for as long as a token can cancel it', async () => {
+    let time = 1_000_000;
+    const undone: string[] = [];
+    let facts: SuspendedSagaFacts | undefined;
+    const book = saga({ name: 'book', version: '1', forks: 'refuse' }, function* () {
+      yield* step('book', () => 1, { compensate: () => void undone.push('book') });
+      yield* elicit('go', { message: 'Go?', schema: Ok });
+      return 'booked';
+    });
+    const host = hostOf({
+      sagas: [book],
+      clock: () => time,
+      guard: memoryGuard(() => time),
+      maxLifetime: 60_000,
+      hooks: { ...hooks, onSuspended: (suspended) => void (facts = suspended) },
+    });
+    const { token } = waiting(await host.start('book', {}));
+    await host.resume(token, answer(true));
+    for (const wait of [facts?.cancelAfter ?? 0, (facts?.cancelAfter ?? 0) + 29 * 24 * 3_600_000]) {
+      time = wait;
+      // oxlint-disable-next-line no-await-in-loop -- one after the other
+      await expect(host.cancel(facts?.cancelToken ?? '')).rejects.toThrow(TokenRefused);
+    }
+    expect(undone).toEqual([]);
+  });
+
+  it('[E8] tells of a suspended saga only when its turn counts', async () => {
+    let time = 1_000_000;
+    const told: string[] = [];
+    const begun = deferred<() => void>();
+    let runs = 0;
+    const slow = saga({ name: 'slow', version: '1', forks: 'refuse' }, function* () {
+      yield* elicit('go', { message: 'Go?', schema: Ok });
+      yield* step('work', async () => {
+        runs += 1;
+        if (runs === 1) await new Promise<void>((resolve) => begun.resolve(resolve));
+      });
+      yield* step('more', () => 1);
+      return 'done';
+    });
+    const host = hostOf({
+      sagas: [slow],
+      clock: () => time,
+      guard: memoryGuard(() => time),
+      hooks: {
+        ...hooks,
+        onSuspended: ({ turn }) => void told.push(`suspended ${turn}`),
+        onSettled: () => void told.push('settled'),
+      },
+    });
+    const { token } = waiting(await host.start('slow', {}));
+    const late = host.resume(token, answer(true));
+    const release = await begun.promise;
+    time += 60_000;
+    expect(await host.resume(token, answer(true))).toMatchObject({ result: 'done' });
+    release();
+    await expect(late).rejects.toMatchObject({ code: 'busy' });
+    expect(told).toEqual(['suspended 1', 'settled']);
+  });
+
+  it('[R3] guards a saga whose version is gone, whatever the newer one declares', async () => {
+    const refunds: number[] = [];
+    const refund = compensator(
+      'refund',
+      z.object({ n: z.number() }),
+      ({ args }) => void refunds.push(args.n),
+    );
+    const make = (version: string, forks: 'refuse' | 'accept') =>
+      saga({ name: 'buy', version, forks, onMismatch: 'compensate' }, function* () {
+        yield* step('pay', () => 7, { compensate: refund.for(({ result }) => ({ n: result })) });
+        yield* elicit('go', { message: 'Go?', schema: Ok });
+        return 'paid';
+      });
+    const guard = memoryGuard();
+    const old = hostOf({ sagas: [make('1', 'refuse')], guard });
+    const { token } = waiting(await old.start('buy', {}));
+    expect(await old.resume(token, answer(true))).toMatchObject({ result: 'paid' });
+    const next = hostOf({ sagas: [make('2', 'accept')], guard, compensators: [refund] });
+    await expect(next.cancel(token)).rejects.toThrow(TokenRefused);
+    await expect(next.resume(token, answer(false))).rejects.toThrow(TokenRefused);
+    expect(refunds).toEqual([]);
+  });
+
+  it('[R3] forgets a turn that failed for its changed code alone, so that the code can be rolled back', async () => {
+    const make = (message: string) =>
+      saga({ name: 'buy', version: '1', forks: 'refuse' }, function* () {
+        yield* elicit('go', { message, schema: Ok });
+        yield* elicit('sure', { message: 'Sure?', schema: Ok });
+        return 'bought';
+      });
+    const guard = memoryGuard();
+    const good = hostOf({ sagas: [make('Go?')], guard });
+    const one = waiting(await good.start('buy', {}));
+    const two = waiting(await good.resume(one.token, answer(true)));
+    const bad = hostOf({ sagas: [make('Go on?')], guard });
+    expect(await bad.resume(two.token, answer(true, 'sure'))).toMatchObject({ status: 'failed' });
+    expect(await good.resume(two.token, answer(true, 'sure'))).toMatchObject({ result: 'bought' });
+  });
+});
+
+describe('continueAs', () => {
+  it('[T6] keeps a saga alive whose client answers', async () => {
+    let time = 1_000_000;
+    const N = z.object({ n: z.number() });
+    const loop: Saga<typeof N, undefined> = saga({ name: 'loop', version: '1', input: N }, function* ({ n }) {
+      yield* elicit('go', { message: `${n}`, schema: Ok });
+      if (n > 0) yield* continueAs(loop, { n: n - 1 });
+      return 'end';
+    });
+    const host = hostOf({ sagas: [loop], clock: () => time });
+    let turn = await host.start('loop', { n: 20 });
+    while (turn.status === 'suspended') {
+      time += 10 * 60_000;
+      // oxlint-disable-next-line no-await-in-loop -- one after the other
+      turn = await host.resume(turn.token, answer(true, turn.steps[0]?.stepId));
+    }
+    expect(turn).toMatchObject({ status: 'completed', result: 'end' });
+  });
+});
