@@ -137,7 +137,10 @@ test.each(eras)(
   'no key, token, argument, answer, result or thrown message shows on the wire of the %s era, in hooks or on the console',
   async (era) => {
     const told = nothingTold();
+    // Rejections are told ten a second: so that all of them are heard of, whatever the machine, time flies.
+    let time = 1_700_000_000_000;
     const server = serveSagas({
+      clock: () => (time += 150),
       name: 'deployer',
       version: '1',
       sagas: [secretive],
