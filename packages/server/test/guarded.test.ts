@@ -166,7 +166,52 @@ describe('a guard', () => {
   });
 });
 
+describe('a guard in memory', () => {
+  it('[T13] tells two tokens of one turn apart', async () => {
+    const guard = memoryGuard(() => 1);
+    const claim = {
+      sagaId: 's',
+      turn: 1,
+      action: 'resume',
+      digest: 'd',
+      leaseMs: 10,
+      expiresAt: 100,
+    } as const;
+    const one = await guard.begin({ ...claim, jti: 'one' });
+    if (typeof one !== 'object' || !('run' in one)) throw new Error('not run');
+    await guard.finish(one.run, 'sealed');
+    expect(await guard.begin({ ...claim, jti: 'one' })).toEqual({ response: 'sealed' });
+    expect(await guard.begin({ ...claim, jti: 'two' })).toBe('conflict');
+  });
+});
+
+describe('versions', () => {
+  it('[R5] refuses an older version that goes on until no date at all', () => {
+    const make = (version: string, previous: object[] = []) =>
+      saga({ name: 'buy', version, previous: previous as never }, function* () {
+        yield* elicit('go', { message: 'Go?', schema: Ok });
+        return 'bought';
+      });
+    const older = { saga: make('1'), until: new Date('2031-13-45') };
+    expect(() => hostOf({ sagas: [make('2', [older])] })).toThrow('is invalid');
+  });
+});
+
 describe('continueAs', () => {
+  it('asks whether the caller may use the saga it goes on as', async () => {
+    const did: string[] = [];
+    const admin = saga({ name: 'admin', version: '1' }, function* () {
+      yield* step('rule', () => void did.push('ruled'));
+      return 'ruled';
+    });
+    const user = saga({ name: 'user', version: '1' }, function* () {
+      return yield* continueAs(admin, {});
+    });
+    const host = hostOf({ sagas: [user, admin], authorize: (_, { name }) => name !== 'admin' });
+    expect(await host.start('user', {})).toMatchObject({ status: 'failed', error: { code: 'forbidden' } });
+    expect(did).toEqual([]);
+  });
+
   it('[T6] keeps a saga alive whose client answers', async () => {
     let time = 1_000_000;
     const N = z.object({ n: z.number() });
