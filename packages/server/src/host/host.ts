@@ -1,6 +1,7 @@
-import type { Program, TimelineEntry } from '@mcp-saga/core';
+import type { Program, Provenance, TimelineEntry } from '@mcp-saga/core';
 import type { Claims } from '@mcp-saga/seal';
 import type { StepAnswer } from './answers.ts';
+import type { DialectTraits } from './dialect-traits.ts';
 import type { Caller } from './caller.ts';
 import { cancel } from './cancel.ts';
 import { toHostSettings, type HostSettings, type SagaHostOptions } from './host-options.ts';
@@ -13,6 +14,8 @@ import type { SagaTurn } from './turn.ts';
 export interface StartRequest {
   /** The method of the protocol: sealed, and checked when the saga goes on. Default `host`. */
   readonly method?: string;
+  /** What the dialect can do in this turn. */
+  readonly traits?: DialectTraits;
 }
 
 /** How a request came, for the checks of the token it brings. Dialects set it; others leave it out. */
@@ -23,6 +26,10 @@ export interface ResumeRequest {
   readonly entry?: { readonly target: string; readonly args: unknown };
   /** The name of the field the answers came in, for errors. Default `answers`. */
   readonly answersField?: string;
+  /** Who gave the answers. Default `client`. (T14) */
+  readonly provenance?: Provenance;
+  /** What the dialect can do in this turn. */
+  readonly traits?: DialectTraits;
 }
 
 /** How a request to cancel came. */

@@ -7,6 +7,7 @@ import {
   type Outcome,
   type Program,
 } from '@mcp-saga/core';
+import type { DialectTraits } from './dialect-traits.ts';
 import type { Caller } from './caller.ts';
 import { SagaHostError } from './errors.ts';
 import { stepIdsOf } from './generation.ts';
@@ -27,6 +28,7 @@ export interface TurnRequest {
   readonly caller: Caller;
   /** Bytes of the token it was opened from; 0 at the start. */
   readonly tokenBytes: number;
+  readonly traits: DialectTraits;
   /** Answers that were accepted before the saga started over in this turn. */
   readonly accepted?: number;
   /** Ends the saga instead of going on with it; what it did is undone within this turn. */
@@ -36,7 +38,7 @@ export interface TurnRequest {
 /** Runs one turn of an opened saga, and seals what is left of it: open -> advance -> seal. */
 export async function runTurn(settings: HostSettings, request: TurnRequest): Promise<SagaTurn> {
   const began = settings.clock();
-  const deadline = request.end === undefined ? began + settings.turnBudget : undefined;
+  const deadline = request.end === undefined ? deadlineOf(settings, request.traits, began) : undefined;
   let { program, saga, answers } = request;
   let accepted = 0;
   for (let continued = 0; ; continued += 1) {
@@ -65,6 +67,10 @@ export async function runTurn(settings: HostSettings, request: TurnRequest): Pro
       return reported(settings, { status: 'failed', error, ...ended }, began);
     }
   }
+}
+
+function deadlineOf(settings: HostSettings, traits: DialectTraits, began: number): number {
+  return traits.runs === false ? Number.NEGATIVE_INFINITY : began + settings.turnBudget;
 }
 
 async function continuedSaga(

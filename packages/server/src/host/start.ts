@@ -5,6 +5,7 @@ import { principalOf, type Caller } from './caller.ts';
 import { SagaHostError } from './errors.ts';
 import type { StartRequest } from './host.ts';
 import type { HostSettings } from './host-options.ts';
+import { assertNeeds } from './ladder.ts';
 import { notAdmitted } from './open-saga.ts';
 import { runTurn } from './run-turn.ts';
 import { settleTurn } from './settle-turn.ts';
@@ -29,6 +30,8 @@ export async function start(
   if (!(await settings.authorize(caller, program))) {
     throw new SagaHostError('forbidden', `Not allowed: ${program.name}`);
   }
+  const { traits = {} } = request;
+  assertNeeds({ settings, program, caller, traits }, program);
   const sagaId = settings.sealer.newSagaId();
   if (!(await settings.admit({ principal, sagaId, turn: 1, bytes: 0 }))) {
     throw notAdmitted();
@@ -48,7 +51,7 @@ export async function start(
     exp: born,
   };
   const saga = { sagaId, claims, state: { program: state, secret: createSecret(), generation: 0 } };
-  const turn = await runTurn(settings, { program, saga, answers: new Map(), caller, tokenBytes: 0 });
+  const turn = await runTurn(settings, { program, saga, answers: new Map(), caller, tokenBytes: 0, traits });
   return await settleTurn(settings, turn);
 }
 

@@ -1,0 +1,35 @@
+import type { Program } from '@mcp-saga/core';
+import type { CallMethod, ClientCall } from '../dialects/dialect.ts';
+import type { Caller } from '../host/caller.ts';
+import type { CompletedTurn, FailedTurn } from '../host/turn.ts';
+import { clientFactsOf } from './client-facts.ts';
+import type { RequestLike } from './intercept.ts';
+import { notifierOf, senderOf, type McpServerLike, type RequestContextLike } from './sdk.ts';
+
+/** A request to a saga, with all that dialects need to know of it. */
+export function toClientCall(
+  server: McpServerLike,
+  saga: Program,
+  { request, context, caller, toResult }: {
+    readonly request: RequestLike;
+    readonly context: RequestContextLike;
+    readonly caller: Caller;
+    readonly toResult: (saga: string, turn: CompletedTurn | FailedTurn) => object;
+  },
+): ClientCall {
+  const { mcpReq } = context;
+  return {
+    method: request.method as CallMethod,
+    saga,
+    args: request.params?.['arguments'],
+    meta: mcpReq?.['_meta'] ?? context['_meta'] ?? {},
+    id: mcpReq?.id ?? context.requestId ?? '',
+    client: clientFactsOf(server, context),
+    caller,
+    requestState: mcpReq?.requestState?.(),
+    inputResponses: mcpReq?.inputResponses,
+    send: senderOf(context),
+    notify: notifierOf(context),
+    toResult: (turn) => toResult(saga.name, turn),
+  };
+}
