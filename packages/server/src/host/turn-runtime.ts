@@ -26,6 +26,14 @@ export function turnRuntime(
     tokenBytes,
     suggestedTokenBytes: settings.limits.maxTokenBytes / 4,
     maxHold: settings.maxHold,
+    maxWait: Number.POSITIVE_INFINITY,
+    holdsParts: false,
+    checkpointAfterStep: false,
+    route: () => 'ask',
+    accepts: () => true,
+    sample: () => {
+      throw new TypeError('This host does not sample.');
+    },
     claim:
       guard === undefined
         ? undefined
