@@ -42,6 +42,14 @@ function idleRuntime(): Runtime {
     tokenBytes: 0,
     suggestedTokenBytes: 16_384,
     maxHold: 0,
+    maxWait: Number.POSITIVE_INFINITY,
+    holdsParts: false,
+    checkpointAfterStep: false,
+    route: () => 'ask',
+    accepts: () => true,
+    sample: () => {
+      throw new Error('nobody samples here');
+    },
     claim: undefined,
     compensator: () => undefined,
     capabilities: undefined,

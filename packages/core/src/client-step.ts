@@ -59,6 +59,9 @@ export interface ClientStep {
   readonly reason?: string;
 }
 
+/** What a client can be asked for. */
+export type ClientNeed = 'elicitation' | 'elicitation.url' | 'sampling' | 'roots';
+
 /** Who gave an answer: sealed beside it. (T14) */
 export type Provenance = 'client' | 'model' | 'server' | 'verified-url';
 

@@ -17,6 +17,9 @@ export interface ElicitSpec {
   /** Whether a refusal comes back as a value instead of being thrown. */
   readonly asOutcome: boolean;
   readonly ttl: number | undefined;
+  readonly accept: 'client' | 'model' | undefined;
+  /** The content, or what makes it, where the client cannot be asked; undefined: there is none. */
+  readonly fallback: unknown;
 }
 
 /** Sends the user to a URL. */
@@ -26,6 +29,7 @@ export interface ElicitUrlSpec {
   readonly message: string;
   readonly url: string;
   readonly ttl: number | undefined;
+  readonly accept: 'client' | 'model' | undefined;
 }
 
 /** Asks the client's model. */

@@ -1,6 +1,10 @@
 import { command, type Command } from './command.ts';
 import { assertStepId, checkedTtl } from './path.ts';
-import type { InferOutput, Schema } from './standard-schema.ts';
+import type { StepContext } from './step.ts';
+import type { InferInput, InferOutput, Schema } from './standard-schema.ts';
+
+/** What a fallback gets to work with: the same as a server step. */
+export type FallbackContext = Omit<StepContext<undefined>, 'input'>;
 
 /** What `elicit` asks. */
 export interface ElicitOptions<S extends Schema> {
@@ -16,6 +20,28 @@ export interface ElicitOptions<S extends Schema> {
    * `StepTimedOut` is thrown at the step. Default: as long as the token is good.
    */
   readonly ttl?: number;
+  /**
+   * Who may answer. `client`: nobody but the client, where a person may be; `model`: also the model that calls the
+   * tool, in its arguments. Default: as the saga or its host says with `modelAnswers`. (T14)
+   */
+  readonly accept?: 'client' | 'model';
+  /**
+   * What holds where the client cannot be asked: the content of the form, or a function that makes it, run here like a
+   * server step. The schema parses it. One that throws or does not fit is a `StepError`. (W3)
+   */
+  readonly fallback?: InferInput<S> | ((step: FallbackContext) => InferInput<S> | PromiseLike<InferInput<S>>);
+}
+
+/** What `elicitUrl` asks. */
+export interface ElicitUrlOptions {
+  /** What the user reads beside the link. */
+  readonly message: string;
+  /** Where the user is sent: an absolute URL. */
+  readonly url: string;
+  /** Milliseconds the user has, counted from when it is first asked. Default: as long as the token is good. */
+  readonly ttl?: number;
+  /** Who may answer: see {@link ElicitOptions.accept}. */
+  readonly accept?: 'client' | 'model';
 }
 
 /** What became of an elicitation, with the accepted content. */
@@ -26,12 +52,28 @@ export type ElicitOutcome<T> =
 
 function ask<S extends Schema, T>(id: string, options: ElicitOptions<S>, asOutcome: boolean): Command<T> {
   assertStepId(id);
-  const { message, schema, ttl } = options;
+  const { message, schema, ttl, fallback } = options;
   if (typeof message !== 'string') throw new TypeError(`elicit('${id}') needs a message, a string.`);
   if (schema?.['~standard'] === undefined) {
     throw new TypeError(`elicit('${id}') needs a schema: z.object({…}), or another Standard Schema.`);
   }
-  return command<T>({ kind: 'elicit', id, message, schema, asOutcome, ttl: checkedTtl(id, ttl) });
+  const accept = checkedAccept(id, options.accept);
+  return command<T>({
+    kind: 'elicit',
+    id,
+    message,
+    schema,
+    asOutcome,
+    ttl: checkedTtl(id, ttl),
+    accept,
+    fallback,
+  });
+}
+
+/** Throws a `TypeError` unless `accept` says who may answer, or nothing. */
+function checkedAccept(id: string, accept: 'client' | 'model' | undefined): 'client' | 'model' | undefined {
+  if (accept === undefined || accept === 'client' || accept === 'model') return accept;
+  throw new TypeError(`accept of '${id}' must be 'client' or 'model', or not be there.`);
 }
 
 /** The type of {@link elicit}: a function, and beside it `elicit.outcome`. */
@@ -40,6 +82,7 @@ export interface Elicit {
    * Asks the user with a form, and gives the accepted content, typed and parsed by the schema.
    *
    * @throws ElicitationRefused (in the body) when the user declines or dismisses the question
+   * @throws ClientCannot (in the body) where the client cannot be asked, and there is no fallback
    * @throws StepError (in the body) when the client answers with an error
    */
   <S extends Schema>(id: string, options: ElicitOptions<S>): Command<InferOutput<S>>;
@@ -64,13 +107,12 @@ export const elicit: Elicit = /* @__PURE__ */ Object.assign(
  * there: let a step check.
  *
  * @throws ElicitationRefused (in the body) when the user declines or dismisses it
+ * @throws ClientCannot (in the body) where the client cannot be asked
  */
-export function elicitUrl(
-  id: string,
-  options: { readonly message: string; readonly url: string; readonly ttl?: number },
-): Command<void> {
+export function elicitUrl(id: string, options: ElicitUrlOptions): Command<void> {
   assertStepId(id);
   const { message, url, ttl } = options;
   if (!URL.canParse(url)) throw new TypeError(`elicitUrl('${id}') needs an absolute URL.`);
-  return command<void>({ kind: 'elicitUrl', id, message, url, ttl: checkedTtl(id, ttl) });
+  const accept = checkedAccept(id, options.accept);
+  return command<void>({ kind: 'elicitUrl', id, message, url, ttl: checkedTtl(id, ttl), accept });
 }

@@ -1,3 +1,5 @@
+import type { ClientNeed } from './client-step.ts';
+
 /** What went wrong in a step, as plain data: the only thing about an error that survives the journal. */
 export interface StepErrorData {
   readonly name: string;
@@ -163,6 +165,36 @@ export class StepTimedOut extends SagaError {
     this.stepId = stepId;
   }
 }
+
+/**
+ * The client of this call cannot do what a step needs: it does not offer it, and nobody else can answer; or it cannot
+ * be kept waiting as long as a `sleep` or `poll` would take (`wait`). (W3, W6)
+ */
+export class ClientCannot extends SagaError {
+  declare readonly code: 'client_cannot';
+  /** The path of the step. */
+  readonly stepId: string;
+  readonly need: ClientNeed | 'wait';
+
+  constructor(stepId: string, need: ClientNeed | 'wait') {
+    super(
+      need === 'wait'
+        ? `'${stepId}' takes longer than the client of this call can be kept waiting.`
+        : `'${stepId}' cannot be asked: the client of this call does not offer ${offers[need]}.`,
+      { code: 'client_cannot' },
+    );
+    this.name = 'ClientCannot';
+    this.stepId = stepId;
+    this.need = need;
+  }
+}
+
+const offers: Readonly<Record<ClientNeed, string>> = {
+  elicitation: 'elicitation',
+  'elicitation.url': 'elicitation by URL',
+  sampling: 'sampling',
+  roots: 'roots',
+};
 
 /** The saga ended itself with `abort(reason)`. */
 export class SagaAborted extends SagaError {

@@ -1,5 +1,13 @@
 /** What a saga is: the words to write one, the journal, the replay. Pure: everything that varies comes in. */
-export { elicit, elicitUrl, type Elicit, type ElicitOptions, type ElicitOutcome } from './elicit.ts';
+export {
+  elicit,
+  elicitUrl,
+  type Elicit,
+  type ElicitOptions,
+  type ElicitOutcome,
+  type ElicitUrlOptions,
+  type FallbackContext,
+} from './elicit.ts';
 export { listRoots, sample } from './sample.ts';
 export {
   step,
@@ -33,21 +41,13 @@ export { poll, sleep, sleepUntil, type PollOptions } from './wait.ts';
 export type { BoundUndo, UndoContext, UndoFacts, UndoFunction, UndoneStep, UndoPolicy } from './undo.ts';
 export { saga } from './saga.ts';
 export type { CheckedBody } from './checked-body.ts';
-export type {
-  BodyInput,
-  BodyResult,
-  ClientNeed,
-  ContentBlock,
-  Saga,
-  SagaBody,
-  SagaOptions,
-  ToolResult,
-} from './saga.ts';
+export type { BodyInput, BodyResult, ContentBlock, Saga, SagaBody, SagaOptions, ToolResult } from './saga.ts';
 export type { Command, Steps } from './command.ts';
 export type { CommandSpec, LogLevel } from './command-spec.ts';
 export type { RetryPolicy } from './retry.ts';
 export {
   AnswerConflict,
+  ClientCannot,
   ElicitationRefused,
   InvalidInput,
   OutcomeUnknown,
@@ -64,6 +64,7 @@ export {
 } from './errors.ts';
 export type {
   ClientAnswer,
+  ClientNeed,
   ClientStep,
   MediaContent,
   MessageContent,
@@ -74,10 +75,12 @@ export type {
   SamplingMessage,
   TextContent,
 } from './client-step.ts';
+export type { Question, Route } from './routes.ts';
 export { engineVersion } from './program.ts';
 export type {
   Awaitable,
   EndRequest,
+  HostSampling,
   IgnoredAnswer,
   Outcome,
   PreviousProgram,

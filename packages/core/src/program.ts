@@ -1,6 +1,14 @@
-import type { ClientAnswer, ClientStep } from './client-step.ts';
+import type {
+  ClientAnswer,
+  ClientNeed,
+  ClientStep,
+  Provenance,
+  SampleParams,
+  SampleResult,
+} from './client-step.ts';
 import type { LogLevel } from './command-spec.ts';
 import type { Json } from './json.ts';
+import type { Question, Route } from './routes.ts';
 import type { Schema } from './standard-schema.ts';
 import type { Compensator } from './compensator.ts';
 import type { UndoneStep } from './undo.ts';
@@ -50,6 +58,27 @@ export interface Runtime {
   readonly deadline: number | undefined;
   /** How long a wait is held in the request before it becomes a token, in milliseconds. (W6) */
   readonly maxHold: number;
+  /**
+   * The longest time from now, in milliseconds, that the client can be kept waiting: a `sleep` or `poll` that would take
+   * it longer than this is `ClientCannot`. Infinity where it does not matter. (W6)
+   */
+  readonly maxWait: number;
+  /**
+   * Whether a wait longer than `maxHold` is held for `maxHold` nevertheless, and only the rest becomes a token: for
+   * dialects whose clients come back at once. (W6)
+   */
+  readonly holdsParts: boolean;
+  /**
+   * Whether the turn ends after the first server step that ended in it, together with those that ran beside it: for
+   * dialects that hand out a token after each. (U4)
+   */
+  readonly checkpointAfterStep: boolean;
+  /** Where a question goes in this turn. Asked once a turn for each that is open, never on replay. (W3) */
+  route(question: Question): Route;
+  /** Whether an answer from there counts. (T14) */
+  accepts(provenance: Provenance, question: Question): boolean;
+  /** Samples at the host, where a `sample` goes there. (W3) */
+  sample(params: SampleParams, step: HostSampling): Awaitable<SampleResult>;
   /** Claims the key of a `once` step; undefined where there is no guard. (T13) */
   readonly claim: ((key: string) => Awaitable<boolean>) | undefined;
   /** A named compensator, for undos whose code is gone. */
@@ -76,6 +105,16 @@ export interface Runtime {
   readonly limits: ProgramLimits;
 }
 
+/** What sampling at the host gets to work with. */
+export interface HostSampling {
+  /** Aborts with the request, and when the branch that samples is ended. */
+  readonly signal: AbortSignal;
+  /** Whatever the host's caller passes to server steps. */
+  readonly context: unknown;
+  /** The same for every retry of the request and on every fork. (E1) */
+  readonly idempotencyKey: string;
+}
+
 /** Bounds of one saga and of one turn. (T11) */
 export interface ProgramLimits {
   /** Entries in a journal. */
@@ -98,7 +137,7 @@ export interface StepEvent {
 /** An answer that was not used, and why. */
 export interface IgnoredAnswer {
   readonly stepId: string;
-  readonly why: 'unknown' | 'asked otherwise' | 'invalid';
+  readonly why: 'unknown' | 'asked otherwise' | 'invalid' | 'not accepted';
 }
 
 /** How one turn of a program ended. (U1) */
@@ -169,6 +208,12 @@ export interface Program {
   readonly annotations: { readonly [key: string]: Json } | undefined;
   /** What an older token used again may do here; undefined: not declared. (E7) */
   readonly forks: 'refuse' | 'accept' | undefined;
+  /** What the client must be able to do, checked before anything runs. (W3) */
+  readonly needs: readonly ClientNeed[];
+  /** Whether the model that calls the tool may answer for the user; undefined: as the host says. (T14) */
+  readonly modelAnswers: 'accept' | undefined;
+  /** Whether a client that knows MCP's tasks gets one; `require`: other clients are refused. */
+  readonly task: 'prefer' | 'require' | undefined;
   /** Older versions that go on beside this one, each until its date. (R5) */
   readonly previous: readonly PreviousProgram[];
   /** What becomes of a saga that no longer fits the code: it fails, or is undone as far as possible. (R3) */

@@ -1,4 +1,5 @@
 import type { CheckedBody } from './checked-body.ts';
+import type { ClientNeed } from './client-step.ts';
 import type { Command, Steps } from './command.ts';
 import { generatorProgram } from './generator-program.ts';
 import type { Json } from './json.ts';
@@ -31,9 +32,6 @@ export type BodyResult<O extends Schema | undefined> = O extends Schema ? InferI
 /** The body of a saga: a generator function. */
 export type SagaBody<A, R> = (input: A) => Steps<R>;
 
-/** What a client can be asked for. */
-export type ClientNeed = 'elicitation' | 'elicitation.url' | 'sampling' | 'roots';
-
 /** What a saga is, apart from its body. */
 export interface SagaOptions<I extends Schema | undefined, O extends Schema | undefined> {
   /** The name of the tool. A token is bound to it: two sagas of one host never have the same. */
@@ -54,6 +52,16 @@ export interface SagaOptions<I extends Schema | undefined, O extends Schema | un
   /** What the client must be able to do, checked before anything runs. (W3) */
   readonly needs?: readonly ClientNeed[];
   /**
+   * Whether the model that calls the tool may answer for the user, where a client cannot be asked. A question can say
+   * otherwise with its own `accept`. (T14) Default: as the host says.
+   */
+  readonly modelAnswers?: 'accept';
+  /**
+   * Whether a client that knows MCP's tasks gets one for this saga: `prefer`; with `require`, clients that do not know
+   * them are refused. Default: no task.
+   */
+  readonly task?: 'prefer' | 'require';
+  /**
    * Hands the client a token before the first server step runs, so that not even the very first effect is run
    * twice when the first answer is lost. Costs one round trip. (E1) Default false.
    */
@@ -73,7 +81,6 @@ export interface SagaOptions<I extends Schema | undefined, O extends Schema | un
 export interface Saga<I extends Schema | undefined, O extends Schema | undefined> extends Program {
   readonly input: I;
   readonly output: O;
-  readonly needs: readonly ClientNeed[];
   readonly body: SagaBody<BodyInput<I>, BodyResult<O>>;
 }
 
@@ -102,6 +109,7 @@ export function saga<
   if (typeof body !== 'function') {
     throw new TypeError(`Saga '${name}' needs a body: a generator function, function* (input) { … }.`);
   }
+  assertServing(options);
   const onMismatch = options.onMismatch ?? 'fail';
   // CheckedBody has judged what it yields and returns.
   const checked = body as unknown as SagaBody<BodyInput<I>, BodyResult<O>>;
@@ -114,6 +122,8 @@ export function saga<
     output: options.output as O,
     forks: options.forks,
     needs: options.needs ?? [],
+    modelAnswers: options.modelAnswers,
+    task: options.task,
     annotations: options.annotations,
     previous: options.previous ?? [],
     onMismatch,
@@ -127,6 +137,22 @@ export function saga<
       body: checked,
     }),
   };
+}
+
+const clientNeeds: readonly unknown[] = ['elicitation', 'elicitation.url', 'sampling', 'roots'];
+
+/** Throws a `TypeError` where what a saga says of its clients cannot be meant. */
+function assertServing(options: SagaOptions<Schema | undefined, Schema | undefined>): void {
+  const { name, needs = [], modelAnswers, task } = options;
+  if (!Array.isArray(needs) || !needs.every((need) => clientNeeds.includes(need))) {
+    throw new TypeError(`The needs of saga '${name}' must be a list of ${clientNeeds.join(', ')}.`);
+  }
+  if (modelAnswers !== undefined && modelAnswers !== 'accept') {
+    throw new TypeError(`modelAnswers of saga '${name}' must be 'accept', or not be there.`);
+  }
+  if (task !== undefined && task !== 'prefer' && task !== 'require') {
+    throw new TypeError(`task of saga '${name}' must be 'prefer' or 'require', or not be there.`);
+  }
 }
 
 /** Throws a `TypeError` unless a saga's name can be an id, which `call` needs. */

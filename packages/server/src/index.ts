@@ -9,7 +9,7 @@ export { NeedsMissing, SagaHostError, type SagaHostErrorCode } from './host/erro
 export type { Caller, Principal, PrincipalOption } from './host/caller.ts';
 export type { Ladder } from './host/ladder.ts';
 export type { DialectTraits } from './host/dialect-traits.ts';
-export type { AdmissionFacts, HostSampling, SagaHostOptions } from './host/host-options.ts';
+export type { AdmissionFacts, SagaHostOptions, Sampling } from './host/host-options.ts';
 export type { HostHooks, InstantRefusal, Rejection, SuspendedSagaFacts, TurnFacts } from './host/hooks.ts';
 export { memoryGuard } from './guard/memory-guard.ts';
 export type { Fence, GuardClaim, GuardVerdict, SagaGuard } from './guard/guard.ts';

@@ -142,20 +142,18 @@ describe.each(eras)('raw JSON-RPC of the %s era', (era) => {
     expect(methods).toEqual(era === 'modern' ? [] : ['notifications/message']);
   });
 
-  test('progress that is told while the last step runs is not lost', async () => {
+  test('[W5] progress is limited in rate, and the newest is never lost', async () => {
     const chatty = saga({ name: 'chatty', version: '1' }, function* () {
       for (let index = 1; index <= 50; index += 1) yield* progress(index);
       yield* step('work', () => 1);
       yield* progress(51);
       return 'done';
     });
-    const { messages } = await ask(serve({ sagas: [chatty] }), era, 'tools/callSaga', {
+    const { messages } = await ask(serve({ sagas: [chatty], clock: () => start }), era, 'tools/callSaga', {
       name: 'chatty',
       _meta: { progressToken: 7 },
     });
-    expect(messages.slice(0, -1).map(({ params }) => params?.['progress'])).toEqual(
-      Array.from({ length: 51 }, (_, index) => index + 1),
-    );
+    expect(messages.slice(0, -1).map(({ params }) => params?.['progress'])).toEqual([1, 51]);
   });
 
   test('a saga that waits has no steps and says how long', async () => {

@@ -137,6 +137,14 @@ export function runtimeOf(world: World, settings: TurnSettings = {}): Runtime {
     tokenBytes: 0,
     suggestedTokenBytes: 16_384,
     maxHold: settings.maxHold ?? Number.POSITIVE_INFINITY,
+    maxWait: Number.POSITIVE_INFINITY,
+    holdsParts: false,
+    checkpointAfterStep: false,
+    route: () => 'ask',
+    accepts: () => true,
+    sample: () => {
+      throw new Error('nobody samples here');
+    },
     claim: world.claim,
     compensator: (name) => world.compensators.get(name),
     capabilities,

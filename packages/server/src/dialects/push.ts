@@ -65,7 +65,8 @@ async function answersTo(
       const { stepId } = step;
       const tried = (tries.get(stepId) ?? 0) + 1;
       tries.set(stepId, tried);
-      if (tried > maxTries) return { stepId, error: { code: invalidParams, message: 'No usable answer came.' } };
+      if (tried > maxTries)
+        return { stepId, error: { code: invalidParams, message: 'No usable answer came.' } };
       return await asked(call, step, sagaId, timeout);
     }),
   );
@@ -91,7 +92,8 @@ async function asked(
 /** What a client failed a step with. A connection that is gone fails no step: nobody is there. */
 function toStepFailure(error: unknown): { readonly code: number; readonly message: string } {
   const { code, message } = Object(error) as { readonly code?: unknown; readonly message?: unknown };
-  if (code === 'REQUEST_TIMEOUT') return { code: requestTimedOut, message: 'The client did not answer in time.' };
+  if (code === 'REQUEST_TIMEOUT')
+    return { code: requestTimedOut, message: 'The client did not answer in time.' };
   if (typeof code !== 'number' || code === connectionClosed) throw new TurnAborted(error);
   // Version 1 of the SDK puts the code into the message.
   const text = typeof message === 'string' ? message.replace(/^MCP error -?\d+: /, '') : '';

@@ -30,5 +30,7 @@ export function capabilitiesFor(needs: readonly ClientNeed[]): { readonly [name:
 }
 
 function record(value: Json | undefined): { readonly [key: string]: Json } | undefined {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : undefined;
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+    ? (value as { readonly [key: string]: Json })
+    : undefined;
 }

@@ -42,7 +42,10 @@ export class NeedsMissing extends SagaHostError {
   readonly needs: readonly ClientNeed[];
 
   constructor(saga: string, needs: readonly ClientNeed[]) {
-    super('client_cannot', `'${saga}' needs ${needs.join(' and ')}, which the client of this call does not offer.`);
+    super(
+      'client_cannot',
+      `'${saga}' needs ${needs.join(' and ')}, which the client of this call does not offer.`,
+    );
     this.name = 'NeedsMissing';
     this.needs = needs;
   }

@@ -1,4 +1,12 @@
-import type { Awaitable, Compensator, Program, Schema, SampleParams, SampleResult } from '@mcp-saga/core';
+import type {
+  Awaitable,
+  Compensator,
+  HostSampling,
+  Program,
+  Schema,
+  SampleParams,
+  SampleResult,
+} from '@mcp-saga/core';
 import { createKeyRing, createSealer, type KeysOption, type Sealer } from '@mcp-saga/seal';
 import type { Caller, PrincipalOption } from './caller.ts';
 import type { SagaGuard } from '../guard/guard.ts';
@@ -19,11 +27,8 @@ export interface AdmissionFacts {
   readonly bytes: number;
 }
 
-/** Samples a model for a saga; see the option `sampling`. */
-export type HostSampling = (
-  params: SampleParams,
-  step: { readonly signal: AbortSignal; readonly context: unknown; readonly idempotencyKey: string },
-) => Awaitable<SampleResult>;
+/** Samples a model of the host's own for a saga. */
+export type Sampling = (params: SampleParams, step: HostSampling) => Awaitable<SampleResult>;
 
 /** What a host is made of. */
 export interface SagaHostOptions {
@@ -65,7 +70,7 @@ export interface SagaHostOptions {
    * A model of the host's own, for sagas that sample where the client does not offer it: any asynchronous function of
    * MCP's `sampling/createMessage` parameters. (W3)
    */
-  readonly sampling?: HostSampling;
+  readonly sampling?: Sampling;
   /**
    * Whether the model that calls the tool may answer questions meant for the user, where the client cannot ask them:
    * `accept` lists an argument `answers`. What is answered so is sealed as a model's answer. Default `refuse`. (T14)
@@ -115,7 +120,7 @@ export interface HostSettings {
   readonly guard: SagaGuard | undefined;
   readonly whenGuardIsDown: 'closed' | 'open';
   readonly leaseMs: number;
-  readonly sampling: HostSampling | undefined;
+  readonly sampling: Sampling | undefined;
   readonly modelAnswers: 'accept' | 'refuse';
   readonly ladder: Required<Ladder>;
   readonly clientRounds: number;

@@ -24,6 +24,6 @@ export function reportInstantRefusals(
   }
 }
 
-function actionOf(result: Json): Json | undefined {
-  return typeof result === 'object' && result !== null && !Array.isArray(result) ? result['action'] : undefined;
+function actionOf(result: Json): unknown {
+  return (Object(result) as { readonly action?: unknown }).action;
 }

@@ -71,7 +71,8 @@ function reaches(asking: Asking, rung: Rung, question: Question): boolean {
   switch (rung) {
     case 'client': {
       // Unknown is not lacking.
-      const asks = traits.asks ?? (caller.capabilities === undefined ? undefined : asksOf(caller.capabilities));
+      const asks =
+        traits.asks ?? (caller.capabilities === undefined ? undefined : asksOf(caller.capabilities));
       return asks === undefined || asks.includes(question.need);
     }
     case 'model':

@@ -10,7 +10,12 @@ import { notifierOf, senderOf, type McpServerLike, type RequestContextLike } fro
 export function toClientCall(
   server: McpServerLike,
   saga: Program,
-  { request, context, caller, toResult }: {
+  {
+    request,
+    context,
+    caller,
+    toResult,
+  }: {
     readonly request: RequestLike;
     readonly context: RequestContextLike;
     readonly caller: Caller;

@@ -48,7 +48,9 @@ async function answered(host: SagaHostCore, call: ClientCall): Promise<object> {
   try {
     return await dialect.answer(host, call);
   } catch (error) {
-    return toErrorResult(error, call) ?? raise(toWireError(error, dialect.refused, host.settings.hooks.onError));
+    return (
+      toErrorResult(error, call) ?? raise(toWireError(error, dialect.refused, host.settings.hooks.onError))
+    );
   }
 }
 

@@ -13,7 +13,7 @@ export async function withCaller<T>(
   if (caller.progress === undefined) return await answer(caller);
   const progress = limitedProgress(caller.progress, options.clock);
   try {
-    return await answer({ ...caller, progress: progress.tell });
+    return await answer({ ...caller, progress: (told) => progress.tell(told) });
   } finally {
     progress.end();
   }

@@ -83,19 +83,6 @@ describe.each(connections)('$name', ({ connect, stateless = false }) => {
     await close();
   });
 
-  test('says what to do instead of tools/call', async () => {
-    const { client, close } = await connect(hostOf([asking(), shaped]).host);
-    for (const name of ['asking', 'shaped']) {
-      // oxlint-disable-next-line no-await-in-loop -- two tools
-      const result = await client.callTool({ name, arguments: {} });
-      expect(result).toMatchObject({
-        isError: true,
-        content: [{ text: expect.stringContaining('tools/callSaga') }],
-      });
-    }
-    await close();
-  });
-
   test('gives structured results by the output schema, and defaults of the input schema', async () => {
     const { client, close } = await connect(hostOf(shaped).host);
     const accepted: StepHandlers = { elicitation: () => ({ action: 'accept', content: {} }) };
