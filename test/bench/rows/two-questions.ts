@@ -77,7 +77,9 @@ function byHand(): Candidate {
             requestState: await codec.mint({ service }, ctx),
           });
         }
-        return { content: [{ type: 'text', text: `${service} goes to ${target.target} at ${window.from}.` }] };
+        return {
+          content: [{ type: 'text', text: `${service} goes to ${target.target} at ${window.from}.` }],
+        };
       },
     );
     return server;
@@ -86,7 +88,9 @@ function byHand(): Candidate {
 
 function calling(name: string, serve: () => McpServer): Candidate {
   const handler = createMcpHandler(serve);
-  const call = async (more: object): Promise<{ readonly requestState?: string; readonly content?: unknown }> => {
+  const call = async (
+    more: object,
+  ): Promise<{ readonly requestState?: string; readonly content?: unknown }> => {
     const response = await handler.fetch(requestOf(more));
     const { result } = (await response.json()) as {
       readonly result?: { readonly requestState?: string; readonly content?: unknown };
