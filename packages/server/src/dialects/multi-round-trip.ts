@@ -5,7 +5,7 @@ import type { SagaHostCore } from '../host/host.ts';
 import type { SagaTurn, SuspendedTurn } from '../host/turn.ts';
 import { extensionKey } from '../mcp/tool-result.ts';
 import { WireError } from '../mcp/wire-error.ts';
-import { type ClientCall, type Dialect } from './dialect.ts';
+import { canBeAsked, type ClientCall, type Dialect } from './dialect.ts';
 import { toRequest } from './questions.ts';
 
 /**
