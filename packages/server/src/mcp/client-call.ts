@@ -12,11 +12,14 @@ export function toClientCall(
   saga: Program,
   {
     request,
+    args,
     context,
     caller,
     toResult,
   }: {
     readonly request: RequestLike;
+    /** The arguments as received. */
+    readonly args: unknown;
     readonly context: RequestContextLike;
     readonly caller: Caller;
     readonly toResult: (saga: string, turn: CompletedTurn | FailedTurn) => object;
@@ -26,7 +29,7 @@ export function toClientCall(
   return {
     method: request.method as CallMethod,
     saga,
-    args: request.params?.['arguments'],
+    args,
     meta: mcpReq?.['_meta'] ?? context['_meta'] ?? {},
     id: mcpReq?.id ?? context.requestId ?? '',
     client: clientFactsOf(server, context),
