@@ -1,7 +1,5 @@
-import { SagaHostError } from '../host/errors.ts';
-import type { DialectTraits } from '../host/dialect-traits.ts';
-import type { SagaHostCore } from '../host/host.ts';
 import { sleep } from '../host/sleep.ts';
+import type { DialectTraits } from '../host/dialect-traits.ts';
 import type { Dialect } from './dialect.ts';
 
 /**
@@ -16,28 +14,18 @@ export const atOnce: Dialect = {
   serves: ({ method }) => method !== 'tools/call',
   answer: async (host, call) => {
     const { saga, args, method, caller } = call;
-    const traits = traitsOf(host);
+    const { maxHold, clock } = host.settings;
+    const until = clock() + maxHold;
+    // However many short waits there are, a request is held no longer than one long one would be.
+    const traits: DialectTraits = { asks: [], maxWait: () => Math.max(0, until - clock()) };
     const signal = caller.signal ?? new AbortController().signal;
     let turn = await host.start(saga.name, args, caller, { method, traits });
     while (turn.status === 'suspended') {
-      const { steps, retryAfterMs = 0, token } = turn;
-      if (steps.length > 0) throw cannotAsk(saga.name);
       // oxlint-disable-next-line no-await-in-loop -- each turn follows from the one before
-      await sleep(retryAfterMs, signal);
+      await sleep(turn.retryAfterMs ?? 0, signal);
       // oxlint-disable-next-line no-await-in-loop -- each turn follows from the one before
-      turn = await host.resume(token, [], caller, { methods: [method], traits });
+      turn = await host.resume(turn.token, [], caller, { methods: [method], traits });
     }
     return call.toResult(turn);
   },
 };
-
-function traitsOf({ settings: { maxHold } }: SagaHostCore): DialectTraits {
-  return { asks: [], maxWait: () => maxHold };
-}
-
-function cannotAsk(saga: string): SagaHostError {
-  return new SagaHostError(
-    'client_cannot',
-    `'${saga}' has a question, which the client of this call cannot be asked.`,
-  );
-}
