@@ -35,9 +35,22 @@ export function toClientCall(
     client: clientFactsOf(server, context),
     caller,
     requestState: mcpReq?.requestState?.(),
-    inputResponses: mcpReq?.inputResponses,
+    inputResponses: inputResponsesOf(mcpReq),
     send: senderOf(context),
     notify: notifierOf(context),
     toResult: (turn) => toResult(saga.name, turn),
   };
+}
+
+/**
+ * The responses as received. The SDK takes out those that cannot be results; as null they are asked again with the
+ * reason, like everything else that is no answer. (W4)
+ */
+function inputResponsesOf(request: RequestContextLike['mcpReq']): unknown {
+  const { inputResponses, droppedInputResponseKeys: dropped = [] } = request ?? {};
+  if (dropped.length === 0) return inputResponses;
+  return Object.fromEntries([
+    ...Object.entries(Object(inputResponses) as object),
+    ...dropped.map((key) => [key, null] as const),
+  ]);
 }

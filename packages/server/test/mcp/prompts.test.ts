@@ -1,24 +1,14 @@
-import {
-  checkpoint,
-  ClientCannot,
-  elicit,
-  promptSaga,
-  saga,
-  SagaError,
-  sleep,
-  type PromptResult,
-} from '@mcp-saga/server';
+import { promptSaga, SagaError, sleep, type PromptResult } from '@mcp-saga/server';
 import type { McpServer } from '@modelcontextprotocol/server';
 import { describe, expect, test } from 'vitest';
 import * as z from 'zod';
 import { answerBy } from '../fixtures/answer-by.ts';
-import { tickingClock } from '../fixtures/clock.ts';
 import { connections } from '../fixtures/connections.ts';
 import { hostOf } from '../fixtures/host.ts';
 import { reviewPrompt } from '../fixtures/prompts.ts';
-import { ask, type RawMessage } from '../fixtures/raw.ts';
+import { ask } from '../fixtures/raw.ts';
 import { accepted, asked, handlerOf, refusedState, round } from '../fixtures/rounds.ts';
-import { asking, Target } from '../fixtures/sagas.ts';
+import { asking } from '../fixtures/sagas.ts';
 
 const review = { method: 'prompts/get', name: 'review', arguments: { language: 'Ada' } } as const;
 const inputResponses = { user_context: accepted({ context: 'a port' }) };
@@ -153,51 +143,6 @@ describe('a prompt in rounds', () => {
   });
 });
 
-describe('a prompt for a client that can be asked nothing', () => {
-  const patient = promptSaga(
-    { name: 'patient', version: '1', input: z.object({ ms: z.string().transform(Number) }) },
-    function* ({ ms }) {
-      yield* checkpoint();
-      try {
-        yield* sleep(ms);
-        return 'waited';
-      } catch (error) {
-        return error instanceof ClientCannot ? error.need : 'other';
-      }
-    },
-  );
-  const wanting = promptSaga({ name: 'wanting', version: '1' }, function* () {
-    try {
-      yield* elicit('target', { message: 'Where?', schema: Target });
-    } catch (error) {
-      if (error instanceof ClientCannot) return `no ${error.need}`;
-    }
-    return 'asked';
-  });
-  const { host, told } = hostOf([patient, wanting, reviewPrompt()], { maxHold: 50, clock: tickingClock() });
-  const server = handlerOf(host);
-  const getting = async (era: 'legacy' | 'modern', name: string, args: object): Promise<RawMessage> =>
-    era === 'legacy'
-      ? (await ask(server, era, 'prompts/get', { name, arguments: args })).last
-      : (await round(server, { method: 'prompts/get', name, arguments: { ...args } }, { capabilities: {} }))
-          .last;
-
-  test.each(['legacy', 'modern'] as const)('[W3] cannot ask, at the step: %s', async (era) => {
-    const { result } = await getting(era, 'wanting', {});
-    expect(result).toMatchObject({ messages: [{ content: { text: 'no elicitation' } }] });
-    const { error } = await getting(era, 'review', review.arguments);
-    expect(error).toMatchObject({ code: -32_603, message: expect.stringContaining("'user_context'") });
-    expect(told.errors).toEqual([]);
-  });
-
-  test('[W6] waits as long as a request is held, and no longer', async () => {
-    const short = await getting('legacy', 'patient', { ms: '1' });
-    expect(short.result).toMatchObject({ messages: [{ content: { text: 'waited' } }] });
-    const long = await getting('legacy', 'patient', { ms: '60000' });
-    expect(long.result).toMatchObject({ messages: [{ content: { text: 'wait' } }] });
-  });
-});
-
 describe('a prompt', () => {
   test('is no tool: the saga methods do not know it', async () => {
     const server = handlerOf(hostOf([reviewPrompt(), asking()]).host);
@@ -297,19 +242,5 @@ describe('a prompt', () => {
       },
     );
     expect(() => hostOf(fine)).not.toThrow();
-  });
-
-  test('has no older version that serves something else', () => {
-    const older = asking('same', '1');
-    const newer = promptSaga({ name: 'same', version: '2', previous: [{ saga: older }] }, function* () {
-      yield* elicit('target', { message: 'Where?', schema: Target });
-      return 'x';
-    });
-    expect(() => hostOf(newer)).toThrow("'same' is no older version of 'same': it serves something else.");
-    const tool = saga({ name: 'tool', version: '1' }, function* () {
-      yield* sleep(0);
-      return 'x';
-    });
-    expect(() => hostOf([tool, older])).not.toThrow();
   });
 });
