@@ -26,9 +26,10 @@ async function clientOf(fetches: (request: Request) => Promise<Response>): Promi
 describe('the client of the SDK', () => {
   test('[P2] sees the quickstart through, its requests going to two hosts in turns', async () => {
     const keys: string[] = [];
-    const hosts = [0, 1].map(() => handlerOf(hostOf(complexTool((key) => keys.push(key))).host));
+    const serving = (): Fetches => handlerOf(hostOf(complexTool((key) => keys.push(key))).host);
+    const [one, other] = [serving(), serving()] as const;
     let requests = 0;
-    const client = await clientOf((request) => hosts[(requests += 1) % 2].fetch(request));
+    const client = await clientOf((request) => ((requests += 1) % 2 === 0 ? one : other).fetch(request));
     answerBy(client, quickstartAnswers);
     expect(await client.callTool(call)).toMatchObject({ content: [{ type: 'text', text: done }] });
     expect(keys).toHaveLength(1);
