@@ -12,6 +12,7 @@ import type { Question, Route } from './routes.ts';
 import type { Schema } from './standard-schema.ts';
 import type { Compensator } from './compensator.ts';
 import type { UndoneStep } from './undo.ts';
+import type { UriTemplate } from './uri-template.ts';
 
 /** A value, or a promise of it: the fast paths of the host answer at once. */
 export type Awaitable<T> = T | Promise<T>;
@@ -204,6 +205,10 @@ export interface Program {
   readonly description: string | undefined;
   readonly input: Schema | undefined;
   readonly output: Schema | undefined;
+  /** What of MCP's it serves. Default `tool`. */
+  readonly serves?: 'tool' | 'prompt' | 'resource';
+  /** Which URIs it answers, and what it gives for them: of one that serves a resource. */
+  readonly resource?: { readonly template: UriTemplate; readonly mimeType?: string };
   /** Hints about the tool for clients: MCP's tool annotations. */
   readonly annotations: { readonly [key: string]: Json } | undefined;
   /** What an older token used again may do here; undefined: not declared. (E7) */

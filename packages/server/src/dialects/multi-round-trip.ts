@@ -49,6 +49,10 @@ async function taken(host: SagaHostCore, call: ClientCall): Promise<SagaTurn> {
     // oxlint-disable-next-line no-await-in-loop -- each turn follows from the one before
     turn = await host.resume(turn.token, known, caller, request);
   }
+  const { sagaId } = turn;
+  // A client that sends them again is asked for them then.
+  for (const stepId of left.keys())
+    host.settings.hooks.onIgnoredAnswer({ stepId, why: 'unknown', saga: turn.saga, sagaId });
   return turn;
 }
 

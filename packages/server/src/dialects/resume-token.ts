@@ -7,7 +7,6 @@ import { WireError } from '../mcp/wire-error.ts';
 import type { ClientCall, ClientFacts, Dialect } from './dialect.ts';
 import { toInterimResult } from './interim-result.ts';
 import { toModelAnswers } from './model-answers.ts';
-import { push } from './push.ts';
 import { toResumable } from './resumable-tool.ts';
 
 // A method of its own: a token that another dialect handed out does not open here, nor one of these elsewhere.
@@ -28,9 +27,6 @@ export const resumeToken: Dialect = {
   serves: () => true,
   list: (tool, saga, { settings }) => toResumable(tool, acceptsModel({ settings, program: saga })),
   answer: async (host, call) => {
-    const { method, client } = call;
-    // No model calls prompts and resources, so none can be told to call again: all that is left is held.
-    if (method !== 'tools/call') return await push.answer(host, { ...call, client: { ...client, asks: [] } });
     const turn = await taken(host, call);
     return turn.status === 'suspended' ? toInterimResult(turn) : call.toResult(turn);
   },

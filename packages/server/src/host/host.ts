@@ -14,6 +14,8 @@ import type { SagaTurn } from './turn.ts';
 export interface StartRequest {
   /** The method of the protocol: sealed, and checked when the saga goes on. Default `host`. */
   readonly method?: string;
+  /** What the saga has to be; another one is as unknown as none. Default: anything. */
+  readonly serves?: Program['serves'];
   /** What the dialect can do in this turn. */
   readonly traits?: DialectTraits;
 }

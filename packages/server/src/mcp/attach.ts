@@ -1,5 +1,7 @@
 import type { SagaHostCore } from '../host/host.ts';
-import { attachMethods, methodsOf } from './methods.ts';
+import { attachMethods, methodsOf, toolsOf } from './methods.ts';
+import { attachPrompts } from './prompts.ts';
+import { attachResources } from './resources.ts';
 import type { McpServerLike } from './sdk.ts';
 import { extensionKey } from './tool-result.ts';
 import { attachTools } from './tools.ts';
@@ -12,7 +14,7 @@ export interface AttachOptions {
 
 const attached = new WeakSet<McpServerLike>();
 
-/** Registers the tools, the saga methods, and the capability that announces them, on an `McpServer` of either version. */
+/** Registers tools, prompts and resources, the saga methods, and the capability that announces them, on an `McpServer` of either version. */
 export function attachSagas(host: SagaHostCore, server: McpServerLike, options: AttachOptions = {}): void {
   if (typeof server?.registerTool !== 'function' || typeof server.server?.setRequestHandler !== 'function') {
     throw new TypeError(
@@ -25,9 +27,11 @@ export function attachSagas(host: SagaHostCore, server: McpServerLike, options: 
   }
   attached.add(server);
   attachTools(host, server, options.context);
+  attachPrompts(host, server, options.context);
+  attachResources(host, server, options.context);
   attachMethods(host, server, options.context);
   const protocol = server.server as { registerCapabilities(capabilities: object): void };
   protocol.registerCapabilities({
-    extensions: { [extensionKey]: { methods: methodsOf(host.sagas) } },
+    extensions: { [extensionKey]: { methods: methodsOf(toolsOf(host.sagas)) } },
   });
 }
