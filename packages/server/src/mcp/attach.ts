@@ -1,5 +1,6 @@
 import type { SagaHostCore } from '../host/host.ts';
 import { attachMethods, methodsOf } from './methods.ts';
+import { attachResumableRequests } from './resumable-requests.ts';
 import type { McpServerLike } from './sdk.ts';
 import { extensionKey } from './tool-result.ts';
 import { attachTools } from './tools.ts';
@@ -26,6 +27,7 @@ export function attachSagas(host: SagaHostCore, server: McpServerLike, options: 
   attached.add(server);
   attachTools(host, server, options.context);
   attachMethods(host, server, options.context);
+  attachResumableRequests(host, server, options.context);
   const protocol = server.server as { registerCapabilities(capabilities: object): void };
   protocol.registerCapabilities({
     extensions: { [extensionKey]: { methods: methodsOf(host.sagas) } },

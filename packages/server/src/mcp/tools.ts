@@ -1,6 +1,7 @@
 import { InvalidInput, type Program, type Schema, type ToolResult } from '@mcp-saga/core';
 import type { ClientCall, ListedTool } from '../dialects/dialect.ts';
 import { dialectOf, servingDialect } from '../dialects/dialects.ts';
+import { resumable } from '../dialects/resumable-requests.ts';
 import { NeedsMissing, SagaHostError } from '../host/errors.ts';
 import type { SagaHostCore } from '../host/host.ts';
 import { toClientCall } from './client-call.ts';
@@ -46,7 +47,7 @@ export function attachTools(host: SagaHostCore, server: McpServerLike, stepConte
 async function answered(host: SagaHostCore, call: ClientCall): Promise<object> {
   const dialect = dialectOf(call, host);
   try {
-    return await dialect.answer(host, call);
+    return await dialect.answer(resumable(host, call, dialect), call);
   } catch (error) {
     return (
       toErrorResult(error, call) ?? raise(toWireError(error, dialect.refused, host.settings.hooks.onError))
