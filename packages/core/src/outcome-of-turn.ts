@@ -59,6 +59,7 @@ export async function outcomeOfTurn(turn: WaitingTurn): Promise<Outcome> {
     state: { ...turn.texts, head: encodeHead({ ...turn.head, asked, waits }) },
     steps,
     ...(steps.length === 0 ? { retryAfterMs: Number.isFinite(due) ? Math.max(0, due - now) : 0 } : {}),
+    ...(due <= now ? { deferred: true } : {}),
     ...(deadline > 0 ? { deadline } : {}),
     ...(content.length > 0 ? { content } : {}),
     accepted: turn.accepted,

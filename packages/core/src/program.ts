@@ -150,6 +150,8 @@ export type Outcome =
       readonly steps: readonly ClientStep[];
       /** When nothing is asked: how long to wait before coming again. */
       readonly retryAfterMs?: number;
+      /** Something was left for another turn that waits neither for the client nor for a time. */
+      readonly deferred?: true;
       /** The latest time that something in it waits for (ms since the epoch). */
       readonly deadline?: number;
       /** What the user may read meanwhile. */

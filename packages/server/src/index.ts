@@ -22,6 +22,7 @@ export type {
   SagaInspection,
   StartRequest,
 } from './host/host.ts';
+export type { SagaStatus, StatusRequest } from './host/status.ts';
 export type { CompletedTurn, FailedTurn, SagaTurn, SuspendedTurn } from './host/turn.ts';
 export { publicMessageOf } from './host/public-message.ts';
 export type { SuspendedResult, WireStep } from './dialects/saga-methods.ts';

@@ -10,7 +10,7 @@ import { toModelAnswers } from './model-answers.ts';
 import { toResumable } from './resumable-tool.ts';
 
 // A method of its own: a token that another dialect handed out does not open here, nor one of these elsewhere.
-const sealedMethod = 'tools/call#resumeToken';
+export const resumeTokenMethod = 'tools/call#resumeToken';
 
 /** Nobody can be asked in the request; the model that calls can be asked in its result, and comes again when it likes. */
 const traits: DialectTraits = { asks: [], asksModel: true };
@@ -42,13 +42,13 @@ async function taken(host: SagaHostCore, call: ClientCall): Promise<SagaTurn> {
   const { answers } = argumentsOf(call);
   if (token === undefined) {
     if (answers !== undefined) throw invalid('arguments.answers: expected arguments.resumeToken beside it');
-    return await host.start(saga.name, args, caller, { method: sealedMethod, traits });
+    return await host.start(saga.name, args, caller, { method: resumeTokenMethod, traits });
   }
   // What is answered there would be lost in silence, and the question come again and again.
   if (call.meta['answers'] !== undefined)
     throw invalid('_meta.answers: answers are taken in arguments.answers only');
   return await host.resume(token, toModelAnswers(answers, 'arguments.answers'), caller, {
-    methods: [sealedMethod],
+    methods: [resumeTokenMethod],
     entry: { target: saga.name, args },
     answersField: 'arguments.answers',
     provenance: 'model',

@@ -72,7 +72,13 @@ export async function resume(
     const news = new Map([...inner].filter(([stepId]) => asked.has(stepId)));
     const digest = await digestOf('resume', news);
     const signal = caller.signal ?? new AbortController().signal;
-    return await guarded(settings, guard, saga, { action: 'resume', digest, signal }, run);
+    return await guarded(
+      settings,
+      guard,
+      saga,
+      { action: 'resume', digest, follows: request.follows === true, signal },
+      run,
+    );
   } catch (error) {
     if (error instanceof TokenRefused) settings.reject(error.reason);
     throw error;

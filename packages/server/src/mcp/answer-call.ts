@@ -1,5 +1,6 @@
 import type { ClientCall } from '../dialects/dialect.ts';
 import { dialectOf } from '../dialects/dialects.ts';
+import { resumable } from '../dialects/resumable-requests.ts';
 import type { SagaHostCore } from '../host/host.ts';
 import { toWireError } from './wire-error.ts';
 
@@ -16,7 +17,7 @@ export async function answerCall(
 ): Promise<object> {
   const dialect = dialectOf(call, host);
   try {
-    return await dialect.answer(host, call);
+    return await dialect.answer(resumable(host, call, dialect), call);
   } catch (error) {
     const result = toErrorResult(error, call);
     if (result !== undefined) return result;

@@ -2,6 +2,7 @@ import type { SagaHostCore } from '../host/host.ts';
 import { attachMethods, methodsOf, toolsOf } from './methods.ts';
 import { attachPrompts } from './prompts.ts';
 import { attachResources } from './resources.ts';
+import { attachResumableRequests } from './resumable-requests.ts';
 import type { McpServerLike } from './sdk.ts';
 import { extensionKey } from './tool-result.ts';
 import { attachTools } from './tools.ts';
@@ -30,6 +31,7 @@ export function attachSagas(host: SagaHostCore, server: McpServerLike, options: 
   attachPrompts(host, server, options.context);
   attachResources(host, server, options.context);
   attachMethods(host, server, options.context);
+  attachResumableRequests(host, server, options.context);
   const protocol = server.server as { registerCapabilities(capabilities: object): void };
   protocol.registerCapabilities({
     extensions: { [extensionKey]: { methods: methodsOf(toolsOf(host.sagas)) } },

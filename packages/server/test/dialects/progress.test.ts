@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { answerBy } from '../fixtures/answer-by.ts';
 import { connections } from '../fixtures/connections.ts';
 import { hostOf } from '../fixtures/host.ts';
-import { ask } from '../fixtures/raw.ts';
+import { post, read } from '../fixtures/raw.ts';
 import { Empty } from '../fixtures/sagas.ts';
 
 const accept = { action: 'accept', content: {} };
@@ -63,7 +63,10 @@ test('[W5] progress rises over the rounds of a call, to the token of each', asyn
   const told: unknown[] = [];
   const round = async (progressToken: string, more: object): Promise<Record<string, unknown>> => {
     const params = { name: 'moving', arguments: {}, ...more, _meta: { progressToken } };
-    const { messages, last } = await ask(server, 'modern', 'tools/call', params);
+    const headers = { 'mcp-name': 'moving' };
+    const { messages, last } = await read(
+      await server.fetch(post('modern', 'tools/call', params, 1, { headers })),
+    );
     for (const { method, params: sent } of messages.slice(0, -1)) {
       if (method === 'notifications/progress') told.push([sent?.['progressToken'], sent?.['progress']]);
     }
