@@ -44,7 +44,8 @@ export async function acceptAnswer(
   }
 }
 
-async function checkedAnswer(spec: JournalledSpec, answer: ClientAnswer): Promise<Acceptance> {
+/** The same, for an answer that may make a schema throw at its own cost. */
+export async function checkedAnswer(spec: JournalledSpec, answer: ClientAnswer): Promise<Acceptance> {
   const given = { provenance: answer.provenance, agreement: agreementOf(answer) };
   if ('error' in answer) {
     const { code, message, data } = answer.error;
