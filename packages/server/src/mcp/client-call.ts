@@ -15,10 +15,12 @@ export function toClientCall(
     context,
     caller,
     toResult,
+    waitUntil = () => undefined,
   }: {
     readonly request: RequestLike;
     readonly context: RequestContextLike;
     readonly caller: Caller;
+    readonly waitUntil?: ((work: Promise<unknown>) => void) | undefined;
     readonly toResult: (saga: string, turn: CompletedTurn | FailedTurn) => object;
   },
 ): ClientCall {
@@ -35,6 +37,7 @@ export function toClientCall(
     inputResponses: mcpReq?.inputResponses,
     send: senderOf(context),
     notify: notifierOf(context),
+    waitUntil,
     toResult: (turn) => toResult(saga.name, turn),
   };
 }

@@ -14,7 +14,12 @@ import { withCaller } from './with-caller.ts';
 import { toWireError } from './wire-error.ts';
 
 /** Registers sagas as the tools they are: `tools/list` shows them, `tools/call` is answered in the client's dialect. */
-export function attachTools(host: SagaHostCore, server: McpServerLike, stepContext: unknown): void {
+export function attachTools(
+  host: SagaHostCore,
+  server: McpServerLike,
+  stepContext: unknown,
+  waitUntil?: (work: Promise<unknown>) => void,
+): void {
   const sagas = new Map(host.sagas.map((saga) => [saga.name, saga]));
   if (sagas.size === 0) return;
   for (const saga of sagas.values()) registerTool(server, saga);
@@ -37,7 +42,10 @@ export function attachTools(host: SagaHostCore, server: McpServerLike, stepConte
     if (saga === undefined) return await next(request, context);
     const { clock } = host.settings;
     return await withCaller(server, context, { stepContext, clock }, (caller) =>
-      answered(host, toClientCall(server, saga, { request, context, caller, toResult: toToolResult })),
+      answered(
+        host,
+        toClientCall(server, saga, { request, context, caller, toResult: toToolResult, waitUntil }),
+      ),
     );
   });
 }
