@@ -83,7 +83,10 @@ async function withStore(
   }
   // Its answer was lost, and the client repeats its last round. Another round than that one came too late.
   const known = await readRecord(task);
-  if (known?.origin !== record.origin) throw new TokenRefused('used');
+  if (known?.origin !== record.origin) {
+    settings.reject('used');
+    throw new TokenRefused('used');
+  }
   const again = await storedTaskId(settings, sagaId, { ...claims, exp: known.expiresAt });
   return again === undefined ? undefined : { ...known, taskId: again };
 }

@@ -48,12 +48,17 @@ export async function elapse(
   return { status: 'needs' };
 }
 
-// Who looks at a saga brings nothing to it: what it comes to is the same for each of them.
+// Who looks at a saga brings nothing to it: what it comes to is the same for each of them. Whoever could be asked, a
+// question is more than a wait.
 const quiet = {
   answers: new Map<string, never>(),
   caller: {},
   tokenBytes: 0,
-  traits: { asks: [], maxHold: 0, defersEffects: true },
+  traits: {
+    asks: ['elicitation', 'elicitation.url', 'sampling', 'roots'] as const,
+    maxHold: 0,
+    defersEffects: true,
+  },
 };
 
 /** The settings of a turn that nobody hears of, at a time. */

@@ -68,6 +68,9 @@ export interface StoredTaskRef {
 // Tokens are granted 30 seconds of skew: the record outlives its id.
 const margin = 60_000;
 
+// Writers of one task are its drive and a few requests: none of them comes first this often.
+const maxTries = 100;
+
 /** Whether a task has ended. */
 export function isOver({ status }: TaskRecord): boolean {
   return status === 'completed' || status === 'failed' || status === 'cancelled';
@@ -99,7 +102,7 @@ export async function changeRecord(
   task: StoredTaskRef,
   change: (record: TaskRecord) => TaskRecord | undefined,
 ): Promise<TaskRecord | undefined> {
-  for (;;) {
+  for (let tries = 0; tries < maxTries; tries += 1) {
     // oxlint-disable-next-line no-await-in-loop -- again, where another writer came first
     const stored = await task.store.read(task.sagaId);
     if (stored === undefined) throw new TokenRefused('used');
@@ -115,6 +118,7 @@ export async function changeRecord(
     // oxlint-disable-next-line no-await-in-loop -- again, where another writer came first
     if (await task.store.write(task.sagaId, sealed, stored.version, after.expiresAt + margin)) return after;
   }
+  throw new Error('A store of tasks refuses each write, as if another writer came first every time.');
 }
 
 function statusOf(record: TaskRecord): TaskStatus {

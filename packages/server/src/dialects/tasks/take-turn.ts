@@ -20,7 +20,7 @@ export async function takeTurn(task: StoredTaskRef, record: TaskRecord, caller: 
   const { tasks } = task.settings;
   // The token never leaves the server: it is good as long as the task.
   const settings = { ...task.settings, tokenTtl: tasks?.ttl ?? task.settings.tokenTtl };
-  const told: { progress?: TaskProgress } = {};
+  let progress: Omit<TaskProgress, 'token' | 'told'> | undefined;
   const { signal, context, authInfo, principal } = caller;
   const own: Caller = {
     context,
@@ -28,8 +28,8 @@ export async function takeTurn(task: StoredTaskRef, record: TaskRecord, caller: 
     ...(principal === undefined ? {} : { principal }),
     ...(signal === undefined ? {} : { signal }),
     ...(record.client.capabilities === undefined ? {} : { capabilities: record.client.capabilities }),
-    progress: (progress) => {
-      told.progress = { token: '', ...progress };
+    progress: (told) => {
+      progress = told;
     },
   };
   const methods = ['tools/call'];
@@ -46,7 +46,7 @@ export async function takeTurn(task: StoredTaskRef, record: TaskRecord, caller: 
       answersField: 'inputResponses',
       traits,
     });
-    return gone(taken, turn.keys, told, settings.clock);
+    return gone(taken, turn.keys, progress, settings.clock);
   } catch (error) {
     if (error instanceof SagaHostError && error.code === 'cancel_not_offered') return cancelled(undefined);
     // Its own token, refused: it has expired, or was revoked, or the saga was gone on with by another way.
@@ -59,26 +59,32 @@ export async function takeTurn(task: StoredTaskRef, record: TaskRecord, caller: 
 function gone(
   turn: SagaTurn,
   used: readonly string[],
-  told: { readonly progress?: TaskProgress },
+  progress: Omit<TaskProgress, 'token' | 'told'> | undefined,
   clock: () => number,
 ): TaskChange {
-  if (turn.status !== 'suspended') return ended(endOf(turn.saga, turn));
+  const told = (record: TaskRecord): Pick<TaskRecord, 'progress'> =>
+    record.progress === undefined
+      ? {}
+      : { progress: { ...record.progress, ...progress, token: record.progress.token } };
+  if (turn.status !== 'suspended') {
+    const end = ended(endOf(turn.saga, turn));
+    return (record) => ({ ...end(record), ...told(record) });
+  }
   const { token, steps, retryAfterMs, content } = turn;
   return (record) => {
-    const { lease: _lease, turn: _turn, due: _due, message: before, progress: known, ...rest } = record;
+    const { lease: _lease, turn: _turn, due: _due, message: before, ...rest } = record;
     const asked = askedNow(record, used, steps);
     const now = clock();
     // What was answered, or cancelled, meanwhile is due at once.
     const hasNews = record.isCancelled === true || !asked.questions.every(isOpen);
     const due = hasNews ? now : steps.length > 0 ? turn.due : now + (retryAfterMs ?? 0);
-    const progress = known === undefined ? undefined : { ...known, ...told.progress, token: known.token };
-    const message = content?.join('\n') ?? told.progress?.message ?? before;
+    const message = content?.join('\n') ?? progress?.message ?? before;
     return {
       ...rest,
       ...asked,
       token,
       ...(due === undefined ? {} : { due }),
-      ...(progress === undefined ? {} : { progress }),
+      ...told(record),
       ...(message === undefined ? {} : { message }),
     };
   };
