@@ -32,7 +32,8 @@ export const tasks: Dialect = {
     const rounds = roundTraits(host, call);
     const traits = traitsOf(call, offered);
     const turn = await takeRound(host, call, traits);
-    if (turn.status !== 'suspended' || turn.steps.length > 0) return toAnswer(host, call, turn);
+    if (turn.status !== 'suspended' || (turn.steps.length > 0 && !isDueBeside(host, turn, traits)))
+      return toAnswer(host, call, turn);
     if (isTask(call, turn, rounds)) {
       const task = await createTask(host.settings, offered, call, turn);
       if (task !== undefined) return task;
@@ -84,6 +85,15 @@ function traitsOf({ saga, client }: ClientCall, { store }: TaskSettings): Dialec
   if (saga.task !== undefined && store !== undefined) return { asks, maxHold: 0, defersEffects: true };
   // What there is to wait for shall not be waited for before it is known whether it makes a task.
   return { asks, ...(saga.task === undefined ? {} : { maxHold: 0 }) };
+}
+
+/** Whether something is to be run beside a question: it does not wait for the answer, so that the task asks. */
+function isDueBeside(
+  { settings }: SagaHostCore,
+  { due }: SuspendedTurn,
+  { defersEffects }: DialectTraits,
+): boolean {
+  return defersEffects === true && due !== undefined && due <= settings.clock();
 }
 
 /** Whether a saga that has nothing to ask is a task from here. */

@@ -1,4 +1,4 @@
-import { elicit, memoryTaskStore, saga, sleep, step } from '@mcp-saga/server';
+import { elicit, memoryTaskStore, race, saga, sleep, step } from '@mcp-saga/server';
 import { describe, expect, test } from 'vitest';
 import { hostOf, keyOf, type TestHost } from '../fixtures/host.ts';
 import { ask } from '../fixtures/raw.ts';
@@ -129,6 +129,24 @@ describe('a call', () => {
       },
     );
     expect(legacy.last.result).toMatchObject({ isError: true });
+  });
+
+  test('asks in the task what is asked beside something that runs', async () => {
+    const both = saga({ name: 'both', version: '1', task: 'prefer' }, function* () {
+      const { winner } = yield* race({
+        asked: elicit('target', { message: 'Where?', schema: Target }),
+        found: step('find', () => 'here'),
+      });
+      return `${winner} it`;
+    });
+    const client = taskClient(offering(both).host);
+    const created = await client.call('both');
+    expect(created).toMatchObject({ resultType: 'task', status: 'input_required' });
+    expect(created).not.toHaveProperty('inputRequests');
+    await client.idle();
+    expect(await client.get(String(created['taskId']))).toMatchObject({
+      result: { content: [{ text: 'found it' }] },
+    });
   });
 
   test('[W6] goes to a task where it only waits, longer than the rounds of its client can cover', async () => {

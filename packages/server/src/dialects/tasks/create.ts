@@ -6,6 +6,7 @@ import { sealSaga } from '../../host/sealed-saga.ts';
 import { newTokenId } from '../../host/token-id.ts';
 import type { SuspendedTurn } from '../../host/turn.ts';
 import type { ClientCall } from '../dialect.ts';
+import { askedNow } from './keys.ts';
 import { drive } from './drive.ts';
 import { elapse } from './elapse.ts';
 import type { TaskSettings } from './options.ts';
@@ -59,17 +60,17 @@ async function withStore(
   const { asks, capabilities } = call.client;
   const { progressToken } = call.meta;
   const message = turn.content?.join('\n');
+  const asked = askedNow({ questions: [], keys: [] }, [], turn.steps);
   const record: TaskRecord = {
+    ...asked,
     createdAt,
     lastUpdatedAt: createdAt,
     expiresAt,
-    status: 'working',
+    status: asked.questions.length > 0 ? 'input_required' : 'working',
     origin: await originOf(call),
     client: { asks, ...(capabilities === undefined ? {} : { capabilities }) },
     // It never leaves the server again, and is as good as the task is.
     token: await sealSaga(settings.sealer, { ...saga, claims: { ...saga.claims, exp: expiresAt } }),
-    questions: [],
-    keys: [],
     due: createdAt + (turn.retryAfterMs ?? 0),
     ...(message === undefined ? {} : { message }),
     ...(typeof progressToken === 'string' || typeof progressToken === 'number'
