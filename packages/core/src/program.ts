@@ -74,6 +74,11 @@ export interface Runtime {
    * dialects that hand out a token after each. (U4)
    */
   readonly checkpointAfterStep: boolean;
+  /**
+   * Whether server steps, polls, undos and answers that are given here wait for a later turn, while the clock goes on:
+   * for a turn that only finds out how far a saga comes without them. Default false. (W7)
+   */
+  readonly defersEffects?: boolean;
   /** Where a question goes in this turn. Asked once a turn for each that is open, never on replay. (W3) */
   route(question: Question): Route;
   /** Whether an answer from there counts. (T14) */
@@ -150,8 +155,8 @@ export type Outcome =
       readonly steps: readonly ClientStep[];
       /** When nothing is asked: how long to wait before coming again. */
       readonly retryAfterMs?: number;
-      /** Something was left for another turn that waits neither for the client nor for a time. */
-      readonly deferred?: true;
+      /** When something is asked: when the saga goes on without the client (ms since the epoch). Default: never. */
+      readonly due?: number;
       /** The latest time that something in it waits for (ms since the epoch). */
       readonly deadline?: number;
       /** What the user may read meanwhile. */

@@ -4,9 +4,10 @@ import { atOnce } from './at-once.ts';
 import { multiRoundTrip } from './multi-round-trip.ts';
 import { push } from './push.ts';
 import { resumeToken } from './resume-token.ts';
+import { tasks } from './tasks.ts';
 
 /** The dialects of MCP's own requests, in the order they are tried. The last one serves everybody. */
-const dialects: readonly Dialect[] = [push, multiRoundTrip, atOnce, resumeToken];
+const dialects: readonly Dialect[] = [tasks, push, multiRoundTrip, atOnce, resumeToken];
 
 /** The dialect of one request: the one whose token it brings, else the first that serves such a client. (W2) */
 export function dialectOf(call: ClientCall, host: SagaHostCore): Dialect {

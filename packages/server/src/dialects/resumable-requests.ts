@@ -172,7 +172,9 @@ async function goneOn(
     // oxlint-disable-next-line no-await-in-loop -- it knows of each turn before the next one
     await tell(host, call, turn);
     const isDone = isLook ? turn.steps.length > 0 : !isHeld(host, traits, turn, began);
-    if (traits.runs === false || (turn.deferred !== true && isDone)) return turn;
+    // Work that was left beside a question waits for nobody.
+    const isDue = turn.due !== undefined && turn.due <= host.settings.clock();
+    if (traits.runs === false || (isDone && !isDue)) return turn;
     // oxlint-disable-next-line no-await-in-loop -- each turn follows from the one before
     turn = await host.resume(turn.token, [], call.caller, next);
   }

@@ -16,12 +16,14 @@ export function toClientCall(
     context,
     caller,
     toResult,
+    waitUntil = () => undefined,
   }: {
     readonly request: RequestLike;
     /** The arguments as received. */
     readonly args: unknown;
     readonly context: RequestContextLike;
     readonly caller: Caller;
+    readonly waitUntil?: ((work: Promise<unknown>) => void) | undefined;
     readonly toResult: (saga: string, turn: CompletedTurn | FailedTurn) => object;
   },
 ): ClientCall {
@@ -38,6 +40,7 @@ export function toClientCall(
     inputResponses: inputResponsesOf(mcpReq),
     send: senderOf(context),
     notify: notifierOf(context),
+    waitUntil,
     toResult: (turn) => toResult(saga.name, turn),
   };
 }

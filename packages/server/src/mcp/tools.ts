@@ -14,7 +14,12 @@ import { extensionKey, toToolResult } from './tool-result.ts';
 import { withCaller } from './with-caller.ts';
 
 /** Registers sagas as the tools they are: `tools/list` shows them, `tools/call` is answered in the client's dialect. */
-export function attachTools(host: SagaHostCore, server: McpServerLike, stepContext: unknown): void {
+export function attachTools(
+  host: SagaHostCore,
+  server: McpServerLike,
+  stepContext: unknown,
+  waitUntil?: (work: Promise<unknown>) => void,
+): void {
   const sagas = new Map(toolsOf(host.sagas).map((saga) => [saga.name, saga]));
   if (sagas.size === 0) return;
   for (const saga of sagas.values()) registerTool(server, saga);
@@ -41,7 +46,7 @@ export function attachTools(host: SagaHostCore, server: McpServerLike, stepConte
     return await withCaller(server, context, { stepContext, clock }, (caller) =>
       answerCall(
         host,
-        toClientCall(server, saga, { request, args, context, caller, toResult }),
+        toClientCall(server, saga, { request, args, context, caller, toResult, waitUntil }),
         toErrorResult,
       ),
     );
