@@ -25,9 +25,11 @@ export const outcomes: Readonly<Record<Letter, EntryOutcome>> = {
   x: { outcome: 'cancelled', stream: 'none', answer: true },
   o: { outcome: 'accepted', stream: 'none', answer: true },
   m: { outcome: 'answered', stream: 'client', answer: true },
+  // Sampled at the host: the client does not know it.
   M: { outcome: 'answered', stream: 'server', answer: true },
   l: { outcome: 'answered', stream: 'client', answer: true },
   q: { outcome: 'failed at the client', stream: 'client', answer: true },
+  // The client cannot be asked, or cannot be kept waiting.
   C: { outcome: 'the client cannot', stream: 'none', answer: false },
   s: { outcome: 'done', stream: 'server', answer: false },
   z: { outcome: 'done', stream: 'client', answer: false },

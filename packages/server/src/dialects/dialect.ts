@@ -72,3 +72,11 @@ export interface ListedTool {
   readonly outputSchema?: object;
   readonly [key: string]: unknown;
 }
+
+/**
+ * Whether a client can be asked what this saga may ask. Roots alone do not count, unless the saga needs them: they
+ * answer no question, and such a client is better served by its model.
+ */
+export function canBeAsked({ client, saga }: Pick<ClientCall, 'saga' | 'client'>): boolean {
+  return client.asks.some((need) => need !== 'roots' || saga.needs.includes('roots'));
+}

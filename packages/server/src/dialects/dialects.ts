@@ -9,6 +9,8 @@ const dialects: readonly Dialect[] = [push, multiRoundTrip, resumeToken];
 
 /** The dialect of one request: the one whose token it brings, else the first that serves such a client. (W2) */
 export function dialectOf(call: ClientCall, host: SagaHostCore): Dialect {
+  // What a model brings along is never ignored beside something else: from a client that asks its user it is refused. (T14)
+  if (resumeToken.carries(call)) return resumeToken;
   return dialects.find((dialect) => dialect.carries(call)) ?? servingDialect(call, host);
 }
 

@@ -5,7 +5,7 @@ import type { SagaHostCore } from '../host/host.ts';
 import type { SagaTurn, SuspendedTurn } from '../host/turn.ts';
 import { extensionKey } from '../mcp/tool-result.ts';
 import { WireError } from '../mcp/wire-error.ts';
-import { type ClientCall, type Dialect } from './dialect.ts';
+import { canBeAsked, type ClientCall, type Dialect } from './dialect.ts';
 import { toRequest } from './questions.ts';
 
 /**
@@ -16,8 +16,7 @@ export const multiRoundTrip: Dialect = {
   name: 'multi round-trip',
   refused: { message: 'Invalid or expired requestState', reason: 'invalid_request_state' },
   carries: ({ requestState }) => requestState !== undefined,
-  serves: ({ client, method }) =>
-    client.era === 'modern' && (client.asks.length > 0 || method !== 'tools/call'),
+  serves: (call) => call.client.era === 'modern' && (canBeAsked(call) || call.method !== 'tools/call'),
   answer: async (host, call) => {
     const turn = await taken(host, call);
     if (turn.status !== 'suspended') return call.toResult(turn);

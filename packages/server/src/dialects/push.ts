@@ -4,7 +4,7 @@ import type { DialectTraits } from '../host/dialect-traits.ts';
 import type { SagaHostCore } from '../host/host.ts';
 import { sleep } from '../host/sleep.ts';
 import type { SuspendedTurn } from '../host/turn.ts';
-import type { ClientCall, Dialect } from './dialect.ts';
+import { canBeAsked, type ClientCall, type Dialect } from './dialect.ts';
 import { toRequest } from './questions.ts';
 
 // How often one question may be answered in a form that does not fit: a client that answers by rule never ends.
@@ -26,7 +26,7 @@ export const push: Dialect = {
   // Its tokens go nowhere, so that none comes back.
   refused: { message: 'Invalid or expired token', reason: 'invalid_token' },
   carries: () => false,
-  serves: ({ client }) => client.isSession && client.asks.length > 0,
+  serves: (call) => call.client.isSession && canBeAsked(call),
   answer: async (host, call) => {
     const { saga, args, method, caller } = call;
     const traits = traitsOf(host, call);

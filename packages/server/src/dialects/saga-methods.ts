@@ -89,7 +89,8 @@ function answer(saga: string, turn: SagaTurn): SuspendedResult | ToolResult {
   };
 }
 
-function toWireStep(step: ClientStep, sagaId: string): WireStep {
+/** A step as hosts see it, in whatever dialect. */
+export function toWireStep(step: ClientStep, sagaId: string): WireStep {
   const { type, stepId, reason } = step;
   return {
     type,

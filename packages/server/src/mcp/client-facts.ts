@@ -3,10 +3,13 @@ import type { ClientFacts } from '../dialects/dialect.ts';
 import { asksOf } from '../host/asks.ts';
 import { capabilitiesOf, type McpServerLike, type RequestContextLike } from './sdk.ts';
 
+const protocolVersionKey = 'io.modelcontextprotocol/protocolVersion';
+
 /** What a request tells of its client. */
 export function clientFactsOf(server: McpServerLike, context: RequestContextLike): ClientFacts {
   const capabilities: Json | undefined = capabilitiesOf(server, context);
-  const era = context.mcpReq?.envelope === undefined ? 'legacy' : 'modern';
+  // Some clients send other parts of it in the older era as well.
+  const era = context.mcpReq?.envelope?.[protocolVersionKey] === undefined ? 'legacy' : 'modern';
   const overHttp = context.http?.req !== undefined || context.requestInfo !== undefined;
   return {
     era,
