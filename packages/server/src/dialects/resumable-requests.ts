@@ -8,7 +8,7 @@ import { WireError, type FrozenAnswer } from '../mcp/wire-error.ts';
 import type { CallMethod, ClientCall, Dialect } from './dialect.ts';
 import { multiRoundTrip } from './multi-round-trip.ts';
 import { push } from './push.ts';
-import { resumeToken } from './resume-token.ts';
+import { resumeToken, sealedMethod } from './resume-token.ts';
 
 /** The methods of this dialect. */
 export const resumableMethods = { resume: 'requests/resume', status: 'requests/getStatus' } as const;
@@ -23,8 +23,10 @@ const resumePolicy = 'notifications/requests/resumePolicy';
 const capabilitiesKey = 'io.modelcontextprotocol/clientCapabilities';
 const invalidParams = -32_602;
 
-/** The requests that can be resumed. A token is bound to the method that started its saga. */
-const methods: readonly CallMethod[] = ['tools/call'];
+const toolCall: CallMethod = 'tools/call';
+
+/** How the sagas started whose requests can be resumed: by a call, in whatever dialect that was answered. */
+const methods: readonly string[] = [toolCall, sealedMethod];
 
 /** The dialects a resumable request is answered in, in the order they are tried: those that answer it themselves. */
 const dialects: readonly Dialect[] = [push, multiRoundTrip, resumeToken];
@@ -39,7 +41,7 @@ const dialects: readonly Dialect[] = [push, multiRoundTrip, resumeToken];
  * `requests/resume` goes on from the newest token that the client holds.
  */
 export function resumable(host: SagaHostCore, call: ClientCall, dialect: Dialect): SagaHostCore {
-  const isResumable = methods.includes(call.method) && dialects.includes(dialect) && declares(call);
+  const isResumable = call.method === toolCall && dialects.includes(dialect) && declares(call);
   return isResumable ? telling(host, call) : host;
 }
 
@@ -54,7 +56,7 @@ export async function resumeRequest(
   if (typeof token !== 'string') throw invalid('resumeToken: expected a string');
   const { saga } = await host.status(token, caller, { methods });
   // The token is all that it brings, whatever the SDK found in its params.
-  const call = { ...callOf(saga, 'tools/call'), requestState: undefined, inputResponses: undefined };
+  const call = { ...callOf(saga, toolCall), requestState: undefined, inputResponses: undefined };
   const dialect = dialects.find((candidate) => candidate.serves(call, host)) ?? resumeToken;
   const told = telling(host, call);
   const result = await dialect.answer(
@@ -63,6 +65,8 @@ export async function resumeRequest(
       // To the dialect it is the call that begins.
       start: (_name, _args, by, { traits = {} } = {}) =>
         told.resume(token, [], by, { methods, traits, follows: true }),
+      // It may have begun in another dialect, for another client.
+      resume: (next, answers, by, request) => told.resume(next, answers, by, { ...request, methods }),
     },
     call,
   );

@@ -11,7 +11,7 @@ import { push } from './push.ts';
 import { toResumable } from './resumable-tool.ts';
 
 // A method of its own: a token that another dialect handed out does not open here, nor one of these elsewhere.
-const sealedMethod = 'tools/call#resumeToken';
+export const sealedMethod = 'tools/call#resumeToken';
 
 /** Nobody can be asked in the request; the model that calls can be asked in its result, and comes again when it likes. */
 const traits: DialectTraits = { asks: [], asksModel: true };
