@@ -314,13 +314,13 @@ describe('a turn that ends after a server step', () => {
     });
     const world = new World();
     const first = suspended(await start(program, {}, world, settings));
-    expect([first.deferred, first.steps.length]).toEqual([true, 1]);
+    expect([first.due, first.steps.length]).toEqual([0, 1]);
     const second = suspended(await turn(program, first.state, {}, world, settings));
-    expect([second.deferred, second.steps.length]).toEqual([undefined, 1]);
+    expect([second.due, second.steps.length]).toEqual([undefined, 1]);
     const third = suspended(
       await turn(program, second.state, { ok: accepted({ ok: true }) }, world, { ...settings, ...waits({}) }),
     );
-    expect([third.deferred, third.retryAfterMs]).toEqual([undefined, 5_000]);
+    expect([third.due, third.retryAfterMs]).toEqual([undefined, 5_000]);
   });
 
   it('[U4] counts what answers for the client as one', async () => {

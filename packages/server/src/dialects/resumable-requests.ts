@@ -63,6 +63,8 @@ export async function resumeRequest(
       // To the dialect it is the call that begins.
       start: (_name, _args, by, { traits = {} } = {}) =>
         told.resume(token, [], by, { methods, traits, follows: true }),
+      // It may have begun in another dialect, for another client.
+      resume: (next, answers, by, request) => told.resume(next, answers, by, { ...request, methods }),
     },
     call,
   );

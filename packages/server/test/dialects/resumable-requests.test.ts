@@ -343,6 +343,29 @@ describe('resumable requests of the spec 2026-07-28', () => {
   });
 });
 
+test('[W1] [P2] a client that nobody can ask goes on by resume tokens, on another process', async () => {
+  const paging = (did: string[]): Program =>
+    saga({ name: 'paging', version: '1' }, function* () {
+      yield* step('one', () => void did.push('one'));
+      yield* sleep(60_000);
+      return 'paged';
+    });
+  const capabilities = { resumableRequests: {} };
+  const [token] = tokensIn(
+    await postUntil(
+      await listenTo(processOf(paging([]))),
+      call('legacy', 'paging', {}, capabilities),
+      (messages) => tokensIn(messages).length === 1,
+    ),
+  );
+  const did: string[] = [];
+  const far = await listenTo(processOf(paging(did)));
+  const resumed = await postUntil(far, post('legacy', 'requests/resume', { resumeToken: token }, id));
+  expect(resumed.at(-1)?.result).toHaveProperty('nextResumeToken');
+  expect(resumed.at(-1)?.result?.['nextResumeToken']).toBe(tokensIn(resumed).at(-1));
+  expect(did).toEqual(['one']);
+});
+
 describe('waits in a request that can be resumed', () => {
   const long = (ms: number): Program =>
     saga({ name: 'long', version: '1' }, function* () {

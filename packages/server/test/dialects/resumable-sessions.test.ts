@@ -26,7 +26,9 @@ const sessions = connections.filter(
 );
 
 describe.each(sessions)('resumable requests in a session, $name', ({ connect }) => {
-  const options = { experimental: { resumableRequests: {} } };
+  const options = {
+    capabilities: { elicitation: { form: {} }, sampling: {}, experimental: { resumableRequests: {} } },
+  };
   const toolCall = { method: 'tools/call', params: { name: 'noting', arguments: {} } };
 
   test('[W1] [E1] [P2] a call that is cut where it asks goes on in another session, which is asked', async () => {
