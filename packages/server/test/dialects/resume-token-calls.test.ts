@@ -32,6 +32,7 @@ function callOf(program: Program, more: Partial<ClientCall> = {}): ClientCall {
       throw new Error('nobody can be asked');
     },
     notify: () => Promise.resolve(),
+    waitUntil: () => undefined,
     toResult: (turn) => toToolResult(program.name, turn),
     ...more,
   };
