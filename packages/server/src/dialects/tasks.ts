@@ -20,7 +20,7 @@ const missingCapability = -32021;
 export const tasks: Dialect = {
   name: 'tasks',
   refused: multiRoundTrip.refused,
-  carries: (call) => call.requestState !== undefined && (isRefused(call) || knowsTasks(call)),
+  carries: (call) => call.requestState !== undefined && knowsTasks(call),
   serves: (call, host) => isRefused(call) || (knowsTasks(call) && host.settings.tasks !== undefined),
   answer: async (host, call) => {
     if (isRefused(call)) return refuse(call);
@@ -48,7 +48,7 @@ export const tasks: Dialect = {
 };
 
 /** Whether a client is refused for want of tasks, before anything runs. */
-function isRefused({ saga, method, client }: Pick<ClientCall, 'saga' | 'method' | 'client'>): boolean {
+export function isRefused({ saga, method, client }: Pick<ClientCall, 'saga' | 'method' | 'client'>): boolean {
   if (saga.task !== 'require' || method !== 'tools/call') return false;
   return client.era === 'legacy' || !declaresTasks(client.capabilities);
 }

@@ -129,6 +129,10 @@ describe('a call', () => {
       },
     );
     expect(legacy.last.result).toMatchObject({ isError: true });
+    // Nor does it help to bring what belongs to another dialect.
+    const params = { name: 'waits', arguments: { answers: {}, resumeToken: 'x' }, requestState: 'x' };
+    const other = await client.send('tools/call', params, 'waits');
+    expect(other.last.error).toMatchObject({ code: -32021 });
   });
 
   test('asks in the task what is asked beside something that runs', async () => {
