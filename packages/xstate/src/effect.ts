@@ -70,6 +70,9 @@ interface Self {
 async function runAlone(spec: StepSpec, input: unknown, self: Self): Promise<void> {
   const end = async (): Promise<StepEndEvent['end']> => {
     try {
+      // As in a saga: where the state that invoked it is left at once, it does not run.
+      await Promise.resolve();
+      if (self.getSnapshot().status !== 'active') return { output: undefined };
       const { signal } = new AbortController();
       const given: StepContext<unknown> = {
         input,

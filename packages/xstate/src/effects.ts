@@ -16,7 +16,9 @@ interface Work {
   attempts: number;
   notBefore: number;
   unknown: boolean;
-  running: { readonly base: string; readonly controller: AbortController } | undefined;
+  /** Which run of its path it is, once it has been tried. */
+  run: number | undefined;
+  running: AbortController | undefined;
 }
 
 /** What effects need of the turn they belong to. */
@@ -51,8 +53,8 @@ export class Effects implements EffectHost {
 
   /** An actor has started: it has an effect to be run. */
   begin(actor: LiveActor, spec: StepSpec, input: unknown): void {
-    const [attempts, notBefore, unknown] = this.#restored.get(actor)?.e ?? [0, 0, false];
-    this.#work.set(actor, { actor, spec, input, attempts, notBefore, unknown, running: undefined });
+    const [attempts, notBefore, unknown, run] = this.#restored.get(actor)?.e ?? [0, 0, false, undefined];
+    this.#work.set(actor, { actor, spec, input, attempts, notBefore, unknown, run, running: undefined });
   }
 
   /** Whether some run, be it that their actors were stopped. */
@@ -66,7 +68,7 @@ export class Effects implements EffectHost {
     for (const work of this.#work.values()) {
       const wanted = work.actor.getSnapshot().status === 'active';
       if (work.running !== undefined) {
-        if (!wanted) work.running.controller.abort(new Error('The state that invoked it was left.'));
+        if (!wanted) work.running.abort(new Error('The state that invoked it was left.'));
       } else if (!wanted) {
         this.#leave(work);
       } else if (work.notBefore <= runtime.now() && !defers()) {
@@ -77,7 +79,7 @@ export class Effects implements EffectHost {
 
   /** Tells all that run to stop. */
   abort(reason: unknown): void {
-    for (const { running } of this.#work.values()) running?.controller.abort(reason);
+    for (const { running } of this.#work.values()) running?.abort(reason);
   }
 
   /** When the next one is due that was put off: 0 for at once, undefined when there is none. */
@@ -88,8 +90,8 @@ export class Effects implements EffectHost {
 
   /** What a state keeps of one that was put off. */
   factsOf(actor: LiveActor): Pick<ActiveStepRecord, 'e'> {
-    const { attempts = 0, notBefore = 0, unknown = false } = this.#work.get(actor) ?? {};
-    return attempts === 0 && notBefore === 0 ? {} : { e: [attempts, notBefore, unknown] };
+    const { attempts = 0, notBefore = 0, unknown = false, run } = this.#work.get(actor) ?? {};
+    return run === undefined ? {} : { e: [attempts, notBefore, unknown, run] };
   }
 
   /** The machine has ended: what was put off does not run any more. */
@@ -107,11 +109,13 @@ export class Effects implements EffectHost {
   }
 
   // The nth run of a path has the same name on every fork, whatever ran beside it: so does its idempotency key. (E1)
-  #pathOf({ actor }: Work): string {
-    const base = pathOf(actor);
-    const beside = [...this.#work.values()].filter(({ running }) => running?.base === base).length;
-    const n = this.#options.ledger.runs(base) + beside + 1;
-    return n === 1 ? base : `${base}#${n}`;
+  #pathOf(work: Work): string {
+    const base = pathOf(work.actor);
+    if (work.run === undefined) {
+      const beside = [...this.#work.values()].filter(({ actor }) => pathOf(actor) === base);
+      work.run = 1 + Math.max(this.#options.ledger.lastRun(base), ...beside.map(({ run = 0 }) => run));
+    }
+    return work.run === 1 ? base : `${base}#${work.run}`;
   }
 
   #start(work: Work): void {
@@ -129,7 +133,7 @@ export class Effects implements EffectHost {
     const text = encode(work.input, { where: `input of '${path}'` });
     const { spec } = work;
     const controller = new AbortController();
-    work.running = { base: pathOf(work.actor), controller };
+    work.running = controller;
     // Each attempt gets an input of its own.
     const body = (step: object): unknown => spec.run({ ...step, input: decode(text) } as never);
     void runStep(run, { ...spec, run: body }, runtime, controller.signal)
@@ -144,6 +148,8 @@ export class Effects implements EffectHost {
     work.running = undefined;
     if (end.letter === 't') {
       [work.attempts, work.notBefore, work.unknown] = decode(end.text) as [number, number, boolean];
+      // Nothing was tried: its number is free again.
+      if (work.attempts === 0) work.run = undefined;
       if (!wanted) this.#leave(work);
     } else {
       this.#work.delete(actor);

@@ -34,8 +34,8 @@ export class Ledger {
     for (const { letter, path } of this.entries) this.#count(letter, path);
   }
 
-  /** How often the effect at a path was run. */
-  runs(path: string): number {
+  /** The number of the last run of the effect at a path, from 1; 0 where it was not run. */
+  lastRun(path: string): number {
     return this.#runs.get(path) ?? 0;
   }
 
@@ -108,7 +108,7 @@ export class Ledger {
 
   #count(letter: string, path: string): void {
     if (letter === 'b') return;
-    const [base] = path.split('#') as [string];
-    this.#runs.set(base, this.runs(base) + 1);
+    const [base, run = '1'] = path.split('#') as [string, string?];
+    this.#runs.set(base, Math.max(this.lastRun(base), Number(run)));
   }
 }

@@ -43,8 +43,8 @@ export interface ActiveStepRecord {
   readonly i?: unknown;
   /** The turn in which a client step was created, from the second one on: a part of its id. */
   readonly r?: number;
-  /** What came of an effect's attempts: how many there were, when the next one is due, whether one may have happened. */
-  readonly e?: readonly [attempts: number, notBefore: number, unknown: boolean];
+  /** What came of an effect's attempts: how many, when the next one is due, whether one may have happened; which run it is. */
+  readonly e?: readonly [attempts: number, notBefore: number, unknown: boolean, run: number | undefined];
 }
 
 /** Something that happens at a time: `[at, path of the actor, id, event, path of another target]`. */

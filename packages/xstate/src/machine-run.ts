@@ -6,7 +6,7 @@ import { hostEffects } from './effect-host.ts';
 import { Effects, type EffectsOptions } from './effects.ts';
 import { LaggingClock } from './lagging-clock.ts';
 import type { Restored } from './restore.ts';
-import { survey, type Survey } from './survey.ts';
+import { isIn, survey, type Survey } from './survey.ts';
 
 /**
  * A machine in motion for one turn. XState is synchronous between its three asynchronous sources: work that runs, a
@@ -85,17 +85,23 @@ export class MachineRun {
       // oxlint-disable-next-line no-await-in-loop -- what an action put off by a promise of its own has its turn
       await Promise.resolve();
       this.assertGoing();
+      const { next } = this.deadlines;
+      // All that happens at one time comes before anything that takes time: an effect whose state is left at once does
+      // not run.
+      if (this.active && next !== undefined && next.at <= this.#clock.now()) {
+        this.#fire(next);
+        continue;
+      }
       this.effects.startDue();
       const seen = survey(this.root);
-      const { next } = this.deadlines;
       if (this.effects.running || (this.active && (seen.promises.length > 0 || isBusy()))) {
         // oxlint-disable-next-line no-await-in-loop -- one after the other
         await this.#nextEnd(seen);
       } else if (this.active && next !== undefined && this.#clock.isPast(next.at)) {
         this.#clock.forwardTo(next.at);
-        this.#fire(next);
       } else {
         this.#clock.catchUp();
+        this.#forgetLostEvents();
         return seen;
       }
     }
@@ -125,7 +131,14 @@ export class MachineRun {
     const wait = Math.max(0, next.at - this.#clock.now());
     await Promise.race([ended, this.#runtime.sleep(wait, timer.signal)]);
     timer.abort();
-    if (this.active && next.at <= this.#clock.now() && this.deadlines.timers.includes(next)) this.#fire(next);
+  }
+
+  /** An event to an actor that is gone is lost: nobody waits for it. */
+  #forgetLostEvents(): void {
+    for (const timer of [...this.deadlines.timers]) {
+      const { target } = timer;
+      if (!isIn(this.root, target) || target.getSnapshot().status !== 'active') this.deadlines.remove(timer);
+    }
   }
 
   #fire(timer: (typeof this.deadlines.timers)[number]): void {

@@ -42,7 +42,7 @@ export function save(
   timers: readonly Timer[],
   factsOf: StepFacts,
 ): SagaRecord {
-  const records = timers.flatMap((timer) => saveTimer(root, timer));
+  const records = timers.map(saveTimer);
   const machine = saveMachine(root, factsOf);
   return { d: definition, x: xstateMajor, m: machine, ...(records.length === 0 ? {} : { t: records }) };
 }
@@ -217,18 +217,10 @@ function suffix(owner: LiveActor): string {
   return path === '' ? '' : ` of '${path}'`;
 }
 
-function saveTimer(root: LiveActor, { source, target, event, id, at }: Timer): readonly TimerRecord[] {
-  // What is sent to an actor that is gone is lost; so is its timer.
-  if (!isIn(root, source) || !isIn(root, target)) return [];
+function saveTimer({ source, target, event, id, at }: Timer): TimerRecord {
   const path = pathOf(source);
   const { type } = event as { readonly type: string };
   const implied = target === source && id === type && id.startsWith(afterMark);
-  if (implied && Object.keys(event).length === 1) return [[at, path, id.slice(afterMark.length)]];
-  return [target === source ? [at, path, id, event] : [at, path, id, event, pathOf(target)]];
-}
-
-function isIn(root: LiveActor, actor: LiveActor): boolean {
-  if (actor === root) return true;
-  const above = parentOf(actor);
-  return above?.getSnapshot().children?.[actor.id] === actor && isIn(root, above);
+  if (implied && Object.keys(event).length === 1) return [at, path, id.slice(afterMark.length)];
+  return target === source ? [at, path, id, event] : [at, path, id, event, pathOf(target)];
 }

@@ -68,3 +68,10 @@ export function actorAt(root: LiveActor, path: string): LiveActor | undefined {
   for (const id of path.split('/')) at = at?.getSnapshot().children?.[id];
   return at;
 }
+
+/** Whether an actor still belongs to the tree. */
+export function isIn(root: LiveActor, actor: LiveActor): boolean {
+  if (actor === root) return true;
+  const above = parentOf(actor);
+  return above?.getSnapshot().children?.[actor.id] === actor && isIn(root, above);
+}
