@@ -44,7 +44,12 @@ export async function acceptAnswer(
   }
 }
 
-async function checkedAnswer(spec: JournalledSpec, answer: ClientAnswer): Promise<Acceptance> {
+/**
+ * Checks an answer that nobody outside chose.
+ *
+ * @throws what the schema throws
+ */
+export async function checkedAnswer(spec: JournalledSpec, answer: ClientAnswer): Promise<Acceptance> {
   const given = { provenance: answer.provenance, agreement: agreementOf(answer) };
   if ('error' in answer) {
     const { code, message, data } = answer.error;

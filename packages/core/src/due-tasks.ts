@@ -6,6 +6,7 @@ import type { Head } from './head.ts';
 import type { Journal } from './journal.ts';
 import type { Runtime } from './program.ts';
 import { runTask, type TaskEnd } from './run-task.ts';
+import { waitsForClient } from './routes.ts';
 import { dueAt, startClock, timingOf } from './waits.ts';
 
 /** What the running of tasks needs to know of its turn. */
@@ -29,6 +30,8 @@ export class DueTasks {
   readonly #ends: { readonly task: Task; readonly end: TaskEnd }[] = [];
   #running = new Set<Task>();
   #held = 0;
+  /** How many server steps have ended in this turn. */
+  #effects = 0;
   #wake: (() => void) | undefined;
 
   constructor(options: DueTasksOptions) {
@@ -49,13 +52,22 @@ export class DueTasks {
         // oxlint-disable-next-line no-await-in-loop -- results are taken in the order of completion (U2)
         await this.#nextEnd();
       } else {
-        const wait = this.#shortWait();
+        const wait = this.#wait();
         if (wait === undefined) return;
-        this.#held += wait;
+        if (wait.hopeless !== undefined) {
+          this.#execution.record(wait.hopeless, { letter: 'C' }, undefined);
+          continue;
+        }
+        this.#held += wait.ms;
         // oxlint-disable-next-line no-await-in-loop -- a short wait is held (W6)
-        await this.#runtime.sleep(wait, this.#runtime.signal);
+        await this.#runtime.sleep(wait.ms, this.#runtime.signal);
       }
     }
+  }
+
+  /** Whether anything may still be run in this turn, or has to wait for the next one. (U4, W7) */
+  hasTime(now: number): boolean {
+    return !this.canSuspend || now < (this.#runtime.deadline ?? Number.POSITIVE_INFINITY);
   }
 
   /** Throws where the request was aborted. */
@@ -94,7 +106,7 @@ export class DueTasks {
     });
     const now = this.#runtime.now();
     const times = [...this.#execution.pending.values()]
-      .filter((task) => !isAskedOfClient(task.spec.kind) && task.running === undefined && !task.discarded)
+      .filter((task) => this.#isOpen(task))
       .map(dueAt)
       .filter((at) => at > now);
     if (times.length === 0) {
@@ -106,20 +118,25 @@ export class DueTasks {
     timer.abort();
   }
 
+  /** Whether a task is neither the client's nor running. */
+  #isOpen(task: Task): boolean {
+    return task.running === undefined && !task.discarded && !waitsForClient(task, this.#runtime);
+  }
+
   #startDue(): void {
-    const { journal } = this.#options;
+    const { journal, head } = this.#options;
     const now = this.#runtime.now();
     for (const task of this.#execution.pending.values()) {
-      if (isAskedOfClient(task.spec.kind) || task.running !== undefined || task.discarded) continue;
-      startClock(task, this.#options.head, now);
+      if (!this.#isOpen(task)) continue;
+      startClock(task, head, now);
       const timing = timingOf(task, now);
-      if (timing === 'waiting' || (task.spec.kind === 'step' && this.#isDeferred(task, now))) continue;
+      const letter = timing === 'over' ? 'y' : endAtOnce(task);
+      if (timing === 'waiting' || this.#isDeferred(task, letter, now)) continue;
       // Before it runs: what could not be recorded had better not happen.
       journal.assertRoom(this.#running.size + 1);
       task.running = new AbortController();
       this.#running.add(task);
-      if (timing === 'over' || task.spec.kind === 'sleep') {
-        const letter = timing === 'over' ? 'y' : 'k';
+      if (letter !== undefined) {
         this.#ends.push({ task, end: { entry: { letter }, value: undefined } });
         continue;
       }
@@ -130,40 +147,73 @@ export class DueTasks {
     }
   }
 
-  /** Whether a server step has to wait for the next turn: the time for it has not come, or is used up. (U4) */
-  #isDeferred(task: Task, now: number): boolean {
-    if (task.notBefore > now) return true;
-    if (!this.canSuspend) return false;
+  /** Whether a task has to wait for the next turn: the time for it has not come, or is used up. (U4) */
+  #isDeferred(task: Task, letter: string | undefined, now: number): boolean {
+    if (task.notBefore > now || !this.hasTime(now)) return true;
+    if (!this.canSuspend || letter !== undefined || !isEffect(task)) return false;
+    if (this.#runtime.checkpointAfterStep && this.#effects > 0) return true;
     const { commitFirst, head } = this.#options;
-    if (commitFirst && head.turn === 0 && this.#runtime.tokenBytes === 0) return true;
-    return now >= (this.#runtime.deadline ?? Number.POSITIVE_INFINITY);
+    return commitFirst && task.spec.kind !== 'poll' && head.turn === 0 && this.#runtime.tokenBytes === 0;
   }
 
-  /** How long to wait in this request, when there is nothing to do but wait, and not for long. (W6) */
-  #shortWait(): number | undefined {
+  /** How long to wait in this request, where there is nothing to do but wait; or what would take too long. (W6) */
+  #wait(): { readonly ms: number; readonly hopeless?: Task } | undefined {
     const tasks = [...this.#execution.pending.values()];
-    if (tasks.length === 0 || tasks.some(({ spec }) => isAskedOfClient(spec.kind))) return undefined;
+    const [first] = tasks.toSorted((one, other) => dueAt(one) - dueAt(other));
+    if (first === undefined || tasks.some((task) => waitsForClient(task, this.#runtime))) return undefined;
     const now = this.#runtime.now();
-    const due = Math.min(...tasks.map(dueAt));
-    const wait = due - now;
-    if (wait <= 0) return undefined;
-    const { deadline, maxHold } = this.#runtime;
-    if (!this.canSuspend || deadline === undefined) return wait;
-    return this.#held + wait <= maxHold && due <= deadline ? wait : undefined;
+    const ms = dueAt(first) - now;
+    if (ms <= 0) return undefined;
+    const { maxWait, holdsParts, deadline } = this.#runtime;
+    const room = this.#room(now);
+    const fits = ms <= room;
+    // Where the client gets no token, it is kept waiting by this request.
+    if ((!fits || deadline === undefined) && ms > maxWait && this.#isHopeless(first, now)) {
+      return { ms, hopeless: first };
+    }
+    if (fits) return { ms };
+    return holdsParts && room > 0 ? { ms: room } : undefined;
+  }
+
+  /** Whether a wait that nobody has the time for can be given up. */
+  #isHopeless({ spec }: Task, now: number): boolean {
+    return this.canSuspend && this.hasTime(now) && (spec.kind === 'sleep' || spec.kind === 'poll');
+  }
+
+  /** How long this request can still be held, in milliseconds. */
+  #room(now: number): number {
+    const { deadline, maxHold, checkpointAfterStep } = this.#runtime;
+    if (!this.canSuspend) return Number.POSITIVE_INFINITY;
+    if (checkpointAfterStep && this.#effects > 0) return 0;
+    return deadline === undefined ? Number.POSITIVE_INFINITY : Math.min(maxHold - this.#held, deadline - now);
   }
 
   #finish(task: Task, { entry, value }: TaskEnd): void {
     this.#running.delete(task);
     task.running = undefined;
     this.assertGoing();
-    if (entry === undefined) {
+    if (entry !== undefined && isEffect(task) && !'Cy'.includes(entry.letter)) this.#effects += 1;
+    if (task.discarded && (entry === undefined || isAskedOfClient(task.spec.kind))) {
+      // A poll that was not answered, or a question that was answered here for nobody.
+      this.#execution.record(task, { letter: 'w' }, undefined);
+    } else if (entry === undefined) {
       const { spec } = task;
       task.asked += 1;
       if (spec.kind === 'poll') task.until = this.#runtime.now() + spec.every;
-      if (task.discarded) this.#execution.record(task, { letter: 'w' }, undefined);
-      return;
+    } else {
+      if (entry.letter === 't' && !task.discarded) tried(task, value);
+      this.#execution.record(task, entry, value);
     }
-    if (entry.letter === 't' && !task.discarded) tried(task, value);
-    this.#execution.record(task, entry, value);
   }
+}
+
+/** The letter of what a task comes to without being run: a sleep is over, or nobody can answer. */
+function endAtOnce({ spec, route }: Task): 'k' | 'C' | undefined {
+  if (spec.kind === 'sleep') return 'k';
+  return route === 'cannot' ? 'C' : undefined;
+}
+
+/** Whether a task that runs here touches the world: it counts as a server step. */
+function isEffect({ spec }: Task): boolean {
+  return spec.kind === 'step' || spec.kind === 'poll' || isAskedOfClient(spec.kind);
 }

@@ -1,5 +1,4 @@
 import { closeBranch, endBranch, forkBranches, nestBranch, type BranchHost } from './branches.ts';
-import { decode, encode } from './codec.ts';
 import type { Command } from './command.ts';
 import type { CommandSpec, GroupSpec, JournalledSpec } from './command-spec.ts';
 import { SagaAborted, SagaError, type SagaCancelled } from './errors.ts';
@@ -246,10 +245,9 @@ export class Execution implements BranchHost, FiberHost {
       return false;
     }
     if (this.#journal.replaying) throw mismatchOf(this.#journal, [task]);
-    const text = encode(spec.kind === 'now' ? this.#events.runtime.now() : this.#events.info());
-    const letter = spec.kind === 'now' ? 'n' : 'i';
-    this.#journal.append({ letter, path, fingerprint: task.fingerprint, text });
-    return this.#give(decode(text));
+    if (spec.kind === 'now') this.#tasks.read(task, 'n', this.#events.runtime.now());
+    else this.#tasks.read(task, 'i', this.#events.info());
+    return true;
   }
 
   #fork(fiber: Fiber, spec: GroupSpec): boolean {

@@ -4,6 +4,7 @@ import { endGenerator } from './end-generator.ts';
 import { fingerprintOf } from './fingerprint-of.ts';
 import type { Scope } from './path.ts';
 import type { RetryPolicy } from './retry.ts';
+import type { Route } from './routes.ts';
 
 /** A command that waits for its outcome. */
 export interface Task {
@@ -13,6 +14,8 @@ export interface Task {
   readonly fiber: Fiber;
   /** A step's input as text: what a body or another run does to the value cannot reach this one. (R1) */
   input: string | undefined;
+  /** Where it goes in this turn, if it is a question and that has been asked. */
+  route: Route | undefined;
   /** Set while it runs here. */
   running: AbortController | undefined;
   /** How it is tried again, where the step itself does not say: a step of an undo has the policy of its undo. */
@@ -41,6 +44,7 @@ export function newTask(fiber: Fiber, spec: JournalledSpec, path: string): Task 
     fingerprint: fingerprintOf(spec),
     fiber,
     input: undefined,
+    route: undefined,
     running: undefined,
     retry: undefined,
     attempts: 0,

@@ -1,9 +1,10 @@
 import type { ClientAnswer } from './client-step.ts';
 import { encode } from './codec.ts';
 import { InvalidInput } from './errors.ts';
-import { entriesOf, kindOf, outcomes } from './journal.ts';
+import { entriesOf } from './journal.ts';
 import type { Json } from './json.ts';
 import type { EndRequest, Outcome, Program, ProgramState, Runtime, TimelineEntry } from './program.ts';
+import { kindOf, outcomes } from './letters.ts';
 import { isSameJson } from './same-json.ts';
 import { validate, type Schema } from './standard-schema.ts';
 import type { SagaBody } from './saga.ts';

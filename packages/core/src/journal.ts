@@ -2,90 +2,8 @@ import { revive } from './codec.ts';
 import { ReplayMismatch, SagaLimitExceeded, type StepFacts } from './errors.ts';
 import { mayHoldTag } from './may-hold-tag.ts';
 import type { Provenance } from './client-step.ts';
+import { kindOf, outcomes, provenanceLetters, provenanceOf, type Letter } from './letters.ts';
 import type { ProgramState } from './program.ts';
-
-/** The letter of an entry. */
-export type Letter =
-  | ('e' | 'p' | 'd' | 'x' | 'o' | 'm' | 'l' | 'q')
-  | ('s' | 'z' | 'v' | 'f' | 't' | 'w')
-  | ('n' | 'r' | 'u' | 'i' | 'c' | 'k')
-  | ('b' | 'g' | 'h' | 'y' | 'a' | 'j' | 'P');
-
-/** What an entry's letter says: the outcome, the stream its value stands in, and whether a client gave it. */
-export interface EntryOutcome {
-  readonly outcome: string;
-  readonly stream: 'client' | 'server' | 'none';
-  readonly answer: boolean;
-}
-
-/**
- * What an entry says became of a step. One letter each, since a token holds thousands of them; the letters are part
- * of the token's format.
- */
-export const outcomes: Readonly<Record<Letter, EntryOutcome>> = {
-  e: { outcome: 'accepted', stream: 'client', answer: true },
-  p: { outcome: 'accepted', stream: 'server', answer: true },
-  d: { outcome: 'declined', stream: 'none', answer: true },
-  x: { outcome: 'cancelled', stream: 'none', answer: true },
-  o: { outcome: 'accepted', stream: 'none', answer: true },
-  m: { outcome: 'answered', stream: 'client', answer: true },
-  l: { outcome: 'answered', stream: 'client', answer: true },
-  q: { outcome: 'failed at the client', stream: 'client', answer: true },
-  s: { outcome: 'done', stream: 'server', answer: false },
-  z: { outcome: 'done', stream: 'client', answer: false },
-  v: { outcome: 'done', stream: 'none', answer: false },
-  f: { outcome: 'failed', stream: 'server', answer: false },
-  t: { outcome: 'to be tried again', stream: 'server', answer: false },
-  w: { outcome: 'withdrawn', stream: 'none', answer: false },
-  n: { outcome: 'read', stream: 'server', answer: false },
-  r: { outcome: 'read', stream: 'server', answer: false },
-  u: { outcome: 'read', stream: 'server', answer: false },
-  i: { outcome: 'read', stream: 'server', answer: false },
-  c: { outcome: 'called', stream: 'server', answer: false },
-  k: { outcome: 'passed', stream: 'none', answer: false },
-  b: { outcome: 'can be undone by name', stream: 'server', answer: false },
-  g: { outcome: 'failed, outcome unknown', stream: 'server', answer: false },
-  h: { outcome: 'passed', stream: 'none', answer: false },
-  y: { outcome: 'timed out', stream: 'none', answer: false },
-  a: { outcome: 'ended from outside', stream: 'server', answer: false },
-  j: { outcome: 'patched', stream: 'none', answer: false },
-  P: { outcome: 'answered', stream: 'server', answer: false },
-};
-
-/** Which letters can answer which kind of command. */
-export const lettersOf: Readonly<Record<string, string>> = {
-  elicit: 'epdxqy',
-  elicitUrl: 'odxqy',
-  sample: 'mqy',
-  roots: 'lq',
-  step: 'szvftwg',
-  now: 'n',
-  random: 'rfw',
-  uuid: 'ufw',
-  info: 'i',
-  checkpoint: 'k',
-  call: 'cfw',
-  sleep: 'kw',
-  poll: 'Pfyw',
-  stepKey: 'rfw',
-  compensate: 'b',
-  pivot: 'h',
-  patched: 'j',
-  cancel: 'a',
-};
-
-/** Which kind of command an entry's letter tells of; where several could be, the most common one. */
-export function kindOf(letter: string): string {
-  if (letter === 'd' || letter === 'x' || letter === 'q' || letter === 'y') return 'client step';
-  return Object.entries(lettersOf).find(([, letters]) => letters.includes(letter))?.[0] ?? 'step';
-}
-
-const provenances: Readonly<Record<Provenance, string>> = {
-  client: 'c',
-  model: 'm',
-  server: 's',
-  'verified-url': 'u',
-};
 
 /** An entry to be added. */
 export interface NewEntry {
@@ -123,6 +41,8 @@ export class Journal {
   #limit: number;
   /** Most journals hold plain JSON only: one look at the texts spares a walk through every value. */
   readonly #tagged: boolean;
+  #last: ReadonlyMap<string, number> | undefined;
+  #answerers: Answerers | undefined;
 
   constructor(state: ProgramState, maxEntries: number) {
     this.#texts = { structure: state.structure, client: state.client, server: state.server };
@@ -218,7 +138,7 @@ export class Journal {
     this.#count += 1;
     const { letter, path, fingerprint, text, answer } = entry;
     const head = JSON.stringify(
-      answer === undefined ? letter + path : letter + provenances[answer.provenance] + path,
+      answer === undefined ? letter + path : letter + provenanceLetters[answer.provenance] + path,
     );
     const line =
       answer === undefined ? `${head},${fingerprint}` : `${head},${fingerprint},${answer.agreement}`;
@@ -254,6 +174,20 @@ export class Journal {
     return digests;
   }
 
+  /** Whether an entry about the step at `path` is still to be replayed. */
+  isAhead(path: string): boolean {
+    this.#last ??= lastOf(this.#structure);
+    return (this.#last.get(path) ?? -1) >= this.#at;
+  }
+
+  /** Who answered the step at `path`, as far as the journal has been read or written. Scanned when it is asked. */
+  answeredBy(path: string): Provenance | undefined {
+    const { structure } = this.#texts;
+    if (this.#answerers?.structure !== structure) this.#answerers = answerersOf(structure);
+    const found = this.#answerers.byPath.get(path);
+    return found !== undefined && found.index < this.#count ? found.provenance : undefined;
+  }
+
   #take(stream: 'client' | 'server'): unknown {
     const value = stream === 'client' ? this.#client[this.#clientAt++] : this.#server[this.#serverAt++];
     return this.#tagged ? revive(value) : value;
@@ -264,17 +198,49 @@ export class Journal {
   }
 }
 
+/** Who answered, by path, and with which entry: of the journal whose structure this is. */
+interface Answerers {
+  readonly structure: string;
+  readonly byPath: ReadonlyMap<string, { readonly index: number; readonly provenance: Provenance }>;
+}
+
+function answerersOf(structure: string): Answerers {
+  const byPath = new Map<string, { index: number; provenance: Provenance }>();
+  let index = 0;
+  for (const { path, provenance } of entriesOf(JSON.parse(`[${structure}]`) as (string | number)[])) {
+    if (provenance !== undefined) byPath.set(path, { index, provenance });
+    index += 1;
+  }
+  return { structure, byPath };
+}
+
+/** Where the last entry about each path stands. */
+function lastOf(structure: readonly (string | number)[]): ReadonlyMap<string, number> {
+  const last = new Map<string, number>();
+  for (const { at, path } of entriesOf(structure)) last.set(path, at);
+  return last;
+}
+
+/** An entry of a parsed structure, and where it stands in it. */
+interface Entry {
+  readonly at: number;
+  readonly letter: Letter;
+  readonly path: string;
+  readonly provenance: Provenance | undefined;
+  readonly agreement: number | undefined;
+}
+
 /** The entries of a parsed structure, one by one. */
-export function* entriesOf(
-  structure: readonly (string | number)[],
-): Generator<{ letter: Letter; path: string; agreement: number | undefined }> {
+export function* entriesOf(structure: readonly (string | number)[]): Generator<Entry> {
   for (let at = 0; at < structure.length;) {
     const head = structure[at] as string;
     const letter = head.charAt(0) as Letter;
     const { answer } = outcomes[letter];
     yield {
+      at,
       letter,
       path: head.slice(answer ? 2 : 1),
+      provenance: answer ? provenanceOf(head.charAt(1)) : undefined,
       agreement: answer ? (structure[at + 2] as number) : undefined,
     };
     at += answer ? 3 : 2;

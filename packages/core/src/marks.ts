@@ -1,7 +1,8 @@
 import { encode } from './codec.ts';
 import type { CommandSpec, JournalledSpec } from './command-spec.ts';
 import type { Task } from './fiber.ts';
-import type { Journal, Letter } from './journal.ts';
+import type { Journal } from './journal.ts';
+import type { Letter } from './letters.ts';
 import { mismatchOf } from './mismatch.ts';
 import type { Runtime } from './program.ts';
 import { undoMark } from './undo.ts';

@@ -1,9 +1,11 @@
 import type { ClientStep } from './client-step.ts';
 import { toClientStep } from './client-steps.ts';
 import { encode } from './codec.ts';
+import { isAskedOfClient } from './command-spec.ts';
 import type { Task } from './fiber.ts';
 import { encodeHead, type Head, type Wait } from './head.ts';
 import type { IgnoredAnswer, Outcome, ProgramState, Runtime } from './program.ts';
+import { waitsForClient } from './routes.ts';
 import { deadlineOf, dueAt, reportOf, startClock, toWait } from './waits.ts';
 
 /** A turn at its end, where everything waits. */
@@ -12,6 +14,8 @@ export interface WaitingTurn {
   readonly pending: readonly Task[];
   readonly reasons: ReadonlyMap<string, string>;
   readonly texts: Pick<ProgramState, 'structure' | 'client' | 'server'>;
+  /** What the client was asked before this turn. */
+  readonly before: Head['asked'];
   readonly head: Omit<Head, 'asked' | 'waits'>;
   readonly accepted: number;
   readonly ignored: readonly IgnoredAnswer[];
@@ -19,7 +23,7 @@ export interface WaitingTurn {
 
 /** The outcome of a turn that waits: what the client is asked, and the state to go on from. */
 export async function outcomeOfTurn(turn: WaitingTurn): Promise<Outcome> {
-  const { runtime, pending, reasons } = turn;
+  const { runtime, pending, reasons, before } = turn;
   const now = runtime.now();
   const steps: ClientStep[] = [];
   // Without a prototype, since `__proto__` is an id like any other.
@@ -35,8 +39,11 @@ export async function outcomeOfTurn(turn: WaitingTurn): Promise<Outcome> {
     const report = reportOf(task, now);
     if (report !== undefined) content.push(report);
     deadline = Math.max(deadline, deadlineOf(task) ?? 0);
-    const step = toClientStep(task.spec, task.path);
+    const step = waitsForClient(task, runtime) ? toClientStep(task.spec, task.path) : undefined;
     if (step === undefined) {
+      // It is answered here, in another turn; what was asked before may be answered until then.
+      const known = isAskedOfClient(task.spec.kind) && Object.hasOwn(before, task.path);
+      if (known) asked[task.path] = before[task.path] as string;
       due = Math.min(due, dueAt(task));
       deadline = Math.max(deadline, dueAt(task));
       continue;

@@ -1,5 +1,6 @@
 import type { JournalledSpec } from './command-spec.ts';
-import { ElicitationRefused, StepError, StepTimedOut, type StepErrorData } from './errors.ts';
+import { ClientCannot, ElicitationRefused, StepError, StepTimedOut, type StepErrorData } from './errors.ts';
+import { needOf } from './routes.ts';
 
 /** What a body gets for a recorded outcome: a value, or something thrown. */
 export interface BodyOutcome {
@@ -23,6 +24,8 @@ export function outcomeOf(spec: JournalledSpec, path: string, letter: string, va
       return { failed: true, value: new StepError(path, value as StepErrorData) };
     case 'y':
       return { failed: true, value: new StepTimedOut(path) };
+    case 'C':
+      return { failed: true, value: new ClientCannot(path, needOf(spec)) };
     case 'e':
     case 'p':
       return {

@@ -28,11 +28,12 @@ export function checkedTtl(id: string, ttl: number | undefined): number | undefi
  * kind; in a nested scope the scope's path stands before it: `ship/label#2`.
  */
 export class Scope {
-  readonly #prefix: string;
+  /** What stands before each id. */
+  readonly prefix: string;
   readonly #seen = new Map<string, { uses: number }>();
 
   constructor(prefix: string) {
-    this.#prefix = prefix;
+    this.prefix = prefix;
   }
 
   /** The path of the next use of `id`. */
@@ -40,11 +41,11 @@ export class Scope {
     const seen = this.#seen.get(id);
     if (seen === undefined) {
       this.#seen.set(id, { uses: 1 });
-      return this.#prefix + id;
+      return this.prefix + id;
     }
     // In place: a step in a loop comes here on every replay, and a second look into the map is what it costs most.
     seen.uses += 1;
-    return `${this.#prefix}${id}#${seen.uses}`;
+    return `${this.prefix}${id}#${seen.uses}`;
   }
 
   /** The scope below the next use of `id`. */

@@ -1,3 +1,4 @@
+import type { Provenance } from './client-step.ts';
 import { command, type Command } from './command.ts';
 import type { Json } from './json.ts';
 
@@ -11,6 +12,12 @@ export interface SagaInfo {
   readonly tokenBytes: number;
   /** What the client declared that it can do; undefined when that is not known. */
   readonly capabilities: Json | undefined;
+  /**
+   * Who gave the answer to a question of this scope, or to the one with this full path: `client`, `model` (in tool
+   * arguments), `server` (a fallback, or the host's model), `verified-url`. Undefined where it is not answered here yet.
+   * The same under replay. (T14)
+   */
+  readonly answeredBy: (id: string) => Provenance | undefined;
 }
 
 /** The time, in milliseconds since the epoch: read once, the same under replay and on every fork from here. */

@@ -1,4 +1,7 @@
-import type { ClientNeed } from './client-step.ts';
+import type { ClientNeed, Provenance } from './client-step.ts';
+import { isAskedOfClient, type JournalledSpec } from './command-spec.ts';
+import type { Task } from './fiber.ts';
+import type { Runtime } from './program.ts';
 
 /** A question of the saga, as far as a host has to know it to say where it goes. */
 export interface Question {
@@ -15,3 +18,72 @@ export interface Question {
  * can, which is `ClientCannot` at the step. (W3)
  */
 export type Route = 'ask' | 'fallback' | 'host' | 'cannot';
+
+/** What a client must be able to do for a command; `wait` for one that takes time. */
+export function needOf({ kind }: JournalledSpec): ClientNeed | 'wait' {
+  switch (kind) {
+    case 'elicit':
+      return 'elicitation';
+    case 'elicitUrl':
+      return 'elicitation.url';
+    case 'sample':
+      return 'sampling';
+    case 'roots':
+      return 'roots';
+    case 'checkpoint':
+    case 'step':
+    case 'call':
+    case 'now':
+    case 'random':
+    case 'uuid':
+    case 'info':
+    case 'sleep':
+    case 'poll':
+    case 'stepKey':
+      return 'wait';
+  }
+}
+
+/** A command as a question, or undefined where it asks nothing. */
+function questionOf(spec: JournalledSpec): Question | undefined {
+  const need = needOf(spec);
+  if (need === 'wait') return undefined;
+  return {
+    need,
+    accept: 'accept' in spec ? spec.accept : undefined,
+    hasFallback: 'fallback' in spec && spec.fallback !== undefined,
+  };
+}
+
+/** Where a question goes in this turn: the runtime says so, once. A way that it does not have leads nowhere. */
+export function routeOf(
+  task: Pick<Task, 'spec' | 'route'>,
+  runtime: Pick<Runtime, 'route'>,
+): Route | undefined {
+  if (task.route !== undefined) return task.route;
+  const question = questionOf(task.spec);
+  if (question === undefined) return undefined;
+  const route = runtime.route(question);
+  const leads =
+    route === 'fallback' ? question.hasFallback : route !== 'host' || question.need === 'sampling';
+  task.route = leads ? route : 'cannot';
+  return task.route;
+}
+
+/** Whether a command waits for the client in this turn, and not for something that runs here. */
+export function waitsForClient(task: Task, runtime: Pick<Runtime, 'route'>): boolean {
+  if (!isAskedOfClient(task.spec.kind)) return false;
+  return task.spec.kind === 'checkpoint' || routeOf(task, runtime) === 'ask';
+}
+
+/** Whether an answer from there counts: never a model's, where the author wants the client's. (T14) */
+export function isAccepted(
+  spec: JournalledSpec,
+  provenance: Provenance,
+  runtime: Pick<Runtime, 'accepts'>,
+): boolean {
+  const question = questionOf(spec);
+  if (question === undefined) return true;
+  if (question.accept === 'client' && provenance === 'model') return false;
+  return runtime.accepts(provenance, question);
+}

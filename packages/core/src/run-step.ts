@@ -59,13 +59,17 @@ export async function runStep(
     }
     runtime.observe({ ...facts, type: 'retrying', error });
     const notBefore = runtime.now() + delay;
-    if (runtime.deadline !== undefined && (notBefore > runtime.deadline || delay > runtime.maxHold)) {
-      return later(task, attempt, notBefore);
-    }
+    if (isForLater(notBefore, delay, runtime)) return later(task, attempt, notBefore);
     // oxlint-disable-next-line no-await-in-loop -- backoff
     await runtime.sleep(delay, signal);
     if (signal.aborted) return failed(task, error);
   }
+}
+
+/** Whether a backoff is waited for in another turn. */
+function isForLater(notBefore: number, delay: number, runtime: Runtime): boolean {
+  const { deadline, maxHold, checkpointAfterStep } = runtime;
+  return checkpointAfterStep || (deadline !== undefined && (notBefore > deadline || delay > maxHold));
 }
 
 function later(task: StepRun, attempts: number, notBefore: number): StepEnd {

@@ -1,3 +1,4 @@
+import { answerHere } from './answer-here.ts';
 import { decode, encode } from './codec.ts';
 import type { CallSpec, PollSpec } from './command-spec.ts';
 import type { Task } from './fiber.ts';
@@ -41,10 +42,11 @@ async function run(task: Task, runtime: Runtime, signal: AbortSignal): Promise<T
       return await ask(spec, runtime, signal, task.asked + 1);
     case 'call':
       return await parseArguments(spec);
-    case 'sleep':
     case 'elicit':
-    case 'elicitUrl':
     case 'sample':
+      return await answerHere(spec, path, runtime, signal);
+    case 'sleep':
+    case 'elicitUrl':
     case 'roots':
     case 'checkpoint':
     case 'now':

@@ -1,12 +1,15 @@
 import { isAskedOfClient, type JournalledSpec } from './command-spec.ts';
+import { decode, encode } from './codec.ts';
 import type { Ending } from './ending.ts';
 import { SagaError } from './errors.ts';
 import { newTask, tried, type Fiber, type Task } from './fiber.ts';
 import { fingerprintOf } from './fingerprint-of.ts';
-import { lettersOf, type Journal, type NewEntry } from './journal.ts';
+import type { Journal, NewEntry } from './journal.ts';
+import { lettersOf } from './letters.ts';
 import type { Marks } from './marks.ts';
 import { mismatchOf } from './mismatch.ts';
 import { outcomeOf } from './outcome-of.ts';
+import { toSagaInfo } from './saga-info.ts';
 import type { Scheduler } from './scheduler.ts';
 import type { SealedUndo, UndoStack } from './undo-stack.ts';
 
@@ -112,24 +115,49 @@ export class Tasks {
     return true;
   }
 
+  /** Records what a task reads at once, and has it in the scheduler. */
+  read(task: Task, letter: 'n' | 'i', value: unknown): void {
+    const { path, fingerprint } = task;
+    const text = encode(value);
+    this.#journal.append({ letter, path, fingerprint, text });
+    this.#outcome(task, letter, decode(text));
+  }
+
   /** Withdraws a task that waits for the client or has not been started; false when it has to be awaited. */
   withdraw(task: Task): boolean {
-    if (!isAskedOfClient(task.spec.kind)) {
-      task.discarded = true;
-      task.running?.abort(new SagaError('A sibling of this step failed.'));
-      const journal = this.#journal;
-      if (journal.replaying) {
-        // Had it not been started then, the journal says so next: at once, as it was recorded at once.
-        if (journal.letter !== 'w' || !journal.isAbout(task.path)) return false;
-        this.consume(task);
-      } else if (task.running === undefined) {
-        this.record(task, { letter: 'w' }, undefined);
-      } else {
-        return false;
-      }
-    }
+    const isQuestion = isAskedOfClient(task.spec.kind);
+    if (isQuestion ? this.#runsHere(task) : !this.#isUnstarted(task)) return false;
     this.leave(task);
     return true;
+  }
+
+  /** Aborts a question that something here answers. Where nobody does, it is withdrawn without an entry. */
+  #runsHere(task: Task): boolean {
+    const journal = this.#journal;
+    const runs = journal.replaying ? journal.isAhead(task.path) : task.running !== undefined;
+    if (runs) this.#discard(task);
+    return runs;
+  }
+
+  /** Aborts what is no question, and records it as withdrawn where it has not been started. */
+  #isUnstarted(task: Task): boolean {
+    this.#discard(task);
+    const journal = this.#journal;
+    if (journal.replaying) {
+      // Had it not been started then, the journal says so next: at once, as it was recorded at once.
+      if (journal.letter !== 'w' || !journal.isAbout(task.path)) return false;
+      this.consume(task);
+    } else if (task.running === undefined) {
+      this.record(task, { letter: 'w' }, undefined);
+    } else {
+      return false;
+    }
+    return true;
+  }
+
+  #discard(task: Task): void {
+    task.discarded = true;
+    task.running?.abort(new SagaError('A sibling of this step failed.'));
   }
 
   /** Notes what a task did whose body cannot be told of it any more. */
@@ -155,9 +183,9 @@ export class Tasks {
     else if (letter === 'g' || (letter === 'w' && unknown)) this.#host.stack.unknown(path, spec);
   }
 
-  #outcome({ spec, path }: Task, letter: string, value: unknown): void {
+  #outcome({ spec, path, fiber }: Task, letter: string, value: unknown): void {
     const given = outcomeOf(spec, path, letter, value);
     this.#fibers.how = given.failed ? 'throw' : 'next';
-    this.#fibers.value = given.value;
+    this.#fibers.value = spec.kind === 'info' ? toSagaInfo(value, fiber.scope, this.#journal) : given.value;
   }
 }

@@ -1,18 +1,15 @@
-import { acceptAnswer, agreementOf } from './accept-answer.ts';
+import { Answers } from './answers.ts';
 import type { ClientAnswer } from './client-step.ts';
-import { toClientStep } from './client-steps.ts';
-import { isAskedOfClient } from './command-spec.ts';
 import { AnswerConflict, ReplayMismatch, SagaCancelled, TurnAborted } from './errors.ts';
 import { Execution, type ExecutionEvents } from './execution.ts';
-import type { Task } from './fiber.ts';
 import type { GeneratorProgramOptions } from './generator-program.ts';
 import { DueTasks } from './due-tasks.ts';
 import { decodeHead, encodeHead, type Head } from './head.ts';
 import { Journal } from './journal.ts';
-import { digestOfStep, outcomeOfTurn } from './outcome-of-turn.ts';
-import type { EndRequest, IgnoredAnswer, Outcome, ProgramState, Runtime } from './program.ts';
+import { outcomeOfTurn } from './outcome-of-turn.ts';
+import type { EndRequest, Outcome, ProgramState, Runtime } from './program.ts';
 import { startBody } from './start-body.ts';
-import { startClock, timingOf } from './waits.ts';
+import { startClock } from './waits.ts';
 
 /**
  * One turn of a generator saga: replay, take the client's answers in the order asked, run what runs here, and stop
@@ -29,9 +26,7 @@ export class Turn implements ExecutionEvents {
   readonly #journal: Journal;
   readonly #execution: Execution;
   readonly #due: DueTasks;
-  readonly #ignored: IgnoredAnswer[] = [];
-  readonly #reasons = new Map<string, string>();
-  #accepted = 0;
+  readonly #answers: Answers;
   #isCancelled = false;
   #progress: number | undefined;
   #mismatch: Head['mismatch'];
@@ -56,6 +51,14 @@ export class Turn implements ExecutionEvents {
       head: this.#head,
       commitFirst,
     });
+    this.#answers = new Answers({
+      name: options.name,
+      execution: this.#execution,
+      journal: this.#journal,
+      runtime,
+      head: this.#head,
+      due: this.#due,
+    });
   }
 
   /** Takes the turn. */
@@ -70,8 +73,8 @@ export class Turn implements ExecutionEvents {
       try {
         this.#start();
         if (end === undefined) {
-          this.#assertAgreement(answers);
-          await this.#deliver(answers);
+          this.#answers.assertAgreement(answers);
+          await this.#answers.deliver(answers);
         } else if (end.error instanceof SagaCancelled) {
           this.#execution.cancel(end.error);
         } else {
@@ -91,7 +94,7 @@ export class Turn implements ExecutionEvents {
       const mismatch = this.#left && error instanceof ReplayMismatch ? this.#newMismatch() : undefined;
       if (mismatch !== undefined) return await this.#again(mismatch).take(answers, end);
       if (!this.#isLeftAsItIs(error)) this.#execution.ending.giveUp();
-      return { status: 'failed', error, ...this.#execution.ending.report, ignored: this.#ignored };
+      return { status: 'failed', error, ...this.#execution.ending.report, ignored: this.#answers.ignored };
     } finally {
       this.runtime.signal.removeEventListener('abort', abort);
     }
@@ -199,88 +202,25 @@ export class Turn implements ExecutionEvents {
     };
   }
 
-  // The client may repeat all it ever answered; what it repeats must be what it said. (W4)
-  #assertAgreement(answers: ReadonlyMap<string, ClientAnswer>): void {
-    if (answers.size === 0) return;
-    const answered = this.#journal.answered();
-    for (const [stepId, answer] of answers) {
-      const kind = this.#execution.pending.get(stepId)?.spec.kind;
-      if (kind !== undefined && kind !== 'checkpoint' && isAskedOfClient(kind)) continue;
-      const agreed = answered.get(stepId);
-      if (agreed === undefined) this.#ignored.push({ stepId, why: 'unknown' });
-      else if (agreed !== agreementOf(answer)) throw new AnswerConflict(stepId);
-    }
-  }
-
-  async #deliver(answers: ReadonlyMap<string, ClientAnswer>): Promise<void> {
-    const { pending } = this.#execution;
-    const asked = [...pending.values()].filter((task) => isAskedOfClient(task.spec.kind));
-    for (const task of asked) {
-      // An answer before this one may have ended the branch that asked.
-      if (pending.get(task.path) !== task) {
-        if (answers.has(task.path)) this.#ignored.push({ stepId: task.path, why: 'unknown' });
-        continue;
-      }
-      if (task.spec.kind === 'checkpoint') {
-        if (this.#head.turn > 0) this.#execution.record(task, { letter: 'k' }, undefined);
-        continue;
-      }
-      if (timingOf(task, this.runtime.now()) === 'over') {
-        this.#execution.record(task, { letter: 'y' }, undefined);
-        continue;
-      }
-      const answer = answers.get(task.path);
-      // oxlint-disable-next-line no-await-in-loop -- answers are delivered in the order asked (U2)
-      if (answer !== undefined) await this.#answer(task, answer);
-    }
-  }
-
-  async #answer(task: Task, answer: ClientAnswer): Promise<void> {
-    const stepId = task.path;
-    const step = toClientStep(task.spec, stepId);
-    const digest = step === undefined ? '' : await digestOfStep(this.runtime, step);
-    if (this.#head.asked[stepId] !== digest) {
-      this.#reasons.set(stepId, 'the question has changed since it was asked: please answer it as it is now');
-      this.#ignored.push({ stepId, why: 'asked otherwise' });
-      // Asked otherwise in every turn, it is never answered.
-      this.runtime.warn?.(
-        `Saga '${this.#options.name}' asks '${stepId}' otherwise than before, so its answer was not used. Was it ` +
-          'changed, or is its message made of something that varies? Read the time with now(), randomness with random().',
-      );
-      return;
-    }
-    const acceptance = await acceptAnswer(task.spec, answer, (error) =>
-      this.runtime.observe({ type: 'failed', kind: task.spec.kind, path: stepId, error }),
-    );
-    this.#due.assertGoing();
-    if ('reason' in acceptance) {
-      this.#reasons.set(stepId, acceptance.reason);
-      this.#ignored.push({ stepId, why: 'invalid' });
-      return;
-    }
-    this.#accepted += 1;
-    this.runtime.observe({ type: 'answered', kind: task.spec.kind, path: stepId });
-    this.#execution.record(task, acceptance.entry, acceptance.value);
-  }
-
   async #outcome(): Promise<Outcome> {
     const { end, report } = this.#execution.ending;
-    const ignored = this.#ignored;
+    const { ignored, reasons, accepted } = this.#answers;
     if (end !== undefined) {
       this.#warnOfFloats();
       if ('result' in end) return { status: 'completed', result: end.result, ignored };
       if ('error' in end) return { status: 'failed', error: end.error, ...report, ignored };
-      const told = { progress: this.#progress, accepted: this.#accepted, ignored };
+      const told = { progress: this.#progress, accepted, ignored };
       return { status: 'continued', ...end.next, ...told };
     }
-    const { turn, input } = this.#head;
+    const { turn, input, asked } = this.#head;
     return await outcomeOfTurn({
       runtime: this.runtime,
       pending: [...this.#execution.pending.values()],
-      reasons: this.#reasons,
+      reasons,
       texts: this.#journal.texts(),
+      before: asked,
       head: { turn: turn + 1, input, progress: this.#progress, mismatch: this.#mismatch },
-      accepted: this.#accepted,
+      accepted,
       ignored,
     });
   }

@@ -1,12 +1,18 @@
 import type { Runtime } from '@mcp-saga/core';
 import { TurnAborted } from '@mcp-saga/core';
 import { relay, whenEnded, withoutEchoes, type LiveActor, type makeRoot } from './adapter.ts';
-import { Deadlines } from './deadlines.ts';
+import { Deadlines, type Timer } from './deadlines.ts';
 import { hostEffects } from './effect-host.ts';
 import { Effects, type EffectsOptions } from './effects.ts';
 import { LaggingClock } from './lagging-clock.ts';
 import type { Restored } from './restore.ts';
 import { isIn, survey, type Survey } from './survey.ts';
+
+/** What a run needs of its turn. */
+export interface MachineRunOptions extends Pick<EffectsOptions, 'ledger' | 'nameOf' | 'defers'> {
+  /** Whether delays may pass: they do not while somebody only asks how things stand. (W7) */
+  readonly passesTime: boolean;
+}
 
 /**
  * A machine in motion for one turn. XState is synchronous between its three asynchronous sources: work that runs, a
@@ -18,20 +24,18 @@ export class MachineRun {
   readonly effects: Effects;
 
   readonly #runtime: Runtime;
+  readonly #passesTime: boolean;
   readonly #clock: LaggingClock;
   readonly #started: ReturnType<typeof makeRoot>;
   readonly #watched = new WeakSet<LiveActor>();
   #wake: () => void = () => undefined;
 
-  constructor(
-    made: Restored,
-    runtime: Runtime,
-    options: Pick<EffectsOptions, 'ledger' | 'nameOf' | 'defers'>,
-  ) {
+  constructor(made: Restored, runtime: Runtime, options: MachineRunOptions) {
     const { root, timers, steps } = made;
     this.root = root;
     this.#started = root;
     this.#runtime = runtime;
+    this.#passesTime = options.passesTime;
     this.#clock = new LaggingClock(() => runtime.now());
     this.deadlines = new Deadlines(() => this.#clock.now());
     for (const timer of timers) this.deadlines.add(timer);
@@ -85,10 +89,10 @@ export class MachineRun {
       // oxlint-disable-next-line no-await-in-loop -- what an action put off by a promise of its own has its turn
       await Promise.resolve();
       this.assertGoing();
-      const { next } = this.deadlines;
+      const next = this.#passesTime && this.active ? this.deadlines.next : undefined;
       // All that happens at one time comes before anything that takes time: an effect whose state is left at once does
       // not run.
-      if (this.active && next !== undefined && next.at <= this.#clock.now()) {
+      if (next !== undefined && next.at <= this.#clock.now()) {
         this.#fire(next);
         continue;
       }
@@ -96,8 +100,8 @@ export class MachineRun {
       const seen = survey(this.root);
       if (this.effects.running || (this.active && (seen.promises.length > 0 || isBusy()))) {
         // oxlint-disable-next-line no-await-in-loop -- one after the other
-        await this.#nextEnd(seen);
-      } else if (this.active && next !== undefined && this.#clock.isPast(next.at)) {
+        await this.#nextEnd(seen, next);
+      } else if (next !== undefined && this.#clock.isPast(next.at)) {
         this.#clock.forwardTo(next.at);
       } else {
         this.#clock.catchUp();
@@ -113,7 +117,7 @@ export class MachineRun {
   }
 
   /** Waits for what runs, and no longer than until a delay is over: it may be the time that the work has. */
-  async #nextEnd({ promises }: Survey): Promise<void> {
+  async #nextEnd({ promises }: Survey, next: Timer | undefined): Promise<void> {
     const ended = new Promise<void>((resolve) => {
       this.#wake = resolve;
     });
@@ -122,7 +126,6 @@ export class MachineRun {
       this.#watched.add(actor);
       whenEnded(actor, () => this.wake());
     }
-    const next = this.active ? this.deadlines.next : undefined;
     if (next === undefined) {
       await ended;
       return;
@@ -141,7 +144,7 @@ export class MachineRun {
     }
   }
 
-  #fire(timer: (typeof this.deadlines.timers)[number]): void {
+  #fire(timer: Timer): void {
     this.deadlines.remove(timer);
     const { source, target, event } = timer;
     if (target.getSnapshot().status === 'active') {

@@ -77,6 +77,7 @@ export class MachineTurn {
       ledger: this.#ledger,
       nameOf: this.#options.nameOf,
       defers: () => this.#defers(),
+      passesTime: this.#hasTime(),
     });
     this.#run = run;
     run.start(isNew);
@@ -98,7 +99,7 @@ export class MachineTurn {
       const seen = await run.settle(busy);
       // oxlint-disable-next-line no-await-in-loop -- the last time round
       if (!run.active) return await this.#ended(run);
-      if (this.#questions.route(seen.asks)) continue;
+      if (this.#questions.route(seen.asks, this.#defers())) continue;
       const wait = this.#shortWait(run, seen);
       // oxlint-disable-next-line no-await-in-loop -- the last time round
       if (wait === undefined) return await this.#suspended(run, seen);
@@ -124,7 +125,7 @@ export class MachineTurn {
   }
 
   async #suspended(run: MachineRun, { asks }: Survey): Promise<Outcome> {
-    const due = dueOf(run);
+    const due = this.#dueOf(run, asks);
     if (asks.length === 0 && due === undefined) {
       throw new MachineStuck(this.#options.name, formatValue(run.root.getSnapshot().value));
     }
@@ -175,24 +176,51 @@ export class MachineTurn {
 
   /** Whether effects have to wait for the next turn. (U4, E1) */
   #defers(): boolean {
-    const { deadline, tokenBytes, checkpointAfterStep } = this.#runtime;
+    const { tokenBytes, checkpointAfterStep } = this.#runtime;
     if (this.#options.commitFirst && this.#head.turn === 0 && tokenBytes === 0) return true;
-    if (checkpointAfterStep && (this.#run?.effects.ended ?? 0) > 0) return true;
-    return deadline !== undefined && this.#runtime.now() >= deadline;
+    return (checkpointAfterStep && this.#hasActed()) || !this.#hasTime();
+  }
+
+  /** Whether something ran here in this turn that touches the world. */
+  #hasActed(): boolean {
+    return this.#questions.answeredHere + (this.#run?.effects.ended ?? 0) > 0;
+  }
+
+  /** Whether anything may still happen in this turn. (U4, W7) */
+  #hasTime(): boolean {
+    return this.#runtime.now() < (this.#runtime.deadline ?? Number.POSITIVE_INFINITY);
   }
 
   /** How long to wait in this request, when there is nothing to do but wait, and not for long. (W6) */
   #shortWait(run: MachineRun, { asks }: Survey): number | undefined {
-    const due = dueOf(run);
-    if (asks.length > 0 || due === undefined) return undefined;
-    const { deadline, maxHold, maxWait, holdsParts } = this.#runtime;
+    const due = this.#dueOf(run, asks);
+    if (due === undefined || asks.some((at) => this.#questions.isAsked(at))) return undefined;
+    const { maxWait, holdsParts, deadline } = this.#runtime;
     const wait = due - this.#runtime.now();
     if (wait <= 0) return undefined;
-    if (wait > maxWait) throw new ClientCannot(formatValue(run.root.getSnapshot().value), 'wait');
-    if (deadline === undefined) return wait;
-    if (this.#held + wait <= maxHold && due <= deadline) return wait;
-    const part = Math.min(maxHold - this.#held, deadline - this.#runtime.now());
-    return holdsParts && part > 0 ? Math.min(wait, part) : undefined;
+    const room = this.#room();
+    const fits = wait <= room;
+    // Where the client gets no token, it is kept waiting by this request. No step could be told: the machine waits itself.
+    if ((!fits || deadline === undefined) && wait > maxWait && this.#hasTime()) {
+      throw new ClientCannot(formatValue(run.root.getSnapshot().value), 'wait');
+    }
+    if (fits) return wait;
+    return holdsParts && room > 0 ? room : undefined;
+  }
+
+  /** How long this request can still be held, in milliseconds. */
+  #room(): number {
+    const { deadline, maxHold, checkpointAfterStep } = this.#runtime;
+    if (checkpointAfterStep && this.#hasActed()) return 0;
+    if (deadline === undefined) return Number.POSITIVE_INFINITY;
+    return Math.min(maxHold - this.#held, deadline - this.#runtime.now());
+  }
+
+  /** When something happens by itself: 0 for what was put off to the next turn. */
+  #dueOf(run: MachineRun, asks: readonly SurveyedActor[]): number | undefined {
+    const times = [run.effects.nextDue, run.deadlines.next?.at].filter((at) => at !== undefined);
+    if (!asks.every((at) => this.#questions.isAsked(at))) times.push(0);
+    return times.length === 0 ? undefined : Math.min(...times);
   }
 
   /** The path of a step; one that was created after the first turn has the turn behind it: no id is used twice. */
@@ -204,12 +232,6 @@ export class MachineTurn {
     }
     return round === 1 ? path : `${path}@${round}`;
   }
-}
-
-/** When something happens by itself: 0 for an effect that was put off to the next turn. */
-function dueOf(run: MachineRun): number | undefined {
-  const times = [run.effects.nextDue, run.deadlines.next?.at].filter((at) => at !== undefined);
-  return times.length === 0 ? undefined : Math.min(...times);
 }
 
 function formatValue(value: StateValue | undefined): string {

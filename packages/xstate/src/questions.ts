@@ -1,17 +1,26 @@
 import {
   ClientCannot,
+  decode,
   StepError,
   type ClientAnswer,
-  type ClientNeed,
   type ClientStep,
   type IgnoredAnswer,
-  type Json,
-  type Question,
+  type Route,
   type Runtime,
+  type StepErrorData,
 } from '@mcp-saga/core';
-import { acceptAnswer, digestOfStep, outcomeOf, runStep, toClientStep } from '@mcp-saga/core/program';
+import {
+  acceptAnswer,
+  answerHere,
+  digestOfStep,
+  encodeError,
+  isAccepted,
+  needOf,
+  outcomeOf,
+  routeOf,
+  toClientStep,
+} from '@mcp-saga/core/program';
 import type { LiveActor } from './adapter.ts';
-import { fallbackSpec } from './fallback.ts';
 import { invalidAnswer } from './step-error.ts';
 import { askOf, type AskSpec, type StepEnd } from './step-logic.ts';
 import type { SurveyedActor } from './survey.ts';
@@ -32,11 +41,13 @@ export interface QuestionsOptions {
 export class Questions {
   /** How many of the client's answers were accepted. */
   accepted = 0;
+  /** How many questions were answered here. */
+  answeredHere = 0;
   readonly ignored: IgnoredAnswer[] = [];
 
   readonly #options: QuestionsOptions;
   readonly #reasons = new Map<string, string>();
-  readonly #routed = new WeakSet<LiveActor>();
+  readonly #routes = new WeakMap<LiveActor, Route>();
   readonly #answering = new Map<LiveActor, AbortController>();
 
   constructor(options: QuestionsOptions) {
@@ -54,37 +65,54 @@ export class Questions {
 
   /** Hands answers to the steps that wait for them, in the order of the tree. All are checked before any is delivered. */
   async deliver(asks: readonly SurveyedActor[], answers: ReadonlyMap<string, ClientAnswer>): Promise<void> {
-    const ends: { readonly at: SurveyedActor; readonly end: StepEnd }[] = [];
+    const ends: { readonly at: SurveyedActor; readonly ended: StepEnd }[] = [];
     const known = new Set(asks.map((at) => this.#options.idOf(at)));
     for (const stepId of answers.keys()) if (!known.has(stepId)) this.#ignore(stepId, 'unknown');
     for (const at of asks) {
       const answer = answers.get(this.#options.idOf(at));
       // oxlint-disable-next-line no-await-in-loop -- in the order of the tree
-      const end = answer === undefined ? undefined : await this.#check(at, answer);
-      if (end !== undefined) ends.push({ at, end });
+      const ended = answer === undefined ? undefined : await this.#check(at, answer);
+      if (ended !== undefined) ends.push({ at, ended });
     }
-    for (const { at, end } of ends) {
+    for (const { at, ended } of ends) {
       // An answer before this one may have left the state that asked.
-      if (at.actor.getSnapshot().status === 'active') this.#end(at.actor, end);
+      if (at.actor.getSnapshot().status === 'active') end(at.actor, ended);
       else this.#ignore(this.#options.idOf(at), 'unknown');
     }
   }
 
-  /** Finds out who answers what has not been asked in this turn yet. True when that has changed something. (W3) */
-  route(asks: readonly SurveyedActor[]): boolean {
+  /**
+   * Has those answered that the client is not asked: by the author's fallback, by the host's model; or nobody can. True when
+   * that has changed something. (W3)
+   *
+   * @param defers - whether what runs here waits for the next turn
+   */
+  route(asks: readonly SurveyedActor[], defers: boolean): boolean {
     let changed = false;
     for (const at of asks) {
-      if (this.#routed.has(at.actor) || at.actor.getSnapshot().status !== 'active') continue;
-      this.#routed.add(at.actor);
-      const { spec, stepId } = this.#open(at);
-      const question = questionOf(spec);
-      const route = this.#options.runtime.route(question);
-      if (route === 'ask') continue;
+      if (this.isAsked(at) || defers || this.#answering.has(at.actor)) continue;
+      if (at.actor.getSnapshot().status !== 'active') continue;
       changed = true;
-      if (route === 'cannot') this.#end(at.actor, { error: new ClientCannot(stepId, question.need) });
-      else void this.#answerHere(at, spec, stepId);
+      const { spec, stepId } = this.#open(at);
+      const need = needOf(spec);
+      if (this.#routeOf(at) === 'cannot') end(at.actor, { error: new ClientCannot(stepId, need) });
+      else if (spec.kind === 'elicit' || spec.kind === 'sample') void this.#answerHere(at, spec, stepId);
     }
     return changed;
+  }
+
+  /** Whether the client is asked, in this turn. */
+  isAsked(at: SurveyedActor): boolean {
+    return this.#routeOf(at) === 'ask';
+  }
+
+  #routeOf(at: SurveyedActor): Route {
+    let route = this.#routes.get(at.actor);
+    if (route === undefined) {
+      route = routeOf({ spec: this.#open(at).spec, route: undefined }, this.#options.runtime) ?? 'ask';
+      this.#routes.set(at.actor, route);
+    }
+    return route;
   }
 
   /** The requests of what waits, and their digests. */
@@ -94,8 +122,15 @@ export class Questions {
   }> {
     const steps: ClientStep[] = [];
     const asked: [string, string][] = [];
+    const { asked: known } = this.#options;
     for (const at of asks) {
       const { spec, stepId } = this.#open(at);
+      if (!this.isAsked(at)) {
+        // It is answered here, in another turn; what was asked before may be answered until then.
+        const before = Object.hasOwn(known, stepId) ? known[stepId] : undefined;
+        if (before !== undefined) asked.push([stepId, before]);
+        continue;
+      }
       const step = toClientStep(spec, stepId) as ClientStep;
       // oxlint-disable-next-line no-await-in-loop -- a few questions at the most
       asked.push([stepId, await digestOfStep(this.#options.runtime, step)]);
@@ -126,18 +161,19 @@ export class Questions {
       );
       return undefined;
     }
-    if (!runtime.accepts(answer.provenance, questionOf(spec))) {
+    if (!isAccepted(spec, answer.provenance, runtime)) {
+      this.#reasons.set(stepId, 'this question must be answered by the user, not by the model');
       this.#ignore(stepId, 'not accepted');
       return undefined;
     }
-    const end = await this.#accepted(at, spec, stepId, answer);
-    if ('reason' in end) {
-      this.#reasons.set(stepId, end.reason);
+    const ended = await this.#accepted(at, spec, stepId, answer);
+    if ('reason' in ended) {
+      this.#reasons.set(stepId, ended.reason);
       this.#ignore(stepId, 'invalid');
       return undefined;
     }
     this.accepted += 1;
-    return end;
+    return ended;
   }
 
   async #accepted(
@@ -153,53 +189,41 @@ export class Questions {
     );
     if ('reason' in acceptance) return acceptance;
     runtime.observe({ ...observed, type: 'answered' });
-    const { failed, value } = outcomeOf(spec, stepId, acceptance.entry.letter, acceptance.value);
+    return this.#toEnd(actor, spec, stepId, acceptance);
+  }
+
+  #toEnd(actor: LiveActor, spec: AskSpec, stepId: string, accepted: Accepted): StepEnd {
+    const { failed, value } = outcomeOf(spec, stepId, accepted.entry.letter, accepted.value);
     if (failed) return { error: value };
     const parse = askOf(actor.logic)?.parse;
     if (parse === undefined) return { output: value };
     try {
       return { output: parse(value as never) };
     } catch (error) {
-      runtime.observe({ ...observed, type: 'failed', error });
-      return { error: invalidStep(stepId, `The answer to '${stepId}' cannot be read.`) };
+      this.#options.runtime.observe({ type: 'failed', kind: spec.kind, path: stepId, error });
+      const message = `The answer to '${stepId}' cannot be read.`;
+      return { error: new StepError(stepId, { name: 'InvalidAnswer', message, code: invalidAnswer }) };
     }
   }
 
-  /** The author's fallback answers, or the host samples. */
-  async #answerHere(at: SurveyedActor, spec: AskSpec, stepId: string): Promise<void> {
+  async #answerHere(
+    { actor }: SurveyedActor,
+    spec: Extract<AskSpec, { readonly kind: 'elicit' | 'sample' }>,
+    stepId: string,
+  ): Promise<void> {
+    const { runtime, wake } = this.#options;
     const controller = new AbortController();
-    this.#answering.set(at.actor, controller);
-    const end = await this.#answerOf(at, spec, stepId, controller.signal);
-    this.#answering.delete(at.actor);
-    if (at.actor.getSnapshot().status === 'active') this.#end(at.actor, end);
-    this.#options.wake();
-  }
-
-  async #answerOf(at: SurveyedActor, spec: AskSpec, stepId: string, signal: AbortSignal): Promise<StepEnd> {
-    const { runtime } = this.#options;
+    this.#answering.set(actor, controller);
+    let ended: StepEnd;
     try {
-      const task = { path: stepId, input: undefined, attempts: 0, retry: undefined, unknown: false };
-      // Undeferred: neither has a retry policy.
-      const run = await runStep(task, fallbackSpec(spec, runtime), runtime, signal);
-      const { failed, value } = outcomeOf(
-        spec,
-        stepId,
-        run.letter,
-        'text' in run ? JSON.parse(run.text) : {},
-      );
-      if (failed) return { error: value };
-      const result = (spec.kind === 'elicit' ? { action: 'accept', content: value ?? {} } : value) as Json;
-      const end = await this.#accepted(at, spec, stepId, { result, provenance: 'server' });
-      return 'reason' in end
-        ? { error: invalidStep(stepId, `The fallback of '${stepId}' does not fit: ${end.reason}`) }
-        : end;
+      ended = this.#toEnd(actor, spec, stepId, await answerHere(spec, stepId, runtime, controller.signal));
     } catch (error) {
-      return { error };
+      ended = { error: new StepError(stepId, toData(error)) };
     }
-  }
-
-  #end(actor: LiveActor, end: StepEnd): void {
-    actor.send({ type: 'mcp-saga.end', end });
+    this.#answering.delete(actor);
+    this.answeredHere += 1;
+    if (actor.getSnapshot().status === 'active') end(actor, ended);
+    wake();
   }
 
   #ignore(stepId: string, why: IgnoredAnswer['why']): void {
@@ -207,21 +231,12 @@ export class Questions {
   }
 }
 
-function invalidStep(stepId: string, message: string): StepError {
-  return new StepError(stepId, { name: 'InvalidAnswer', message, code: invalidAnswer });
+type Accepted = Extract<Awaited<ReturnType<typeof acceptAnswer>>, { readonly entry: unknown }>;
+
+function end(actor: LiveActor, ended: StepEnd): void {
+  actor.send({ type: 'mcp-saga.end', end: ended });
 }
 
-const needs: Readonly<Record<AskSpec['kind'], ClientNeed>> = {
-  elicit: 'elicitation',
-  elicitUrl: 'elicitation.url',
-  sample: 'sampling',
-  roots: 'roots',
-};
-
-function questionOf(spec: AskSpec): Question {
-  return {
-    need: needs[spec.kind],
-    accept: 'accept' in spec ? spec.accept : undefined,
-    hasFallback: spec.kind === 'elicit' && spec.fallback !== undefined,
-  };
+function toData(error: unknown): StepErrorData {
+  return decode(encodeError(error)) as StepErrorData;
 }

@@ -17,7 +17,10 @@ describe('a machine as a saga', () => {
         ended[figures.ended] = (ended[figures.ended] ?? 0) + 1;
         turns += figures.turns;
       }),
-      { numRuns: Number(process.env['WALKS'] ?? 500), ...(process.env['SEED'] === undefined ? {} : { seed: Number(process.env['SEED']) }) },
+      {
+        numRuns: Number(process.env['WALKS'] ?? 500),
+        ...(process.env['SEED'] === undefined ? {} : { seed: Number(process.env['SEED']) }),
+      },
     );
     console.log(ended, turns);
     expect(turns).toBeGreaterThan(500);

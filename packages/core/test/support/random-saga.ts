@@ -21,6 +21,11 @@ import {
   type ClientAnswer,
   type ClientStep,
   type Command,
+  type ElicitOptions,
+  type Question,
+  type Route,
+  type Runtime,
+  type SampleResult,
   type Saga,
   type Schema,
   type Steps,
@@ -41,7 +46,14 @@ export type Leaf =
       readonly failures: number;
       readonly attempts: number;
     }
-  | { readonly kind: 'elicit' | 'outcome' | 'sample' | 'roots'; readonly id: string }
+  | {
+      readonly kind: 'elicit' | 'outcome';
+      readonly id: string;
+      readonly accept: 'client' | 'model' | undefined;
+      /** What there is where the client cannot be asked: nothing, the content, or a function that gives it or throws. */
+      readonly fallback: 'none' | 'content' | 'function' | 'throws';
+    }
+  | { readonly kind: 'sample' | 'roots'; readonly id: string }
   | { readonly kind: 'now' | 'random' | 'uuid' | 'checkpoint' };
 
 /** A piece of a saga. `register` is a number of each branch that everything it gets is mixed into. */
@@ -134,6 +146,55 @@ interface Frame {
   readonly run: Run;
 }
 
+/** Where the questions of a turn go. */
+export type Routes = (question: Question) => Route;
+
+/** Draws where each question goes, by what the host knows of it: anywhere. */
+export function anyRoutes(seed: number): Routes {
+  return (question) => wayOf(seed, question, ['ask', 'fallback', 'host', 'cannot']);
+}
+
+/** The same, but never where it may fail that a direct evaluation does not expect to: see `trees`. */
+export function safeRoutes(seed: number): Routes {
+  return (question) => {
+    const { need, accept, hasFallback } = question;
+    if (need === 'roots') return 'ask';
+    if (need === 'sampling') return wayOf(seed, question, ['ask', 'host', 'cannot']);
+    const ways = ['ask' as const, ...(hasFallback ? ['fallback' as const] : [])];
+    return wayOf(seed, question, accept === 'model' ? [...ways, 'cannot'] : ways);
+  };
+}
+
+function wayOf(seed: number, { need, accept, hasFallback }: Question, ways: readonly Route[]): Route {
+  return ways[hash(`${seed} ${need} ${accept} ${hasFallback}`) % ways.length] as Route;
+}
+
+/** What the fallback of a form says, and what the host's model says. */
+const fallbackOf = (message: string): { n: number } => ({ n: 100 + (hash(message) % 13) });
+
+/** Samples at the host: an effect like a server step. */
+export function sampleAtHost(run: Run): Runtime['sample'] {
+  return async (params, { idempotencyKey, signal }) => {
+    const path = idempotencyKey.replace(/^do:/, '');
+    await actHere(run, path, signal);
+    const result = hostSays(path, JSON.stringify(params.messages));
+    if (result === undefined) throw Object.assign(new Error('no'), { name: 'HostError', code: 'E' });
+    return result;
+  };
+}
+
+function hostSays(path: string, messages: string): SampleResult | undefined {
+  const draw = hash(`host ${path} ${messages}`);
+  if (draw % 4 === 0) return undefined;
+  return { role: 'assistant', content: { type: 'text', text: `host ${draw % 11}` }, model: 'host' };
+}
+
+async function actHere(run: Run, path: string, signal: AbortSignal): Promise<void> {
+  run.effects.push({ path, attempt: 1, input: undefined });
+  run.world.time += run.duration;
+  if (run.gated) await run.world.gate(signal);
+}
+
 /** The world a random saga acts on. */
 export interface Run {
   readonly world: World;
@@ -190,9 +251,9 @@ function commandOf(leaf: Leaf, frame: Frame): Command<unknown> {
       );
     }
     case 'elicit':
-      return elicit(leaf.id, { message: messageOf(register), schema: Form });
+      return elicit(leaf.id, optionsOf(leaf, frame));
     case 'outcome':
-      return elicit.outcome(leaf.id, { message: messageOf(register), schema: Form });
+      return elicit.outcome(leaf.id, optionsOf(leaf, frame));
     case 'sample':
       return sample(leaf.id, {
         messages: [{ role: 'user', content: { type: 'text', text: messageOf(register) } }],
@@ -209,6 +270,24 @@ function commandOf(leaf: Leaf, frame: Frame): Command<unknown> {
     case 'checkpoint':
       return checkpoint();
   }
+}
+
+type FormLeaf = Extract<Leaf, { kind: 'elicit' | 'outcome' }>;
+
+function optionsOf({ accept, fallback }: FormLeaf, { run, register }: Frame): ElicitOptions<typeof Form> {
+  const message = messageOf(register);
+  const options = { message, schema: Form, ...(accept === undefined ? {} : { accept }) };
+  if (fallback === 'none') return options;
+  const content = fallbackOf(message);
+  if (fallback === 'content') return { ...options, fallback: content };
+  return {
+    ...options,
+    fallback: async ({ idempotencyKey, signal }) => {
+      await actHere(run, idempotencyKey.replace(/^do:/, ''), signal);
+      if (fallback === 'throws') throw Object.assign(new Error('no'), { name: 'FallbackError', code: 'E' });
+      return content;
+    },
+  };
 }
 
 const isLeaf = (node: Node): node is Leaf =>
@@ -327,10 +406,10 @@ export interface Prediction {
  * Evaluates a tree without generators and without the engine: branches one after the other. Right for sagas whose
  * branches neither share a variable nor fail in an `all`.
  */
-export function predict(tree: Node): Prediction {
+export function predict(tree: Node, routes: Routes = () => 'ask'): Prediction {
   const effects: Effect[] = [];
   const logs: number[] = [];
-  const context = { effects, logs };
+  const context = { effects, logs, routes };
   const cell = { register: 1, shared: { value: 0 } };
   try {
     evaluate(tree, cell, new Names(''), context);
@@ -359,7 +438,7 @@ interface Cell {
   register: number;
   readonly shared: Shared;
 }
-type Context = { readonly effects: Effect[]; readonly logs: number[] };
+type Context = { readonly effects: Effect[]; readonly logs: number[]; readonly routes: Routes };
 
 class Thrown {
   readonly name: string;
@@ -373,7 +452,37 @@ class Thrown {
   }
 }
 
-function askDirectly(leaf: Leaf, stepId: string, register: number): unknown {
+type AskedLeaf = Exclude<Leaf, { kind: 'step' | 'now' | 'random' | 'uuid' | 'checkpoint' }>;
+
+/** What a question comes to by the way it goes. */
+function outcomeByRoute(leaf: AskedLeaf, path: string, register: number, context: Context): unknown {
+  const isForm = leaf.kind === 'elicit' || leaf.kind === 'outcome';
+  const route = context.routes({
+    need: isForm ? 'elicitation' : leaf.kind === 'sample' ? 'sampling' : 'roots',
+    accept: isForm ? leaf.accept : undefined,
+    hasFallback: isForm && leaf.fallback !== 'none',
+  });
+  if (route === 'ask') return askDirectly(leaf, path, register);
+  const message = messageOf(register);
+  if (route === 'fallback' && isForm) {
+    if (leaf.fallback !== 'content') context.effects.push({ path, attempt: 1, input: undefined });
+    if (leaf.fallback === 'throws') throw new Thrown('FallbackError', 'E', 'step');
+    const content = fallbackOf(message);
+    return leaf.kind === 'outcome' ? { action: 'accept', content } : content;
+  }
+  if (route === 'host') {
+    context.effects.push({ path, attempt: 1, input: undefined });
+    const result = hostSays(
+      path,
+      JSON.stringify([{ role: 'user', content: { type: 'text', text: message } }]),
+    );
+    if (result === undefined) throw new Thrown('HostError', 'E', 'step');
+    return result;
+  }
+  throw new Thrown('ClientCannot', 'client_cannot', 'own');
+}
+
+function askDirectly(leaf: AskedLeaf, stepId: string, register: number): unknown {
   const type = leaf.kind === 'roots' ? 'roots' : leaf.kind === 'sample' ? 'sampling' : 'elicitation';
   const text = messageOf(register);
   const params =
@@ -409,7 +518,7 @@ function leafValue(leaf: Leaf, register: number, names: Names, context: Context)
     case 'outcome':
     case 'sample':
     case 'roots':
-      return askDirectly(leaf, names.path(leaf.id), register);
+      return outcomeByRoute(leaf, names.path(leaf.id), register, context);
     case 'random':
       return fractionAt(names.path('random'));
     case 'uuid':
@@ -558,18 +667,32 @@ const stepLeaf = (mayFail: boolean): fc.Arbitrary<Leaf> =>
       attempts: mayFail ? drawn.attempts : drawn.failures + 1,
     }));
 
+function questionLeaf(mayFail: boolean): fc.Arbitrary<Leaf> {
+  const form = fc.record({
+    kind: mayFail ? fc.constantFrom('elicit' as const, 'outcome' as const) : fc.constant('outcome' as const),
+    id: ids,
+    // What a model may answer can go where it fails.
+    accept: mayFail
+      ? fc.constantFrom(undefined, 'client' as const, 'model' as const)
+      : fc.constantFrom(undefined, 'client' as const),
+    fallback: mayFail
+      ? fc.constantFrom('none' as const, 'content' as const, 'function' as const, 'throws' as const)
+      : fc.constantFrom('none' as const, 'content' as const, 'function' as const),
+  });
+  const other = fc.record({
+    kind: mayFail ? fc.constantFrom('sample' as const, 'roots' as const) : fc.constant('roots' as const),
+    id: ids,
+  });
+  return fc.oneof(form, other);
+}
+
 function leaves(mayFail: boolean, mayRead: boolean): fc.Arbitrary<Leaf> {
   return fc
     .oneof(
       { weight: 4, arbitrary: stepLeaf(mayFail) },
       {
         weight: 3,
-        arbitrary: fc.record({
-          kind: mayFail
-            ? fc.constantFrom('elicit', 'outcome', 'sample', 'roots')
-            : fc.constantFrom('outcome', 'roots'),
-          id: ids,
-        }),
+        arbitrary: questionLeaf(mayFail),
       },
       {
         weight: 2,

@@ -99,6 +99,12 @@ export const uses = saga(options, function* () {
   yield* step('input', () => 1, { input: new Date() });
   // @ts-expect-error -- no such field
   (yield* elicit('a', { message: 'm', schema: Target })).other.toString();
+  // @ts-expect-error -- a fallback that is no content of the form
+  yield* elicit('d', { message: 'm', schema: Target, fallback: { target: 1 } });
+  // @ts-expect-error -- a fallback that makes no content of the form
+  yield* elicit.outcome('e', { message: 'm', schema: Target, fallback: async () => ({ other: 'x' }) });
+  // @ts-expect-error -- nobody of that name answers
+  yield* elicit('f', { message: 'm', schema: Target, accept: 'server' });
   // @ts-expect-error -- no message
   yield* elicit('b', { schema: Target });
   // @ts-expect-error -- no maxTokens

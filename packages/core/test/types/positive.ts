@@ -30,7 +30,9 @@ import {
   type BodyInput,
   type BoundUndo,
   type Command,
+  type Context,
   type ElicitOutcome,
+  type Provenance,
   type Root,
   type Saga,
   type SagaInfo,
@@ -72,6 +74,26 @@ export const words = saga({ name: 'words', version: '1' }, function* (nothing) {
   const outcome = yield* elicit.outcome('outcome', { message: 'm', schema: Target });
   expectType<Equal<typeof outcome, ElicitOutcome<TargetOutput>>>();
   if (outcome.action === 'accept') expectType<Equal<typeof outcome.content, TargetOutput>>();
+  const spare = yield* elicit('spare', {
+    message: 'm',
+    schema: Target,
+    accept: 'client',
+    fallback: { target: 'a', count: '1' },
+  });
+  expectType<Equal<typeof spare, TargetOutput>>();
+  const made = yield* elicit('made', {
+    message: 'm',
+    schema: Target,
+    accept: 'model',
+    fallback: async ({ context, signal, attempt, idempotencyKey }) => {
+      expectType<Equal<typeof context, Context>>();
+      expectType<
+        Equal<[typeof signal, typeof attempt, typeof idempotencyKey], [AbortSignal, number, string]>
+      >();
+      return { target: 'a' };
+    },
+  });
+  expectType<Equal<typeof made, TargetOutput>>();
   const opened = yield* elicitUrl('url', { message: 'm', url: 'https://example.com' });
   expectType<Equal<typeof opened, void>>();
   const answer = yield* sample('sample', params);
@@ -86,6 +108,8 @@ export const words = saga({ name: 'words', version: '1' }, function* (nothing) {
   expectType<Equal<typeof id, string>>();
   const self = yield* info();
   expectType<Equal<typeof self, SagaInfo>>();
+  const by = self.answeredBy('form');
+  expectType<Equal<typeof by, Provenance | undefined>>();
   const passed = yield* checkpoint();
   expectType<Equal<typeof passed, void>>();
 

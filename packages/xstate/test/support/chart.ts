@@ -118,14 +118,18 @@ export function drawChart(tape: Tape, level = 0, name = 'm'): Chart {
     const always = tape.once(10) ? target() : undefined;
     const ping = tape.once(4) ? target() : undefined;
     const later = tape.once(5) ? { delay: 5 + 10 * tape.pick(4), named: tape.once(2) } : undefined;
-    const spawns = Object.keys(children).length > 0 && tape.once(6) ? tape.of(Object.keys(children)) : undefined;
+    const spawns =
+      Object.keys(children).length > 0 && tape.once(6) ? tape.of(Object.keys(children)) : undefined;
     const tellsParent = level > 0 && tape.once(3);
-    const tellsChild = invokes.find(({ src, id }) => src.startsWith('child') && id !== undefined && tape.once(2));
+    const tellsChild = invokes.find(
+      ({ src, id }) => src.startsWith('child') && id !== undefined && tape.once(2),
+    );
     const tagged = node.type === 'final' && tape.once(3);
     const raised = tape.once(12);
     const onDone = node.type === 'compound' || node.type === 'parallel' ? target() : undefined;
     return (world, sources) => {
-      if (node.type === 'history') return { id: node.id, type: 'history', history: node.deep ? 'deep' : 'shallow' };
+      if (node.type === 'history')
+        return { id: node.id, type: 'history', history: node.deep ? 'deep' : 'shallow' };
       const note =
         (what: string) =>
         ({ context, event }: Noted): void => {
@@ -197,7 +201,9 @@ export function drawChart(tape: Tape, level = 0, name = 'm'): Chart {
                 ...(snapshots ? { onSnapshot: { actions: [note('snap'), count] } } : {}),
               })),
             }),
-        ...(after === undefined ? {} : { after: { [after.delay]: [move('after', after.to, true), idle('after')] } }),
+        ...(after === undefined
+          ? {}
+          : { after: { [after.delay]: [move('after', after.to, true), idle('after')] } }),
         ...(always === undefined ? {} : { always: [move('always', always, true)] }),
         ...(ping === undefined ? {} : { on: { PING: [move('ping', ping, true), idle('ping')] } }),
       };
@@ -234,14 +240,16 @@ interface Acting {
 /** Makes a machine of a chart, anew. */
 export function makeMachine(chart: Chart, world: WalkWorld): AnyStateMachine {
   const label = (what: string, { name, n }: Given): string => `${what} ${name} ${n}`;
-  const act = (what: string, fails: boolean) => async ({ input, signal }: Acting) => {
-    const text = label(what, input);
-    // An effect whose state was left is awaited; a plain promise is not.
-    await world.gate(text, what === 'works' || what === 'fails' ? signal : undefined);
-    world.effects.push(text);
-    if (fails) throw new Error(text);
-    return { text };
-  };
+  const act =
+    (what: string, fails: boolean) =>
+    async ({ input, signal }: Acting) => {
+      const text = label(what, input);
+      // An effect whose state was left is awaited; a plain promise is not.
+      await world.gate(text, what === 'works' || what === 'fails' ? signal : undefined);
+      world.effects.push(text);
+      if (fails) throw new Error(text);
+      return { text };
+    };
   const answer = z.object({ answer: z.number() });
   const message = ({ input }: { input: Given }): string => label('ask', input);
   const actors: Record<string, unknown> = {

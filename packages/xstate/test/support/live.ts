@@ -102,7 +102,8 @@ export class Live {
 function pictureOf(actor: LiveActor): unknown {
   const { value, context, children = {} } = actor.getSnapshot();
   const machines = Object.entries(children).filter(
-    ([, child]) => child !== undefined && kindOf(child.logic) === 'machine' && child.getSnapshot().status === 'active',
+    ([, child]) =>
+      child !== undefined && kindOf(child.logic) === 'machine' && child.getSnapshot().status === 'active',
   );
   return {
     value,

@@ -1,4 +1,11 @@
-import { ElicitationRefused, StepError, type ClientAnswer, type Outcome, type Program, type ProgramState } from '@mcp-saga/core';
+import {
+  ElicitationRefused,
+  StepError,
+  type ClientAnswer,
+  type Outcome,
+  type Program,
+  type ProgramState,
+} from '@mcp-saga/core';
 import { machineSaga } from '@mcp-saga/xstate';
 import { runtimeOf, World } from '../../../core/test/support/world.ts';
 import type { MachineRecord, SagaRecord } from '../../src/machine-record.ts';
@@ -34,7 +41,9 @@ interface Move {
 type Reply = 'accept' | 'decline' | 'cancel' | 'error' | 'bad';
 
 /** Walks through a chart twice: as a live actor that is never suspended, and as a saga that is nothing but a state. */
-export async function walk(numbers: readonly number[]): Promise<{ live: Told; saga: Told; figures: WalkFigures }> {
+export async function walk(
+  numbers: readonly number[],
+): Promise<{ live: Told; saga: Told; figures: WalkFigures }> {
   const chart = drawChart(new Tape(numbers.slice(0, numbers.length / 2)));
   const tape = new Tape(numbers.slice(numbers.length / 2));
   const moves: Move[] = [];
@@ -55,7 +64,8 @@ async function walkLive(chart: Chart, tape: Tape, moves: Move[]): Promise<Told> 
       const tagged = live.root.getSnapshot().tags?.has('compensate') === true;
       if (!tagged) return { ...told, status, result: output };
     }
-    if (status !== 'active') return { ...told, status: 'failed', result: undefined, effects: undone(world.effects) };
+    if (status !== 'active')
+      return { ...told, status: 'failed', result: undefined, effects: undone(world.effects) };
     const pending = live.pending();
     if (pending.size === 0 && live.due === undefined) {
       return { ...told, status: 'failed', result: 'machine_stuck', effects: undone(world.effects) };
@@ -69,7 +79,8 @@ async function walkLive(chart: Chart, tape: Tape, moves: Move[]): Promise<Told> 
     for (const [path, actor] of live.pending()) {
       const reply = move.answers.get(path);
       // The question must be the one that was asked when the move was drawn.
-      if (reply !== undefined && pending.get(path) === actor) live.answer(actor, endOf(reply, path, actor.logic));
+      if (reply !== undefined && pending.get(path) === actor)
+        live.answer(actor, endOf(reply, path, actor.logic));
     }
     // oxlint-disable-next-line no-await-in-loop -- one move after the other
     await live.passTo(move.time);
@@ -80,7 +91,9 @@ function drawMove(tape: Tape, live: Live, now: number): Move {
   const pending = [...live.pending().keys()];
   const answers = new Map<string, Reply>();
   const passes = live.due !== undefined && (pending.length === 0 || tape.once(3));
-  const time = passes ? Math.max(now, tape.of([live.due ?? now, (live.due ?? now) + 10 * tape.pick(6), now])) : now;
+  const time = passes
+    ? Math.max(now, tape.of([live.due ?? now, (live.due ?? now) + 10 * tape.pick(6), now]))
+    : now;
   const forced = pending.length === 0 ? -1 : tape.pick(pending.length);
   for (const [index, path] of pending.entries()) {
     if (index !== forced && !tape.once(3)) continue;
@@ -93,7 +106,8 @@ function drawMove(tape: Tape, live: Live, now: number): Move {
 /** What a reply comes to under a live actor. */
 function endOf(reply: Reply, path: string, logic: object): StepEnd {
   const step = path;
-  if (reply === 'error') return { error: new StepError(step, { name: 'ClientError', message: 'no', code: -1 }) };
+  if (reply === 'error')
+    return { error: new StepError(step, { name: 'ClientError', message: 'no', code: -1 }) };
   const kind = kindOfAsk(logic, step);
   if (kind === 'roots') return { output: [{ uri: 'file:///x' }] };
   if (kind === 'sample') {
@@ -103,7 +117,8 @@ function endOf(reply: Reply, path: string, logic: object): StepEnd {
   }
   const action = reply === 'decline' ? 'decline' : 'cancel';
   const accepts = reply === 'accept' || reply === 'bad';
-  if (kind === 'outcome') return { output: accepts ? { action: 'accept', content: { answer: 7 } } : { action } };
+  if (kind === 'outcome')
+    return { output: accepts ? { action: 'accept', content: { answer: 7 } } : { action } };
   return accepts ? { output: { answer: 7 } } : { error: new ElicitationRefused(step, action) };
 }
 
@@ -144,7 +159,10 @@ async function walkSaga(chart: Chart, moves: readonly Move[]): Promise<Told> {
     turn: number,
   ): Promise<Outcome> => {
     // Nothing of the turn before is left but its state.
-    const program: Program = machineSaga({ name: 'walk', version: '1', forks: 'accept' }, makeMachine(chart, world) as never);
+    const program: Program = machineSaga(
+      { name: 'walk', version: '1', forks: 'accept' },
+      makeMachine(chart, world) as never,
+    );
     const runtime = runtimeOf(new World(), {
       turn,
       replace: {

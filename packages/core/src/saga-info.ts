@@ -1,0 +1,11 @@
+import type { Journal } from './journal.ts';
+import type { Scope } from './path.ts';
+
+/**
+ * What was read about a saga, with `answeredBy` beside it, which asks the journal. It does not count as data: a result
+ * or an input that this is put into is JSON as before.
+ */
+export function toSagaInfo(facts: unknown, scope: Scope, journal: Journal): unknown {
+  const answeredBy = (id: string): unknown => journal.answeredBy(scope.prefix + id) ?? journal.answeredBy(id);
+  return Object.defineProperty(facts as object, 'answeredBy', { value: answeredBy });
+}

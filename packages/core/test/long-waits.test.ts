@@ -1,0 +1,384 @@
+import { describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import {
+  all,
+  allSettled,
+  checkpoint,
+  ClientCannot,
+  elicit,
+  poll,
+  race,
+  saga,
+  sample,
+  sleep,
+  step,
+  uuid,
+  type Outcome,
+  type Saga,
+  type Steps,
+} from '../src/index.ts';
+import { accepted, completed, failed, refused, start, suspended, turn } from './support/drive.ts';
+import { sagaOf } from './support/sagas.ts';
+import { World, type TurnSettings } from './support/world.ts';
+
+const Ok = z.object({ ok: z.boolean() });
+const waits = (settings: TurnSettings['replace'], more: TurnSettings = {}): TurnSettings => ({
+  budget: 60_000,
+  maxHold: 500,
+  ...more,
+  replace: settings ?? {},
+});
+
+describe('a wait that the client cannot be kept', () => {
+  const tried = function* (steps: Steps<unknown>): Steps<string> {
+    try {
+      yield* steps;
+      return 'waited';
+    } catch (error) {
+      expect(error).toBeInstanceOf(ClientCannot);
+      const { need, stepId, message } = error as ClientCannot;
+      return `${need} ${stepId} ${message}`;
+    }
+  };
+  const asleep = function* (ms: number): Steps<void> {
+    yield* sleep(ms);
+  };
+  const sleeper = (ms: number): Saga<undefined, undefined> =>
+    sagaOf(function* () {
+      const said = yield* tried(asleep(ms));
+      yield* checkpoint();
+      return said;
+    });
+
+  it('[W6] is ClientCannot at the sleep, and the turn goes on, the same under replay', async () => {
+    const world = new World();
+    const first = suspended(await start(sleeper(9_001), {}, world, waits({ maxWait: 9_000 })));
+    expect([world.time, first.retryAfterMs]).toEqual([1_000, 0]);
+    expect(completed(await turn(sleeper(9_001), first.state, {}, world))).toBe(
+      "wait sleep 'sleep' takes longer than the client of this call can be kept waiting.",
+    );
+  });
+
+  it('[W6] is a token as long as the client comes again in time', async () => {
+    const world = new World();
+    const { retryAfterMs } = suspended(await start(sleeper(9_000), {}, world, waits({ maxWait: 9_000 })));
+    expect(retryAfterMs).toBe(9_000);
+  });
+
+  it('[W6] is held where that is short enough, however little the client can be kept', async () => {
+    const world = new World();
+    suspended(await start(sleeper(500), {}, world, waits({ maxWait: 0 })));
+    expect(world.time).toBe(1_500);
+  });
+
+  it('[W6] is not begun in a request that cannot hand out a token', async () => {
+    const world = new World();
+    const settings = { replace: { maxWait: 9_000 } };
+    const outcome = await start(sleeper(9_001), {}, world, settings);
+    expect(suspended(outcome).accepted).toBe(0);
+    expect(world.time).toBe(1_000);
+    await start(sleeper(9_000), {}, world, settings);
+    expect(world.time).toBe(10_000);
+  });
+
+  it('[W6] is ClientCannot at a poll that would ask again too late', async () => {
+    const world = new World();
+    let asked = 0;
+    const ask = (): undefined => void (asked += 1);
+    const program = sagaOf(function* () {
+      yield* poll('job', ask, { every: 10_000, timeout: 100_000 });
+      return '';
+    });
+    const outcome = await start(program, {}, world, waits({ maxWait: 9_000 }));
+    expect(failed(outcome)).toMatchObject({ code: 'client_cannot', need: 'wait', stepId: 'job' });
+    expect(asked).toBe(1);
+  });
+
+  it('[W6] ends no wait beside which the client is asked, or comes back by itself', async () => {
+    const settings = waits({ maxWait: 10 });
+    const asking = sagaOf(function* () {
+      yield* all([sleep(9_000), elicit('ok', { message: 'm', schema: Ok })]);
+      return '';
+    });
+    expect(suspended(await start(asking, {}, undefined, settings)).steps).toHaveLength(1);
+    const passing = sagaOf(function* () {
+      yield* all([sleep(9_000), checkpoint()]);
+      return '';
+    });
+    expect(suspended(await start(passing, {}, undefined, settings)).retryAfterMs).toBe(0);
+  });
+
+  it('[W6] ends each of those that run side by side', async () => {
+    const world = new World();
+    const program = sagaOf(function* () {
+      const ends = yield* allSettled([sleep(9_000), sleep(8_000)]);
+      const { winner } = yield* race({ long: tried(asleep(9_000)), short: sleep(400) });
+      return `${ends.map(({ status }) => status).join()} ${winner}`;
+    });
+    expect(completed(await start(program, {}, world, waits({ maxWait: 5_000 })))).toBe(
+      'rejected,rejected short',
+    );
+  });
+
+  it('[W6] [E2] leaves the backoff of a step as it is', async () => {
+    const world = new World();
+    const program = sagaOf(function* () {
+      yield* all([
+        step('flaky', () => Promise.reject(new Error('no')), { retry: { attempts: 3, delay: 30_000 } }),
+        sleep(90_000),
+      ]);
+      return '';
+    });
+    const { retryAfterMs } = suspended(await start(program, {}, world, waits({ maxWait: 10 })));
+    expect(retryAfterMs).toBeGreaterThan(10);
+  });
+
+  it('[W6] is waited for in an undo of a saga that cannot be kept', async () => {
+    const world = new World();
+    const program = saga({ name: 'undone', version: '1', forks: 'accept' }, function* () {
+      yield* step('ship', () => 1, {
+        compensate: function* () {
+          yield* sleep(9_000);
+        },
+      });
+      yield* step('more', () => 1);
+      yield* step('most', () => 1);
+      return '';
+    });
+    const settings = waits({ maxWait: 10 }, { limits: { maxJournalEntries: 2 } });
+    const outcome = await start(program, {}, world, settings);
+    expect(outcome).toMatchObject({ status: 'failed', compensated: [{ stepId: 'ship' }], residue: [] });
+    expect(world.time).toBe(10_000);
+  });
+
+  it('[W6] is held in part, where the client would come back at once', async () => {
+    const world = new World();
+    const settings = waits({ holdsParts: true });
+    const first = suspended(await start(sleeper(1_200), {}, world, settings));
+    expect([world.time, first.retryAfterMs]).toEqual([1_500, 700]);
+    const second = suspended(await turn(sleeper(1_200), first.state, {}, world, settings));
+    expect([world.time, second.retryAfterMs]).toEqual([2_000, 200]);
+    suspended(await turn(sleeper(1_200), second.state, {}, world, settings));
+    expect(world.time).toBe(2_200);
+  });
+
+  it('[W6] is held no longer in part than its request has time, and not at all where it is hopeless', async () => {
+    const world = new World();
+    suspended(await start(sleeper(1_200), {}, world, waits({ holdsParts: true }, { budget: 300 })));
+    expect(world.time).toBe(1_300);
+    suspended(await start(sleeper(1_200), {}, world, waits({ holdsParts: true, maxWait: 1_000 })));
+    expect(world.time).toBe(1_300);
+  });
+});
+
+describe('a turn that only looks', () => {
+  const looking: TurnSettings = { budget: Number.NEGATIVE_INFINITY };
+  const started: string[] = [];
+  const program = sagaOf(function* () {
+    const note = (what: string) => (): undefined => void started.push(what);
+    yield* elicit('first', { message: 'm', schema: Ok });
+    const ends = yield* allSettled({
+      step: step('step', note('step')),
+      poll: poll('poll', () => started.push('poll'), { every: 1, timeout: 9_000 }),
+      sample: sample('sample', { messages: [], maxTokens: 1 }),
+      form: elicit('form', {
+        message: 'm',
+        schema: Ok,
+        fallback: () => {
+          started.push('fallback');
+          return { ok: true };
+        },
+      }),
+      cannot: elicit('cannot', { message: 'm', schema: Ok }),
+      sleep: sleep(0),
+      uuid: uuid(),
+      checkpoint: checkpoint(),
+    });
+    return Object.values(ends)
+      .flatMap((end) => (end.status === 'rejected' ? [String(end.reason)] : []))
+      .join();
+  });
+  const replace: NonNullable<TurnSettings['replace']> = {
+    route: ({ need, hasFallback }) => (need === 'sampling' ? 'host' : hasFallback ? 'fallback' : 'cannot'),
+    sample: () => {
+      started.push('sample');
+      throw new Error('no');
+    },
+    randomBytes: () => {
+      started.push('uuid');
+      return new Uint8Array(32);
+    },
+    maxWait: 0,
+  };
+
+  it('[W7] runs nothing and records nothing, whatever is due', async () => {
+    const world = new World();
+    const first = suspended(await start(program, {}, world));
+    const answers = { first: accepted({ ok: true }) };
+    const second = suspended(await turn(program, first.state, answers, world, { ...looking, replace }));
+    // What is due by now: a poll, a sleep, the checkpoint.
+    world.time += 100_000;
+    const third = suspended(await turn(program, second.state, {}, world, { ...looking, replace }));
+    expect(started).toEqual([]);
+    expect(third.steps).toEqual([]);
+    expect(third.retryAfterMs).toBe(0);
+    const { head: _, ...texts } = second.state;
+    expect(third.state).toMatchObject(texts);
+    expect(world.events.filter(({ type }) => type === 'started')).toEqual([]);
+  });
+
+  it('[W7] lets the next turn run it all', async () => {
+    const world = new World();
+    const first = suspended(await start(program, {}, world));
+    const answers = { first: accepted({ ok: true }) };
+    const second = suspended(await turn(program, first.state, answers, world, { ...looking, replace }));
+    expect(completed(await turn(program, second.state, {}, world, { replace }))).toBe(
+      "Error: no,ClientCannot: 'cannot' cannot be asked: the client of this call does not offer elicitation.",
+    );
+    expect(started.toSorted()).toEqual(['fallback', 'poll', 'sample', 'step', 'uuid']);
+  });
+
+  it('[W7] says what is asked, though its time is over', async () => {
+    const world = new World();
+    const timed = sagaOf(function* () {
+      const outcome = yield* elicit.outcome('ok', { message: 'm', schema: Ok, ttl: 50 });
+      return outcome.action;
+    });
+    const { state } = suspended(await start(timed, {}, world));
+    world.time += 60;
+    expect(suspended(await turn(timed, state, {}, world, looking)).steps).toHaveLength(1);
+    expect(failed(await turn(timed, state, { ok: refused() }, world, looking))).toMatchObject({
+      code: 'step_timed_out',
+    });
+  });
+});
+
+describe('a turn that ends after a server step', () => {
+  const settings: TurnSettings = { replace: { checkpointAfterStep: true } };
+  /** What ran in each turn. */
+  async function ran(
+    program: (run: (what: string) => string) => Saga<undefined, undefined>,
+    more: TurnSettings = settings,
+  ): Promise<[string[], Outcome, (number | undefined)[]]> {
+    const world = new World();
+    const turns: string[] = [];
+    const after: (number | undefined)[] = [];
+    let now: string[] = [];
+    const run = (what: string): string => {
+      now.push(what);
+      return what;
+    };
+    let outcome = await start(program(run), {}, world, more);
+    turns.push(now.join(' '));
+    while (outcome.status === 'suspended' && turns.length < 20) {
+      const { steps, state, retryAfterMs } = outcome;
+      after.push(retryAfterMs);
+      world.time += retryAfterMs ?? 0;
+      now = [];
+      const answers = Object.fromEntries(steps.map(({ stepId }) => [stepId, accepted({ ok: true })]));
+      // oxlint-disable-next-line no-await-in-loop -- one turn after the other
+      outcome = await turn(program(run), state, answers, world, more);
+      turns.push(now.join(' '));
+    }
+    return [turns, outcome, after];
+  }
+
+  it('[U4] runs one of them, or those that run beside it, and gets on in each turn', async () => {
+    const [turns, outcome, after] = await ran((run) =>
+      sagaOf(function* () {
+        yield* step('a', () => run('a'));
+        yield* uuid();
+        yield* all([step('b', () => run('b')), step('c', () => run('c'))]);
+        yield* poll('d', () => run('d'), { every: 1, timeout: 9 });
+        yield* elicit('ok', { message: 'm', schema: Ok });
+        yield* step('e', () => run('e'));
+        return 'done';
+      }),
+    );
+    expect(turns).toEqual(['a', 'b c', 'd', 'e']);
+    expect(after).toEqual([0, 0, undefined]);
+    expect(completed(outcome)).toBe('done');
+  });
+
+  it('[U4] counts what answers for the client as one', async () => {
+    const replace: NonNullable<TurnSettings['replace']> = {
+      checkpointAfterStep: true,
+      route: ({ need, hasFallback }) => (need === 'sampling' ? 'host' : hasFallback ? 'fallback' : 'cannot'),
+      sample: () => ({ role: 'assistant', content: { type: 'text', text: 'hi' }, model: 'm' }),
+    };
+    const [turns, outcome] = await ran(
+      (run) =>
+        sagaOf(function* () {
+          const fallback = (): { ok: boolean } => ({ ok: run('fallback') === '' });
+          yield* elicit('ok', { message: 'm', schema: Ok, fallback });
+          yield* step('a', () => run('a'));
+          try {
+            yield* elicit('none', { message: 'm', schema: Ok });
+          } catch {
+            yield* sample('model', { messages: [], maxTokens: 1 });
+          }
+          yield* step('b', () => run('b'));
+          return 'done';
+        }),
+      { replace },
+    );
+    expect(turns).toEqual(['fallback', 'a', '', 'b']);
+    expect(completed(outcome)).toBe('done');
+  });
+
+  it('[U4] [E2] counts an attempt that is made again later as one, and says when', async () => {
+    const [turns, outcome, after] = await ran((run) =>
+      sagaOf(function* () {
+        const flaky = step(
+          'flaky',
+          ({ attempt }) => {
+            run(`flaky${attempt}`);
+            if (attempt < 3) throw new Error('no');
+            return attempt;
+          },
+          { retry: { attempts: 3, delay: 40, jitter: false } },
+        );
+        yield* all([flaky, step('a', () => run('a'))]);
+        return 'done';
+      }),
+    );
+    expect(turns).toEqual(['flaky1 a', 'flaky2', 'flaky3']);
+    expect(after.every((ms) => ms !== undefined && ms > 0)).toBe(true);
+    expect(completed(outcome)).toBe('done');
+  });
+
+  it('[U4] [W6] holds no wait after it, and the waits before it as ever', async () => {
+    const [turns, outcome, after] = await ran(
+      (run) =>
+        sagaOf(function* () {
+          yield* sleep(100);
+          yield* step('a', () => run('a'));
+          yield* sleep(100);
+          return 'done';
+        }),
+      { ...settings, budget: 60_000, maxHold: 500 },
+    );
+    expect([turns, after]).toEqual([['a', ''], [100]]);
+    expect(completed(outcome)).toBe('done');
+  });
+
+  it('[U4] undoes to the end what cannot be kept', async () => {
+    const undone: string[] = [];
+    const program = saga({ name: 'undone', version: '1', forks: 'accept' }, function* () {
+      for (const id of ['a', 'b']) {
+        yield* step(id, () => 1, { compensate: () => void undone.push(id) });
+      }
+      yield* step('c', () => 1);
+      return '';
+    });
+    const world = new World();
+    const limits = { maxJournalEntries: 2 };
+    const first = suspended(await start(program, {}, world, { ...settings, limits }));
+    const second = suspended(await turn(program, first.state, {}, world, { ...settings, limits }));
+    expect(await turn(program, second.state, {}, world, { ...settings, limits })).toMatchObject({
+      status: 'failed',
+      residue: [],
+    });
+    expect(undone).toEqual(['b', 'a']);
+  });
+});
