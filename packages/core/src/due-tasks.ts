@@ -195,7 +195,7 @@ export class DueTasks {
     if (entry !== undefined && isEffect(task) && !'Cy'.includes(entry.letter)) this.#effects += 1;
     if (task.discarded && (entry === undefined || isAskedOfClient(task.spec.kind))) {
       // A poll that was not answered, or a question that was answered here for nobody.
-      this.#execution.record(task, { letter: 'w' }, undefined);
+      this.#execution.record(task, { letter: task.spec.kind === 'poll' ? 'W' : 'w' }, undefined);
     } else if (entry === undefined) {
       const { spec } = task;
       task.asked += 1;
