@@ -1,4 +1,4 @@
-import { TurnAborted, type ClientStep } from '@mcp-saga/core';
+import { TurnAborted, type ClientStep, type Json } from '@mcp-saga/core';
 import { toJson, type StepAnswer } from '../host/answers.ts';
 import { sleep } from '../host/sleep.ts';
 import type { SuspendedTurn } from '../host/turn.ts';
@@ -127,9 +127,19 @@ export class OpenQuestions {
 
 async function answerOf(stepId: string, sent: Promise<unknown>): Promise<StepAnswer> {
   try {
-    return { stepId, result: toJson(await sent, `the result of '${stepId}'`) };
+    // As null it is asked again with the reason, like everything else that is no answer. (W4)
+    return { stepId, result: jsonOr(null, await sent) };
   } catch (error) {
     return { stepId, error: toStepFailure(error) };
+  }
+}
+
+/** What a client sent, where it is JSON such as can be kept. */
+function jsonOr(otherwise: Json, sent: unknown): Json {
+  try {
+    return toJson(sent, 'result');
+  } catch {
+    return otherwise;
   }
 }
 
@@ -145,5 +155,5 @@ function toStepFailure(error: unknown): { readonly code: number; readonly messag
   if (typeof code !== 'number' || code === connectionClosed) throw new TurnAborted(error);
   // Version 1 of the SDK puts the code into the message.
   const text = typeof message === 'string' ? message.replace(/^MCP error -?\d+: /, '') : '';
-  return { code, message: text };
+  return { code, message: String(jsonOr('', text)) };
 }

@@ -1,4 +1,4 @@
-import { all, elicit, saga, sleep, step } from '@mcp-saga/server';
+import { all, elicit, saga, sleep, step, type StepError } from '@mcp-saga/server';
 import { describe, expect, test } from 'vitest';
 import { answerBy, type Answers } from '../fixtures/answer-by.ts';
 import { connections, type Connected } from '../fixtures/connections.ts';
@@ -119,6 +119,32 @@ describe.each(inSessions)('questions that are pushed, $name', ({ connect }) => {
     expect(await (client as unknown as Calls).callTool({ name: 'asking', arguments: {} })).not.toHaveProperty(
       'isError',
     );
+    await connection.close();
+  });
+
+  test('[W4] asks again where an answer cannot be kept, and takes a failure whose words cannot', async () => {
+    const failing = saga({ name: 'failing', version: '1' }, function* () {
+      const { target } = yield* elicit('target', { message: 'Where?', schema: Target });
+      try {
+        yield* elicit('fail', { message: 'Fail!', schema: Target });
+        return 'never';
+      } catch (error) {
+        return `${target} ${String((error as StepError).code)}`;
+      }
+    });
+    const messages: string[] = [];
+    const connection = await connected(failing, {
+      elicit: ({ message }) => {
+        messages.push(message);
+        if (message === 'Fail!') throw Object.assign(new Error('\ud800'), { code: -32_000 - 123 });
+        return { action: 'accept', content: { target: messages.length === 1 ? '\ud800' : 'here' } };
+      },
+    });
+    const { client } = connection;
+    expect(await (client as unknown as Calls).callTool({ name: 'failing', arguments: {} })).toMatchObject({
+      content: [{ text: 'here -32123' }],
+    });
+    expect(messages).toEqual(['Where?', expect.stringContaining('Where?\n\n(result: '), 'Fail!']);
     await connection.close();
   });
 });
