@@ -1,5 +1,7 @@
 import {
+  compensate,
   continueAs,
+  elicit,
   memoryTaskStore,
   saga,
   sleep,
@@ -10,6 +12,7 @@ import { expect, test } from 'vitest';
 import { testClock } from '../fixtures/clock.ts';
 import { hostOf, type TestHost } from '../fixtures/host.ts';
 import { taskClient } from '../fixtures/task-client.ts';
+import { Target } from '../fixtures/task-sagas.ts';
 
 function tasked(sagas: readonly Program[], options: Parameters<typeof hostOf>[1] = {}): TestHost {
   const clock = testClock();
@@ -34,4 +37,21 @@ test('[E3] a task that has gone on as another saga is undone as that one', async
   await client.idle();
   expect(did).toEqual(['begun', 'shipped', 'recalled']);
   expect(await client.get(taskId)).toMatchObject({ status: 'cancelled' });
+});
+
+test('[T11] a call whose state is too large for a task is undone at once', async () => {
+  const did: string[] = [];
+  const large = saga({ name: 'large', version: '1', task: 'prefer', forks: 'accept' }, function* () {
+    yield* compensate(() => void did.push('undone'));
+    const { target } = yield* elicit('target', { message: 'Where?', schema: Target });
+    yield* step('go', () => void did.push('gone'));
+    return target;
+  });
+  const client = taskClient(tasked([large], { limits: { maxTokenBytes: 2_500 } }).host);
+  const { requestState } = await client.call('large');
+  // Nothing that compresses.
+  const target = Array.from({ length: 500 }, (_, index) => (index * 2_654_435_761).toString(36)).join('');
+  const inputResponses = { target: { action: 'accept', content: { target } } };
+  expect(await client.call('large', {}, { requestState, inputResponses })).toMatchObject({ isError: true });
+  expect(did).toEqual(['undone']);
 });
