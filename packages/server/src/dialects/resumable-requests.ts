@@ -1,4 +1,5 @@
 import type { Json, Program } from '@mcp-saga/core';
+import { TokenRefused } from '@mcp-saga/seal';
 import type { Caller } from '../host/caller.ts';
 import type { DialectTraits } from '../host/dialect-traits.ts';
 import { SagaHostError } from '../host/errors.ts';
@@ -53,6 +54,11 @@ export async function resumeRequest(
   const { resumeToken: token } = fields(params);
   if (typeof token !== 'string') throw invalid('resumeToken: expected a string');
   const { saga } = await host.status(token, caller, { methods });
+  if (saga.task === 'require') {
+    // It runs as a task or not at all, and its tokens were handed out by those who see to that.
+    host.settings.reject('method');
+    throw new TokenRefused('method');
+  }
   // The token is all that it brings, whatever the SDK found in its params.
   const nothingElse = { requestState: undefined, inputResponses: undefined, meta: {} };
   const call = { ...callOf(saga, 'tools/call'), ...nothingElse };

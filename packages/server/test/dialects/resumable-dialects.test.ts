@@ -1,8 +1,10 @@
+import { elicit, memoryTaskStore, saga, step } from '@mcp-saga/server';
 import { describe, expect, test } from 'vitest';
 import { hostOf } from '../fixtures/host.ts';
 import { ask, post, read, type Fetches, type RawMessage } from '../fixtures/raw.ts';
 import { accepted, asked, handlerOf, round } from '../fixtures/rounds.ts';
-import { asking } from '../fixtures/sagas.ts';
+import { asking, Target } from '../fixtures/sagas.ts';
+import { knowsTasks } from '../fixtures/task-client.ts';
 
 const call = { method: 'tools/call', name: 'asking', arguments: { more: 'than none' } } as const;
 const capabilitiesKey = 'io.modelcontextprotocol/clientCapabilities';
@@ -55,4 +57,23 @@ test('[W1] a resumed request goes on from its own token, whatever its _meta hold
   expect(await resumed(server, result?.['nextResumeToken'], {}, meta)).toMatchObject({
     result: { nextResumeToken: expect.any(String) },
   });
+});
+
+test('[W2] a saga that requires tasks is not run beside them by who resumes one of its rounds', async () => {
+  const did: string[] = [];
+  const tasked = saga({ name: 'asking', version: '1', task: 'require' }, function* () {
+    yield* elicit('target', { message: 'Where?', schema: Target });
+    yield* step('go', () => void did.push('went'));
+    return 'went';
+  });
+  const { host } = hostOf(tasked, { tasks: { bearer: 'accept', store: memoryTaskStore() } });
+  const server = handlerOf(host);
+  const { requestState } = asked(await round(server, call, { capabilities: knowsTasks }));
+  for (const capabilities of [{ elicitation: {} }, {}, knowsTasks]) {
+    // oxlint-disable-next-line no-await-in-loop -- one after the other
+    expect(await resumed(server, requestState, capabilities)).toMatchObject({
+      error: { code: -32_602, data: { reason: 'invalid_resume_token' } },
+    });
+  }
+  expect(did).toEqual([]);
 });
