@@ -74,7 +74,7 @@ export interface Dialect {
   /** How it answers a token that does not open. */
   readonly refused: FrozenAnswer;
   /** What a client that it serves sees of a tool in `tools/list`. Default: the tool as it is. */
-  list?(tool: ListedTool, saga: Program, host: SagaHostCore): ListedTool;
+  list?(tool: ListedTool, saga: Program, host: SagaHostCore, client: ClientFacts): ListedTool;
 }
 
 /** A tool as `tools/list` has it. */
