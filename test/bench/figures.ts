@@ -19,6 +19,12 @@ export const figures = {
   'replay-step': { what: 'replay of one server step', unit: 'us', atMost: 0.5, of: 'ours' },
   'replay-elicitation': { what: 'replay of one elicitation', unit: 'us', atMost: 0.5, of: 'ours' },
   resume: { what: 'resume at 1,000 steps, a step', unit: 'us', atMost: 3, of: 'ours' },
+  'two-questions': {
+    what: 'two-question tool call, both requests through createMcpHandler',
+    unit: 'us',
+    atMost: 1,
+    of: 'ratio',
+  },
   'journal-bytes': {
     what: 'journal bytes of a server step, tiny result',
     unit: 'bytes',

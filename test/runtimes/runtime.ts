@@ -1,6 +1,6 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { install } from './install.ts';
+import { install } from '../support/install.ts';
 
 /** One runtime of one version. */
 export interface Runtime {
@@ -19,7 +19,7 @@ export function node(version: string): Runtime {
   const platform = process.platform === 'win32' ? 'win' : process.platform;
   const name = `node-${platform}-${process.arch}`;
   const executable = async (): Promise<string> =>
-    join(await install(name, version), 'node_modules', name, 'bin', `node${exe}`);
+    join(await install('runtimes', `${name}@${version}`), 'node_modules', name, 'bin', `node${exe}`);
   return { name: 'Node', version, executable, versionFlag: '--version' };
 }
 
@@ -44,7 +44,7 @@ export function workerd(version: string): Runtime {
 
 /** The executable in the package for this platform, which npm chose among the optional ones in `scope`. */
 async function ofPlatform(name: string, version: string, scope: string, path: string): Promise<string> {
-  const folder = join(await install(name, version), 'node_modules', scope);
+  const folder = join(await install('runtimes', `${name}@${version}`), 'node_modules', scope);
   const [platform] = await readdir(folder);
   if (platform === undefined) throw new Error(`${name} ${version} has no package for this platform`);
   return join(folder, platform, path);

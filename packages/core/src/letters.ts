@@ -3,7 +3,7 @@ import type { Provenance } from './client-step.ts';
 /** The letter of an entry. */
 export type Letter =
   | ('e' | 'p' | 'd' | 'x' | 'o' | 'm' | 'M' | 'l' | 'q' | 'C')
-  | ('s' | 'z' | 'v' | 'f' | 't' | 'w')
+  | ('s' | 'z' | 'v' | 'f' | 't' | 'w' | 'W')
   | ('n' | 'r' | 'u' | 'i' | 'c' | 'k')
   | ('b' | 'g' | 'h' | 'y' | 'a' | 'j' | 'P');
 
@@ -37,6 +37,8 @@ export const outcomes: Readonly<Record<Letter, EntryOutcome>> = {
   f: { outcome: 'failed', stream: 'server', answer: false },
   t: { outcome: 'to be tried again', stream: 'server', answer: false },
   w: { outcome: 'withdrawn', stream: 'none', answer: false },
+  // Of a poll that was being asked when its branch was ended: replay takes its 'w' then and there, this one in order.
+  W: { outcome: 'withdrawn while it ran', stream: 'none', answer: false },
   n: { outcome: 'read', stream: 'server', answer: false },
   r: { outcome: 'read', stream: 'server', answer: false },
   u: { outcome: 'read', stream: 'server', answer: false },
@@ -66,7 +68,7 @@ export const lettersOf: Readonly<Record<string, string>> = {
   checkpoint: 'k',
   call: 'cfw',
   sleep: 'kwC',
-  poll: 'PfywC',
+  poll: 'PfywWC',
   stepKey: 'rfw',
   compensate: 'b',
   pivot: 'h',

@@ -2,6 +2,7 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { ReplayMismatch, SagaLimitExceeded, TurnAborted, type Outcome } from '../src/index.ts';
 import { drive, turn, type Drive, type TurnTaken } from './support/drive.ts';
+import { endings } from './support/random-endings.ts';
 import {
   answerOf,
   anyRoutes,
@@ -252,6 +253,15 @@ describe('a random saga', () => {
   it('[R1] [U3] sees the same in every instance, even where branches fail and share a variable', async () => {
     await fc.assert(
       fc.asyncProperty(trees({ wild: true }), modes, async (tree, mode) => {
+        assertSound(await driven(tree, mode));
+      }),
+      { numRuns: 4 * runs },
+    );
+  });
+
+  it('[R1] [U3] ends branches that are in the middle of something in the same order in every instance', async () => {
+    await fc.assert(
+      fc.asyncProperty(endings(), modes, async (tree, mode) => {
         assertSound(await driven(tree, mode));
       }),
       { numRuns: 4 * runs },

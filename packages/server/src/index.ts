@@ -5,12 +5,17 @@ export type { Claims, KeyInput, KeysOption, OctJwk } from '@mcp-saga/seal';
 export { createSagaHost, type SagaHost } from './saga-host.ts';
 export type { AttachOptions } from './mcp/attach.ts';
 export type { McpServerLike } from './mcp/sdk.ts';
-export { SagaHostError, type SagaHostErrorCode } from './host/errors.ts';
+export { NeedsMissing, SagaHostError, type SagaHostErrorCode } from './host/errors.ts';
 export type { Caller, Principal, PrincipalOption } from './host/caller.ts';
-export type { AdmissionFacts, SagaHostOptions } from './host/host-options.ts';
-export type { HostHooks, Rejection, SuspendedSagaFacts, TurnFacts } from './host/hooks.ts';
+export type { Ladder } from './host/ladder.ts';
+export type { DialectTraits } from './host/dialect-traits.ts';
+export type { AdmissionFacts, SagaHostOptions, Sampling } from './host/host-options.ts';
+export type { HostHooks, InstantRefusal, Rejection, SuspendedSagaFacts, TurnFacts } from './host/hooks.ts';
 export { memoryGuard } from './guard/memory-guard.ts';
 export type { Fence, GuardClaim, GuardVerdict, SagaGuard } from './guard/guard.ts';
+export { memoryTaskStore } from './dialects/tasks/memory-task-store.ts';
+export type { StoredTask, TaskStore } from './dialects/tasks/store.ts';
+export type { TaskOptions } from './dialects/tasks/options.ts';
 export type { HostLimits } from './host/limits.ts';
 export type { StepAnswer } from './host/answers.ts';
 export type {
@@ -20,6 +25,7 @@ export type {
   SagaInspection,
   StartRequest,
 } from './host/host.ts';
+export type { SagaStatus, StatusRequest } from './host/status.ts';
 export type { CompletedTurn, FailedTurn, SagaTurn, SuspendedTurn } from './host/turn.ts';
 export { publicMessageOf } from './host/public-message.ts';
 export type { SuspendedResult, WireStep } from './dialects/saga-methods.ts';

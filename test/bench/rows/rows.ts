@@ -5,12 +5,14 @@ import { replay } from './replay.ts';
 import { resume } from './resume.ts';
 import { sealOpen } from './seal-open.ts';
 import { tokenBytes } from './token-bytes.ts';
+import { twoQuestions } from './two-questions.ts';
 
 /** The rows, by the name that `pnpm bench <name>` knows them by. */
 export const rows: Readonly<Record<string, Row>> = {
   'seal-open': sealOpen,
   replay,
   resume,
+  'two-questions': twoQuestions,
   'journal-bytes': journalBytes,
   'token-bytes': tokenBytes,
   bundle,

@@ -10,11 +10,14 @@ import {
   listRoots,
   log,
   now,
+  poll,
   progress,
+  race,
   random,
   saga,
   sample,
   scope,
+  sleep,
   step,
   StepError,
   uuid,
@@ -54,6 +57,13 @@ export type Leaf =
       readonly fallback: 'none' | 'content' | 'function' | 'throws';
     }
   | { readonly kind: 'sample' | 'roots'; readonly id: string }
+  | {
+      readonly kind: 'poll';
+      readonly id: string;
+      /** How often it asks until it is answered. */
+      readonly asks: number;
+    }
+  | { readonly kind: 'sleep'; readonly ms: number }
   | { readonly kind: 'now' | 'random' | 'uuid' | 'checkpoint' };
 
 /** A piece of a saga. `register` is a number of each branch that everything it gets is mixed into. */
@@ -65,7 +75,7 @@ export type Node =
   | { readonly kind: 'if'; readonly modulus: number; readonly then: Node; readonly else: Node }
   | { readonly kind: 'scope' | 'call'; readonly id: string; readonly body: Node }
   | {
-      readonly kind: 'all' | 'allSettled';
+      readonly kind: 'all' | 'allSettled' | 'race';
       readonly shape: 'record' | 'array';
       readonly branches: readonly { readonly single: boolean; readonly node: Node }[];
     }
@@ -124,6 +134,8 @@ const resultOf = (path: string, input: unknown): { r: string; at: Date } => ({
   r: `${path}=${hash(`${path} ${JSON.stringify(input)}`) % 101}`,
   at: new Date(hash(path) % 1_000),
 });
+const polledOf = (id: string, register: number, attempt: number): string =>
+  `${id}=${register % 19} at ${attempt}`;
 const failureOf = (path: string): { name: string; code: string } => ({
   name: 'RangeError',
   code: `E${hash(path) % 5}`,
@@ -261,6 +273,18 @@ function commandOf(leaf: Leaf, frame: Frame): Command<unknown> {
       });
     case 'roots':
       return listRoots(leaf.id);
+    case 'poll': {
+      const { id, asks } = leaf;
+      // What it asks changes nothing: it is no effect, but takes its time like one.
+      const ask = async ({ attempt, signal }: Asked): Promise<string | undefined> => {
+        run.world.time += run.duration;
+        if (run.gated) await run.world.gate(signal);
+        return attempt < asks ? undefined : polledOf(id, register, attempt);
+      };
+      return poll(id, ask, { every: 30, timeout: 1e12 });
+    }
+    case 'sleep':
+      return sleep(leaf.ms);
     case 'now':
       return now();
     case 'random':
@@ -271,6 +295,8 @@ function commandOf(leaf: Leaf, frame: Frame): Command<unknown> {
       return checkpoint();
   }
 }
+
+type Asked = { readonly attempt: number; readonly signal: AbortSignal };
 
 type FormLeaf = Extract<Leaf, { kind: 'elicit' | 'outcome' }>;
 
@@ -290,8 +316,11 @@ function optionsOf({ accept, fallback }: FormLeaf, { run, register }: Frame): El
   };
 }
 
-const isLeaf = (node: Node): node is Leaf =>
-  ['step', 'elicit', 'outcome', 'sample', 'roots', 'now', 'random', 'uuid', 'checkpoint'].includes(node.kind);
+const leafKinds: ReadonlySet<string> = new Set<Leaf['kind']>([
+  ...(['step', 'elicit', 'outcome', 'sample', 'roots', 'poll', 'sleep'] as const),
+  ...(['now', 'random', 'uuid', 'checkpoint'] as const),
+]);
+const isLeaf = (node: Node): node is Leaf => leafKinds.has(node.kind);
 
 /** A text for what a leaf gives; what `now` gives depends on when it is read, and counts for the trace alone. */
 function take(leaf: Leaf, value: unknown, frame: Frame): void {
@@ -337,6 +366,7 @@ function* walk(node: Node, frame: Frame): Steps<void> {
       return;
     case 'all':
     case 'allSettled':
+    case 'race':
       yield* group(node, frame);
       return;
     case 'try':
@@ -347,6 +377,7 @@ function* walk(node: Node, frame: Frame): Steps<void> {
         absorb(frame, `caught ${errorText(error)} ${kindOfError(error)}`);
         yield* walk(node.catch, frame);
       } finally {
+        frame.trace.push(`leaves ${frame.register}`);
         if (node.finally !== undefined) yield* walk(node.finally, frame);
         frame.trace.push(`finally ${frame.register}`);
       }
@@ -379,13 +410,19 @@ function* branch(node: Node, { register, shared, trace, run }: Frame, key: strin
   return frame.register;
 }
 
-function* group(node: Extract<Node, { kind: 'all' | 'allSettled' }>, frame: Frame): Steps<void> {
+type GroupNode = Extract<Node, { kind: 'all' | 'allSettled' | 'race' }>;
+
+function* group(node: GroupNode, frame: Frame): Steps<void> {
   const named = node.branches.map(({ single, node: inner }, index) => {
     const key = node.shape === 'array' ? String(index) : `b${index}`;
     const steps = single && isLeaf(inner) ? commandOf(inner, frame) : branch(inner, frame, key);
     return [key, steps] as const;
   });
   const branches = node.shape === 'array' ? named.map(([, steps]) => steps) : Object.fromEntries(named);
+  if (node.kind === 'race') {
+    absorb(frame, told(yield* race(branches as Record<string, Steps<unknown>>)));
+    return;
+  }
   const results = yield* node.kind === 'all' ? all(branches) : allSettled(branches);
   for (const [key] of named) {
     const value: unknown = (results as Record<string, unknown>)[key];
@@ -404,7 +441,7 @@ export interface Prediction {
 
 /**
  * Evaluates a tree without generators and without the engine: branches one after the other. Right for sagas whose
- * branches neither share a variable nor fail in an `all`.
+ * branches neither share a variable, nor fail in an `all`, nor race.
  */
 export function predict(tree: Node, routes: Routes = () => 'ask'): Prediction {
   const effects: Effect[] = [];
@@ -452,7 +489,7 @@ class Thrown {
   }
 }
 
-type AskedLeaf = Exclude<Leaf, { kind: 'step' | 'now' | 'random' | 'uuid' | 'checkpoint' }>;
+type AskedLeaf = Extract<Leaf, { kind: 'elicit' | 'outcome' | 'sample' | 'roots' }>;
 
 /** What a question comes to by the way it goes. */
 function outcomeByRoute(leaf: AskedLeaf, path: string, register: number, context: Context): unknown {
@@ -519,11 +556,15 @@ function leafValue(leaf: Leaf, register: number, names: Names, context: Context)
     case 'sample':
     case 'roots':
       return outcomeByRoute(leaf, names.path(leaf.id), register, context);
+    case 'poll':
+      names.path(leaf.id);
+      return polledOf(leaf.id, register, leaf.asks);
     case 'random':
       return fractionAt(names.path('random'));
     case 'uuid':
       return uuidAt(names.path('uuid'));
     case 'now':
+    case 'sleep':
     case 'checkpoint':
       names.path(leaf.kind);
       return undefined;
@@ -601,6 +642,7 @@ function evaluate(node: Node, cell: Cell, names: Names, context: Context): void 
     }
     case 'all':
     case 'allSettled':
+    case 'race':
       evaluateGroup(node, cell, names, context);
       return;
     case 'try':
@@ -616,12 +658,7 @@ function evaluate(node: Node, cell: Cell, names: Names, context: Context): void 
   }
 }
 
-function evaluateGroup(
-  node: Extract<Node, { kind: 'all' | 'allSettled' }>,
-  cell: Cell,
-  names: Names,
-  context: Context,
-): void {
+function evaluateGroup(node: GroupNode, cell: Cell, names: Names, context: Context): void {
   const start = cell.register;
   const keys = node.branches.map((_, index) => (node.shape === 'array' ? String(index) : `b${index}`));
   // The scopes of helpers are named when the group is issued, single commands when they run.
@@ -651,7 +688,8 @@ function evaluateGroup(
 
 const ids = fc.constantFrom('a', 'b', 'c');
 
-const stepLeaf = (mayFail: boolean): fc.Arbitrary<Leaf> =>
+/** A server step. */
+export const stepLeaf = (mayFail: boolean): fc.Arbitrary<Leaf> =>
   fc
     .record({
       id: ids,
@@ -667,7 +705,8 @@ const stepLeaf = (mayFail: boolean): fc.Arbitrary<Leaf> =>
       attempts: mayFail ? drawn.attempts : drawn.failures + 1,
     }));
 
-function questionLeaf(mayFail: boolean): fc.Arbitrary<Leaf> {
+/** A question to the client. */
+export function questionLeaf(mayFail: boolean): fc.Arbitrary<Leaf> {
   const form = fc.record({
     kind: mayFail ? fc.constantFrom('elicit' as const, 'outcome' as const) : fc.constant('outcome' as const),
     id: ids,
@@ -686,6 +725,12 @@ function questionLeaf(mayFail: boolean): fc.Arbitrary<Leaf> {
   return fc.oneof(form, other);
 }
 
+/** A poll that is answered in the end, or a sleep. */
+export const waits: fc.Arbitrary<Leaf> = fc.oneof(
+  fc.record({ kind: fc.constant('poll' as const), id: ids, asks: fc.integer({ min: 1, max: 3 }) }),
+  fc.record({ kind: fc.constant('sleep' as const), ms: fc.constantFrom(0, 20, 90) }),
+);
+
 function leaves(mayFail: boolean, mayRead: boolean): fc.Arbitrary<Leaf> {
   return fc
     .oneof(
@@ -694,6 +739,7 @@ function leaves(mayFail: boolean, mayRead: boolean): fc.Arbitrary<Leaf> {
         weight: 3,
         arbitrary: questionLeaf(mayFail),
       },
+      { weight: 2, arbitrary: waits },
       {
         weight: 2,
         arbitrary: fc.constantFrom('random', 'uuid', 'checkpoint', ...(mayRead ? (['now'] as const) : [])),
@@ -705,7 +751,7 @@ function leaves(mayFail: boolean, mayRead: boolean): fc.Arbitrary<Leaf> {
 /**
  * Trees of sagas.
  *
- * @param options.wild whether branches may share a variable and fail in an `all`, so that what happens depends on the
+ * @param options.wild whether branches may share a variable, fail in an `all` and race, so that what happens depends on the
  * order of completion
  */
 export function trees(options: { readonly wild: boolean }): fc.Arbitrary<Node> {
@@ -738,18 +784,18 @@ export function trees(options: { readonly wild: boolean }): fc.Arbitrary<Node> {
       catch: fc.constant(undefined),
       finally: inner(mayFail, true),
     });
-    const branches = (kind: 'all' | 'allSettled'): fc.Arbitrary<Node> => {
+    const branches = (kind: GroupNode['kind']): fc.Arbitrary<Node> => {
       const fails = kind === 'allSettled' || wild;
       return fc.record({
         kind: fc.constant(kind),
-        shape: fc.constantFrom('record' as const, 'array' as const),
+        shape: kind === 'race' ? fc.constant('record') : fc.constantFrom('record' as const, 'array' as const),
         branches: fc.array(
           fc.oneof(
             fc.record({ single: fc.constant(true), node: leaves(fails, false) }),
             fc.record({ single: fc.constant(false), node: inner(fails, true) }),
             fc.record({ single: fc.constant(false), node: fails && mayFail ? busy : inner(fails, true) }),
           ),
-          { maxLength: 5 },
+          { minLength: kind === 'race' ? 1 : 0, maxLength: 5 },
         ),
       });
     };
@@ -790,6 +836,7 @@ export function trees(options: { readonly wild: boolean }): fc.Arbitrary<Node> {
       },
       { weight: 4, arbitrary: branches('all') },
       { weight: 2, arbitrary: branches('allSettled') },
+      ...(wild ? [{ weight: 2, arbitrary: branches('race') }] : []),
       { weight: 2, arbitrary: guarded() },
       ...(mayFail
         ? [

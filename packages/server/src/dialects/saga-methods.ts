@@ -1,9 +1,11 @@
 import type { ClientStep, Json, ToolResult } from '@mcp-saga/core';
 import type { StepAnswer } from '../host/answers.ts';
 import type { Caller } from '../host/caller.ts';
+import type { DialectTraits } from '../host/dialect-traits.ts';
 import { SagaHostError } from '../host/errors.ts';
 import type { SagaHostCore } from '../host/host.ts';
 import type { SagaTurn } from '../host/turn.ts';
+import { withElicitationId } from './questions.ts';
 import { toToolResult } from '../mcp/tool-result.ts';
 
 /** The methods of this dialect. */
@@ -12,6 +14,9 @@ export const sagaMethods = {
   resume: 'tools/resumeSaga',
   cancel: 'tools/cancelSaga',
 } as const;
+
+/** Who calls `tools/callSaga` can do every step: that is what the method means. (W3) */
+const traits: DialectTraits = { asks: ['elicitation', 'elicitation.url', 'sampling', 'roots'] };
 
 /** A step of a suspended saga as the saga methods put it on the wire. */
 export interface WireStep {
@@ -41,7 +46,8 @@ export async function callSaga(
   const { name, arguments: args } = fields(params);
   if (typeof name !== 'string') throw invalid('name: expected a string');
   if (args !== undefined && !isRecord(args)) throw invalid('arguments: expected an object');
-  return answer(name, await host.start(name, args, caller, { method: sagaMethods.call }));
+  const request = { method: sagaMethods.call, serves: 'tool', traits } as const;
+  return answer(name, await host.start(name, args, caller, request));
 }
 
 /** `tools/resumeSaga {sagaToken, completedSteps}`: continues a saga. */
@@ -55,7 +61,7 @@ export async function resumeSaga(
   if (completedSteps === undefined) assertNothingElse(params, ['sagaToken', '_meta']);
   // The host checks the form of each answer, and names the field.
   const answers = completedSteps as readonly StepAnswer[] | undefined;
-  const request = { methods: [sagaMethods.call], answersField: 'completedSteps' };
+  const request = { methods: [sagaMethods.call], answersField: 'completedSteps', traits };
   const turn = await host.resume(sagaToken, answers, caller, request);
   return answer(turn.saga, turn);
 }
@@ -84,10 +90,15 @@ function answer(saga: string, turn: SagaTurn): SuspendedResult | ToolResult {
   };
 }
 
-function toWireStep({ type, stepId, params, reason }: ClientStep, sagaId: string): WireStep {
-  // MCP before 2026-07-28 wants an id for each URL elicitation, unique on the server.
-  const sent = params['mode'] === 'url' ? { ...params, elicitationId: `${sagaId}.${stepId}` } : params;
-  return { type, stepId, params: sent, ...(reason === undefined ? {} : { reason }) };
+/** A step as hosts see it, in whatever dialect. */
+export function toWireStep(step: ClientStep, sagaId: string): WireStep {
+  const { type, stepId, reason } = step;
+  return {
+    type,
+    stepId,
+    params: withElicitationId(step, sagaId),
+    ...(reason === undefined ? {} : { reason }),
+  };
 }
 
 /** Answers under another name would be lost in silence, and the question come again and again. */

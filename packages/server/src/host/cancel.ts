@@ -37,6 +37,7 @@ export async function cancel(
         answers: new Map(),
         caller,
         tokenBytes: token.length,
+        traits: {},
         end,
       });
     if (guard === undefined || forks === 'accept') return await settleTurn(settings, await run());

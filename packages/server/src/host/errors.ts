@@ -1,3 +1,5 @@
+import type { ClientNeed } from '@mcp-saga/core';
+
 /** Why a host refused something. Stable: match on it, not on messages. */
 export type SagaHostErrorCode =
   | 'unknown_saga'
@@ -10,7 +12,8 @@ export type SagaHostErrorCode =
   | 'token_too_large'
   | 'cancel_not_offered'
   | 'busy'
-  | 'guard_down';
+  | 'guard_down'
+  | 'client_cannot';
 
 /**
  * What a host refuses, or cannot do. Its message names sagas, fields and schema paths, never values, and may go to
@@ -30,5 +33,20 @@ export class SagaHostError extends Error {
     this.name = 'SagaHostError';
     this.code = code;
     this.public = options.public ?? true;
+  }
+}
+
+/** The client lacks what a saga declares that it needs, and nothing stands in for it. Nothing has run. (W3) */
+export class NeedsMissing extends SagaHostError {
+  declare readonly code: 'client_cannot';
+  readonly needs: readonly ClientNeed[];
+
+  constructor(saga: string, needs: readonly ClientNeed[]) {
+    super(
+      'client_cannot',
+      `'${saga}' needs ${needs.join(' and ')}, which the client of this call does not offer.`,
+    );
+    this.name = 'NeedsMissing';
+    this.needs = needs;
   }
 }

@@ -35,6 +35,16 @@ export interface SuspendedSagaFacts {
   readonly cancelAfter: number;
 }
 
+/** A question that was refused sooner than a person can have read it. */
+export interface InstantRefusal {
+  readonly saga: string;
+  readonly sagaId: string;
+  readonly stepId: string;
+  readonly action: 'decline' | 'cancel';
+  /** Milliseconds from the question to the refusal. */
+  readonly after: number;
+}
+
 /** What a host tells its operator. None of these gets a token, a key or an answer. */
 export interface HostHooks {
   /** A token was refused. At most ten a second. Default: `console.warn`, once a minute for each reason. (T5) */
@@ -43,6 +53,11 @@ export interface HostHooks {
   readonly onIgnoredAnswer?: (
     answer: IgnoredAnswer & { readonly saga: string; readonly sagaId: string },
   ) => void;
+  /**
+   * A client that declares elicitation refused a question within a second of being asked, which no person does: it has
+   * nobody to ask. Counted by client, it tells whom to serve otherwise. (W3)
+   */
+  readonly onInstantRefusal?: (refusal: InstantRefusal) => void;
   /** Something happened to a step. */
   readonly onStep?: (event: StepEvent & { readonly saga: string; readonly sagaId: string }) => void;
   /**
@@ -103,6 +118,7 @@ export function guardedHooks(hooks: HostHooks, log: DefaultLog): Required<HostHo
         onError,
       ),
     onIgnoredAnswer: (answer) => quietly(() => hooks.onIgnoredAnswer?.(answer), onError),
+    onInstantRefusal: (refusal) => quietly(() => hooks.onInstantRefusal?.(refusal), onError),
     onStep: (event) => quietly(() => hooks.onStep?.(event), onError),
     onSuspended: (saga) => settled(() => hooks.onSuspended?.(saga), onError),
     onSettled: (saga) => settled(() => hooks.onSettled?.(saga), onError),

@@ -1,10 +1,20 @@
-import type { Awaitable, Compensator, Program, Schema } from '@mcp-saga/core';
+import type {
+  Awaitable,
+  Compensator,
+  HostSampling,
+  Program,
+  Schema,
+  SampleParams,
+  SampleResult,
+} from '@mcp-saga/core';
 import { createKeyRing, createSealer, type KeysOption, type Sealer } from '@mcp-saga/seal';
 import type { Caller, PrincipalOption } from './caller.ts';
+import { toTaskSettings, type TaskOptions, type TaskSettings } from '../dialects/tasks/options.ts';
 import type { SagaGuard } from '../guard/guard.ts';
 import { consoleLog } from './default-log.ts';
 import { environmentOf } from './environment.ts';
 import { guardedHooks, rejectionReporter, type HostHooks } from './hooks.ts';
+import { defaultLadder, type Ladder } from './ladder.ts';
 import { resolveHostLimits, type HostLimits } from './limits.ts';
 import { Registry } from './registry.ts';
 
@@ -17,6 +27,9 @@ export interface AdmissionFacts {
   /** Bytes of the token; 0 at the start. */
   readonly bytes: number;
 }
+
+/** Samples a model of the host's own for a saga. */
+export type Sampling = (params: SampleParams, step: HostSampling) => Awaitable<SampleResult>;
 
 /** What a host is made of. */
 export interface SagaHostOptions {
@@ -54,8 +67,27 @@ export interface SagaHostOptions {
   readonly whenGuardIsDown?: 'closed' | 'open';
   /** How long a request may run before a repeated one may take its place at the guard. Default 60 s. */
   readonly guardLease?: number;
+  /**
+   * A model of the host's own, for sagas that sample where the client does not offer it: any asynchronous function of
+   * MCP's `sampling/createMessage` parameters. (W3)
+   */
+  readonly sampling?: Sampling;
+  /**
+   * Whether the model that calls the tool may answer questions meant for the user, where the client cannot ask them:
+   * `accept` lists an argument `answers`. What is answered so is sealed as a model's answer. Default `refuse`. (T14)
+   */
+  readonly modelAnswers?: 'accept' | 'refuse';
+  /** In which order it is tried who answers a question. (W3) */
+  readonly ladder?: Ladder;
+  /**
+   * After how many rounds clients give a call up. The official SDK's client stops after 10, which is the default. The
+   * host warns its author before a saga comes there, and counts on no more when it lets a client wait. (W6)
+   */
+  readonly clientRounds?: number;
   /** Named compensators, for sagas whose code was changed or is gone. */
   readonly compensators?: readonly Pick<Compensator<Schema>, 'name' | 'run'>[];
+  /** MCP's tasks, for clients that declare them. Default: offered where a saga says `task`, without a store. */
+  readonly tasks?: TaskOptions;
   /** How long a token is good, in milliseconds. Default one hour. */
   readonly tokenTtl?: number;
   /** How long a saga may take from its start to its end, in milliseconds. Default seven days. */
@@ -91,6 +123,12 @@ export interface HostSettings {
   readonly guard: SagaGuard | undefined;
   readonly whenGuardIsDown: 'closed' | 'open';
   readonly leaseMs: number;
+  readonly sampling: Sampling | undefined;
+  readonly modelAnswers: 'accept' | 'refuse';
+  readonly ladder: Required<Ladder>;
+  readonly clientRounds: number;
+  /** How tasks are offered; undefined where they are not. */
+  readonly tasks: TaskSettings | undefined;
   readonly compensators: ReadonlyMap<string, Pick<Compensator<Schema>, 'run'>>;
   /** Whether there is somebody to tell of suspended sagas: their cancel tokens cost a seal. */
   readonly notifiesSuspended: boolean;
@@ -139,6 +177,11 @@ export function toHostSettings(options: SagaHostOptions): HostSettings {
     guard: options.guard,
     whenGuardIsDown: options.whenGuardIsDown ?? 'closed',
     leaseMs: duration('guardLease', options.guardLease ?? 60_000),
+    sampling: options.sampling,
+    modelAnswers: options.modelAnswers ?? 'refuse',
+    ladder: { ...defaultLadder, ...options.ladder },
+    clientRounds: rounds(options.clientRounds ?? 10),
+    tasks: toTaskSettings(options, warn),
     compensators: new Map(options.compensators?.map((compensator) => [compensator.name, compensator])),
     notifiesSuspended: options.hooks?.onSuspended !== undefined,
     tokenTtl: wholeDuration('tokenTtl', options.tokenTtl ?? 60 * 60 * 1000),
@@ -178,4 +221,10 @@ function wholeDuration(name: string, ms: number): number {
 function duration(name: string, ms: number): number {
   if (!(ms > 0)) throw new RangeError(`${name} must be more than 0 milliseconds.`);
   return ms;
+}
+
+function rounds(count: number): number {
+  if (!Number.isSafeInteger(count) || count < 1)
+    throw new RangeError('clientRounds must be a whole number from 1.');
+  return count;
 }

@@ -1,10 +1,13 @@
 import { digestArguments, TokenRefused } from '@mcp-saga/seal';
 import { toAnswers, toJson } from './answers.ts';
 import type { Caller } from './caller.ts';
+import { SagaHostError } from './errors.ts';
 import { stepIdsOf } from './generation.ts';
 import { digestOf, guarded } from './guarded.ts';
 import type { ResumeRequest } from './host.ts';
 import type { HostSettings } from './host-options.ts';
+import { reportInstantRefusals } from './instant-refusals.ts';
+import { acceptsModel } from './ladder.ts';
 import { openSaga, standIn, versionGone } from './open-saga.ts';
 import { reported, runTurn } from './run-turn.ts';
 import { settleTurn } from './settle-turn.ts';
@@ -18,7 +21,8 @@ export async function resume(
   caller: Caller,
   request: ResumeRequest,
 ): Promise<SagaTurn> {
-  const answers = toAnswers(sent, request.answersField ?? 'answers', 'client', settings.limits.maxAnswers);
+  const { answersField = 'answers', provenance = 'client', traits = {} } = request;
+  const answers = toAnswers(sent, answersField, provenance, settings.limits.maxAnswers);
   try {
     const { methods, entry } = request;
     const opened = await openSaga(settings, token, caller, {
@@ -39,6 +43,18 @@ export async function resume(
       const facts = { saga: claims.saga.name, sagaId, turn: claims.turn + 1, compensated: [], residue: [] };
       return reported(settings, { status: 'failed', error: versionGone(saga), ...facts }, settings.clock());
     }
+    // Repeated answers and those to older generations make no other request of it: only what was asked last counts.
+    const { inner } = stepIdsOf(saga.state.generation).fromWire(answers);
+    const asked = new Set(program?.asked(saga.state.program));
+    // A question of this saga's may say by itself that it takes them: where none is open, nothing does. (T14)
+    const isTaken = asked.size > 0 || acceptsModel({ settings, program: program ?? {} });
+    if (provenance === 'model' && answers.size > 0 && !isTaken) {
+      throw new SagaHostError(
+        'invalid_params',
+        `Invalid params: ${answersField}: nothing is asked of the model`,
+      );
+    }
+    reportInstantRefusals(settings, saga, asked, inner);
     const run = async (): Promise<SagaTurn> => {
       const turn = await runTurn(settings, {
         program: standIn(opened),
@@ -46,19 +62,23 @@ export async function resume(
         answers,
         caller,
         tokenBytes: token.length,
+        traits,
       });
       return program === undefined && turn.status === 'failed' ? { ...turn, error: versionGone(saga) } : turn;
     };
     const { guard } = settings;
     // What a version that is gone had declared, nobody knows: it is guarded where it can be.
     if (guard === undefined || program?.forks === 'accept') return await settleTurn(settings, await run());
-    // Repeated answers and those to older generations make no other request of it: only what was asked last counts.
-    const { inner } = stepIdsOf(saga.state.generation).fromWire(answers);
-    const asked = new Set(program?.asked(saga.state.program));
     const news = new Map([...inner].filter(([stepId]) => asked.has(stepId)));
     const digest = await digestOf('resume', news);
     const signal = caller.signal ?? new AbortController().signal;
-    return await guarded(settings, guard, saga, { action: 'resume', digest, signal }, run);
+    return await guarded(
+      settings,
+      guard,
+      saga,
+      { action: 'resume', digest, follows: request.follows === true, signal },
+      run,
+    );
   } catch (error) {
     if (error instanceof TokenRefused) settings.reject(error.reason);
     throw error;

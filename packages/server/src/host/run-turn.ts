@@ -7,10 +7,12 @@ import {
   type Outcome,
   type Program,
 } from '@mcp-saga/core';
+import type { DialectTraits } from './dialect-traits.ts';
 import type { Caller } from './caller.ts';
 import { SagaHostError } from './errors.ts';
 import { stepIdsOf } from './generation.ts';
 import type { HostSettings } from './host-options.ts';
+import { servedAs } from './served-as.ts';
 import { suspend } from './suspend.ts';
 import type { SealedSaga } from './sealed-saga.ts';
 import type { SagaTurn } from './turn.ts';
@@ -27,6 +29,7 @@ export interface TurnRequest {
   readonly caller: Caller;
   /** Bytes of the token it was opened from; 0 at the start. */
   readonly tokenBytes: number;
+  readonly traits: DialectTraits;
   /** Answers that were accepted before the saga started over in this turn. */
   readonly accepted?: number;
   /** Ends the saga instead of going on with it; what it did is undone within this turn. */
@@ -36,7 +39,7 @@ export interface TurnRequest {
 /** Runs one turn of an opened saga, and seals what is left of it: open -> advance -> seal. */
 export async function runTurn(settings: HostSettings, request: TurnRequest): Promise<SagaTurn> {
   const began = settings.clock();
-  const deadline = request.end === undefined ? began + settings.turnBudget : undefined;
+  const deadline = request.end === undefined ? deadlineOf(settings, request.traits, began) : undefined;
   let { program, saga, answers } = request;
   let accepted = 0;
   for (let continued = 0; ; continued += 1) {
@@ -67,9 +70,13 @@ export async function runTurn(settings: HostSettings, request: TurnRequest): Pro
   }
 }
 
+function deadlineOf(settings: HostSettings, traits: DialectTraits, began: number): number {
+  return traits.runs === false ? Number.NEGATIVE_INFINITY : began + settings.turnBudget;
+}
+
 async function continuedSaga(
   settings: HostSettings,
-  { saga, caller }: TurnRequest,
+  { program: current, saga, caller }: TurnRequest,
   { program: wanted, args, progress }: Extract<Outcome, { status: 'continued' }>,
 ): Promise<{ readonly program: Program; readonly saga: SealedSaga }> {
   const program = settings.registry.version(wanted.name, wanted.version, settings.clock());
@@ -77,6 +84,14 @@ async function continuedSaga(
     throw new SagaHostError(
       'unknown_saga',
       `continueAs: this host does not serve version '${wanted.version}' of '${wanted.name}'. Add it to its sagas.`,
+      { public: false },
+    );
+  }
+  // The client waits for a result of the kind it asked for.
+  if (servedAs(program) !== servedAs(current)) {
+    throw new SagaHostError(
+      'unknown_saga',
+      `continueAs: '${program.name}' serves something else than '${saga.claims.saga.name}'.`,
       { public: false },
     );
   }

@@ -5,8 +5,10 @@ import { principalOf, type Caller } from './caller.ts';
 import { SagaHostError } from './errors.ts';
 import type { StartRequest } from './host.ts';
 import type { HostSettings } from './host-options.ts';
+import { assertNeeds } from './ladder.ts';
 import { notAdmitted } from './open-saga.ts';
 import { runTurn } from './run-turn.ts';
+import { servedAs } from './served-as.ts';
 import { settleTurn } from './settle-turn.ts';
 import { newTokenId } from './token-id.ts';
 import type { SagaTurn } from './turn.ts';
@@ -20,7 +22,9 @@ export async function start(
   request: StartRequest,
 ): Promise<SagaTurn> {
   const program = settings.registry.named(name);
-  if (program === undefined) throw new SagaHostError('unknown_saga', `Unknown tool: ${printable(name)}`);
+  const { serves } = request;
+  if (program === undefined || (serves !== undefined && serves !== servedAs(program)))
+    throw new SagaHostError('unknown_saga', `Unknown ${serves ?? 'saga'}: ${printable(name)}`);
   const input = toJson(args ?? {}, 'arguments');
   if (typeof input !== 'object' || input === null || Array.isArray(input))
     throw new SagaHostError('invalid_params', 'Invalid params: arguments: expected an object');
@@ -29,6 +33,8 @@ export async function start(
   if (!(await settings.authorize(caller, program))) {
     throw new SagaHostError('forbidden', `Not allowed: ${program.name}`);
   }
+  const { traits = {} } = request;
+  assertNeeds({ settings, program, caller, traits }, program);
   const sagaId = settings.sealer.newSagaId();
   if (!(await settings.admit({ principal, sagaId, turn: 1, bytes: 0 }))) {
     throw notAdmitted();
@@ -48,7 +54,7 @@ export async function start(
     exp: born,
   };
   const saga = { sagaId, claims, state: { program: state, secret: createSecret(), generation: 0 } };
-  const turn = await runTurn(settings, { program, saga, answers: new Map(), caller, tokenBytes: 0 });
+  const turn = await runTurn(settings, { program, saga, answers: new Map(), caller, tokenBytes: 0, traits });
   return await settleTurn(settings, turn);
 }
 

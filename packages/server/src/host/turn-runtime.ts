@@ -3,6 +3,7 @@ import { deriveFromSecret, digestText, toBase64Url } from '@mcp-saga/seal';
 import { guardedUntil } from './guarded-until.ts';
 import { quietly } from './hooks.ts';
 import type { HostSettings } from './host-options.ts';
+import { isAccepted, routeOf } from './ladder.ts';
 import type { TurnRequest } from './run-turn.ts';
 import { checkedResult } from './result.ts';
 import { sleep } from './sleep.ts';
@@ -13,26 +14,29 @@ const digestLength = 16;
 /** What one turn of a saga may know and do. */
 export function turnRuntime(
   settings: HostSettings,
-  { program, saga, caller, tokenBytes }: TurnRequest,
+  { program, saga, caller, tokenBytes, traits }: TurnRequest,
   deadline: number | undefined,
 ): Runtime {
   const { sagaId, state, claims } = saga;
   const generation = String(state.generation);
   const { guard } = settings;
+  const asking = { settings, program, caller, traits };
   return {
     sagaId,
     turn: claims.turn + 1,
     engine: claims.engine,
     tokenBytes,
     suggestedTokenBytes: settings.limits.maxTokenBytes / 4,
-    maxHold: settings.maxHold,
-    maxWait: Number.POSITIVE_INFINITY,
-    holdsParts: false,
-    checkpointAfterStep: false,
-    route: () => 'ask',
-    accepts: () => true,
-    sample: () => {
-      throw new TypeError('This host does not sample.');
+    maxHold: traits.maxHold ?? settings.maxHold,
+    holdsParts: traits.holdsParts ?? false,
+    maxWait: traits.maxWait?.(claims.turn + 1) ?? Number.POSITIVE_INFINITY,
+    checkpointAfterStep: traits.checkpointAfterStep ?? false,
+    defersEffects: traits.defersEffects ?? false,
+    route: (question) => routeOf(asking, question),
+    accepts: (provenance, question) => isAccepted(asking, provenance, question),
+    sample: (params, step) => {
+      if (settings.sampling === undefined) throw new TypeError('This host has no sampling of its own.');
+      return settings.sampling(params, step);
     },
     claim:
       guard === undefined

@@ -1,4 +1,5 @@
 import type { Json, LogLevel } from '@mcp-saga/core';
+import type { WireRequest } from '../dialects/dialect.ts';
 import type { Caller } from '../host/caller.ts';
 
 /**
@@ -20,27 +21,33 @@ export interface ProtocolServerLike {
 /** What a request handler gets beside the request, in version 2 (`mcpReq`) or version 1. */
 export interface RequestContextLike {
   readonly mcpReq?: {
+    readonly id?: string | number;
+    readonly requestState?: () => unknown;
+    readonly inputResponses?: unknown;
+    /** The keys of responses that are not even objects, or are wrapped into something. */
+    readonly droppedInputResponseKeys?: readonly string[];
+    readonly send?: (request: WireRequest, ...more: readonly unknown[]) => Promise<unknown>;
     readonly _meta?: Meta;
     readonly envelope?: { readonly [key: string]: unknown };
     readonly signal?: AbortSignal;
-    readonly notify?: (notification: Notification) => Promise<void>;
+    readonly notify?: (notification: WireRequest) => Promise<void>;
     readonly log?: (level: LogLevel, data: Json) => Promise<void>;
   };
-  readonly http?: { readonly authInfo?: unknown };
+  readonly http?: { readonly authInfo?: unknown; readonly req?: unknown };
+  readonly requestId?: string | number;
+  /** The headers of the HTTP request, in version 1. */
+  readonly requestInfo?: unknown;
+  readonly sendRequest?: (request: WireRequest, schema: unknown, options?: object) => Promise<unknown>;
   readonly _meta?: Meta;
   readonly signal?: AbortSignal;
   readonly sessionId?: string;
   readonly authInfo?: unknown;
-  readonly sendNotification?: (notification: Notification) => Promise<void>;
+  readonly sendNotification?: (notification: WireRequest) => Promise<void>;
 }
 
 interface Meta {
   readonly progressToken?: string | number;
-}
-
-interface Notification {
-  readonly method: string;
-  readonly params: { readonly [key: string]: unknown };
+  readonly [key: string]: unknown;
 }
 
 const capabilitiesKey = 'io.modelcontextprotocol/clientCapabilities';
@@ -79,18 +86,48 @@ export function setMethodHandler(
   );
 }
 
+/** What the client of a request declared; undefined where that is not known. */
+export function capabilitiesOf(server: McpServerLike, context: RequestContextLike): Json | undefined {
+  const { envelope } = context.mcpReq ?? {};
+  return (envelope?.[capabilitiesKey] ?? server.server.getClientCapabilities()) as Json | undefined;
+}
+
+/** Sends the client requests that belong to the one being answered. */
+export function senderOf(
+  context: RequestContextLike,
+): (request: WireRequest, options: { readonly timeout: number }) => Promise<unknown> {
+  const { mcpReq, sendRequest } = context;
+  return async (request, options) => {
+    // What comes back is checked by the saga's step, in either version.
+    if (mcpReq?.send !== undefined) return await mcpReq.send(request, anyResult, options);
+    if (sendRequest !== undefined) return await sendRequest(request, anyResult, options);
+    throw new TypeError('This server cannot send requests to its client.');
+  };
+}
+
+/** Tells the client something that belongs to the request being answered. */
+export function notifierOf(context: RequestContextLike): (notification: WireRequest) => Promise<void> {
+  const notify = context.mcpReq?.notify ?? context.sendNotification;
+  return async (notification) => await notify?.(notification);
+}
+
+/** A schema that lets everything through, in the form of either version of the SDK. */
+const anyResult = {
+  '~standard': { version: 1, vendor: 'mcp-saga', validate: (value: unknown) => ({ value }) },
+  safeParse: (data: unknown) => ({ success: true, data }),
+  parse: (data: unknown) => data,
+};
+
 /** Who sent a request, and what came with it. */
 export function toCaller(server: McpServerLike, context: RequestContextLike, stepContext: unknown): Caller {
   const request = context.mcpReq;
   const signal = request?.signal ?? context.signal;
   const authInfo = context.http?.authInfo ?? context.authInfo;
-  const capabilities = (request?.envelope?.[capabilitiesKey] ?? server.server.getClientCapabilities()) as
-    | Json
-    | undefined;
-  const notify = request?.notify ?? context.sendNotification;
+  const capabilities = capabilitiesOf(server, context);
+  const notify = notifierOf(context);
   const progressToken = (request?.['_meta'] ?? context['_meta'])?.progressToken;
   // The answer does not wait for news about it, and does not fail with them.
-  const tell = (notification: Notification): void => void notify?.(notification).catch(() => undefined);
+  const tell = (notification: WireRequest): void => void notify(notification).catch(() => undefined);
   return {
     context: stepContext,
     ...(signal === undefined ? {} : { signal }),

@@ -1,9 +1,12 @@
 import { AnswerConflict, TurnAborted } from '@mcp-saga/core';
 import { refusalMessage, TokenRefused } from '@mcp-saga/seal';
-import { SagaHostError } from '../host/errors.ts';
+import { capabilitiesFor } from '../host/asks.ts';
+import { NeedsMissing, SagaHostError } from '../host/errors.ts';
 
 const invalidParams = -32602;
 const internalError = -32603;
+// MissingRequiredClientCapability of the spec 2026-07-28.
+const missingCapability = -32021;
 
 /** An error as it goes out: the SDKs send whatever carries a numeric `code`, with its `data`. */
 export class WireError extends Error {
@@ -40,6 +43,11 @@ export function toWireError(
     return new WireError(invalidParams, frozen.message, { reason: frozen.reason });
   if (error instanceof AnswerConflict)
     return new WireError(invalidParams, error.message, { stepId: error.stepId });
+  if (error instanceof NeedsMissing) {
+    return new WireError(missingCapability, error.message, {
+      requiredCapabilities: capabilitiesFor(error.needs),
+    });
+  }
   if (error instanceof SagaHostError && error.public) {
     return new WireError(invalidParams, error.message, { reason: error.code });
   }

@@ -61,7 +61,16 @@ describe.each(connections)('$name', ({ connect, stateless = false }) => {
         title: 'Shaped',
         description: 'Has schemas',
         inputSchema: { type: 'object', properties: { size: { type: 'integer', default: 3 } } },
-        outputSchema: { type: 'object', properties: { doubled: { type: 'number' } }, required: ['doubled'] },
+        // Where calls go on by resume tokens, not every result is a whole one.
+        ...(stateless
+          ? {}
+          : {
+              outputSchema: {
+                type: 'object',
+                properties: { doubled: { type: 'number' } },
+                required: ['doubled'],
+              },
+            }),
         annotations: { readOnlyHint: true },
         _meta: { [extension]: { methods: ['tools/callSaga', 'tools/resumeSaga'] } },
       },
@@ -80,19 +89,6 @@ describe.each(connections)('$name', ({ connect, stateless = false }) => {
     expect(client.getServerCapabilities()?.extensions?.[extension]).toMatchObject({
       methods: expect.arrayContaining(['tools/callSaga', 'tools/resumeSaga']),
     });
-    await close();
-  });
-
-  test('says what to do instead of tools/call', async () => {
-    const { client, close } = await connect(hostOf([asking(), shaped]).host);
-    for (const name of ['asking', 'shaped']) {
-      // oxlint-disable-next-line no-await-in-loop -- two tools
-      const result = await client.callTool({ name, arguments: {} });
-      expect(result).toMatchObject({
-        isError: true,
-        content: [{ text: expect.stringContaining('tools/callSaga') }],
-      });
-    }
     await close();
   });
 

@@ -3,25 +3,26 @@ import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { root } from '../support/command.ts';
+import { root } from './command.ts';
 
 const run = promisify(execFile);
 
 /**
- * Installs one package of a pinned version from npm into a folder of its own, which later runs find there.
- * Here and not among the dependencies, since runtimes are large and only these tests need them.
+ * Installs packages of pinned versions (`name@version`) from npm into a folder of their own, which later runs find
+ * there. Here and not among the dependencies, since they are large and only some tests need them.
  *
+ * @param cache - the name of the folder they are kept in
  * @returns the folder
  */
-export async function install(name: string, version: string): Promise<string> {
-  const cache = join(root, 'node_modules/.cache/runtimes');
-  const folder = join(cache, `${name}@${version}`);
+export async function install(cache: string, ...packages: readonly string[]): Promise<string> {
+  const kept = join(root, 'node_modules/.cache', cache);
+  const folder = join(kept, packages.join('+').replaceAll('/', '-'));
   if (existsSync(folder)) return folder;
-  await mkdir(cache, { recursive: true });
-  const fresh = await mkdtemp(join(cache, 'installing-'));
+  await mkdir(kept, { recursive: true });
+  const fresh = await mkdtemp(join(kept, 'installing-'));
   // Their scripts would only link or download what their packages for each platform hold anyway.
   const flags = ['--ignore-scripts', '--no-save', '--no-audit', '--no-fund', '--loglevel=error'];
-  await run('npm', ['install', '--prefix', fresh, ...flags, `${name}@${version}`], {
+  await run('npm', ['install', '--prefix', fresh, ...flags, ...packages], {
     shell: process.platform === 'win32',
   });
   try {

@@ -1,0 +1,84 @@
+import type { ClientNeed, Json, Program } from '@mcp-saga/core';
+import type { Caller } from '../host/caller.ts';
+import type { SagaHostCore } from '../host/host.ts';
+import type { CompletedTurn, FailedTurn } from '../host/turn.ts';
+import type { FrozenAnswer } from '../mcp/wire-error.ts';
+
+/** The client of one request, as far as its request and its session tell. */
+export interface ClientFacts {
+  /** `modern`: the spec 2026-07-28, where each request stands for itself; `legacy`: 2025-11-25 and older. */
+  readonly era: 'modern' | 'legacy';
+  /** Whether the server can send requests of its own while it answers: a session, or stdio. */
+  readonly isSession: boolean;
+  /** What it declared; undefined where that is not known. */
+  readonly capabilities: Json | undefined;
+  /** What it declared that it can be asked for. */
+  readonly asks: readonly ClientNeed[];
+}
+
+/** The requests a saga can be served by. */
+export type CallMethod = 'tools/call' | 'prompts/get' | 'resources/read';
+
+/** One request of MCP's own that a saga answers: what a dialect decodes, and encodes the turn for. */
+export interface ClientCall {
+  readonly method: CallMethod;
+  readonly saga: Program;
+  /** The arguments as received. */
+  readonly args: unknown;
+  /** The request's `_meta`. */
+  readonly meta: { readonly [key: string]: unknown };
+  /** The request's JSON-RPC id. */
+  readonly id: string | number;
+  readonly client: ClientFacts;
+  readonly caller: Caller;
+  /** What a multi round-trip request brings along. */
+  readonly requestState: unknown;
+  readonly inputResponses: unknown;
+  /** Sends the client a request that belongs to this one, and gives its result. Rejects with its error. */
+  send(request: WireRequest, options: { readonly timeout: number }): Promise<unknown>;
+  /** Tells the client something that belongs to this request. */
+  notify(notification: WireRequest): Promise<void>;
+  /** Keeps the runtime alive for work that goes on after the answer. */
+  waitUntil(work: Promise<unknown>): void;
+  /** The result of the method, of a saga that has ended. */
+  toResult(turn: CompletedTurn | FailedTurn): object;
+}
+
+/** A request or a notification on the wire. */
+export interface WireRequest {
+  readonly method: string;
+  readonly params: { readonly [key: string]: unknown };
+}
+
+/**
+ * One way in which sagas are served to clients that do not know them: it decodes a request to a call of the host, and
+ * encodes the turn.
+ */
+export interface Dialect {
+  readonly name: string;
+  /** Whether a request brings something that only this dialect hands out: it goes on with it then, whoever sends it. */
+  carries(call: ClientCall): boolean;
+  /** Whether a client that starts a call is served by it. The first one that says so serves. (W2) */
+  serves(call: Pick<ClientCall, 'method' | 'saga' | 'client'>, host: SagaHostCore): boolean;
+  answer(host: SagaHostCore, call: ClientCall): Promise<object>;
+  /** How it answers a token that does not open. */
+  readonly refused: FrozenAnswer;
+  /** What a client that it serves sees of a tool in `tools/list`. Default: the tool as it is. */
+  list?(tool: ListedTool, saga: Program, host: SagaHostCore): ListedTool;
+}
+
+/** A tool as `tools/list` has it. */
+export interface ListedTool {
+  readonly name: string;
+  readonly inputSchema: { readonly [key: string]: unknown };
+  readonly outputSchema?: object;
+  readonly [key: string]: unknown;
+}
+
+/**
+ * Whether a client can be asked what this saga may ask. Roots alone do not count, unless the saga needs them: they
+ * answer no question, and such a client is better served by its model.
+ */
+export function canBeAsked({ client, saga }: Pick<ClientCall, 'saga' | 'client'>): boolean {
+  return client.asks.some((need) => need !== 'roots' || saga.needs.includes('roots'));
+}

@@ -1,0 +1,113 @@
+import type { Json } from '@mcp-saga/core';
+import type { StepAnswer } from '../host/answers.ts';
+import type { DialectTraits } from '../host/dialect-traits.ts';
+import type { SagaHostCore } from '../host/host.ts';
+import type { SagaTurn, SuspendedTurn } from '../host/turn.ts';
+import { extensionKey } from '../mcp/tool-result.ts';
+import { WireError } from '../mcp/wire-error.ts';
+import { canBeAsked, type ClientCall, type Dialect } from './dialect.ts';
+import { toRequest } from './questions.ts';
+
+/**
+ * Multi round-trip requests (spec 2026-07-28): the result says what is needed, `requestState` is the token, and the
+ * client sends its call again with the answers.
+ */
+export const multiRoundTrip: Dialect = {
+  name: 'multi round-trip',
+  refused: { message: 'Invalid or expired requestState', reason: 'invalid_request_state' },
+  carries: ({ requestState }) => requestState !== undefined,
+  serves: (call) => call.client.era === 'modern' && (canBeAsked(call) || call.method !== 'tools/call'),
+  answer: async (host, call) => {
+    return toAnswer(host, call, await takeRound(host, call, roundTraits(host, call)));
+  },
+};
+
+/** A turn, on the wire. */
+export function toAnswer(host: SagaHostCore, call: ClientCall, turn: SagaTurn): object {
+  if (turn.status !== 'suspended') return call.toResult(turn);
+  adviseOnRounds(host, turn);
+  return toInputRequired(turn);
+}
+
+/** Takes the turn that a round is, with what the dialect can do in it. */
+export async function takeRound(
+  host: SagaHostCore,
+  call: ClientCall,
+  traits: DialectTraits,
+): Promise<SagaTurn> {
+  const { saga, args, method, caller, requestState } = call;
+  const sent = toStepAnswers(call.inputResponses);
+  const request = {
+    methods: [method],
+    entry: { target: saga.name, args },
+    answersField: 'inputResponses',
+    traits,
+  };
+  if (requestState !== undefined) {
+    if (typeof requestState !== 'string') throw refusedState();
+    return await host.resume(requestState, sent, caller, request);
+  }
+  let turn = await host.start(saga.name, args, caller, { method, traits });
+  // Answers to questions that a client knows will come are taken as they are asked, once each.
+  const left = new Map(sent.map((answer) => [answer.stepId, answer]));
+  while (turn.status === 'suspended') {
+    const known = turn.steps.flatMap(({ stepId }) => left.get(stepId) ?? []);
+    if (known.length === 0) break;
+    for (const { stepId } of known) left.delete(stepId);
+    // oxlint-disable-next-line no-await-in-loop -- each turn follows from the one before
+    turn = await host.resume(turn.token, known, caller, request);
+  }
+  const { sagaId } = turn;
+  // A client that sends them again is asked for them then.
+  for (const stepId of left.keys())
+    host.settings.hooks.onIgnoredAnswer({ stepId, why: 'unknown', saga: turn.saga, sagaId });
+  return turn;
+}
+
+/** What can be done for a client that comes back in rounds. */
+export function roundTraits({ settings }: SagaHostCore, { client }: ClientCall): DialectTraits {
+  const { clientRounds, maxHold } = settings;
+  return {
+    asks: client.asks,
+    // A client comes back at once, whatever it is told: a wait is held, round for round.
+    holdsParts: true,
+    maxWait: (turn) => Math.max(0, clientRounds - turn + 1) * maxHold,
+  };
+}
+
+/** `inputResponses` as answers. Those of other shapes than results are checked, and refused, where they are used. */
+function toStepAnswers(inputResponses: unknown): readonly StepAnswer[] {
+  if (typeof inputResponses !== 'object' || inputResponses === null) return [];
+  return Object.entries(inputResponses as { readonly [stepId: string]: Json }).map(([stepId, result]) => ({
+    stepId,
+    result,
+  }));
+}
+
+function toInputRequired({ token, steps, retryAfterMs, content }: SuspendedTurn): object {
+  const inputRequests = Object.fromEntries(steps.map((step) => [step.stepId, toRequest(step)]));
+  const hints = {
+    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+    ...(content === undefined ? {} : { content }),
+  };
+  return {
+    resultType: 'input_required',
+    ...(steps.length === 0 ? {} : { inputRequests }),
+    requestState: token,
+    ...(Object.keys(hints).length === 0 ? {} : { _meta: { [extensionKey]: hints } }),
+  };
+}
+
+/** Said once in a saga, two rounds before the end. */
+function adviseOnRounds({ settings }: SagaHostCore, { saga, turn }: SuspendedTurn): void {
+  const { clientRounds } = settings;
+  if (turn !== Math.max(1, clientRounds - 2)) return;
+  settings.warn(
+    `Saga '${saga}' takes its client to round ${turn}; clients give a call up after ${clientRounds}. Ask several ` +
+      'questions at once, with all({ … }).',
+  );
+}
+
+function refusedState(): WireError {
+  return new WireError(-32602, multiRoundTrip.refused.message, { reason: multiRoundTrip.refused.reason });
+}

@@ -1,0 +1,26 @@
+import type { ClientNeed } from '@mcp-saga/core';
+
+/** What a dialect can do for a saga in one turn: a saga itself never has to know. (W2) */
+export interface DialectTraits {
+  /** What the client can be asked for. Default: what the caller's capabilities say; unknown is not lacking. */
+  readonly asks?: readonly ClientNeed[];
+  /** Whether the model that calls the tool can be asked: questions stand in the tool's result. Default false. (T14) */
+  readonly asksModel?: boolean;
+  /**
+   * How long the client can be kept waiting, in milliseconds, from the turn that is taken (from 1). A wait beyond it is
+   * `ClientCannot('wait')`. Default: as long as it takes. (W6)
+   */
+  readonly maxWait?: (turn: number) => number;
+  /** How long a wait is held in the request, in milliseconds. Default: the host's `maxHold`. */
+  readonly maxHold?: number;
+  /** Whether a wait that is longer than that is held as long, and the rest of it becomes a token. Default false. */
+  readonly holdsParts?: boolean;
+  /** Whether the client gets a token after each server step. Default false. */
+  readonly checkpointAfterStep?: boolean;
+  /**
+   * Whether server steps wait for a later turn, while questions are asked and the clock goes on. Default false. (W7)
+   */
+  readonly defersEffects?: boolean;
+  /** Whether anything may run here. Default true; false only looks how far a saga is. (W7) */
+  readonly runs?: boolean;
+}

@@ -1,0 +1,98 @@
+import type { ClientNeed, Program, Provenance, Question, Route } from '@mcp-saga/core';
+import { asksOf } from './asks.ts';
+import type { Caller } from './caller.ts';
+import type { DialectTraits } from './dialect-traits.ts';
+import { NeedsMissing } from './errors.ts';
+import type { HostSettings } from './host-options.ts';
+
+/**
+ * In which order a host tries who can answer a question: the first one that can is asked. (W3)
+ *
+ * - `client`: the user or the model at the client, where the client offers that;
+ * - `model`: the model that calls the tool, where `modelAnswers` accepts it and the dialect can ask it;
+ * - `fallback`: what the author gave as `elicit(…, { fallback })`;
+ * - `host`: the host's own `sampling`.
+ */
+export interface Ladder {
+  /** Default `['client', 'model', 'fallback']`. */
+  readonly elicitation?: readonly ('client' | 'model' | 'fallback')[];
+  /** Default `['client', 'host', 'model']`. */
+  readonly sampling?: readonly ('client' | 'host' | 'model')[];
+}
+
+/** The ladder of a host that declares none. */
+export const defaultLadder: Required<Ladder> = {
+  elicitation: ['client', 'model', 'fallback'],
+  sampling: ['client', 'host', 'model'],
+};
+
+type Rung = 'client' | 'model' | 'fallback' | 'host';
+
+/** What is known of who may be asked in a turn. */
+export interface Asking {
+  readonly settings: Pick<HostSettings, 'ladder' | 'sampling' | 'modelAnswers'>;
+  readonly program: Partial<Pick<Program, 'modelAnswers'>>;
+  readonly caller: Pick<Caller, 'capabilities'>;
+  readonly traits: DialectTraits;
+}
+
+/** Who answers a question in this turn. */
+export function routeOf(asking: Asking, question: Question): Route {
+  for (const rung of rungsOf(asking, question.need)) {
+    if (reaches(asking, rung, question)) return rung === 'client' || rung === 'model' ? 'ask' : rung;
+  }
+  return 'cannot';
+}
+
+/** Whether an answer that came from there counts for a question. (T14) */
+export function isAccepted(asking: Asking, provenance: Provenance, question: Question): boolean {
+  return provenance !== 'model' || acceptsModel(asking, question.accept);
+}
+
+/**
+ * Throws unless everything that a saga declares it needs can be had, before anything of it runs. (W3)
+ *
+ * @throws NeedsMissing
+ */
+export function assertNeeds(asking: Asking, program: Pick<Program, 'name' | 'needs'>): void {
+  const missing = program.needs.filter(
+    (need) => routeOf(asking, { need, accept: undefined, hasFallback: false }) === 'cannot',
+  );
+  if (missing.length > 0) throw new NeedsMissing(program.name, missing);
+}
+
+function rungsOf({ settings: { ladder } }: Asking, need: ClientNeed): readonly Rung[] {
+  if (need === 'sampling') return ladder.sampling;
+  return need === 'roots' ? ['client'] : ladder.elicitation;
+}
+
+function reaches(asking: Asking, rung: Rung, question: Question): boolean {
+  const { traits, caller, settings } = asking;
+  switch (rung) {
+    case 'client': {
+      // Unknown is not lacking.
+      const asks =
+        traits.asks ?? (caller.capabilities === undefined ? undefined : asksOf(caller.capabilities));
+      return asks === undefined || asks.includes(question.need);
+    }
+    case 'model':
+      return traits.asksModel === true && acceptsModel(asking, question.accept);
+    case 'fallback':
+      return question.hasFallback;
+    case 'host':
+      return settings.sampling !== undefined;
+  }
+}
+
+/**
+ * Whether the model that calls the tool may answer. (T14)
+ *
+ * @param accept - what the question says of it. Default: as the saga or its host says
+ */
+export function acceptsModel(
+  { settings, program }: Pick<Asking, 'settings' | 'program'>,
+  accept?: Question['accept'],
+): boolean {
+  if (accept !== undefined) return accept === 'model';
+  return (program.modelAnswers ?? settings.modelAnswers) === 'accept';
+}

@@ -1,0 +1,59 @@
+import type { Program } from '@mcp-saga/core';
+import type { CallMethod, ClientCall } from '../dialects/dialect.ts';
+import type { Caller } from '../host/caller.ts';
+import type { CompletedTurn, FailedTurn } from '../host/turn.ts';
+import { clientFactsOf } from './client-facts.ts';
+import type { RequestLike } from './intercept.ts';
+import { notifierOf, senderOf, type McpServerLike, type RequestContextLike } from './sdk.ts';
+
+/** A request to a saga, with all that dialects need to know of it. */
+export function toClientCall(
+  server: McpServerLike,
+  saga: Program,
+  {
+    request,
+    args,
+    context,
+    caller,
+    toResult,
+    waitUntil = () => undefined,
+  }: {
+    readonly request: RequestLike;
+    /** The arguments as received. */
+    readonly args: unknown;
+    readonly context: RequestContextLike;
+    readonly caller: Caller;
+    readonly waitUntil?: ((work: Promise<unknown>) => void) | undefined;
+    readonly toResult: (saga: string, turn: CompletedTurn | FailedTurn) => object;
+  },
+): ClientCall {
+  const { mcpReq } = context;
+  return {
+    method: request.method as CallMethod,
+    saga,
+    args,
+    meta: mcpReq?.['_meta'] ?? context['_meta'] ?? {},
+    id: mcpReq?.id ?? context.requestId ?? '',
+    client: clientFactsOf(server, context),
+    caller,
+    requestState: mcpReq?.requestState?.(),
+    inputResponses: inputResponsesOf(mcpReq),
+    send: senderOf(context),
+    notify: notifierOf(context),
+    waitUntil,
+    toResult: (turn) => toResult(saga.name, turn),
+  };
+}
+
+/**
+ * The responses as received. The SDK takes out those that cannot be results; as null they are asked again with the
+ * reason, like everything else that is no answer. (W4)
+ */
+function inputResponsesOf(request: RequestContextLike['mcpReq']): unknown {
+  const { inputResponses, droppedInputResponseKeys: dropped = [] } = request ?? {};
+  if (dropped.length === 0) return inputResponses;
+  return Object.fromEntries([
+    ...Object.entries(Object(inputResponses) as object),
+    ...dropped.map((key) => [key, null] as const),
+  ]);
+}

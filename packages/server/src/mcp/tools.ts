@@ -1,0 +1,84 @@
+import { InvalidInput, type Program, type Schema, type ToolResult } from '@mcp-saga/core';
+import type { ClientCall, ListedTool } from '../dialects/dialect.ts';
+import { servingDialect } from '../dialects/dialects.ts';
+import { NeedsMissing, SagaHostError } from '../host/errors.ts';
+import type { SagaHostCore } from '../host/host.ts';
+import { answerCall } from './answer-call.ts';
+import { toClientCall } from './client-call.ts';
+import { clientFactsOf } from './client-facts.ts';
+import { intercept } from './intercept.ts';
+import { memoised } from './memoised-schema.ts';
+import { methodsOf, toolsOf } from './methods.ts';
+import { isVersion2, type McpServerLike } from './sdk.ts';
+import { extensionKey, toToolResult } from './tool-result.ts';
+import { withCaller } from './with-caller.ts';
+
+/** Registers sagas as the tools they are: `tools/list` shows them, `tools/call` is answered in the client's dialect. */
+export function attachTools(
+  host: SagaHostCore,
+  server: McpServerLike,
+  stepContext: unknown,
+  waitUntil?: (work: Promise<unknown>) => void,
+): void {
+  const sagas = new Map(toolsOf(host.sagas).map((saga) => [saga.name, saga]));
+  if (sagas.size === 0) return;
+  for (const saga of sagas.values()) registerTool(server, saga);
+  intercept(server, 'tools/list', async (request, context, next) => {
+    const client = clientFactsOf(server, context);
+    const listed = (await next(request, context)) as { readonly tools: readonly ListedTool[] };
+    return {
+      ...listed,
+      tools: listed.tools.map((tool) => {
+        const saga = sagas.get(tool.name);
+        if (saga === undefined) return tool;
+        const dialect = servingDialect({ method: 'tools/call', saga, client }, host);
+        return dialect.list?.(tool, saga, host) ?? tool;
+      }),
+    };
+  });
+  intercept(server, 'tools/call', async (request, context, next) => {
+    const name = request.params?.['name'];
+    const saga = typeof name === 'string' ? sagas.get(name) : undefined;
+    if (saga === undefined) return await next(request, context);
+    const { clock } = host.settings;
+    const args = request.params?.['arguments'];
+    const toResult = toToolResult;
+    return await withCaller(server, context, { stepContext, clock }, (caller) =>
+      answerCall(
+        host,
+        toClientCall(server, saga, { request, args, context, caller, toResult, waitUntil }),
+        toErrorResult,
+      ),
+    );
+  });
+}
+
+/**
+ * What the model that calls a tool can mend, or has to know, is a result, as MCP has it since 2025-11-25: clients show
+ * results to models, and errors to nobody.
+ */
+function toErrorResult(error: unknown, { client }: ClientCall): ToolResult | undefined {
+  const isModels =
+    (error instanceof SagaHostError && error.cause instanceof InvalidInput) ||
+    // Before 2026-07-28 there is no error for a capability that is missing.
+    (error instanceof NeedsMissing && client.era === 'legacy');
+  return isModels ? { isError: true, content: [{ type: 'text', text: error.message }] } : undefined;
+}
+
+function registerTool(server: McpServerLike, saga: Program): void {
+  const { name, title, description, input, output, annotations } = saga;
+  // Version 1 takes the schema apart; version 2 asks it for its JSON Schema, again for each server.
+  const listed = (schema: Schema): Schema => (isVersion2(server) ? memoised(schema) : schema);
+  const config = {
+    ...(title === undefined ? {} : { title }),
+    ...(description === undefined ? {} : { description }),
+    ...(input === undefined ? {} : { inputSchema: listed(input) }),
+    ...(output === undefined ? {} : { outputSchema: listed(output) }),
+    ...(annotations === undefined ? {} : { annotations }),
+    _meta: { [extensionKey]: { methods: methodsOf([saga]) } },
+  };
+  const tools = server as { registerTool(name: string, config: object, callback: unknown): unknown };
+  tools.registerTool(name, config, () => {
+    throw new TypeError(`'${name}' is a saga: its calls are answered before they come here.`);
+  });
+}

@@ -1,0 +1,191 @@
+import { all, elicit, elicitUrl, listRoots, sample, saga, sleep, StepError } from '@mcp-saga/server';
+import { describe, expect, test } from 'vitest';
+import { answerBy, type Answers } from '../fixtures/answer-by.ts';
+import { connections, type Connected } from '../fixtures/connections.ts';
+import { hostOf } from '../fixtures/host.ts';
+import { Empty, Target } from '../fixtures/sagas.ts';
+
+const question = {
+  messages: [{ role: 'user', content: { type: 'text', text: 'Safe?' } }],
+  maxTokens: 9,
+} as const;
+const yes = { role: 'assistant', content: { type: 'text', text: 'Yes.' }, model: 'test' };
+
+const inSessions = connections.filter(({ name }) => name.includes('in memory'));
+
+interface Called {
+  readonly content: readonly { readonly text: string }[];
+  readonly isError?: boolean;
+}
+
+async function called({ client }: Connected, name: string): Promise<Called> {
+  return (await client.callTool({ name, arguments: {} })) as unknown as Called;
+}
+
+describe.each(inSessions)('push, $name', ({ connect }) => {
+  async function connected(
+    sagas: Parameters<typeof hostOf>[0],
+    answers: Answers,
+    options: Parameters<typeof hostOf>[1] = {},
+  ): Promise<Connected & ReturnType<typeof hostOf>> {
+    const made = hostOf(sagas, options);
+    const connection = await connect(made.host);
+    answerBy(connection.client, answers);
+    return { ...made, ...connection };
+  }
+
+  test('[W1] asks the steps of one turn side by side', async () => {
+    const three = saga({ name: 'three', version: '1' }, function* () {
+      const { where, verdict } = yield* all({
+        where: elicit('where', { message: 'Where?', schema: Target }),
+        verdict: sample('verdict', question),
+      });
+      return `${where.target}: ${verdict.content.type === 'text' ? verdict.content.text : ''}`;
+    });
+    let open = 0;
+    let most = 0;
+    const slowly = async (answer: object): Promise<object> => {
+      open += 1;
+      most = Math.max(most, open);
+      // Long enough for the other one to come.
+      await new Promise((resolve) => {
+        setTimeout(resolve, 20);
+      });
+      open -= 1;
+      return answer;
+    };
+    const connection = await connected(three, {
+      elicit: () => slowly({ action: 'accept', content: { target: 'here' } }),
+      sample: () => slowly(yes),
+    });
+    expect((await called(connection, 'three')).content).toEqual([{ type: 'text', text: 'here: Yes.' }]);
+    expect(most).toBe(2);
+    await connection.close();
+  });
+
+  test('throws what a client fails a step with into the saga, at that step', async () => {
+    const caught = saga({ name: 'caught', version: '1' }, function* () {
+      try {
+        yield* sample('verdict', question);
+        return 'answered';
+      } catch (error) {
+        if (!(error instanceof StepError)) throw error;
+        return `${error.stepId}: ${error.message} (${error.code})`;
+      }
+    });
+    const connection = await connected(caught, {
+      sample: () => {
+        throw Object.assign(new Error('no model today'), { code: -32_055 });
+      },
+    });
+    expect((await called(connection, 'caught')).content[0]?.text).toBe('verdict: no model today (-32055)');
+    await connection.close();
+  });
+
+  test('[W4] asks again with the reason, and gives a client up that never fits', async () => {
+    const messages: string[] = [];
+    let good = 3;
+    const asking = saga({ name: 'asking', version: '1' }, function* () {
+      const { target } = yield* elicit('target', { message: 'Where?', schema: Target });
+      return target;
+    });
+    const answers: Answers = {
+      elicit: ({ message }) => {
+        messages.push(message);
+        const content = messages.length === good ? { target: 'here' } : { target: 7 };
+        return { action: 'accept', content };
+      },
+    };
+    const connection = await connected(asking, answers);
+    expect((await called(connection, 'asking')).content[0]?.text).toBe('here');
+    expect(messages[0]).toBe('Where?');
+    expect(messages.slice(1)).toEqual([
+      expect.stringMatching(/^Where\?\n\n\(target: /),
+      expect.stringMatching(/^Where\?\n\n\(target: /),
+    ]);
+
+    good = Number.POSITIVE_INFINITY;
+    messages.length = 0;
+    const failed = await called(connection, 'asking');
+    expect(failed).toMatchObject({
+      isError: true,
+      content: [{ text: "'asking' failed at step 'target'." }],
+    });
+    expect(messages).toHaveLength(10);
+    await connection.close();
+  });
+
+  test('[W6] holds a short wait in the call, and says at the step when one is too long', async () => {
+    const waiting = saga({ name: 'waiting', version: '1' }, function* () {
+      yield* elicit('go', { message: 'Go?', schema: Empty });
+      yield* sleep(30);
+      try {
+        yield* sleep(3_600_000);
+        return 'an hour later';
+      } catch (error) {
+        return (error as { readonly code: string }).code;
+      }
+    });
+    const connection = await connected(
+      waiting,
+      { elicit: () => ({ action: 'accept', content: {} }) },
+      { clock: Object.assign(() => Date.now(), { now: 0 }) },
+    );
+    expect((await called(connection, 'waiting')).content[0]?.text).toBe('client_cannot');
+    await connection.close();
+  });
+
+  test('[W3] tells a saga at its step what the client cannot do', async () => {
+    const connection = await connected(
+      saga({ name: 'rooted', version: '1' }, function* () {
+        yield* listRoots('roots');
+        return 'rooted';
+      }),
+      {},
+    );
+    expect(await called(connection, 'rooted')).toMatchObject({
+      isError: true,
+      content: [{ text: expect.stringContaining('roots') }],
+    });
+    await connection.close();
+  });
+
+  test('[W3] refuses a saga whose needs the client lacks before anything runs, as a result that can be read', async () => {
+    const { told, ...connection } = await connected(
+      saga({ name: 'needy', version: '1', needs: ['elicitation.url', 'roots'] }, function* () {
+        yield* elicitUrl('pay', { message: 'Pay', url: 'https://pay.example.com/1' });
+        return 'paid';
+      }),
+      {},
+    );
+    expect(await called({ ...connection }, 'needy')).toMatchObject({
+      isError: true,
+      content: [
+        {
+          text: "'needy' needs elicitation.url and roots, which the client of this call does not offer.",
+        },
+      ],
+    });
+    expect(told.turns).toEqual([]);
+    await connection.close();
+  });
+
+  test('[W3] reports a client that refuses sooner than anybody can read', async () => {
+    const { told, clock, ...connection } = await connected(
+      saga({ name: 'twice', version: '1' }, function* () {
+        const one = yield* elicit.outcome('one', { message: 'One?', schema: Empty });
+        const two = yield* elicit.outcome('two', { message: 'Two?', schema: Empty });
+        return `${one.action} ${two.action}`;
+      }),
+      {
+        elicit: ({ message }) => {
+          if (message === 'Two?') clock.now += 1_000;
+          return { action: 'decline' };
+        },
+      },
+    );
+    expect((await called({ ...connection }, 'twice')).content[0]?.text).toBe('decline decline');
+    expect(told.refusals).toEqual([{ stepId: 'one', action: 'decline' }]);
+    await connection.close();
+  });
+});

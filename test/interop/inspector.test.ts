@@ -1,0 +1,82 @@
+import { join } from 'node:path';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { install } from '../support/install.ts';
+import { connectCli, connectMcpdo } from './peers/inspector.ts';
+import { drive, type Peer, type Way } from './peers/peer.ts';
+import { deployed, play, questions, type RunPeer } from './support/play.ts';
+import { installTimeout, nodeOfPeers } from './support/run-in-node.ts';
+
+type Connect = (command: readonly [string, string], way: Way) => Promise<Peer>;
+
+let mcpdo: RunPeer;
+let cli: RunPeer;
+beforeAll(async () => {
+  const [node, folder] = await Promise.all([
+    nodeOfPeers(),
+    install('interop', '@modelcontextprotocol/inspector@2.12.0'),
+  ]);
+  const running =
+    (connect: Connect, script: string): RunPeer =>
+    async (job) => {
+      const clients = join(folder, 'node_modules/@modelcontextprotocol/inspector/clients');
+      const peer = await connect([node, join(clients, script)], job.way);
+      try {
+        return await drive(peer, job);
+      } finally {
+        await peer.close();
+      }
+    };
+  mcpdo = running(connectMcpdo, 'mcpdo/build/mcp-bin.js');
+  cli = running(connectCli, 'launcher/build/index.js');
+}, installTimeout);
+
+describe.each([
+  { place: 'stateless HTTP', era: 'modern', revision: '2026-07-28', hasSession: false },
+  { place: 'a session over HTTP', era: 'legacy', revision: '2025-11-25', hasSession: true },
+  { place: 'stdio', era: 'modern', revision: '2026-07-28', hasSession: false },
+  { place: 'stdio', era: 'legacy', revision: '2025-11-25', hasSession: false },
+] as const)('mcpdo over $place, $era', ({ place, era, revision, hasSession }) => {
+  const way = { place, era, elicitation: true } as const;
+  const client = { revision, declared: ['elicitation', 'roots', 'extensions'], hasSession };
+
+  it('[W1] asks its user, and the host its own model', async () => {
+    const played = await play(mcpdo, { ...way, tool: 'complex_tool', hasModel: true });
+    expect(played).toMatchObject({ client, asked: [questions[0]], calls: 1, text: deployed });
+    expect(played.effects).toEqual(['deploy']);
+  });
+
+  it('[W1] asks its user twice in one call', async () => {
+    const played = await play(mcpdo, { ...way, tool: 'asked_tool' });
+    expect(played).toMatchObject({ client, asked: questions, calls: 1, text: deployed });
+    expect(played.effects).toEqual(['deploy']);
+  });
+
+  it('[W2] is told that it offers no sampling, and nothing is deployed', async () => {
+    const played = await play(mcpdo, { ...way, tool: 'complex_tool' });
+    expect(played).toMatchObject({ asked: [questions[0]], calls: 1, isError: true });
+    expect(played.text).toMatch(/sampling/);
+    expect(played.effects).toEqual([]);
+  });
+});
+
+// They always declare roots, with which nobody can be asked a question: so these are clients of the resume token too.
+const declared = ['roots', 'extensions'];
+describe.each([
+  { name: 'mcpdo --elicit off', place: 'stateless HTTP', era: 'modern', declared },
+  { name: 'mcpdo --elicit off', place: 'a session over HTTP', era: 'legacy', declared },
+  { name: 'mcpdo --elicit off', place: 'stdio', era: 'legacy', declared },
+  // Each call is a connection, and over stdio a server process, of its own.
+  { name: '--cli', place: 'stateless HTTP', era: 'modern', declared },
+  { name: '--cli', place: 'stateless HTTP', era: 'legacy', declared: 'unknown' },
+  { name: '--cli', place: 'a session over HTTP', era: 'legacy', declared },
+  { name: '--cli', place: 'stdio', era: 'modern', declared },
+  { name: '--cli', place: 'stdio', era: 'legacy', declared },
+] as const)('the Inspector, $name, over $place, $era', ({ name, place, era, declared: known }) => {
+  it('[W2] shows the token, and goes on with it and with answers', async () => {
+    const run = name === '--cli' ? cli : mcpdo;
+    const played = await play(run, { place, era, elicitation: false, tool: 'complex_tool' });
+    expect(played).toMatchObject({ client: { declared: known }, asked: [], calls: 3, tokensShown: true });
+    expect(played).toMatchObject({ text: deployed, isError: false });
+    expect(played.effects).toEqual(['deploy']);
+  });
+});

@@ -1,0 +1,56 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { deployed, play, questions, type RunPeer } from './support/play.ts';
+import { installPeer, installTimeout } from './support/run-in-node.ts';
+
+let mastra: RunPeer;
+beforeAll(async () => {
+  mastra = await installPeer('mastra.ts', '@mastra/mcp@2.0.0', '@mastra/core@1.71.0');
+}, installTimeout);
+
+describe.each([
+  { place: 'stateless HTTP', era: 'modern', revision: '2026-07-28', hasSession: false },
+  { place: 'a session over HTTP', era: 'modern', revision: '2025-11-25', hasSession: true },
+  { place: 'stdio', era: 'modern', revision: '2026-07-28', hasSession: false },
+  { place: 'stdio', era: 'legacy', revision: '2025-11-25', hasSession: false },
+] as const)(
+  '@mastra/mcp with an inputRequests handler, over $place, $era',
+  ({ place, era, revision, hasSession }) => {
+    const way = { place, era, elicitation: true } as const;
+    const client = { revision, declared: ['elicitation', 'extensions'], hasSession };
+
+    it('[W1] asks its user, and the host its own model', async () => {
+      const played = await play(mastra, { ...way, tool: 'complex_tool', hasModel: true });
+      expect(played).toMatchObject({ client, asked: [questions[0]], calls: 1, text: deployed });
+      expect(played.effects).toEqual(['deploy']);
+    });
+
+    it('[W1] asks its user twice in one call', async () => {
+      const played = await play(mastra, { ...way, tool: 'asked_tool' });
+      expect(played).toMatchObject({ client, asked: questions, calls: 1, text: deployed });
+      expect(played.effects).toEqual(['deploy']);
+    });
+
+    it('[W2] is told that it offers no sampling, and nothing is deployed', async () => {
+      const played = await play(mastra, { ...way, tool: 'complex_tool' });
+      expect(played).toMatchObject({ asked: [questions[0]], calls: 1, isError: true });
+      expect(played.text).toMatch(/sampling/);
+      expect(played.effects).toEqual([]);
+    });
+  },
+);
+
+describe.each([
+  { place: 'stateless HTTP', era: 'modern', elicitation: false, declared: ['extensions'] },
+  // In 2025 a server without sessions does not see what a client declared, and could not ask it.
+  { place: 'stateless HTTP', era: 'legacy', elicitation: true, declared: 'unknown' },
+  { place: 'a session over HTTP', era: 'modern', elicitation: false, declared: ['extensions'] },
+  { place: 'stdio', era: 'modern', elicitation: false, declared: ['extensions'] },
+  { place: 'stdio', era: 'legacy', elicitation: false, declared: ['extensions'] },
+] as const)('@mastra/mcp over $place, $era, declaring $declared', ({ place, era, elicitation, declared }) => {
+  it('[W2] shows its model the token, which calls again with it and its answers', async () => {
+    const played = await play(mastra, { place, era, elicitation, tool: 'complex_tool' });
+    expect(played).toMatchObject({ client: { declared }, asked: [], calls: 3, tokensShown: true });
+    expect(played).toMatchObject({ text: deployed, isError: false });
+    expect(played.effects).toEqual(['deploy']);
+  });
+});

@@ -1,0 +1,25 @@
+import { execFile } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { node } from '../../runtimes/runtime.ts';
+import { install } from '../../support/install.ts';
+import type { Report } from '../peers/peer.ts';
+import type { RunPeer } from './play.ts';
+
+const run = promisify(execFile);
+
+/** Long enough for a client, and the Node it runs on, to be downloaded. */
+export const installTimeout = 300_000;
+
+/** The Node these clients run on: they want 22 or newer, which reads TypeScript too. Installed if need be. */
+export const nodeOfPeers = (): Promise<string> => node('24.21.0').executable();
+
+/** Installs a client, and runs its file in `peers` in a process of its own. */
+export async function installPeer(file: string, ...packages: readonly string[]): Promise<RunPeer> {
+  const [executable, folder] = await Promise.all([nodeOfPeers(), install('interop', ...packages)]);
+  const script = fileURLToPath(new URL(`../peers/${file}`, import.meta.url));
+  return async (job) => {
+    const { stdout } = await run(executable, [script, folder, JSON.stringify(job)], { timeout: 50_000 });
+    return JSON.parse(stdout.trim().split('\n').at(-1)!) as Report;
+  };
+}

@@ -1,0 +1,63 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { sdkClients } from './sdk-clients.ts';
+import { rawClients } from './raw-clients.ts';
+import { startWorld, type World } from './world.ts';
+
+const deploy = { name: 'complex_tool', arguments: { initial_arg: 'value' } };
+const provision = { name: 'provision', arguments: { size: 'small' } };
+const text = 'Yes, all systems are green.';
+const accepted = (content: { readonly [field: string]: string | boolean }) => ({
+  form: { action: 'accept', content } as const,
+  text,
+});
+
+describe('one saga, every client', () => {
+  let world: World;
+  beforeAll(async () => {
+    world = await startWorld();
+  });
+  afterAll(async () => {
+    await world.stop();
+  });
+
+  describe.each([...sdkClients, ...rawClients])('$name', (client) => {
+    it('[W1] [P2] takes the quickstart to its end, and deploys once', async () => {
+      const before = world.ran.length;
+      const result = await client.call(world, deploy, accepted({ target: 'production' }));
+      expect(result).toMatchObject({
+        content: [
+          {
+            type: 'text',
+            text: 'Deployment to production initiated successfully based on confirmation.',
+          },
+        ],
+      });
+      expect(result).not.toHaveProperty('isError');
+      await expect.poll(() => world.ran.slice(before)).toEqual(['deploy']);
+    });
+
+    it('[W1] [E1] provisions a machine once, and keeps it', async () => {
+      const { created, machines } = world.cloud;
+      const running = machines.size;
+      const result = await client.call(world, provision, accepted({ keep: true }));
+      expect(textOf(result)).toMatch(/^machine-\d+ is yours, at 10\.0\.0\.\d+\.$/);
+      expect(world.cloud.created).toBe(created + 1);
+      expect(world.cloud.machines.size).toBe(running + 1);
+    });
+
+    it('[W1] [E3] removes the machine again when the user declines', async () => {
+      const { created, machines } = world.cloud;
+      const running = machines.size;
+      const result = await client.call(world, provision, { form: { action: 'decline' }, text });
+      expect(result).toMatchObject({ isError: true });
+      expect(textOf(result)).toMatch(/Undone: 'create' \(the machine\)\.$/);
+      expect(world.cloud.created).toBe(created + 1);
+      expect(world.cloud.machines.size).toBe(running);
+    });
+  });
+});
+
+function textOf(result: unknown): string {
+  const { content } = result as { readonly content: readonly { readonly text: string }[] };
+  return content.map((block) => block.text).join('');
+}

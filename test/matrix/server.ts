@@ -1,0 +1,101 @@
+/** One server process of the matrix: the quickstart and `provision`, over HTTP in every way there is, or over stdio. */
+import { createSagaHost, type SagaHost } from '@mcp-saga/server';
+import { McpServer as ServerV1 } from '@modelcontextprotocol/sdk/server/mcp.js';
+import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
+import { WebStandardStreamableHTTPServerTransport as HttpV1 } from '@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js';
+import {
+  createMcpHandler,
+  McpServer,
+  WebStandardStreamableHTTPServerTransport,
+} from '@modelcontextprotocol/server';
+import { serveStdio } from '@modelcontextprotocol/server/stdio';
+import { serve } from 'srvx';
+import { provision } from '../../examples/provision/saga.ts';
+import { complexTool } from '../../examples/quickstart/saga.ts';
+
+const info = { name: 'matrix', version: '1.0.0' };
+const host: SagaHost = createSagaHost({
+  sagas: [complexTool, provision],
+  audience: info.name,
+  // For clients that cannot ask their user: the model that calls the tool answers.
+  modelAnswers: 'accept',
+  hooks: {
+    onStep: ({ kind, path, type }) => {
+      if (kind === 'step' && type === 'succeeded') console.error(`ran ${path}`);
+    },
+    onError: (error) => console.error('error', error),
+  },
+});
+
+const version2 = (): McpServer => {
+  const server = new McpServer(info);
+  host.attach(server);
+  return server;
+};
+
+const version1 = (): ServerV1 => {
+  const server = new ServerV1(info);
+  host.attach(server);
+  return server;
+};
+
+interface Transport {
+  handleRequest(request: Request): Promise<Response>;
+}
+
+interface SessionOptions {
+  readonly sessionIdGenerator: () => string;
+  readonly onsessioninitialized: (id: string) => void;
+}
+
+/** Sessions of 2025: a server for each, which remembers its client. */
+function sessions(
+  start: (options: SessionOptions) => Promise<Transport>,
+): (request: Request) => Promise<Response> {
+  const started = new Map<string, Transport>();
+  return async (request) => {
+    const known = started.get(request.headers.get('mcp-session-id') ?? '');
+    if (known !== undefined) return await known.handleRequest(request);
+    const transport = await start({
+      sessionIdGenerator: () => crypto.randomUUID(),
+      onsessioninitialized: (id) => void started.set(id, transport),
+    });
+    return await transport.handleRequest(request);
+  };
+}
+
+const stateless = createMcpHandler(version2);
+const paths: Readonly<Record<string, (request: Request) => Promise<Response>>> = {
+  '/mcp': (request) => stateless.fetch(request),
+  '/sessions/2': sessions(async (options) => {
+    const transport = new WebStandardStreamableHTTPServerTransport(options);
+    await version2().connect(transport);
+    return transport;
+  }),
+  '/sessions/1': sessions(async (options) => {
+    const transport = new HttpV1(options);
+    await version1().connect(transport);
+    return transport;
+  }),
+};
+
+const [, , transport = 'http'] = process.argv;
+switch (transport) {
+  case 'stdio-1':
+    await version1().connect(new StdioServerTransport());
+    break;
+  case 'stdio-2':
+    serveStdio(version2);
+    break;
+  default: {
+    const server = serve({
+      fetch: async (request) =>
+        (await paths[new URL(request.url).pathname]?.(request)) ?? new Response(null, { status: 404 }),
+      hostname: '127.0.0.1',
+      port: Number(process.env['PORT'] ?? 0),
+      silent: true,
+    });
+    await server.ready();
+    console.log(`MCP is served at ${new URL('/mcp', server.url).href}`);
+  }
+}

@@ -1,0 +1,57 @@
+import { fileURLToPath } from 'node:url';
+import { generateKey } from '@mcp-saga/server';
+import { startCloud, type Cloud } from '../../examples/provision/cloud.ts';
+import { startServer, type ServerProcess } from '../../examples/run-server/index.ts';
+
+/** Two server processes that share a key, a cloud, and what they did. */
+export interface World {
+  readonly urls: readonly [URL, URL];
+  readonly cloud: Cloud;
+  /** The server steps that ran, in either process or over stdio. */
+  readonly ran: string[];
+  /** How a process that speaks over stdio is started, by the version of its SDK. */
+  readonly stdio: (version: 1 | 2) => StdioCommand;
+  stop(): Promise<void>;
+}
+
+/** A command to start, as the SDKs' stdio transports take it. */
+export interface StdioCommand {
+  readonly command: string;
+  readonly args: string[];
+  readonly cwd: string;
+  readonly env: Record<string, string>;
+  readonly stderr: 'pipe';
+}
+
+const folder = new URL('.', import.meta.url);
+
+/** Starts the world. */
+export async function startWorld(): Promise<World> {
+  const cloud = await startCloud();
+  const ran: string[] = [];
+  const environment = { SAGA_KEYS: generateKey(), CLOUD_URL: cloud.url, NODE_ENV: 'production' };
+  const onLine = (line: string): void => {
+    if (line.startsWith('ran ')) ran.push(line.slice('ran '.length));
+    else if (line.startsWith('error')) throw new Error(`A server said: ${line}`);
+  };
+  const servers: readonly ServerProcess[] = await Promise.all([
+    startServer('A', { folder, environment, onLine }),
+    startServer('B', { folder, environment, onLine }),
+  ]);
+  const [a, b] = servers as [ServerProcess, ServerProcess];
+  return {
+    urls: [a.url, b.url],
+    cloud,
+    ran,
+    stdio: (version) => ({
+      command: process.execPath,
+      args: ['--import', import.meta.resolve('tsx'), 'server.ts', `stdio-${version}`],
+      cwd: fileURLToPath(folder),
+      env: { ...(process.env as Record<string, string>), ...environment },
+      stderr: 'pipe',
+    }),
+    stop: async () => {
+      await Promise.all([...servers.map((server) => server.stop()), cloud.stop()]);
+    },
+  };
+}
