@@ -276,7 +276,9 @@ export function makeMachine(chart: Chart, world: WalkWorld): AnyStateMachine {
     counter: fromTransition((count: number) => count + 1, 0),
   };
   for (const [src, child] of Object.entries(chart.children)) actors[src] = makeMachine(child, world);
-  return setup({ actors: actors as never }).createMachine(chart.config(world, actors) as never);
+  return setup({ actors: actors as never }).createMachine(
+    chart.config(world, actors) as never,
+  ) as unknown as AnyStateMachine;
 }
 
 function textOf(event: { readonly type: string }): string {
