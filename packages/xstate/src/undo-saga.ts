@@ -99,7 +99,7 @@ function* effectsAgain(
   }
   if (cause !== undefined) throw cause.error;
   // Ended from outside: it waits for that.
-  yield* command<unknown>({ kind: 'checkpoint', id: '!end' });
+  yield* command<unknown>({ kind: 'checkpoint', id: '!end', content: undefined });
   return '';
 }
 
