@@ -1,18 +1,34 @@
 import { definitionOf } from './definition.ts';
-import { MachineMismatch } from './errors.ts';
+import { MachineMismatch, MachineRefused } from './errors.ts';
 import type { MachineProgramOptions } from './machine-program.ts';
 import type { SagaRecord } from './machine-record.ts';
 import { fromMachineState, toMachineState } from './machine-state.ts';
 import { misfitsOf } from './misfits.ts';
+import { restore, type Restored } from './restore.ts';
 
-/** A state that goes on with this machine, or why it does not. */
-export type Fitted = { readonly record: SagaRecord } | { readonly mismatch: MachineMismatch };
+/** A machine that goes on where it was, or why it does not. */
+export type Fitted = Restored | { readonly mismatch: MachineMismatch };
 
 /**
  * Fits a kept state to a machine that may have been changed since. The same definition: it goes on. Another one: it goes on
  * where nothing misfits, unless the author wants none of that; else as the author migrates it; else it does not. (R3)
  */
 export function fit(options: MachineProgramOptions, first: unknown): Fitted {
+  const fitting = fittingRecord(options, first);
+  if ('mismatch' in fitting) return fitting;
+  try {
+    return restore(options.machine, fitting.record);
+  } catch (error) {
+    // What XState cannot restore must not be undone for that: another release may.
+    if (!(error instanceof MachineRefused)) throw error;
+    return { mismatch: new MachineMismatch(options.name, [error.message]) };
+  }
+}
+
+function fittingRecord(
+  options: MachineProgramOptions,
+  first: unknown,
+): { readonly record: SagaRecord } | { readonly mismatch: MachineMismatch } {
   const { machine, name, drift, migrate } = options;
   const record = first as SagaRecord;
   const definition = definitionOf(machine);

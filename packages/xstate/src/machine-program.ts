@@ -78,5 +78,5 @@ async function advance(
   const { first } = ledger;
   if (turn > 0 && isUndoing(first)) return await goOnUndoing(options, state, ledger, runtime, end);
   if (end !== undefined) return await undoSaga(options, ledger, runtime, { end }, turn);
-  return await new MachineTurn(options, state, runtime).take(answers);
+  return await new MachineTurn(options, ledger, decodeHead(state.head), runtime).take(answers);
 }

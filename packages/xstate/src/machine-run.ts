@@ -138,10 +138,10 @@ export class MachineRun {
 
   /** An event to an actor that is gone is lost: nobody waits for it. */
   #forgetLostEvents(): void {
-    for (const timer of [...this.deadlines.timers]) {
-      const { target } = timer;
-      if (!isIn(this.root, target) || target.getSnapshot().status !== 'active') this.deadlines.remove(timer);
-    }
+    const lost = this.deadlines.timers.filter(
+      ({ target }) => !isIn(this.root, target) || target.getSnapshot().status !== 'active',
+    );
+    for (const timer of lost) this.deadlines.remove(timer);
   }
 
   #fire(timer: Timer): void {

@@ -55,7 +55,14 @@ export type MachineProblem<
  * plain `fromPromise`. The saga's arguments are the machine's input, the machine's output is the saga's result. A machine
  * that ends in an error, or in a final state tagged `compensate`, has failed, and what its effects did is undone.
  *
- * `after` and other delays pass while nobody calls: what is overdue happens, at its own time, when somebody does.
+ * `after` and other delays pass while nobody calls: what is overdue happens, at its own time, when somebody does. A wait
+ * that the client cannot be kept for ends the saga with `ClientCannot`, since there is no step that could be told.
+ *
+ * The context must be plain data: JSON, undefined, bigint, Date, Map, Set, URL, bytes, and references to children; no
+ * errors. Actors that are spawned need a name in `setup` and an id. The output of a step is in its event only: once kept,
+ * its snapshot has none. A plain promise is awaited however long it takes, and runs again when the answer to its request
+ * was lost; use `effect` where that matters. XState itself leaves orphans where a history state is targeted from inside its
+ * own parent, and where one id is spawned twice.
  *
  * @throws TypeError where the options cannot be meant, or the machine has actors that cannot be kept
  */

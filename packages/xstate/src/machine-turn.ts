@@ -4,19 +4,18 @@ import {
   TurnAborted,
   type ClientAnswer,
   type Outcome,
-  type ProgramState,
   type Runtime,
 } from '@mcp-saga/core';
-import { decodeHead, encodeHead, type Head } from '@mcp-saga/core/program';
+import { encodeHead, type Head } from '@mcp-saga/core/program';
 import { makeRoot, type LiveActor, type StateValue } from './adapter.ts';
 import { definitionOf } from './definition.ts';
 import { MachineStuck } from './errors.ts';
 import { fit } from './fit.ts';
-import { Ledger } from './ledger.ts';
+import type { Ledger } from './ledger.ts';
 import type { MachineProgramOptions } from './machine-program.ts';
 import { MachineRun } from './machine-run.ts';
 import { Questions } from './questions.ts';
-import { restore, type Restored } from './restore.ts';
+import type { Restored } from './restore.ts';
 import { save } from './save.ts';
 import type { Survey, SurveyedActor } from './survey.ts';
 import { undoSaga } from './undo-saga.ts';
@@ -32,11 +31,11 @@ export class MachineTurn {
   #run: MachineRun | undefined;
   #held = 0;
 
-  constructor(options: MachineProgramOptions, state: ProgramState, runtime: Runtime) {
+  constructor(options: MachineProgramOptions, ledger: Ledger, head: Head, runtime: Runtime) {
     this.#options = options;
     this.#runtime = runtime;
-    this.#head = decodeHead(state.head);
-    this.#ledger = new Ledger(state, this.#head.input, runtime.limits);
+    this.#head = head;
+    this.#ledger = ledger;
     this.#questions = new Questions({
       saga: options.name,
       runtime,
@@ -71,9 +70,8 @@ export class MachineTurn {
       // Nothing is undone, so that the code can be rolled back. (R3)
       return { status: 'failed', error: made.mismatch, compensated: [], residue: [], ignored: [] };
     }
-    const restored = 'root' in made ? made : restore(this.#options.machine, made.record);
-    for (const [actor, { r }] of restored.steps) this.#rounds.set(actor, r ?? 1);
-    const run = new MachineRun(restored, this.#runtime, {
+    for (const [actor, { r }] of made.steps) this.#rounds.set(actor, r ?? 1);
+    const run = new MachineRun(made, this.#runtime, {
       ledger: this.#ledger,
       nameOf: this.#options.nameOf,
       defers: () => this.#defers(),

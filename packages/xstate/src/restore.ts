@@ -17,7 +17,7 @@ import type { AnyStateMachine } from 'xstate';
 import type { Timer } from './deadlines.ts';
 import { MachineRefused } from './errors.ts';
 import type { ActiveStepRecord, ChildRecord, MachineRecord, SagaRecord } from './machine-record.ts';
-import { actorAt } from './survey.ts';
+import { actorAt, pathOf } from './survey.ts';
 
 /** A machine made again of its record, not started yet. */
 export interface Restored {
@@ -97,14 +97,16 @@ function persistedChild(record: ChildRecord, logic: unknown): PersistedSnapshot 
 function verify(actor: LiveActor, record: MachineRecord, steps: Map<LiveActor, ActiveStepRecord>): void {
   const snapshot = actor.getSnapshot();
   const { status, error, children = {}, machine } = snapshot;
+  const path = pathOf(actor);
   const [expected] = record.s ?? ['active'];
-  if (status !== expected) throw notRestored(`the state of '${actor.id}'`, error);
+  if (status !== expected) throw notRestored(path === '' ? 'its state' : `the state of '${path}'`, error);
   for (const [id, child] of Object.entries(record.k ?? {})) {
+    const at = path === '' ? id : `${path}/${id}`;
     const restored = children[id];
-    if (restored === undefined) throw notRestored(`the actor '${id}' of '${actor.id}'`);
+    if (restored === undefined) throw notRestored(`the actor '${at}'`);
     if ('m' in child) verify(restored, child.m, steps);
     else if (restored.getSnapshot().status !== ('z' in child ? statusOf(child.z) : statusOfOther(child))) {
-      throw notRestored(`the actor '${id}' of '${actor.id}'`);
+      throw notRestored(`the actor '${at}'`);
     }
     const kind = kindOf(restored.logic);
     if ((kind === 'client' || kind === 'effect') && !('m' in child || 'z' in child || 'p' in child)) {

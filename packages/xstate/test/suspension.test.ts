@@ -122,10 +122,10 @@ describe('a machine between two requests', () => {
       0,
     );
     const machine = setup({
-      types: { ...text, context: {} as { ref?: AnyActorRef } },
+      types: { ...text, context: {} as { ref: AnyActorRef | undefined } },
       actors: { child, counter, ask },
     }).createMachine({
-      context: {},
+      context: { ref: undefined },
       initial: 'a',
       entry: assign({
         ref: ({ spawn }) => {
@@ -144,7 +144,7 @@ describe('a machine between two requests', () => {
       },
       output: ({ context, self }) => {
         const { children } = self.getSnapshot();
-        const count = (children['counter']?.getSnapshot() as { context: number }).context;
+        const count = (children['counter'] as { getSnapshot(): { context: number } }).getSnapshot().context;
         return `${context.ref === children['kid']} ${count}`;
       },
     });
@@ -165,7 +165,7 @@ describe('a machine between two requests', () => {
         late: { type: 'final' },
         answered: { type: 'final' },
       },
-      output: ({ self }) => String(self.getSnapshot().value),
+      output: ({ self }) => JSON.stringify(self.getSnapshot().value),
     });
     const saga = drive(machine);
     await saga.start();

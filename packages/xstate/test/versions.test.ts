@@ -7,6 +7,8 @@ import {
   sampling,
   type MachineSagaOptions,
 } from '@mcp-saga/xstate';
+import { createSagaHost } from '@mcp-saga/server';
+import { publishedTestKeys } from '@mcp-saga/seal';
 import { setup, type AnyStateMachine } from 'xstate';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
@@ -46,6 +48,8 @@ async function changed(from: AnyStateMachine, to: AnyStateMachine, options: Opti
   drive.program = programOf(to, options);
   return drive;
 }
+
+const hooks = { onWarning: () => undefined };
 
 describe('a machine that is changed while a saga is under way', () => {
   it('[R3] goes on where everything that was kept fits', async () => {
@@ -193,6 +197,40 @@ describe('a machine that is changed while a saga is under way', () => {
     drive.outcome = { ...drive.suspended, state: older };
     const { error } = failureOf(await drive.resume());
     expect(error).toMatchObject({ misfits: ['it was kept by XState 4'] });
+  });
+
+  it('[R3] is left as it is where XState does not restore it', async () => {
+    const drive = new Drive(programOf(machineOf({ asking })));
+    await drive.start();
+    const { state } = drive.suspended;
+    drive.outcome = {
+      ...drive.suspended,
+      state: { ...state, server: state.server.replace('"ask":', '"other":') },
+    };
+    const outcome = failureOf(await drive.resume());
+    expect(outcome.error).toMatchObject({ misfits: ["XState did not restore the actor 'other'."] });
+    expect(outcome.compensated).toEqual([]);
+  });
+
+  it('[R5] goes on by its own version beside a newer one', async () => {
+    const older = programOf(machineOf({ asking }));
+    const newer = machineSaga(
+      { name: 'm', version: '2', forks: 'accept', previous: [{ saga: older }] },
+      machineOf({}) as never,
+    );
+    const hosts = [older, newer].map((saga) =>
+      createSagaHost({
+        sagas: [saga],
+        keys: `k:${publishedTestKeys[0]}`,
+        audience: 'm',
+        environment: 'test',
+        hooks,
+      }),
+    );
+    const first = await hosts[0]?.start('m', {});
+    if (first?.status !== 'suspended') throw new Error(first?.status);
+    const answer = { stepId: 'ask', result: { action: 'accept', content: { n: 1 } } };
+    expect(await hosts[1]?.resume(first.token, [answer])).toMatchObject({ status: 'completed' });
   });
 
   it('keeps what a migration does not touch', async () => {

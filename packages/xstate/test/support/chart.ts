@@ -7,6 +7,7 @@ import {
   sendParent,
   sendTo,
   setup,
+  type AnyActorLogic,
   type AnyStateMachine,
 } from 'xstate';
 import { effect, elicitation, roots, sampling, stepError } from '@mcp-saga/xstate';
@@ -87,8 +88,8 @@ export function drawChart(tape: Tape, level = 0, name = 'm'): Chart {
   };
   const top: ChartNode[] = [];
   const isParallel = tape.once(6);
-  const count = 2 + tape.pick(3);
-  for (let at = 0; at < count; at += 1) top.push(drawNode([], 0));
+  const tops = 2 + tape.pick(3);
+  for (let at = 0; at < tops; at += 1) top.push(drawNode([], 0));
   if (!isParallel) top.push(special([], 'final'));
   const all = top.flatMap(flatten);
   const decorate = (node: ChartNode): ((world: WalkWorld, sources: Record<string, unknown>) => object) => {
@@ -114,7 +115,7 @@ export function drawChart(tape: Tape, level = 0, name = 'm'): Chart {
         systemId: src.startsWith('child') && level === 0 && tape.once(3) ? `sys_${node.id}_${at}` : undefined,
       };
     });
-    const after = tape.once(3) ? { delay: 10 + 10 * tape.pick(4), ...{ to: target() } } : undefined;
+    const after = tape.once(3) ? { delay: 10 + 10 * tape.pick(4), to: target() } : undefined;
     const always = tape.once(10) ? target() : undefined;
     const ping = tape.once(4) ? target() : undefined;
     const later = tape.once(5) ? { delay: 5 + 10 * tape.pick(4), named: tape.once(2) } : undefined;
@@ -167,7 +168,7 @@ export function drawChart(tape: Tape, level = 0, name = 'm'): Chart {
       }
       if (raised) entry.push(raise({ type: 'PING', from: `now ${node.id}` } as never));
       if (tellsChild?.id !== undefined) {
-        entry.push(sendTo(tellsChild.id, { type: 'PING', from: `up ${node.id}` } as never, { delay: 15 }));
+        entry.push(sendTo(tellsChild.id, { type: 'PING', from: `up ${node.id}` }, { delay: 15 }));
       }
       const exit: unknown[] = [note('exit')];
       if (later?.named === true) exit.push(cancel(`later_${node.id}`));
@@ -252,7 +253,7 @@ export function makeMachine(chart: Chart, world: WalkWorld): AnyStateMachine {
     };
   const answer = z.object({ answer: z.number() });
   const message = ({ input }: { input: Given }): string => label('ask', input);
-  const actors: Record<string, unknown> = {
+  const actors: Record<string, AnyActorLogic> = {
     ask: elicitation({ message, schema: answer }),
     outcome: elicitation.outcome({ message, schema: answer }),
     sample: sampling({
@@ -270,15 +271,13 @@ export function makeMachine(chart: Chart, world: WalkWorld): AnyStateMachine {
     fails: fromPromise(act('fails', true) as never),
     effect: effect(act('effect', false)),
     undoable: effect(act('undoable', false), {
-      compensate: ({ result }) => void world.effects.push(`undo ${(result as { text: string }).text}`),
+      compensate: ({ result }) => void world.effects.push(`undo ${result.text}`),
     }),
     broken: effect(act('broken', true)),
     counter: fromTransition((count: number) => count + 1, 0),
   };
   for (const [src, child] of Object.entries(chart.children)) actors[src] = makeMachine(child, world);
-  return setup({ actors: actors as never }).createMachine(
-    chart.config(world, actors) as never,
-  ) as unknown as AnyStateMachine;
+  return setup({ actors }).createMachine(chart.config(world, actors) as never) as unknown as AnyStateMachine;
 }
 
 function textOf(event: { readonly type: string }): string {

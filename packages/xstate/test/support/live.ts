@@ -31,7 +31,7 @@ export class Live {
         if (index !== -1) this.#timers.splice(index, 1);
       },
     };
-    const actor = createActor(machine, { clock: clock as never });
+    const actor = createActor(machine, { clock });
     actor.subscribe({ error: () => undefined });
     this.root = actor as unknown as LiveActor;
     const { scheduler } = this.root.system;

@@ -1,3 +1,4 @@
+import { array, nat, type Arbitrary } from 'fast-check';
 import {
   ElicitationRefused,
   StepError,
@@ -14,6 +15,13 @@ import { drawChart, makeMachine, type Chart } from './chart.ts';
 import { Live } from './live.ts';
 import { Tape } from './tape.ts';
 import { WalkWorld } from './walk-world.ts';
+
+/** What decides a walk. */
+export const decisions: Arbitrary<number[]> = array(nat({ max: 59 }), {
+  minLength: 600,
+  maxLength: 600,
+  size: 'max',
+});
 
 /** What a walk came to, told by both sides. */
 export interface Told {
