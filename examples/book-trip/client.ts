@@ -9,7 +9,8 @@ const server = await startServer('agency', {
   folder: new URL('.', import.meta.url),
   environment: { SAGA_KEYS: generateKey() },
   onLine: (line) => {
-    happened.push(line);
+    // What the host tells its operator is not the agency's.
+    if (!line.startsWith('mcp-saga: ')) happened.push(line);
     console.log(`  ${line}`);
   },
 });
