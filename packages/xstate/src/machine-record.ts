@@ -15,8 +15,8 @@ export interface MachineRecord {
   readonly o?: readonly number[];
   /** The children, by id. */
   readonly k?: { readonly [id: string]: ChildRecord };
-  /** Status and output of a machine that has ended; it has no children then. */
-  readonly s?: readonly [status: string, output?: unknown];
+  /** The status of a machine that has ended: nothing else of it is kept. */
+  readonly s?: string;
 }
 
 /** How a child came to be; left out for what an active state invokes. */

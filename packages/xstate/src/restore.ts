@@ -52,7 +52,7 @@ export function restore(machine: AnyStateMachine, record: SagaRecord): Restored 
 const settled = { output: undefined, error: undefined };
 
 function persistedMachine(machine: AnyStateMachine, record: MachineRecord): PersistedSnapshot {
-  const { v: value, c: context = {}, h = {}, k = {}, s: [status, output] = ['active'] } = record;
+  const { v: value, c: context = {}, h = {}, k = {}, s: status = 'active' } = record;
   const history = Object.entries(h).map(([id, nodes]) => [id, nodes.map((node) => ({ id: node }))]);
   const invokes = activeNodes(rootOf(machine), value).flatMap((node) => node.invoke);
   const children = Object.entries(k).map(([id, child]) => {
@@ -72,8 +72,7 @@ function persistedMachine(machine: AnyStateMachine, record: MachineRecord): Pers
   });
   return {
     status,
-    output,
-    error: undefined,
+    ...settled,
     value,
     context,
     historyValue: Object.fromEntries(history) as unknown,
@@ -98,8 +97,8 @@ function verify(actor: LiveActor, record: MachineRecord, steps: Map<LiveActor, A
   const snapshot = actor.getSnapshot();
   const { status, error, children = {}, machine } = snapshot;
   const path = pathOf(actor);
-  const [expected] = record.s ?? ['active'];
-  if (status !== expected) throw notRestored(path === '' ? 'its state' : `the state of '${path}'`, error);
+  if (status !== (record.s ?? 'active'))
+    throw notRestored(path === '' ? 'its state' : `the state of '${path}'`, error);
   for (const [id, child] of Object.entries(record.k ?? {})) {
     const at = path === '' ? id : `${path}/${id}`;
     const restored = children[id];

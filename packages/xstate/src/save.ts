@@ -86,19 +86,19 @@ function childAt(path: string): { readonly id: string; readonly rest: string } |
 
 function saveMachine(actor: LiveActor, factsOf: StepFacts): MachineRecord {
   const snapshot = actor.getSnapshot();
-  const { value = {}, status, output, historyValue = {} } = snapshot;
+  const { value = {}, status, historyValue = {} } = snapshot;
+  // What it came to was told when it ended; its context may well refer to what has ended with it.
+  if (status !== 'active') return { v: value, s: status };
   const context = keepable(actor, snapshot.context, undefined, 0);
   const history = Object.entries(historyValue).map(([id, nodes]) => [id, nodes.map((node) => node.id)]);
   const order = orderOf(snapshot);
-  const ended = status !== 'active';
-  const children = ended ? [] : childrenOf(actor).map((child) => [child.id, saveChild(child, factsOf)]);
+  const children = childrenOf(actor).map((child) => [child.id, saveChild(child, factsOf)]);
   return {
     v: value,
     ...(isPlainObject(context) && Object.keys(context).length === 0 ? {} : { c: context }),
     ...(history.length === 0 ? {} : { h: Object.fromEntries(history) as NonNullable<MachineRecord['h']> }),
     ...(order === undefined ? {} : { o: order }),
     ...(children.length === 0 ? {} : { k: Object.fromEntries(children) as NonNullable<MachineRecord['k']> }),
-    ...(ended ? { s: output === undefined ? ([status] as const) : ([status, output] as const) } : {}),
   };
 }
 

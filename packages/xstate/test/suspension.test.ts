@@ -156,6 +156,37 @@ describe('a machine between two requests', () => {
     expect(await saga.resume({ 'last@2': accept({ n: 1 }) })).toMatchObject({ result: 'true 1' });
   });
 
+  it('[R1] keeps of a child machine that has failed no more than that', async () => {
+    const kid = setup({
+      types: { context: {} as { ref: unknown; at: object } },
+      actors: { ask, fail: effect(() => Promise.reject(new Error('no'))) },
+    }).createMachine({
+      context: ({ spawn }) => ({ ref: spawn('ask', { id: 'spawned' }), at: new AbortController() }),
+      invoke: { id: 'fail', src: 'fail' },
+    });
+    const machine = setup({
+      types: { ...text, context: {} as { failed: boolean } },
+      actors: { kid, ask },
+    }).createMachine({
+      context: { failed: false },
+      initial: 'a',
+      states: {
+        a: {
+          invoke: [
+            { id: 'kid', src: 'kid', onError: { actions: assign({ failed: true }) } },
+            { id: 'ask', src: 'ask', onDone: 'end' },
+          ],
+        },
+        end: { type: 'final' },
+      },
+      output: ({ context }) => String(context.failed),
+    });
+    const saga = drive(machine);
+    await saga.start();
+    expect(saga.asked).toEqual(['ask']);
+    expect(await saga.resume({ ask: accept({ n: 1 }) })).toMatchObject({ result: 'true' });
+  });
+
   it('[W6] a delay passes while nobody calls, before an answer is heard', async () => {
     const machine = setup({ types: text, actors: { ask } }).createMachine({
       initial: 'asking',

@@ -68,7 +68,7 @@ export function drawChart(tape: Tape, level = 0, name = 'm'): Chart {
     const below = [...above, id];
     const nodes: ChartNode[] = [];
     if (type !== 'atomic') {
-      const count = 1 + tape.pick(3);
+      const count = 1 + tape.pick(depth === 0 ? 3 : 2);
       for (let at = 0; at < count; at += 1) nodes.push(drawNode(below, depth + 1));
       if (type === 'compound' && tape.once(2)) nodes.push(special(below, 'final'));
       if (tape.once(4)) nodes.push(special(below, 'history'));
