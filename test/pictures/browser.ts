@@ -7,7 +7,7 @@ import { chromium } from 'playwright-core';
 
 /** What became of a diagram in a browser. */
 export interface Drawn {
-  /** The text that a reader sees, one piece a line. */
+  /** The text in the picture, or on the page where there is none. */
   readonly text: string;
   /** The picture, empty where there is none. */
   readonly svg: string;
@@ -19,10 +19,10 @@ export interface Drawn {
 export interface Drawing {
   /** Draws a diagram, as a page with Mermaid on it does. */
   draw(diagram: string): Promise<Drawn>;
-  /** What is wrong with each diagram by Mermaid's grammar; undefined where nothing is. */
-  faultsOf(diagrams: readonly string[]): Promise<readonly (string | undefined)[]>;
-  /** Draws a diagram, and takes a picture of it. */
-  photograph(diagram: string, path: string): Promise<void>;
+  /** What is wrong with a diagram by Mermaid's grammar; undefined where nothing is. */
+  faultOf(diagram: string): Promise<string | undefined>;
+  /** Takes a picture of what was drawn last: a PNG. */
+  photograph(path: string): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -77,32 +77,25 @@ export async function startDrawing(executablePath: string): Promise<Drawing> {
     );
     await page.addScriptTag({ path: mermaidScript });
     await page.evaluate(() => globalThis.mermaid.initialize({ startOnLoad: false }));
-    const draw = (diagram: string): Promise<Drawn> =>
-      page.evaluate(async (source) => {
-        const place = document.querySelector('#place') as HTMLElement;
-        place.innerHTML = '';
-        try {
-          const { svg } = await globalThis.mermaid.render('drawn', source);
-          place.innerHTML = svg;
-          return { svg, text: place.innerText === '' ? (place.textContent ?? '') : place.innerText };
-        } catch (error) {
-          return { svg: '', text: document.body.textContent ?? '', error: String(error) };
-        }
-      }, diagram);
     return {
-      draw,
-      faultsOf: (diagrams) =>
-        page.evaluate(async (sources) => {
-          const faults: (string | undefined)[] = [];
-          for (const source of sources) {
-            // oxlint-disable-next-line no-await-in-loop -- Mermaid parses one after the other
-            faults.push(await globalThis.mermaid.parse(source).then(() => undefined, String));
+      draw: (diagram) =>
+        page.evaluate(async (source): Promise<Drawn> => {
+          const place = document.querySelector('#place') as HTMLElement;
+          place.innerHTML = '';
+          try {
+            const { svg } = await globalThis.mermaid.render('drawn', source);
+            place.innerHTML = svg;
+            const copy = place.cloneNode(true) as HTMLElement;
+            for (const style of copy.querySelectorAll('style')) style.remove();
+            return { svg, text: copy.textContent };
+          } catch (error) {
+            return { svg: '', text: document.body.textContent, error: String(error) };
           }
-          return faults;
-        }, diagrams),
-      photograph: async (diagram, path) => {
-        await draw(diagram);
-        await page.locator('#place').screenshot({ path });
+        }, diagram),
+      faultOf: (diagram) =>
+        page.evaluate((source) => globalThis.mermaid.parse(source).then(() => undefined, String), diagram),
+      photograph: async (path) => {
+        await page.locator('#place svg').screenshot({ path });
       },
       close,
     };

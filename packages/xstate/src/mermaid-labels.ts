@@ -41,16 +41,16 @@ export function linesOf(node: AnyStateNode): readonly string[] {
     return mermaidText(name === '' || name === kind ? kind : `${kind} ${name}`);
   });
   const stays = transitionsOf(node)
-    .filter(({ targets }) => targets.length === 0)
+    .filter(({ targets }) => targets.length === 0 && node.type !== 'history')
     .map(({ label }) => `${label} (stays)`);
-  // Its saga fails there, and is undone.
-  const undoes =
-    node.type === 'final' && node.parent === node.machine.root && node.tags.includes('compensate');
+  // A machine that ends there has failed, and is undone.
+  const undoes = node.type === 'final' && node.tags.includes('compensate');
   return [...invokes, ...stays, ...(undoes ? ['compensate'] : [])];
 }
 
 /** The transitions of a state, in the order in which XState looks at them. */
 export function transitionsOf(node: AnyStateNode): readonly LabelledTransition[] {
+  if (node.type === 'history') return [{ label: 'default', targets: defaultsOf(node) }];
   const found = [
     ...(node.always ?? []),
     ...[...node.transitions.values()].flat(),
@@ -59,6 +59,18 @@ export function transitionsOf(node: AnyStateNode): readonly LabelledTransition[]
     label: mermaidText(eventName(node, String(transition.eventType))) + guardSuffix(transition.guard),
     targets: transition.target ?? [],
   }));
+}
+
+/** Where a history state leads that remembers nothing: where its author says so. */
+function defaultsOf(node: AnyStateNode): readonly AnyStateNode[] {
+  const { target } = node.config as { readonly target?: string | readonly string[] };
+  return [target ?? []]
+    .flat()
+    .map((path) =>
+      path.startsWith('#')
+        ? node.machine.getStateNodeById(path)
+        : path.split('.').reduce((at, key) => at.states[key] as AnyStateNode, node.parent as AnyStateNode),
+    );
 }
 
 const dones = { done: 'xstate.done.actor.', error: 'xstate.error.actor.', snapshot: 'xstate.snapshot.' };

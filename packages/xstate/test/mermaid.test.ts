@@ -120,9 +120,12 @@ describe('the picture of a machine', () => {
           state "silence" as playing_silence
           state "H" as playing_last
           state "H#42;" as playing_exactly
+          state "H" as playing_anew
         }
         state "paused" as paused
         playing --> paused : PAUSE
+        playing_last --> playing_song_chorus : default
+        playing_exactly --> paused : default
         paused --> playing_last : PLAY
         paused --> playing_exactly : RESUME
         classDef active fill:#ffd54f,stroke:#b8860b,color:#1a1a1a

@@ -107,8 +107,9 @@ const history = createMachine({
       states: {
         song: { initial: 'verse', states: { verse: { on: { SING: 'chorus' } }, chorus: {} } },
         silence: {},
-        last: { type: 'history' },
-        exactly: { type: 'history', history: 'deep' },
+        last: { type: 'history', target: 'song.chorus' },
+        exactly: { type: 'history', history: 'deep', target: '#player.paused' },
+        anew: { type: 'history' },
       },
     },
     paused: { on: { PLAY: 'playing.last', RESUME: { target: 'playing.exactly' } } },
