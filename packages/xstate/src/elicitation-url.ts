@@ -20,6 +20,7 @@ export function elicitationUrl<I = undefined>(
 ): ClientStepLogic<undefined, I> {
   const { accept } = options;
   return clientStepLogic({
+    kind: 'elicitUrl',
     toSpec: (id, input) => {
       const message = ofInput(options.message, input);
       const url = ofInput(options.url, input);

@@ -35,6 +35,7 @@ function ask<S extends Schema, O, I>(
     throw new TypeError('elicitation(…) needs a schema: z.object({…}), or another Standard Schema.');
   }
   return clientStepLogic<O, I>({
+    kind: 'elicit',
     toSpec: (id, input) => {
       const text = ofInput(message, input);
       if (typeof text !== 'string') throw new TypeError(`The elicitation '${id}' needs a message, a string.`);

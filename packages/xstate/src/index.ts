@@ -10,6 +10,7 @@ export type { OfInput } from './of-input.ts';
 export type { ClientStepLogic, StepEnd, StepEndEvent, StepSnapshot } from './step-logic.ts';
 export { cancelled, declined, invalid, refused, stepError } from './step-error.ts';
 export type { GuardedEvent, StepFailure, StepFailureReason } from './step-error.ts';
+export { toMermaid, type ToMermaidOptions } from './mermaid.ts';
 export { MachineMismatch, MachineRefused, MachineStuck } from './errors.ts';
 export type { ChildState, DelayState, MachineState, MigratedState } from './machine-state.ts';
 export type { MigrationSource } from './machine-program.ts';

@@ -3,5 +3,5 @@ import { clientStepLogic, type ClientStepLogic } from './step-logic.ts';
 
 /** Asks which roots the client offers: MCP's `roots/list`, as actor logic. */
 export function roots(): ClientStepLogic<readonly Root[], undefined> {
-  return clientStepLogic({ toSpec: (id) => ({ kind: 'roots', id }) });
+  return clientStepLogic({ kind: 'roots', toSpec: (id) => ({ kind: 'roots', id }) });
 }

@@ -23,6 +23,7 @@ export function sampling<O = SampleResult, I = undefined>(
     throw new TypeError('sampling(…) needs maxTokens, a whole number.');
   }
   return clientStepLogic({
+    kind: 'sample',
     toSpec: (id, input) => ({
       kind: 'sample',
       id,

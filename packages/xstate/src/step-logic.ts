@@ -21,6 +21,8 @@ const askBrand: unique symbol = Symbol.for('mcp-saga.xstate.ask');
 
 /** What makes a request of a step's input. */
 export interface Ask<I> {
+  /** Told without an input: what pictures show. */
+  readonly kind: AskSpec['kind'];
   /** The request, computed of code and input, whenever it is asked. */
   readonly toSpec: (id: string, input: I) => AskSpec;
   /** Makes the output of an answer that was accepted. What it throws makes the answer invalid. */
