@@ -1,5 +1,5 @@
 /** Words that Mermaid's grammar or its renderer take for something else than a state. */
-const taken = new Set([
+const taken = /* @__PURE__ */ new Set([
   'root',
   'state',
   'class',
@@ -47,8 +47,7 @@ export function mermaidText(text: string): string {
       // Emphasis, but not inside a word.
       .replaceAll(/(?<![\p{L}\p{N}])_|_(?![\p{L}\p{N}])/gu, entity)
       // A list, to Markdown.
-      .replace(/^(?:\d+(?=[.)])|[+-])./u, (start) => start.slice(0, -1) + entity(start.slice(-1)))
-      .replace(/^[+-]/u, entity)
+      .replace(/(?<=^\d+)[.)]|^[+-]/u, entity)
       // Anywhere in a line, it turns the diagram.
       .replaceAll(/(?<=direction) (?=TB|BT|RL|LR)/giu, entity)
       .replaceAll('--', entity('-').repeat(2))

@@ -155,5 +155,5 @@ function toStepFailure(error: unknown): { readonly code: number; readonly messag
   if (typeof code !== 'number' || code === connectionClosed) throw new TurnAborted(error);
   // Version 1 of the SDK puts the code into the message.
   const text = typeof message === 'string' ? message.replace(/^MCP error -?\d+: /, '') : '';
-  return { code, message: String(jsonOr('', text)) };
+  return { code, message: jsonOr('', text) as string };
 }

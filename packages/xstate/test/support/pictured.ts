@@ -131,6 +131,8 @@ export const oddNames: readonly string[] = [
   'a --> b',
   '1. one',
   '- list',
+  '+﷼',
+  '12) twelve',
   '**bold** _it_ `code`',
   '<b>&amp;</b>',
   '#35;',
