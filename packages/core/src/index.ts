@@ -88,7 +88,9 @@ export type {
   ProgramLimits,
   ProgramState,
   Runtime,
+  StepCall,
   StepEvent,
+  StepGiven,
   TimelineEntry,
 } from './program.ts';
 export { assertJson, InvalidJson, type Json } from './json.ts';

@@ -100,9 +100,40 @@ export interface Runtime {
   log(level: LogLevel, data: Json): void;
   /** What happens while the turn runs: for traces and tests. */
   observe(event: StepEvent): void;
+  /**
+   * Runs the code of a step, an undo or a poll in the engine's place: for tests, which look on, put something else there,
+   * or let it fail. What it returns or throws is what the code returned or threw. Default: `call.run(call.step)`.
+   */
+  readonly perform?: (call: StepCall) => unknown;
   /** Advice for the author. Undefined outside development: what it takes to find is not free. */
   readonly warn: ((message: string) => void) | undefined;
   readonly limits: ProgramLimits;
+}
+
+/** What the code of a step is given. */
+export interface StepGiven {
+  /** Whatever the host's caller passes to server steps. */
+  readonly context: unknown;
+  readonly signal: AbortSignal;
+  /** From 1. */
+  readonly attempt: number;
+  /** The step's `input`. */
+  readonly input?: unknown;
+  /** Not there for a poll, which changes nothing. */
+  readonly idempotencyKey?: string;
+  /** Of an undo: the idempotency key of the step it undoes. */
+  readonly stepKey?: string;
+}
+
+/** One call of an author's code. */
+export interface StepCall {
+  readonly kind: 'step' | 'poll';
+  readonly path: string;
+  /** Of an undo: the path of the step it undoes, and behind it, where it has steps of its own, their path. */
+  readonly undoes: string | undefined;
+  readonly step: StepGiven;
+  /** The author's code. */
+  readonly run: (step: StepGiven) => unknown;
 }
 
 /** What sampling at the host gets to work with. */
@@ -125,7 +156,8 @@ export interface ProgramLimits {
 
 /** Something that happened to a step in this turn. Never carries values. */
 export interface StepEvent {
-  readonly type: 'started' | 'succeeded' | 'failed' | 'retrying' | 'answered' | 'asked';
+  /** `passed`: a pivot, or a registered undo. */
+  readonly type: 'started' | 'succeeded' | 'failed' | 'retrying' | 'answered' | 'asked' | 'passed';
   readonly kind: string;
   readonly path: string;
   /** The attempt, from 1, of a server step. */

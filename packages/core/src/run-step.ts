@@ -2,6 +2,7 @@ import { encode } from './codec.ts';
 import type { StepSpec } from './command-spec.ts';
 import { OutcomeUnknown, StepError, toStepErrorData } from './errors.ts';
 import type { Task } from './fiber.ts';
+import { performed } from './performed.ts';
 import type { Runtime } from './program.ts';
 import { delayAfter } from './retry.ts';
 import { undoMark } from './undo.ts';
@@ -146,7 +147,7 @@ async function runOnce(
   try {
     const input: unknown = task.input === undefined ? undefined : JSON.parse(task.input);
     const context = { ...facts, input, context: runtime.context, signal: attempt.signal };
-    const work = (async () => spec.run(context as never))();
+    const work = (async () => performed(runtime, 'step', task.path, spec.run, context))();
     const { timeout } = spec;
     if (timeout === undefined) return await work;
     const timer = runtime.sleep(timeout, settled.signal).then(() => {
