@@ -1,0 +1,75 @@
+import { OutcomeUnknown, type StepCall } from '@mcp-saga/server';
+import { ruleFor } from './rules.ts';
+import { Crash, type Stage } from './stage.ts';
+
+/** Carries out the code of a step as a script says: with its own code or a stand-in, and with what goes wrong. */
+export async function perform(stage: Stage, call: StepCall): Promise<unknown> {
+  const { step } = call;
+  const path = stage.idOf(call.path);
+  const run = (stage.runs.get(path) ?? 0) + 1;
+  stage.runs.set(path, run);
+  if (stage.dead) throw new Crash();
+  if (crashes(stage, path, 'before', run)) throw stage.crash({ type: 'crashed', when: 'before', id: path });
+  const fault = faultOf(stage, path);
+  if (fault?.kind === 'fail') throw fault.error;
+  if (fault?.kind === 'timeout') throw await timedOut(stage, path, call);
+  const result = await stage.clock.during(carryOut(stage, path, call));
+  if (crashes(stage, path, 'after', run)) throw stage.crash({ type: 'crashed', when: 'after', id: path });
+  if (fault?.kind === 'lose')
+    throw new OutcomeUnknown(`The response of '${path}' was lost, as the script says.`);
+  if (call.kind === 'poll') stage.tell({ type: 'polled', id: path, attempt: step.attempt, result });
+  return result;
+}
+
+function crashes(stage: Stage, path: string, when: 'before' | 'after', run: number): boolean {
+  return stage.rules.some(
+    (rule) => rule.kind === 'crash' && rule.id === path && rule.when === when && rule.run === run,
+  );
+}
+
+function faultOf(stage: Stage, path: string) {
+  // One that has held as often as it may gives way to the one before it.
+  const left = stage.rules.filter((rule) => !('times' in rule) || (stage.used.get(rule) ?? 0) < rule.times);
+  const rule = ruleFor(left, ['fail', 'timeout', 'lose'], path);
+  if (rule !== undefined) stage.use(rule, rule.times);
+  return rule;
+}
+
+/** What a step is told that takes too long: by its own timeout, or where it has none, by nobody but the script. */
+async function timedOut(stage: Stage, path: string, { step: { signal } }: StepCall): Promise<unknown> {
+  await stage.clock.stall(signal);
+  if (signal.aborted) return signal.reason;
+  return Object.assign(new Error(`Step '${path}' timed out, as the script says.`), {
+    name: 'TimeoutError',
+    code: 'timeout',
+  });
+}
+
+async function carryOut(stage: Stage, path: string, call: StepCall): Promise<unknown> {
+  const { kind, undoes, step, run } = call;
+  const { turn } = stage;
+  const rule = ruleFor(stage.rules, ['step'], path);
+  let took = false;
+  const { idempotencyKey: key, ...rest } = step;
+  const watched = Object.defineProperty({ ...rest }, 'idempotencyKey', {
+    enumerable: true,
+    get: () => {
+      took = true;
+      return key;
+    },
+  });
+  const sleep = (ms: number): Promise<void> => stage.clock.sleepInWork(ms, step.signal);
+  const result: unknown =
+    rule === undefined
+      ? await run(watched)
+      : typeof rule.result === 'function'
+        ? await (rule.result as (step: object) => unknown)(
+            Object.defineProperty(watched, 'sleep', { value: sleep }),
+          )
+        : rule.result;
+  stage.calls.set(path, { input: step.input, key, result });
+  if (kind === 'step' && key !== undefined) {
+    stage.ledger.note({ id: path, key, undoes, took, standIn: rule !== undefined }, turn);
+  }
+  return result;
+}
