@@ -46,7 +46,7 @@ export const requirements: readonly Requirement[] = [
   held('W4', 'Missing answers are asked again, partial ones kept, invalid ones asked with the reason.'),
   held('W5', 'Progress rises over all turns of one saga.'),
   held('W6', 'Short waits are held in the request.'),
-  toCome('W7', 'A status request never runs a step.'),
+  held('W7', 'A status request never runs a step.'),
   held('P1', 'The packages run unchanged on Node, Bun, Deno and workerd; nothing happens at import.'),
   held('P2', 'Two processes that share only the key serve one saga in turns.'),
   held('T1', 'A token is a standard compact JWE; jose alone opens it, given the derived key.'),

@@ -1,10 +1,13 @@
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 
-/** A client that answers questions, connected to one server process. */
-export async function connect(url: URL): Promise<Client> {
+/** A client connected to one server process. It declares that it answers questions, or what it is given to declare. */
+export async function connect(
+  url: URL,
+  capabilities: object = { elicitation: { form: {} }, sampling: {} },
+): Promise<Client> {
   const client = new Client(
     { name: 'quickstart', version: '1.0.0' },
-    { capabilities: { elicitation: { form: {} }, sampling: {} }, versionNegotiation: { mode: 'auto' } },
+    { capabilities, versionNegotiation: { mode: 'auto' } },
   );
   await client.connect(new StreamableHTTPClientTransport(url));
   return client;

@@ -100,7 +100,8 @@ const ways: readonly Way[] = [
   },
 ];
 
-describe.each(ways)('a connection that is cut, $name', ({ era, capabilities, see }) => {
+describe.each(ways)('a connection that is cut, $name', (way) => {
+  const { era, capabilities } = way;
   const stops: (() => Promise<unknown>)[] = [];
   afterEach(async () => {
     await Promise.all(stops.splice(0).map((stop) => stop()));
@@ -117,7 +118,12 @@ describe.each(ways)('a connection that is cut, $name', ({ era, capabilities, see
       hooks: { onTurn: () => undefined, onError: () => undefined },
       ...(guard === undefined ? {} : { guard }),
     });
-    const server = serve({ fetch: sagas.fetch, hostname: '127.0.0.1', port: 0, silent: true });
+    const server = serve({
+      fetch: (request) => sagas.fetch(request),
+      hostname: '127.0.0.1',
+      port: 0,
+      silent: true,
+    });
     await server.ready();
     stops.push(() => server.close(true));
     return new URL('/mcp', server.url);
@@ -129,7 +135,7 @@ describe.each(ways)('a connection that is cut, $name', ({ era, capabilities, see
       const { made, runs, gate } = work('accept');
       const url = await served(made);
       let sent = 0;
-      const result = await see(async (method, params) => {
+      const result = await way.see(async (method, params) => {
         const again = (): Promise<Result> => post(url, era, capabilities, method, params);
         if (sent++ !== turn) return await again();
         await cutWhileItRuns(url, era, capabilities, method, params, gate);
@@ -154,7 +160,7 @@ describe.each(ways)('a connection that is cut, $name', ({ era, capabilities, see
       const { made, runs, gate } = work('refuse');
       const url = await served(made, memoryGuard());
       let sent = 0;
-      const result = await see(async (method, params) => {
+      const result = await way.see(async (method, params) => {
         if (sent++ === turn) await cutWhileItRuns(url, era, capabilities, method, params, gate);
         return await post(url, era, capabilities, method, params);
       });

@@ -20,10 +20,10 @@ describe('one saga, every client', () => {
     await world.stop();
   });
 
-  describe.each([...sdkClients, ...rawClients])('$name', ({ call }) => {
+  describe.each([...sdkClients, ...rawClients])('$name', (client) => {
     it('[W1] [P2] takes the quickstart to its end, and deploys once', async () => {
       const before = world.ran.length;
-      const result = await call(world, deploy, accepted({ target: 'production' }));
+      const result = await client.call(world, deploy, accepted({ target: 'production' }));
       expect(result).toMatchObject({
         content: [
           {
@@ -39,7 +39,7 @@ describe('one saga, every client', () => {
     it('[W1] [E1] provisions a machine once, and keeps it', async () => {
       const { created, machines } = world.cloud;
       const running = machines.size;
-      const result = await call(world, provision, accepted({ keep: true }));
+      const result = await client.call(world, provision, accepted({ keep: true }));
       expect(textOf(result)).toMatch(/^machine-\d+ is yours, at 10\.0\.0\.\d+\.$/);
       expect(world.cloud.created).toBe(created + 1);
       expect(world.cloud.machines.size).toBe(running + 1);
@@ -48,7 +48,7 @@ describe('one saga, every client', () => {
     it('[W1] [E3] removes the machine again when the user declines', async () => {
       const { created, machines } = world.cloud;
       const running = machines.size;
-      const result = await call(world, provision, { form: { action: 'decline' }, text });
+      const result = await client.call(world, provision, { form: { action: 'decline' }, text });
       expect(result).toMatchObject({ isError: true });
       expect(textOf(result)).toMatch(/Undone: 'create' \(the machine\)\.$/);
       expect(world.cloud.created).toBe(created + 1);

@@ -43,7 +43,7 @@ const version2 = (mode: 'legacy' | 'auto'): Kind => ({
       client.setRequestHandler('sampling/createMessage', () => sampled(answers.text));
     }
     await client.connect(transportOf(world, reach, StreamableHTTPClientTransport, StdioClientTransport));
-    return client as unknown as Connected;
+    return client;
   },
 });
 
@@ -56,8 +56,8 @@ const version1: Kind = {
       client.setRequestHandler(ElicitRequestSchema, () => answers.form);
       client.setRequestHandler(CreateMessageRequestSchema, () => sampled(answers.text));
     }
-    await client.connect(transportOf(world, reach, HttpV1, StdioV1) as never);
-    return client as unknown as Connected;
+    await client.connect(transportOf(world, reach, HttpV1, StdioV1));
+    return client;
   },
 };
 

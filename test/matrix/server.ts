@@ -79,7 +79,8 @@ const paths: Readonly<Record<string, (request: Request) => Promise<Response>>> =
   }),
 };
 
-switch (process.argv[2]) {
+const [, , transport = 'http'] = process.argv;
+switch (transport) {
   case 'stdio-1':
     await version1().connect(new StdioServerTransport());
     break;

@@ -44,7 +44,11 @@ export async function acceptAnswer(
   }
 }
 
-/** The same, for an answer that may make a schema throw at its own cost. */
+/**
+ * Checks an answer that nobody outside chose.
+ *
+ * @throws what the schema throws
+ */
 export async function checkedAnswer(spec: JournalledSpec, answer: ClientAnswer): Promise<Acceptance> {
   const given = { provenance: answer.provenance, agreement: agreementOf(answer) };
   if ('error' in answer) {

@@ -140,6 +140,8 @@ export interface ReadSpec {
 export interface CheckpointSpec {
   readonly kind: 'checkpoint';
   readonly id: string;
+  /** What is shown with it. */
+  readonly content: string | undefined;
 }
 
 /** Tells the client something, once. */

@@ -1,14 +1,15 @@
 import { command, type Command } from './command.ts';
 import type { CallArguments } from './call.ts';
-import type { Saga } from './saga.ts';
+import type { Program } from './program.ts';
 import type { Schema } from './standard-schema.ts';
 
 /**
  * Starts over as another saga, or as this one, with new arguments and an empty journal: how a saga that loops keeps a
  * small token. What stands on the undo stack would be lost, so it throws unless the stack is empty: undo it, or pivot.
+ * A prompt goes on as a prompt, a resource as a resource.
  */
-export function continueAs<I extends Schema | undefined, O extends Schema | undefined>(
-  other: Saga<I, O>,
+export function continueAs<I extends Schema | undefined>(
+  other: Program & { readonly input: I },
   args: CallArguments<I>,
 ): Command<never> {
   return command<never>({ kind: 'continueAs', program: other, args: args ?? {} });

@@ -150,7 +150,9 @@ export class DueTasks {
   /** Whether a task has to wait for the next turn: the time for it has not come, or is used up. (U4) */
   #isDeferred(task: Task, letter: string | undefined, now: number): boolean {
     if (task.notBefore > now || !this.hasTime(now)) return true;
-    if (!this.canSuspend || letter !== undefined || !isEffect(task)) return false;
+    if (letter !== undefined || !isEffect(task)) return false;
+    if (this.#runtime.defersEffects === true) return true;
+    if (!this.canSuspend) return false;
     if (this.#runtime.checkpointAfterStep && this.#effects > 0) return true;
     const { commitFirst, head } = this.#options;
     return commitFirst && task.spec.kind !== 'poll' && head.turn === 0 && this.#runtime.tokenBytes === 0;
@@ -195,7 +197,7 @@ export class DueTasks {
     if (entry !== undefined && isEffect(task) && !'Cy'.includes(entry.letter)) this.#effects += 1;
     if (task.discarded && (entry === undefined || isAskedOfClient(task.spec.kind))) {
       // A poll that was not answered, or a question that was answered here for nobody.
-      this.#execution.record(task, { letter: 'w' }, undefined);
+      this.#execution.record(task, { letter: task.spec.kind === 'poll' ? 'W' : 'w' }, undefined);
     } else if (entry === undefined) {
       const { spec } = task;
       task.asked += 1;

@@ -40,6 +40,24 @@ export { patched } from './patched.ts';
 export { poll, sleep, sleepUntil, type PollOptions } from './wait.ts';
 export type { BoundUndo, UndoContext, UndoFacts, UndoFunction, UndoneStep, UndoPolicy } from './undo.ts';
 export { saga } from './saga.ts';
+export { promptSaga } from './prompt-saga.ts';
+export type {
+  PromptArguments,
+  PromptMessage,
+  PromptOptions,
+  PromptResult,
+  PromptSaga,
+} from './prompt-saga.ts';
+export { resourceSaga } from './resource-saga.ts';
+export type {
+  ResourceArguments,
+  ResourceContents,
+  ResourceInput,
+  ResourceOptions,
+  ResourceResult,
+  ResourceSaga,
+} from './resource-saga.ts';
+export type { UriTemplate, UriVariables } from './uri-template.ts';
 export type { CheckedBody } from './checked-body.ts';
 export type { BodyInput, BodyResult, ContentBlock, Saga, SagaBody, SagaOptions, ToolResult } from './saga.ts';
 export type { Command, Steps } from './command.ts';

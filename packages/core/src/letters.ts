@@ -3,7 +3,7 @@ import type { Provenance } from './client-step.ts';
 /** The letter of an entry. */
 export type Letter =
   | ('e' | 'p' | 'd' | 'x' | 'o' | 'm' | 'M' | 'l' | 'q' | 'C')
-  | ('s' | 'z' | 'v' | 'f' | 't' | 'w')
+  | ('s' | 'z' | 'v' | 'f' | 't' | 'w' | 'W')
   | ('n' | 'r' | 'u' | 'i' | 'c' | 'k')
   | ('b' | 'g' | 'h' | 'y' | 'a' | 'j' | 'P');
 
@@ -25,9 +25,11 @@ export const outcomes: Readonly<Record<Letter, EntryOutcome>> = {
   x: { outcome: 'cancelled', stream: 'none', answer: true },
   o: { outcome: 'accepted', stream: 'none', answer: true },
   m: { outcome: 'answered', stream: 'client', answer: true },
+  // Sampled at the host: the client does not know it.
   M: { outcome: 'answered', stream: 'server', answer: true },
   l: { outcome: 'answered', stream: 'client', answer: true },
   q: { outcome: 'failed at the client', stream: 'client', answer: true },
+  // The client cannot be asked, or cannot be kept waiting.
   C: { outcome: 'the client cannot', stream: 'none', answer: false },
   s: { outcome: 'done', stream: 'server', answer: false },
   z: { outcome: 'done', stream: 'client', answer: false },
@@ -35,6 +37,8 @@ export const outcomes: Readonly<Record<Letter, EntryOutcome>> = {
   f: { outcome: 'failed', stream: 'server', answer: false },
   t: { outcome: 'to be tried again', stream: 'server', answer: false },
   w: { outcome: 'withdrawn', stream: 'none', answer: false },
+  // Of a poll that was being asked when its branch was ended: replay takes its 'w' then and there, this one in order.
+  W: { outcome: 'withdrawn while it ran', stream: 'none', answer: false },
   n: { outcome: 'read', stream: 'server', answer: false },
   r: { outcome: 'read', stream: 'server', answer: false },
   u: { outcome: 'read', stream: 'server', answer: false },
@@ -64,7 +68,7 @@ export const lettersOf: Readonly<Record<string, string>> = {
   checkpoint: 'k',
   call: 'cfw',
   sleep: 'kwC',
-  poll: 'PfywC',
+  poll: 'PfywWC',
   stepKey: 'rfw',
   compensate: 'b',
   pivot: 'h',

@@ -40,11 +40,11 @@ export async function outcomeOfTurn(turn: WaitingTurn): Promise<Outcome> {
     if (report !== undefined) content.push(report);
     deadline = Math.max(deadline, deadlineOf(task) ?? 0);
     const step = waitsForClient(task, runtime) ? toClientStep(task.spec, task.path) : undefined;
+    due = Math.min(due, step === undefined ? dueAt(task) : (deadlineOf(task) ?? due));
     if (step === undefined) {
       // It is answered here, in another turn; what was asked before may be answered until then.
       const known = isAskedOfClient(task.spec.kind) && Object.hasOwn(before, task.path);
       if (known) asked[task.path] = before[task.path] as string;
-      due = Math.min(due, dueAt(task));
       deadline = Math.max(deadline, dueAt(task));
       continue;
     }
@@ -59,6 +59,7 @@ export async function outcomeOfTurn(turn: WaitingTurn): Promise<Outcome> {
     state: { ...turn.texts, head: encodeHead({ ...turn.head, asked, waits }) },
     steps,
     ...(steps.length === 0 ? { retryAfterMs: Number.isFinite(due) ? Math.max(0, due - now) : 0 } : {}),
+    ...(steps.length > 0 && Number.isFinite(due) ? { due } : {}),
     ...(deadline > 0 ? { deadline } : {}),
     ...(content.length > 0 ? { content } : {}),
     accepted: turn.accepted,

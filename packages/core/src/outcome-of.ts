@@ -17,6 +17,7 @@ export function outcomeOf(spec: JournalledSpec, path: string, letter: string, va
     case 'k':
     case 'o':
     case 'w':
+    case 'W':
       return nothing;
     case 'q':
     case 'f':

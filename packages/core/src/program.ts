@@ -12,6 +12,7 @@ import type { Question, Route } from './routes.ts';
 import type { Schema } from './standard-schema.ts';
 import type { Compensator } from './compensator.ts';
 import type { UndoneStep } from './undo.ts';
+import type { UriTemplate } from './uri-template.ts';
 
 /** A value, or a promise of it: the fast paths of the host answer at once. */
 export type Awaitable<T> = T | Promise<T>;
@@ -73,6 +74,11 @@ export interface Runtime {
    * dialects that hand out a token after each. (U4)
    */
   readonly checkpointAfterStep: boolean;
+  /**
+   * Whether server steps, polls, undos and answers that are given here wait for a later turn, while the clock goes on:
+   * for a turn that only finds out how far a saga comes without them. Default false. (W7)
+   */
+  readonly defersEffects?: boolean;
   /** Where a question goes in this turn. Asked once a turn for each that is open, never on replay. (W3) */
   route(question: Question): Route;
   /** Whether an answer from there counts. (T14) */
@@ -181,6 +187,8 @@ export type Outcome =
       readonly steps: readonly ClientStep[];
       /** When nothing is asked: how long to wait before coming again. */
       readonly retryAfterMs?: number;
+      /** When something is asked: when the saga goes on without the client (ms since the epoch). Default: never. */
+      readonly due?: number;
       /** The latest time that something in it waits for (ms since the epoch). */
       readonly deadline?: number;
       /** What the user may read meanwhile. */
@@ -236,6 +244,10 @@ export interface Program {
   readonly description: string | undefined;
   readonly input: Schema | undefined;
   readonly output: Schema | undefined;
+  /** What of MCP's it serves. Default `tool`. */
+  readonly serves?: 'tool' | 'prompt' | 'resource';
+  /** Which URIs it answers, and what it gives for them: of one that serves a resource. */
+  readonly resource?: { readonly template: UriTemplate; readonly mimeType?: string };
   /** Hints about the tool for clients: MCP's tool annotations. */
   readonly annotations: { readonly [key: string]: Json } | undefined;
   /** What an older token used again may do here; undefined: not declared. (E7) */

@@ -7,6 +7,7 @@ import { assertStepId, checkedTtl } from './path.ts';
  *
  * @param options - `ttl`: milliseconds the model has, counted from when it is first asked
  * @throws StepTimedOut (in the body) when the answer comes later
+ * @throws ClientCannot (in the body) where the client has no model, and the host does not sample in its stead
  * @throws StepError (in the body) when the client answers with an error
  */
 export function sample(
@@ -21,7 +22,11 @@ export function sample(
   return command<SampleResult>({ kind: 'sample', id, params, ttl: checkedTtl(id, options.ttl) });
 }
 
-/** Asks which roots the client offers: MCP's `roots/list`. */
+/**
+ * Asks which roots the client offers: MCP's `roots/list`.
+ *
+ * @throws ClientCannot (in the body) where the client offers none to ask for
+ */
 export function listRoots(id: string): Command<readonly Root[]> {
   assertStepId(id);
   return command<readonly Root[]>({ kind: 'roots', id });

@@ -85,7 +85,7 @@ export class Tasks {
     if (journal.fingerprint !== task.fingerprint || !(lettersOf[task.spec.kind] as string).includes(letter)) {
       throw mismatchOf(journal, [task]);
     }
-    if (letter === 'w' && !task.discarded) throw mismatchOf(journal, [task]);
+    if ((letter === 'w' || letter === 'W') && !task.discarded) throw mismatchOf(journal, [task]);
     const value = journal.next();
     if (letter === 't') {
       tried(task, value);
@@ -144,7 +144,8 @@ export class Tasks {
     this.#discard(task);
     const journal = this.#journal;
     if (journal.replaying) {
-      // Had it not been started then, the journal says so next: at once, as it was recorded at once.
+      // Had it not been started then, the journal says so next: at once, as it was recorded at once. What had been is
+      // awaited: whatever became of it then (a 'W' too) comes in its order, since other branches may have run before.
       if (journal.letter !== 'w' || !journal.isAbout(task.path)) return false;
       this.consume(task);
     } else if (task.running === undefined) {

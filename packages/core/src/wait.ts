@@ -5,6 +5,8 @@ import type { StepContext } from './step.ts';
 /**
  * Goes on no earlier than `ms` milliseconds from when it is first reached. Short waits are held in the request; for a
  * longer one the client gets a token and when to come again. (W6)
+ *
+ * @throws ClientCannot (in the body) where the client cannot be kept waiting that long
  */
 export function sleep(ms: number): Command<void> {
   if (!(ms >= 0 && Number.isFinite(ms))) throw new RangeError('sleep() needs milliseconds, 0 or more.');
@@ -33,6 +35,7 @@ export interface PollOptions {
  * it may be asked any number of times; only its last answer is journalled.
  *
  * @throws StepTimedOut (in the body) when the timeout has passed
+ * @throws ClientCannot (in the body) where the client cannot be kept waiting until it is asked again
  * @throws StepError (in the body) when `ask` throws
  */
 export function poll<R>(

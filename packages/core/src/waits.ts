@@ -47,8 +47,9 @@ export function toWait(task: Task): Wait | undefined {
   return [since, until ?? null, asked];
 }
 
-/** What the user may read about a poll that goes on. */
+/** What the user may read: about a poll that goes on, at a checkpoint. */
 export function reportOf({ spec, since = 0, asked }: Task, now: number): string | undefined {
+  if (spec.kind === 'checkpoint') return spec.content;
   if (spec.kind !== 'poll' || spec.report === undefined) return undefined;
   return typeof spec.report === 'string' ? spec.report : spec.report({ asked, elapsed: now - since });
 }

@@ -300,6 +300,29 @@ describe('a turn that ends after a server step', () => {
     expect(completed(outcome)).toBe('done');
   });
 
+  it('[U4] says whether something was left that waits for nobody', async () => {
+    const program = sagaOf(function* () {
+      yield* all({
+        ok: elicit('ok', { message: 'm', schema: Ok }),
+        done: (function* (): Steps<void> {
+          yield* step('a', () => undefined);
+          yield* step('b', () => undefined);
+        })(),
+      });
+      yield* sleep(5_000);
+      return 'done';
+    });
+    const world = new World();
+    const first = suspended(await start(program, {}, world, settings));
+    expect([first.due, first.steps.length]).toEqual([0, 1]);
+    const second = suspended(await turn(program, first.state, {}, world, settings));
+    expect([second.due, second.steps.length]).toEqual([undefined, 1]);
+    const third = suspended(
+      await turn(program, second.state, { ok: accepted({ ok: true }) }, world, { ...settings, ...waits({}) }),
+    );
+    expect([third.due, third.retryAfterMs]).toEqual([undefined, 5_000]);
+  });
+
   it('[U4] counts what answers for the client as one', async () => {
     const replace: NonNullable<TurnSettings['replace']> = {
       checkpointAfterStep: true,

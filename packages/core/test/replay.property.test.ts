@@ -2,13 +2,18 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { ReplayMismatch, SagaLimitExceeded, TurnAborted, type Outcome } from '../src/index.ts';
 import { drive, turn, type Drive, type TurnTaken } from './support/drive.ts';
+import { endings } from './support/random-endings.ts';
 import {
   answerOf,
+  anyRoutes,
   predict,
+  safeRoutes,
+  sampleAtHost,
   sagaOfTree,
   trees,
   type Effect,
   type Node,
+  type Routes,
   type Run,
 } from './support/random-saga.ts';
 import { seeded, World, type TurnSettings } from './support/world.ts';
@@ -22,6 +27,14 @@ interface Mode {
   readonly commitFirst?: boolean;
   /** Draws which answers are sent in a turn, and in which order. */
   readonly partial?: number;
+  /** Draws where questions go; undefined: to the client. */
+  readonly routes?: number;
+  /** They go anywhere, and elsewhere in each turn. */
+  readonly wander?: boolean;
+  /** A turn ends after each server step. */
+  readonly stepwise?: boolean;
+  /** After each turn comes one that only looks, and answers nothing. */
+  readonly looks?: boolean;
 }
 
 interface Driven extends Drive {
@@ -44,11 +57,28 @@ function newRun({ order, budget, commitFirst }: Mode): Run {
   };
 }
 
-function settingsOf(run: Run, { order, budget }: Mode): (turn: number) => TurnSettings {
-  return (number) => {
+function settingsOf(run: Run, mode: Mode): (turn: number) => TurnSettings {
+  const { order, budget, stepwise, looks } = mode;
+  return (turnNumber) => {
+    const number = looks === true ? Math.ceil(turnNumber / 2) : turnNumber;
     run.world.order = order === undefined ? undefined : seeded(order + number);
-    return budget === true ? { budget: 5 } : {};
+    return {
+      ...(budget === true ? { budget: 5 } : {}),
+      ...(isLook(mode, turnNumber) ? { budget: Number.NEGATIVE_INFINITY } : {}),
+      replace: {
+        route: routesOf(mode, number),
+        sample: sampleAtHost(run),
+        checkpointAfterStep: stepwise === true,
+      },
+    };
   };
+}
+
+const isLook = ({ looks }: Mode, turnNumber: number): boolean => looks === true && turnNumber % 2 === 0;
+
+function routesOf({ routes, wander }: Mode, turnNumber: number): Routes {
+  if (routes === undefined) return () => 'ask';
+  return wander === true ? anyRoutes(routes + turnNumber) : safeRoutes(routes);
 }
 
 async function driven(tree: Node, mode: Mode): Promise<Driven> {
@@ -71,9 +101,10 @@ async function driven(tree: Node, mode: Mode): Promise<Driven> {
       starts.push(run.effects.length);
       return settings(number);
     },
-    ...(mode.partial === undefined
-      ? {}
-      : { send: (answers) => shuffled(answers).filter(() => draw() < 0.6) }),
+    send: (answers, number) => {
+      if (isLook(mode, number + 1)) return [];
+      return mode.partial === undefined ? answers : shuffled(answers).filter(() => draw() < 0.6);
+    },
     maxTurns: 2_000,
   });
   return { ...result, run, settings, times, starts };
@@ -116,8 +147,8 @@ function assertSound({ run, outcome, turns }: Driven): void {
   }
 }
 
-function assertPredicted(tree: Node, each: Driven): void {
-  const { result, effects, logs } = predict(tree);
+function assertPredicted(tree: Node, each: Driven, mode: Mode): void {
+  const { result, effects, logs } = predict(tree, routesOf(mode, 0));
   expect(resultOf(each.outcome)).toBe(result);
   expect(sorted(each.run.effects)).toEqual(sorted(effects));
   expect(logsOf(each.run.world)).toEqual(logs.map(String).toSorted());
@@ -143,7 +174,15 @@ const json = (value: unknown): string =>
   JSON.stringify(value, (_, item: unknown) => (item instanceof Error ? String(item) : item));
 const seed = fc.integer({ min: 0, max: 1_000_000 });
 const modes: fc.Arbitrary<Mode> = fc.record(
-  { order: seed, budget: fc.boolean(), commitFirst: fc.boolean(), partial: seed },
+  {
+    order: seed,
+    budget: fc.boolean(),
+    commitFirst: fc.boolean(),
+    partial: seed,
+    routes: seed,
+    wander: fc.boolean(),
+    stepwise: fc.boolean(),
+  },
   { requiredKeys: [] },
 );
 
@@ -155,19 +194,57 @@ const examples: [string, Mode][] = [
   ['a checkpoint after every step', { budget: true }],
   ['a token before the first step', { commitFirst: true }],
   ['answers in parts and in any order', { partial: 2 }],
-  ['all of them', { order: 3, budget: true, commitFirst: true, partial: 4 }],
+  ['questions that go elsewhere than to the client', { routes: 5 }],
+  ['a turn for every server step', { stepwise: true, routes: 6 }],
+  ['all of them', { order: 3, budget: true, commitFirst: true, partial: 4, routes: 7, stepwise: true }],
 ];
 
 describe('a random saga', () => {
-  it.each(examples)('[R1] does what its direct evaluation says, with %s', async (_, mode) => {
+  it.each(examples)('[R1] [W3] [U4] does what its direct evaluation says, with %s', async (_, mode) => {
     await fc.assert(
       fc.asyncProperty(trees({ wild: false }), seed, async (tree, drawn) => {
-        const each = await driven(tree, {
+        const drawnMode = {
           ...mode,
           ...(mode.order === undefined ? {} : { order: mode.order + drawn }),
           ...(mode.partial === undefined ? {} : { partial: mode.partial + drawn }),
+          ...(mode.routes === undefined ? {} : { routes: mode.routes + drawn }),
+        };
+        assertPredicted(tree, await driven(tree, drawnMode), drawnMode);
+      }),
+      { numRuns: runs },
+    );
+  });
+
+  it('[R1] [W3] is the same whether it is suspended or not, where its questions go the same ways', async () => {
+    await fc.assert(
+      fc.asyncProperty(trees({ wild: false }), seed, seed, async (tree, routes, drawn) => {
+        const whole = await driven(tree, { routes });
+        const parts = await driven(tree, {
+          routes,
+          order: drawn,
+          budget: true,
+          stepwise: true,
+          partial: drawn,
         });
-        assertPredicted(tree, each);
+        expect(resultOf(parts.outcome)).toBe(resultOf(whole.outcome));
+        expect(sorted(parts.run.effects)).toEqual(sorted(whole.run.effects));
+      }),
+      { numRuns: runs },
+    );
+  });
+
+  it('[R1] [W3] [W7] runs nothing in turns that only look, whatever stands between the others', async () => {
+    await fc.assert(
+      fc.asyncProperty(trees({ wild: true }), modes, async (tree, mode) => {
+        const each = await driven(tree, mode);
+        const looked = await driven(tree, { ...mode, looks: true });
+        expect(resultOf(looked.outcome)).toBe(resultOf(each.outcome));
+        expect(looked.run.effects).toEqual(each.run.effects);
+        for (const [index, { before, outcome }] of looked.turns.entries()) {
+          if (index % 2 === 0 || outcome.status !== 'suspended') continue;
+          const { head: _, ...texts } = before;
+          expect(outcome.state).toMatchObject(texts);
+        }
       }),
       { numRuns: runs },
     );
@@ -176,6 +253,15 @@ describe('a random saga', () => {
   it('[R1] [U3] sees the same in every instance, even where branches fail and share a variable', async () => {
     await fc.assert(
       fc.asyncProperty(trees({ wild: true }), modes, async (tree, mode) => {
+        assertSound(await driven(tree, mode));
+      }),
+      { numRuns: 4 * runs },
+    );
+  });
+
+  it('[R1] [U3] ends branches that are in the middle of something in the same order in every instance', async () => {
+    await fc.assert(
+      fc.asyncProperty(endings(), modes, async (tree, mode) => {
         assertSound(await driven(tree, mode));
       }),
       { numRuns: 4 * runs },

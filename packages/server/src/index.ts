@@ -13,6 +13,9 @@ export type { AdmissionFacts, SagaHostOptions, Sampling } from './host/host-opti
 export type { HostHooks, InstantRefusal, Rejection, SuspendedSagaFacts, TurnFacts } from './host/hooks.ts';
 export { memoryGuard } from './guard/memory-guard.ts';
 export type { Fence, GuardClaim, GuardVerdict, SagaGuard } from './guard/guard.ts';
+export { memoryTaskStore } from './dialects/tasks/memory-task-store.ts';
+export type { StoredTask, TaskStore } from './dialects/tasks/store.ts';
+export type { TaskOptions } from './dialects/tasks/options.ts';
 export type { HostLimits } from './host/limits.ts';
 export type { StepAnswer } from './host/answers.ts';
 export type {
@@ -22,6 +25,7 @@ export type {
   SagaInspection,
   StartRequest,
 } from './host/host.ts';
+export type { SagaStatus, StatusRequest } from './host/status.ts';
 export type { CompletedTurn, FailedTurn, SagaTurn, SuspendedTurn } from './host/turn.ts';
 export { publicMessageOf } from './host/public-message.ts';
 export type { SuspendedResult, WireStep } from './dialects/saga-methods.ts';

@@ -44,7 +44,7 @@ type AuthInfo = NonNullable<
 
 /** A server: hand it to the runtime as it is. */
 export interface SagaServer {
-  fetch(request: Request, env?: unknown): Promise<Response>;
+  fetch(request: Request, env?: unknown, runtime?: unknown): Promise<Response>;
 }
 
 /**
@@ -69,7 +69,7 @@ export function serveSagas(options: ServeSagasOptions): SagaServer {
     createSagaHost({ ...rest, ...resolved, audience: options.audience ?? name });
   let host = typeof keys === 'function' ? undefined : create(keys === undefined ? {} : { keys });
   return {
-    fetch: async (request, env) => {
+    fetch: async (request, env, runtime) => {
       if (new URL(request.url).pathname !== path) {
         return new Response(`Nothing here: MCP is served at ${path}\n`, { status: 404 });
       }
@@ -83,7 +83,10 @@ export function serveSagas(options: ServeSagasOptions): SagaServer {
       const mcp = createMcpHandler(() => {
         try {
           const server = new McpServer({ name, version }, { capabilities: { logging: {} } });
-          serving.attach(server, { context: context === undefined ? env : context(request, env) });
+          serving.attach(server, {
+            context: context === undefined ? env : context(request, env),
+            ...waitUntilOf(runtime),
+          });
           extend?.(server);
           return server;
         } catch (error) {
@@ -94,4 +97,11 @@ export function serveSagas(options: ServeSagasOptions): SagaServer {
       return await mcp.fetch(request, authInfo === undefined ? {} : { authInfo });
     },
   };
+}
+
+/** The `waitUntil` of a runtime that ends with the answer, as it hands it to `fetch` beside `env`. */
+function waitUntilOf(runtime: unknown): { readonly waitUntil?: (work: Promise<unknown>) => void } {
+  const { waitUntil } = Object(runtime) as { waitUntil?: (work: Promise<unknown>) => void };
+  // Called on its own object, which Workers insist on.
+  return typeof waitUntil === 'function' ? { waitUntil: (work) => waitUntil.call(runtime, work) } : {};
 }

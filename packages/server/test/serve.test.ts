@@ -1,5 +1,5 @@
 import { serveSagas, type ServeSagasOptions } from '@mcp-saga/server/serve';
-import { elicit, log, progress, saga, SealError, step, type Saga } from '@mcp-saga/server';
+import { elicit, log, memoryTaskStore, progress, saga, SealError, step, type Saga } from '@mcp-saga/server';
 import { describe, expect, test } from 'vitest';
 import * as z from 'zod';
 import { accept, hooksInto, hostOf, newKey, nothingTold, oldKey, say, suspended } from './fixtures/host.ts';
@@ -216,6 +216,37 @@ describe('serveSagas', () => {
     expect(keyId).toBe('new');
     await server.fetch(post('modern', 'tools/callSaga', params), env);
     expect(envs).toEqual([env]);
+  });
+
+  test('hands work that goes on after an answer to the runtime', async () => {
+    const works: Promise<unknown>[] = [];
+    const runtime = {
+      works,
+      waitUntil(work: Promise<unknown>): void {
+        // As Workers do, it insists on being called on its own object.
+        this.works.push(work);
+      },
+    };
+    let ran = false;
+    const running = saga({ name: 'running', version: '1', task: 'require' }, function* () {
+      yield* step('run', () => {
+        ran = true;
+      });
+      return 'ran';
+    });
+    const server = serve({ sagas: [running], tasks: { store: memoryTaskStore(), bearer: 'accept' } });
+    const capabilities = { extensions: { 'io.modelcontextprotocol/tasks': {} } };
+    const params = {
+      name: 'running',
+      arguments: {},
+      _meta: { 'io.modelcontextprotocol/clientCapabilities': capabilities },
+    };
+    const request = post('modern', 'tools/call', params, 1, { headers: { 'mcp-name': 'running' } });
+    const { last } = await read(await server.fetch(request, {}, runtime));
+    expect(last.result).toMatchObject({ resultType: 'task' });
+    expect(works).toHaveLength(1);
+    await works[0];
+    expect(ran).toBe(true);
   });
 
   test.each([undefined, '', 'k1:short'])('[T7] does not answer without good keys: %o', async (keys) => {

@@ -60,7 +60,9 @@ function byHand(): Candidate {
     bind: (ctx: ServerContext) => ctx.mcpReq.method,
   });
   return calling('by hand, SDK codec, signed only', () => {
-    const server = new McpServer(info, { requestState: { verify: codec.verify } });
+    const server = new McpServer(info, {
+      requestState: { verify: (state, ctx) => codec.verify(state, ctx) },
+    });
     server.registerTool(
       'deploy',
       { description: 'Deploys a service', inputSchema: Input },

@@ -1,6 +1,5 @@
-import { elicit } from '@mcp-saga/server';
+import { elicit, promptSaga } from '@mcp-saga/server';
 import { z } from 'zod';
-import { promptSaga } from './prompt-saga.ts';
 
 const Context = z.object({ context: z.string() });
 

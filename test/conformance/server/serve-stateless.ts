@@ -1,4 +1,4 @@
-import { memoryGuard } from '@mcp-saga/server';
+import { memoryGuard, memoryTaskStore } from '@mcp-saga/server';
 import { serveSagas } from '@mcp-saga/server/serve';
 import { InMemoryServerEventBus } from '@modelcontextprotocol/server';
 import { listen, type Listening } from './listening.ts';
@@ -16,6 +16,7 @@ export async function serveStateless(): Promise<Listening> {
     keys: 'ephemeral',
     sagas: [...roundTripSagas, ...promptSagas, ...statelessSagas, ...taskSagas],
     guard: memoryGuard(),
+    tasks: { store: memoryTaskStore(), bearer: 'accept', pollInterval: 100 },
     // Some fail, and are sent what was tampered with, as they should; what goes wrong otherwise is printed.
     hooks: { onTurn: () => undefined, onReject: () => undefined },
     allowedHosts: ['localhost', '127.0.0.1', '[::1]'],

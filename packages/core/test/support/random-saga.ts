@@ -10,17 +10,25 @@ import {
   listRoots,
   log,
   now,
+  poll,
   progress,
+  race,
   random,
   saga,
   sample,
   scope,
+  sleep,
   step,
   StepError,
   uuid,
   type ClientAnswer,
   type ClientStep,
   type Command,
+  type ElicitOptions,
+  type Question,
+  type Route,
+  type Runtime,
+  type SampleResult,
   type Saga,
   type Schema,
   type Steps,
@@ -41,7 +49,21 @@ export type Leaf =
       readonly failures: number;
       readonly attempts: number;
     }
-  | { readonly kind: 'elicit' | 'outcome' | 'sample' | 'roots'; readonly id: string }
+  | {
+      readonly kind: 'elicit' | 'outcome';
+      readonly id: string;
+      readonly accept: 'client' | 'model' | undefined;
+      /** What there is where the client cannot be asked: nothing, the content, or a function that gives it or throws. */
+      readonly fallback: 'none' | 'content' | 'function' | 'throws';
+    }
+  | { readonly kind: 'sample' | 'roots'; readonly id: string }
+  | {
+      readonly kind: 'poll';
+      readonly id: string;
+      /** How often it asks until it is answered. */
+      readonly asks: number;
+    }
+  | { readonly kind: 'sleep'; readonly ms: number }
   | { readonly kind: 'now' | 'random' | 'uuid' | 'checkpoint' };
 
 /** A piece of a saga. `register` is a number of each branch that everything it gets is mixed into. */
@@ -53,7 +75,7 @@ export type Node =
   | { readonly kind: 'if'; readonly modulus: number; readonly then: Node; readonly else: Node }
   | { readonly kind: 'scope' | 'call'; readonly id: string; readonly body: Node }
   | {
-      readonly kind: 'all' | 'allSettled';
+      readonly kind: 'all' | 'allSettled' | 'race';
       readonly shape: 'record' | 'array';
       readonly branches: readonly { readonly single: boolean; readonly node: Node }[];
     }
@@ -112,6 +134,8 @@ const resultOf = (path: string, input: unknown): { r: string; at: Date } => ({
   r: `${path}=${hash(`${path} ${JSON.stringify(input)}`) % 101}`,
   at: new Date(hash(path) % 1_000),
 });
+const polledOf = (id: string, register: number, attempt: number): string =>
+  `${id}=${register % 19} at ${attempt}`;
 const failureOf = (path: string): { name: string; code: string } => ({
   name: 'RangeError',
   code: `E${hash(path) % 5}`,
@@ -132,6 +156,55 @@ interface Frame {
   /** Everything the body saw, of all branches, in the order it saw it. */
   readonly trace: string[];
   readonly run: Run;
+}
+
+/** Where the questions of a turn go. */
+export type Routes = (question: Question) => Route;
+
+/** Draws where each question goes, by what the host knows of it: anywhere. */
+export function anyRoutes(seed: number): Routes {
+  return (question) => wayOf(seed, question, ['ask', 'fallback', 'host', 'cannot']);
+}
+
+/** The same, but never where it may fail that a direct evaluation does not expect to: see `trees`. */
+export function safeRoutes(seed: number): Routes {
+  return (question) => {
+    const { need, accept, hasFallback } = question;
+    if (need === 'roots') return 'ask';
+    if (need === 'sampling') return wayOf(seed, question, ['ask', 'host', 'cannot']);
+    const ways = ['ask' as const, ...(hasFallback ? ['fallback' as const] : [])];
+    return wayOf(seed, question, accept === 'model' ? [...ways, 'cannot'] : ways);
+  };
+}
+
+function wayOf(seed: number, { need, accept, hasFallback }: Question, ways: readonly Route[]): Route {
+  return ways[hash(`${seed} ${need} ${accept} ${hasFallback}`) % ways.length] as Route;
+}
+
+/** What the fallback of a form says, and what the host's model says. */
+const fallbackOf = (message: string): { n: number } => ({ n: 100 + (hash(message) % 13) });
+
+/** Samples at the host: an effect like a server step. */
+export function sampleAtHost(run: Run): Runtime['sample'] {
+  return async (params, { idempotencyKey, signal }) => {
+    const path = idempotencyKey.replace(/^do:/, '');
+    await actHere(run, path, signal);
+    const result = hostSays(path, JSON.stringify(params.messages));
+    if (result === undefined) throw Object.assign(new Error('no'), { name: 'HostError', code: 'E' });
+    return result;
+  };
+}
+
+function hostSays(path: string, messages: string): SampleResult | undefined {
+  const draw = hash(`host ${path} ${messages}`);
+  if (draw % 4 === 0) return undefined;
+  return { role: 'assistant', content: { type: 'text', text: `host ${draw % 11}` }, model: 'host' };
+}
+
+async function actHere(run: Run, path: string, signal: AbortSignal): Promise<void> {
+  run.effects.push({ path, attempt: 1, input: undefined });
+  run.world.time += run.duration;
+  if (run.gated) await run.world.gate(signal);
 }
 
 /** The world a random saga acts on. */
@@ -190,9 +263,9 @@ function commandOf(leaf: Leaf, frame: Frame): Command<unknown> {
       );
     }
     case 'elicit':
-      return elicit(leaf.id, { message: messageOf(register), schema: Form });
+      return elicit(leaf.id, optionsOf(leaf, frame));
     case 'outcome':
-      return elicit.outcome(leaf.id, { message: messageOf(register), schema: Form });
+      return elicit.outcome(leaf.id, optionsOf(leaf, frame));
     case 'sample':
       return sample(leaf.id, {
         messages: [{ role: 'user', content: { type: 'text', text: messageOf(register) } }],
@@ -200,6 +273,18 @@ function commandOf(leaf: Leaf, frame: Frame): Command<unknown> {
       });
     case 'roots':
       return listRoots(leaf.id);
+    case 'poll': {
+      const { id, asks } = leaf;
+      // What it asks changes nothing: it is no effect, but takes its time like one.
+      const ask = async ({ attempt, signal }: Asked): Promise<string | undefined> => {
+        run.world.time += run.duration;
+        if (run.gated) await run.world.gate(signal);
+        return attempt < asks ? undefined : polledOf(id, register, attempt);
+      };
+      return poll(id, ask, { every: 30, timeout: 1e12 });
+    }
+    case 'sleep':
+      return sleep(leaf.ms);
     case 'now':
       return now();
     case 'random':
@@ -211,8 +296,31 @@ function commandOf(leaf: Leaf, frame: Frame): Command<unknown> {
   }
 }
 
-const isLeaf = (node: Node): node is Leaf =>
-  ['step', 'elicit', 'outcome', 'sample', 'roots', 'now', 'random', 'uuid', 'checkpoint'].includes(node.kind);
+type Asked = { readonly attempt: number; readonly signal: AbortSignal };
+
+type FormLeaf = Extract<Leaf, { kind: 'elicit' | 'outcome' }>;
+
+function optionsOf({ accept, fallback }: FormLeaf, { run, register }: Frame): ElicitOptions<typeof Form> {
+  const message = messageOf(register);
+  const options = { message, schema: Form, ...(accept === undefined ? {} : { accept }) };
+  if (fallback === 'none') return options;
+  const content = fallbackOf(message);
+  if (fallback === 'content') return { ...options, fallback: content };
+  return {
+    ...options,
+    fallback: async ({ idempotencyKey, signal }) => {
+      await actHere(run, idempotencyKey.replace(/^do:/, ''), signal);
+      if (fallback === 'throws') throw Object.assign(new Error('no'), { name: 'FallbackError', code: 'E' });
+      return content;
+    },
+  };
+}
+
+const leafKinds: ReadonlySet<string> = new Set<Leaf['kind']>([
+  ...(['step', 'elicit', 'outcome', 'sample', 'roots', 'poll', 'sleep'] as const),
+  ...(['now', 'random', 'uuid', 'checkpoint'] as const),
+]);
+const isLeaf = (node: Node): node is Leaf => leafKinds.has(node.kind);
 
 /** A text for what a leaf gives; what `now` gives depends on when it is read, and counts for the trace alone. */
 function take(leaf: Leaf, value: unknown, frame: Frame): void {
@@ -258,6 +366,7 @@ function* walk(node: Node, frame: Frame): Steps<void> {
       return;
     case 'all':
     case 'allSettled':
+    case 'race':
       yield* group(node, frame);
       return;
     case 'try':
@@ -268,6 +377,7 @@ function* walk(node: Node, frame: Frame): Steps<void> {
         absorb(frame, `caught ${errorText(error)} ${kindOfError(error)}`);
         yield* walk(node.catch, frame);
       } finally {
+        frame.trace.push(`leaves ${frame.register}`);
         if (node.finally !== undefined) yield* walk(node.finally, frame);
         frame.trace.push(`finally ${frame.register}`);
       }
@@ -300,13 +410,19 @@ function* branch(node: Node, { register, shared, trace, run }: Frame, key: strin
   return frame.register;
 }
 
-function* group(node: Extract<Node, { kind: 'all' | 'allSettled' }>, frame: Frame): Steps<void> {
+type GroupNode = Extract<Node, { kind: 'all' | 'allSettled' | 'race' }>;
+
+function* group(node: GroupNode, frame: Frame): Steps<void> {
   const named = node.branches.map(({ single, node: inner }, index) => {
     const key = node.shape === 'array' ? String(index) : `b${index}`;
     const steps = single && isLeaf(inner) ? commandOf(inner, frame) : branch(inner, frame, key);
     return [key, steps] as const;
   });
   const branches = node.shape === 'array' ? named.map(([, steps]) => steps) : Object.fromEntries(named);
+  if (node.kind === 'race') {
+    absorb(frame, told(yield* race(branches as Record<string, Steps<unknown>>)));
+    return;
+  }
   const results = yield* node.kind === 'all' ? all(branches) : allSettled(branches);
   for (const [key] of named) {
     const value: unknown = (results as Record<string, unknown>)[key];
@@ -325,12 +441,12 @@ export interface Prediction {
 
 /**
  * Evaluates a tree without generators and without the engine: branches one after the other. Right for sagas whose
- * branches neither share a variable nor fail in an `all`.
+ * branches neither share a variable, nor fail in an `all`, nor race.
  */
-export function predict(tree: Node): Prediction {
+export function predict(tree: Node, routes: Routes = () => 'ask'): Prediction {
   const effects: Effect[] = [];
   const logs: number[] = [];
-  const context = { effects, logs };
+  const context = { effects, logs, routes };
   const cell = { register: 1, shared: { value: 0 } };
   try {
     evaluate(tree, cell, new Names(''), context);
@@ -359,7 +475,7 @@ interface Cell {
   register: number;
   readonly shared: Shared;
 }
-type Context = { readonly effects: Effect[]; readonly logs: number[] };
+type Context = { readonly effects: Effect[]; readonly logs: number[]; readonly routes: Routes };
 
 class Thrown {
   readonly name: string;
@@ -373,7 +489,37 @@ class Thrown {
   }
 }
 
-function askDirectly(leaf: Leaf, stepId: string, register: number): unknown {
+type AskedLeaf = Extract<Leaf, { kind: 'elicit' | 'outcome' | 'sample' | 'roots' }>;
+
+/** What a question comes to by the way it goes. */
+function outcomeByRoute(leaf: AskedLeaf, path: string, register: number, context: Context): unknown {
+  const isForm = leaf.kind === 'elicit' || leaf.kind === 'outcome';
+  const route = context.routes({
+    need: isForm ? 'elicitation' : leaf.kind === 'sample' ? 'sampling' : 'roots',
+    accept: isForm ? leaf.accept : undefined,
+    hasFallback: isForm && leaf.fallback !== 'none',
+  });
+  if (route === 'ask') return askDirectly(leaf, path, register);
+  const message = messageOf(register);
+  if (route === 'fallback' && isForm) {
+    if (leaf.fallback !== 'content') context.effects.push({ path, attempt: 1, input: undefined });
+    if (leaf.fallback === 'throws') throw new Thrown('FallbackError', 'E', 'step');
+    const content = fallbackOf(message);
+    return leaf.kind === 'outcome' ? { action: 'accept', content } : content;
+  }
+  if (route === 'host') {
+    context.effects.push({ path, attempt: 1, input: undefined });
+    const result = hostSays(
+      path,
+      JSON.stringify([{ role: 'user', content: { type: 'text', text: message } }]),
+    );
+    if (result === undefined) throw new Thrown('HostError', 'E', 'step');
+    return result;
+  }
+  throw new Thrown('ClientCannot', 'client_cannot', 'own');
+}
+
+function askDirectly(leaf: AskedLeaf, stepId: string, register: number): unknown {
   const type = leaf.kind === 'roots' ? 'roots' : leaf.kind === 'sample' ? 'sampling' : 'elicitation';
   const text = messageOf(register);
   const params =
@@ -409,12 +555,16 @@ function leafValue(leaf: Leaf, register: number, names: Names, context: Context)
     case 'outcome':
     case 'sample':
     case 'roots':
-      return askDirectly(leaf, names.path(leaf.id), register);
+      return outcomeByRoute(leaf, names.path(leaf.id), register, context);
+    case 'poll':
+      names.path(leaf.id);
+      return polledOf(leaf.id, register, leaf.asks);
     case 'random':
       return fractionAt(names.path('random'));
     case 'uuid':
       return uuidAt(names.path('uuid'));
     case 'now':
+    case 'sleep':
     case 'checkpoint':
       names.path(leaf.kind);
       return undefined;
@@ -492,6 +642,7 @@ function evaluate(node: Node, cell: Cell, names: Names, context: Context): void 
     }
     case 'all':
     case 'allSettled':
+    case 'race':
       evaluateGroup(node, cell, names, context);
       return;
     case 'try':
@@ -507,12 +658,7 @@ function evaluate(node: Node, cell: Cell, names: Names, context: Context): void 
   }
 }
 
-function evaluateGroup(
-  node: Extract<Node, { kind: 'all' | 'allSettled' }>,
-  cell: Cell,
-  names: Names,
-  context: Context,
-): void {
+function evaluateGroup(node: GroupNode, cell: Cell, names: Names, context: Context): void {
   const start = cell.register;
   const keys = node.branches.map((_, index) => (node.shape === 'array' ? String(index) : `b${index}`));
   // The scopes of helpers are named when the group is issued, single commands when they run.
@@ -542,7 +688,8 @@ function evaluateGroup(
 
 const ids = fc.constantFrom('a', 'b', 'c');
 
-const stepLeaf = (mayFail: boolean): fc.Arbitrary<Leaf> =>
+/** A server step. */
+export const stepLeaf = (mayFail: boolean): fc.Arbitrary<Leaf> =>
   fc
     .record({
       id: ids,
@@ -558,19 +705,41 @@ const stepLeaf = (mayFail: boolean): fc.Arbitrary<Leaf> =>
       attempts: mayFail ? drawn.attempts : drawn.failures + 1,
     }));
 
+/** A question to the client. */
+export function questionLeaf(mayFail: boolean): fc.Arbitrary<Leaf> {
+  const form = fc.record({
+    kind: mayFail ? fc.constantFrom('elicit' as const, 'outcome' as const) : fc.constant('outcome' as const),
+    id: ids,
+    // What a model may answer can go where it fails.
+    accept: mayFail
+      ? fc.constantFrom(undefined, 'client' as const, 'model' as const)
+      : fc.constantFrom(undefined, 'client' as const),
+    fallback: mayFail
+      ? fc.constantFrom('none' as const, 'content' as const, 'function' as const, 'throws' as const)
+      : fc.constantFrom('none' as const, 'content' as const, 'function' as const),
+  });
+  const other = fc.record({
+    kind: mayFail ? fc.constantFrom('sample' as const, 'roots' as const) : fc.constant('roots' as const),
+    id: ids,
+  });
+  return fc.oneof(form, other);
+}
+
+/** A poll that is answered in the end, or a sleep. */
+export const waits: fc.Arbitrary<Leaf> = fc.oneof(
+  fc.record({ kind: fc.constant('poll' as const), id: ids, asks: fc.integer({ min: 1, max: 3 }) }),
+  fc.record({ kind: fc.constant('sleep' as const), ms: fc.constantFrom(0, 20, 90) }),
+);
+
 function leaves(mayFail: boolean, mayRead: boolean): fc.Arbitrary<Leaf> {
   return fc
     .oneof(
       { weight: 4, arbitrary: stepLeaf(mayFail) },
       {
         weight: 3,
-        arbitrary: fc.record({
-          kind: mayFail
-            ? fc.constantFrom('elicit', 'outcome', 'sample', 'roots')
-            : fc.constantFrom('outcome', 'roots'),
-          id: ids,
-        }),
+        arbitrary: questionLeaf(mayFail),
       },
+      { weight: 2, arbitrary: waits },
       {
         weight: 2,
         arbitrary: fc.constantFrom('random', 'uuid', 'checkpoint', ...(mayRead ? (['now'] as const) : [])),
@@ -582,7 +751,7 @@ function leaves(mayFail: boolean, mayRead: boolean): fc.Arbitrary<Leaf> {
 /**
  * Trees of sagas.
  *
- * @param options.wild whether branches may share a variable and fail in an `all`, so that what happens depends on the
+ * @param options.wild whether branches may share a variable, fail in an `all` and race, so that what happens depends on the
  * order of completion
  */
 export function trees(options: { readonly wild: boolean }): fc.Arbitrary<Node> {
@@ -615,18 +784,18 @@ export function trees(options: { readonly wild: boolean }): fc.Arbitrary<Node> {
       catch: fc.constant(undefined),
       finally: inner(mayFail, true),
     });
-    const branches = (kind: 'all' | 'allSettled'): fc.Arbitrary<Node> => {
+    const branches = (kind: GroupNode['kind']): fc.Arbitrary<Node> => {
       const fails = kind === 'allSettled' || wild;
       return fc.record({
         kind: fc.constant(kind),
-        shape: fc.constantFrom('record' as const, 'array' as const),
+        shape: kind === 'race' ? fc.constant('record') : fc.constantFrom('record' as const, 'array' as const),
         branches: fc.array(
           fc.oneof(
             fc.record({ single: fc.constant(true), node: leaves(fails, false) }),
             fc.record({ single: fc.constant(false), node: inner(fails, true) }),
             fc.record({ single: fc.constant(false), node: fails && mayFail ? busy : inner(fails, true) }),
           ),
-          { maxLength: 5 },
+          { minLength: kind === 'race' ? 1 : 0, maxLength: 5 },
         ),
       });
     };
@@ -667,6 +836,7 @@ export function trees(options: { readonly wild: boolean }): fc.Arbitrary<Node> {
       },
       { weight: 4, arbitrary: branches('all') },
       { weight: 2, arbitrary: branches('allSettled') },
+      ...(wild ? [{ weight: 2, arbitrary: branches('race') }] : []),
       { weight: 2, arbitrary: guarded() },
       ...(mayFail
         ? [

@@ -38,6 +38,8 @@ export interface ClientCall {
   send(request: WireRequest, options: { readonly timeout: number }): Promise<unknown>;
   /** Tells the client something that belongs to this request. */
   notify(notification: WireRequest): Promise<void>;
+  /** Keeps the runtime alive for work that goes on after the answer. */
+  waitUntil(work: Promise<unknown>): void;
   /** The result of the method, of a saga that has ended. */
   toResult(turn: CompletedTurn | FailedTurn): object;
 }

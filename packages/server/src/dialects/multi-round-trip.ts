@@ -18,16 +18,24 @@ export const multiRoundTrip: Dialect = {
   carries: ({ requestState }) => requestState !== undefined,
   serves: (call) => call.client.era === 'modern' && (canBeAsked(call) || call.method !== 'tools/call'),
   answer: async (host, call) => {
-    const turn = await taken(host, call);
-    if (turn.status !== 'suspended') return call.toResult(turn);
-    adviseOnRounds(host, turn);
-    return toInputRequired(turn);
+    return toAnswer(host, call, await takeRound(host, call, roundTraits(host, call)));
   },
 };
 
-async function taken(host: SagaHostCore, call: ClientCall): Promise<SagaTurn> {
+/** A turn, on the wire. */
+export function toAnswer(host: SagaHostCore, call: ClientCall, turn: SagaTurn): object {
+  if (turn.status !== 'suspended') return call.toResult(turn);
+  adviseOnRounds(host, turn);
+  return toInputRequired(turn);
+}
+
+/** Takes the turn that a round is, with what the dialect can do in it. */
+export async function takeRound(
+  host: SagaHostCore,
+  call: ClientCall,
+  traits: DialectTraits,
+): Promise<SagaTurn> {
   const { saga, args, method, caller, requestState } = call;
-  const traits = traitsOf(host, call);
   const sent = toStepAnswers(call.inputResponses);
   const request = {
     methods: [method],
@@ -49,10 +57,15 @@ async function taken(host: SagaHostCore, call: ClientCall): Promise<SagaTurn> {
     // oxlint-disable-next-line no-await-in-loop -- each turn follows from the one before
     turn = await host.resume(turn.token, known, caller, request);
   }
+  const { sagaId } = turn;
+  // A client that sends them again is asked for them then.
+  for (const stepId of left.keys())
+    host.settings.hooks.onIgnoredAnswer({ stepId, why: 'unknown', saga: turn.saga, sagaId });
   return turn;
 }
 
-function traitsOf({ settings }: SagaHostCore, { client }: ClientCall): DialectTraits {
+/** What can be done for a client that comes back in rounds. */
+export function roundTraits({ settings }: SagaHostCore, { client }: ClientCall): DialectTraits {
   const { clientRounds, maxHold } = settings;
   return {
     asks: client.asks,

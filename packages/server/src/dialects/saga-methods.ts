@@ -46,7 +46,8 @@ export async function callSaga(
   const { name, arguments: args } = fields(params);
   if (typeof name !== 'string') throw invalid('name: expected a string');
   if (args !== undefined && !isRecord(args)) throw invalid('arguments: expected an object');
-  return answer(name, await host.start(name, args, caller, { method: sagaMethods.call, traits }));
+  const request = { method: sagaMethods.call, serves: 'tool', traits } as const;
+  return answer(name, await host.start(name, args, caller, request));
 }
 
 /** `tools/resumeSaga {sagaToken, completedSteps}`: continues a saga. */
@@ -89,7 +90,8 @@ function answer(saga: string, turn: SagaTurn): SuspendedResult | ToolResult {
   };
 }
 
-function toWireStep(step: ClientStep, sagaId: string): WireStep {
+/** A step as hosts see it, in whatever dialect. */
+export function toWireStep(step: ClientStep, sagaId: string): WireStep {
   const { type, stepId, reason } = step;
   return {
     type,

@@ -10,6 +10,12 @@ export interface GuardClaim {
   readonly action: 'resume' | 'cancel';
   /** Covers what the request brings: the same token with the same answers has the same digest. */
   readonly digest: string;
+  /**
+   * Whether the request goes on with whatever was brought before it: the response there is answers it, and it waits
+   * for the one that is being made, though their digest is another. It never takes the place of a request that was not
+   * finished.
+   */
+  readonly follows?: boolean;
   /** How long the request may run before another one may take its place, in milliseconds. */
   readonly leaseMs: number;
   /** When the guard may forget the turn, in milliseconds since the epoch: its token is expired then. */

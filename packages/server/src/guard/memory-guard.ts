@@ -52,11 +52,13 @@ export function memoryGuard(clock: () => number = Date.now): SagaGuard & { reado
         });
         return { run: { sagaId: claim.sagaId, turn: claim.turn, number: 1 } };
       }
-      if (used.jti !== claim.jti || used.action !== claim.action || used.digest !== claim.digest) {
+      const isSame = used.digest === claim.digest;
+      if (used.jti !== claim.jti || used.action !== claim.action || !(isSame || claim.follows === true)) {
         return 'conflict';
       }
       if (used.response !== undefined) return { response: used.response };
       if (now < used.leaseUntil) return 'busy';
+      if (!isSame) return 'conflict';
       used.number += 1;
       used.leaseUntil = now + claim.leaseMs;
       return { run: { sagaId: claim.sagaId, turn: claim.turn, number: used.number } };

@@ -17,6 +17,10 @@ export interface DialectTraits {
   readonly holdsParts?: boolean;
   /** Whether the client gets a token after each server step. Default false. */
   readonly checkpointAfterStep?: boolean;
+  /**
+   * Whether server steps wait for a later turn, while questions are asked and the clock goes on. Default false. (W7)
+   */
+  readonly defersEffects?: boolean;
   /** Whether anything may run here. Default true; false only looks how far a saga is. (W7) */
   readonly runs?: boolean;
 }

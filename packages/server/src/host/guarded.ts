@@ -21,7 +21,7 @@ export async function guarded(
   settings: HostSettings,
   guard: SagaGuard,
   saga: SealedSaga,
-  request: { readonly action: GuardClaim['action']; readonly digest: string; readonly signal: AbortSignal },
+  request: Pick<GuardClaim, 'action' | 'digest' | 'follows'> & { readonly signal: AbortSignal },
   run: () => Promise<SagaTurn>,
 ): Promise<SagaTurn> {
   const { claims, sagaId } = saga;
@@ -31,6 +31,7 @@ export async function guarded(
     jti: claims.jti,
     action: request.action,
     digest: request.digest,
+    ...(request.follows === true ? { follows: true } : {}),
     leaseMs: settings.leaseMs,
     expiresAt: guardedUntil(settings, claims),
   };

@@ -9,6 +9,7 @@ import type {
 } from '@mcp-saga/core';
 import { createKeyRing, createSealer, type KeysOption, type Sealer } from '@mcp-saga/seal';
 import type { Caller, PrincipalOption } from './caller.ts';
+import { toTaskSettings, type TaskOptions, type TaskSettings } from '../dialects/tasks/options.ts';
 import type { SagaGuard } from '../guard/guard.ts';
 import { consoleLog } from './default-log.ts';
 import { environmentOf } from './environment.ts';
@@ -85,6 +86,8 @@ export interface SagaHostOptions {
   readonly clientRounds?: number;
   /** Named compensators, for sagas whose code was changed or is gone. */
   readonly compensators?: readonly Pick<Compensator<Schema>, 'name' | 'run'>[];
+  /** MCP's tasks, for clients that declare them. Default: offered where a saga says `task`, without a store. */
+  readonly tasks?: TaskOptions;
   /** How long a token is good, in milliseconds. Default one hour. */
   readonly tokenTtl?: number;
   /** How long a saga may take from its start to its end, in milliseconds. Default seven days. */
@@ -124,6 +127,8 @@ export interface HostSettings {
   readonly modelAnswers: 'accept' | 'refuse';
   readonly ladder: Required<Ladder>;
   readonly clientRounds: number;
+  /** How tasks are offered; undefined where they are not. */
+  readonly tasks: TaskSettings | undefined;
   readonly compensators: ReadonlyMap<string, Pick<Compensator<Schema>, 'run'>>;
   /** Whether there is somebody to tell of suspended sagas: their cancel tokens cost a seal. */
   readonly notifiesSuspended: boolean;
@@ -176,6 +181,7 @@ export function toHostSettings(options: SagaHostOptions): HostSettings {
     modelAnswers: options.modelAnswers ?? 'refuse',
     ladder: { ...defaultLadder, ...options.ladder },
     clientRounds: rounds(options.clientRounds ?? 10),
+    tasks: toTaskSettings(options, warn),
     compensators: new Map(options.compensators?.map((compensator) => [compensator.name, compensator])),
     notifiesSuspended: options.hooks?.onSuspended !== undefined,
     tokenTtl: wholeDuration('tokenTtl', options.tokenTtl ?? 60 * 60 * 1000),

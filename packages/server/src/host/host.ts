@@ -8,12 +8,15 @@ import { toHostSettings, type HostSettings, type SagaHostOptions } from './host-
 import { resume } from './resume.ts';
 import { toSealedSaga } from './sealed-saga.ts';
 import { start } from './start.ts';
+import { statusOf, type SagaStatus, type StatusRequest } from './status.ts';
 import type { SagaTurn } from './turn.ts';
 
 /** How a request came, for the claims of the token it starts. Dialects set it; others leave it out. */
 export interface StartRequest {
   /** The method of the protocol: sealed, and checked when the saga goes on. Default `host`. */
   readonly method?: string;
+  /** What the saga has to be; another one is as unknown as none. Default: anything. */
+  readonly serves?: Program['serves'];
   /** What the dialect can do in this turn. */
   readonly traits?: DialectTraits;
 }
@@ -30,6 +33,11 @@ export interface ResumeRequest {
   readonly provenance?: Provenance;
   /** What the dialect can do in this turn. */
   readonly traits?: DialectTraits;
+  /**
+   * Whether a token that was used with answers, which this request does not repeat, is answered as it was then: for
+   * requests that go on with what another one began. Only a guard knows. Default false. (T13)
+   */
+  readonly follows?: boolean;
 }
 
 /** How a request to cancel came. */
@@ -87,6 +95,13 @@ export interface SagaHostCore {
    */
   cancel(token: string, caller?: Caller, request?: CancelRequest): Promise<SagaTurn>;
   /**
+   * Looks how far a saga is, for a client that holds its token: with all the checks of `resume`, and without a turn.
+   * Nothing runs. (W7)
+   *
+   * @throws TokenRefused with one frozen message for whatever is wrong with the token
+   */
+  status(token: string, caller?: Caller, request?: StatusRequest): Promise<SagaStatus>;
+  /**
    * Opens a token to look at it, expired or not, whoever it belongs to: for operators, never for a client.
    *
    * @throws TokenRefused when it is not a token of this host
@@ -103,6 +118,7 @@ export function createHostCore(options: SagaHostOptions): SagaHostCore {
     start: (name, args, caller = {}, request = {}) => start(settings, name, args, caller, request),
     resume: (token, answers, caller = {}, request = {}) => resume(settings, token, answers, caller, request),
     cancel: (token, caller = {}, request = {}) => cancel(settings, token, caller, request),
+    status: (token, caller = {}, request = {}) => statusOf(settings, token, caller, request),
     inspect: (token) => inspect(settings, token),
   };
 }

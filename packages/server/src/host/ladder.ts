@@ -46,7 +46,7 @@ export function routeOf(asking: Asking, question: Question): Route {
 
 /** Whether an answer that came from there counts for a question. (T14) */
 export function isAccepted(asking: Asking, provenance: Provenance, question: Question): boolean {
-  return provenance !== 'model' || acceptsModel(asking, question);
+  return provenance !== 'model' || acceptsModel(asking, question.accept);
 }
 
 /**
@@ -76,7 +76,7 @@ function reaches(asking: Asking, rung: Rung, question: Question): boolean {
       return asks === undefined || asks.includes(question.need);
     }
     case 'model':
-      return traits.asksModel === true && acceptsModel(asking, question);
+      return traits.asksModel === true && acceptsModel(asking, question.accept);
     case 'fallback':
       return question.hasFallback;
     case 'host':
@@ -84,7 +84,15 @@ function reaches(asking: Asking, rung: Rung, question: Question): boolean {
   }
 }
 
-function acceptsModel({ settings, program }: Asking, { accept }: Question): boolean {
+/**
+ * Whether the model that calls the tool may answer. (T14)
+ *
+ * @param accept - what the question says of it. Default: as the saga or its host says
+ */
+export function acceptsModel(
+  { settings, program }: Pick<Asking, 'settings' | 'program'>,
+  accept?: Question['accept'],
+): boolean {
   if (accept !== undefined) return accept === 'model';
   return (program.modelAnswers ?? settings.modelAnswers) === 'accept';
 }

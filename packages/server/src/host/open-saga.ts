@@ -14,12 +14,33 @@ export interface OpenSaga {
   readonly current: Program;
 }
 
-/** Opens a token, and makes every check that comes before the guard. All that can be wrong is a `TokenRefused`. */
+/** What a request expects of its token; the host adds what it expects of all. */
+export type TokenExpectations = Omit<
+  Expectations,
+  'purpose' | 'principal' | 'engines' | 'rejectIssuedBefore'
+>;
+
+/** Opens a token for a turn, and makes every check that comes before the guard. */
 export async function openSaga(
   settings: HostSettings,
   token: string,
   caller: Caller,
-  expect: Omit<Expectations, 'purpose' | 'principal' | 'engines' | 'rejectIssuedBefore'>,
+  expect: TokenExpectations,
+): Promise<OpenSaga> {
+  const opened = await openForCaller(settings, token, caller, expect);
+  const { claims, sagaId } = opened.saga;
+  const facts = { principal: claims.principal, sagaId, turn: claims.turn + 1, bytes: token.length };
+  // The token is good, and stays so: a client that is told so comes again.
+  if (!(await settings.admit(facts))) throw notAdmitted();
+  return opened;
+}
+
+/** Opens a token for whoever may go on with it. All that can be wrong is a `TokenRefused`. */
+export async function openForCaller(
+  settings: HostSettings,
+  token: string,
+  caller: Caller,
+  expect: TokenExpectations,
 ): Promise<OpenSaga> {
   const principal = await principalOf(caller, settings.principal);
   const { rejectIssuedBefore } = settings;
@@ -31,12 +52,8 @@ export async function openSaga(
     ...(rejectIssuedBefore === undefined ? {} : { rejectIssuedBefore }),
   });
   const opened = found(settings, sealed);
-  const { claims, sagaId } = opened.saga;
   if (!(await settings.authorize(caller, opened.program ?? opened.current)))
     throw new TokenRefused('forbidden');
-  const facts = { principal, sagaId, turn: claims.turn + 1, bytes: token.length };
-  // The token is good, and stays so: a client that is told so comes again.
-  if (!(await settings.admit(facts))) throw notAdmitted();
   return opened;
 }
 

@@ -1,5 +1,6 @@
 import type { Program } from '@mcp-saga/core';
 import { assertListable } from './assert-listable.ts';
+import { servedAs } from './served-as.ts';
 
 interface Served {
   readonly program: Program;
@@ -27,6 +28,11 @@ export class Registry {
       for (const { saga: older, until } of saga.previous) {
         if (older.name !== saga.name) {
           throw new TypeError(`'${older.name}' is no older version of '${saga.name}': it has another name.`);
+        }
+        if (servedAs(older) !== servedAs(saga)) {
+          throw new TypeError(
+            `'${older.name}' is no older version of '${saga.name}': it serves something else.`,
+          );
         }
         if (Number.isNaN(until?.getTime())) {
           throw new TypeError(

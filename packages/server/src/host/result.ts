@@ -1,9 +1,36 @@
-import { assertJson, InvalidJson, validate, type Json, type Program, type ToolResult } from '@mcp-saga/core';
+import {
+  assertJson,
+  InvalidJson,
+  validate,
+  type Json,
+  type Program,
+  type PromptResult,
+  type ResourceResult,
+  type ToolResult,
+} from '@mcp-saga/core';
 import { SagaHostError } from './errors.ts';
 
 /** Whether a body returned a whole tool result. */
 export function isToolResult(value: unknown): value is ToolResult {
-  return typeof value === 'object' && value !== null && Array.isArray((value as Partial<ToolResult>).content);
+  return isList(value, 'content');
+}
+
+/** Whether a body returned the messages of a prompt. */
+export function isPromptResult(value: unknown): value is PromptResult {
+  return isList(value, 'messages');
+}
+
+/** Whether a body returned the contents of a resource. */
+export function isResourceResult(value: unknown): value is ResourceResult {
+  return isList(value, 'contents');
+}
+
+function isList(value: unknown, field: string): boolean {
+  return (
+    typeof value === 'object' &&
+    value !== null &&
+    Array.isArray((value as { [field: string]: unknown })[field])
+  );
 }
 
 /**
@@ -12,9 +39,11 @@ export function isToolResult(value: unknown): value is ToolResult {
  * @throws SagaHostError `invalid_result`, naming the path and never a value
  */
 export async function checkedResult(
-  program: Partial<Pick<Program, 'output'>>,
+  program: Partial<Pick<Program, 'output' | 'serves'>>,
   returned: unknown,
 ): Promise<unknown> {
+  if (program.serves === 'prompt') return checkedPrompt(returned);
+  if (program.serves === 'resource') return checkedResource(returned);
   if (program.output !== undefined) {
     const parsed = await validate(program.output, returned);
     if (parsed.ok) return toJsonObject(parsed.value);
@@ -32,12 +61,39 @@ export async function checkedResult(
   );
 }
 
+function checkedPrompt(returned: unknown): string | PromptResult {
+  if (typeof returned === 'string') return returned;
+  if (!isPromptResult(returned)) throw invalid('its result is neither a string nor the messages of a prompt');
+  const result = toJsonObject(returned) as unknown as PromptResult;
+  const bad = result.messages.findIndex(
+    (message) =>
+      (message?.role !== 'user' && message?.role !== 'assistant') ||
+      typeof message.content?.type !== 'string',
+  );
+  if (bad === -1) return result;
+  throw invalid(`its result has no message of a user or an assistant at messages[${bad}]`);
+}
+
+function checkedResource(returned: unknown): string | ResourceResult {
+  if (typeof returned === 'string') return returned;
+  if (!isResourceResult(returned))
+    throw invalid('its result is neither a string nor the contents of a resource');
+  const result = toJsonObject(returned) as unknown as ResourceResult;
+  const bad = result.contents.findIndex(
+    (contents) =>
+      typeof contents?.uri !== 'string' ||
+      (typeof contents.text === 'string') === (typeof contents.blob === 'string'),
+  );
+  if (bad === -1) return result;
+  throw invalid(`its result has no uri with a text or a blob at contents[${bad}]`);
+}
+
 /** A result as the wire will have it. A transport that failed on it would leave the client without any answer. */
 function toJsonObject(value: unknown): { readonly [key: string]: Json } {
   const result = toJson(value);
   if (typeof result === 'object' && result !== null && !Array.isArray(result))
     return result as { readonly [key: string]: Json };
-  throw invalid('its result is not an object, which the structured content of a tool has to be');
+  throw invalid('its result is not an object, which it has to be');
 }
 
 function toJson(value: unknown): Json {

@@ -1,11 +1,13 @@
 import { digestArguments, TokenRefused } from '@mcp-saga/seal';
 import { toAnswers, toJson } from './answers.ts';
 import type { Caller } from './caller.ts';
+import { SagaHostError } from './errors.ts';
 import { stepIdsOf } from './generation.ts';
 import { digestOf, guarded } from './guarded.ts';
 import type { ResumeRequest } from './host.ts';
 import type { HostSettings } from './host-options.ts';
 import { reportInstantRefusals } from './instant-refusals.ts';
+import { acceptsModel } from './ladder.ts';
 import { openSaga, standIn, versionGone } from './open-saga.ts';
 import { reported, runTurn } from './run-turn.ts';
 import { settleTurn } from './settle-turn.ts';
@@ -44,6 +46,14 @@ export async function resume(
     // Repeated answers and those to older generations make no other request of it: only what was asked last counts.
     const { inner } = stepIdsOf(saga.state.generation).fromWire(answers);
     const asked = new Set(program?.asked(saga.state.program));
+    // A question of this saga's may say by itself that it takes them: where none is open, nothing does. (T14)
+    const isTaken = asked.size > 0 || acceptsModel({ settings, program: program ?? {} });
+    if (provenance === 'model' && answers.size > 0 && !isTaken) {
+      throw new SagaHostError(
+        'invalid_params',
+        `Invalid params: ${answersField}: nothing is asked of the model`,
+      );
+    }
     reportInstantRefusals(settings, saga, asked, inner);
     const run = async (): Promise<SagaTurn> => {
       const turn = await runTurn(settings, {
@@ -62,7 +72,13 @@ export async function resume(
     const news = new Map([...inner].filter(([stepId]) => asked.has(stepId)));
     const digest = await digestOf('resume', news);
     const signal = caller.signal ?? new AbortController().signal;
-    return await guarded(settings, guard, saga, { action: 'resume', digest, signal }, run);
+    return await guarded(
+      settings,
+      guard,
+      saga,
+      { action: 'resume', digest, follows: request.follows === true, signal },
+      run,
+    );
   } catch (error) {
     if (error instanceof TokenRefused) settings.reject(error.reason);
     throw error;

@@ -12,6 +12,7 @@ import type { Caller } from './caller.ts';
 import { SagaHostError } from './errors.ts';
 import { stepIdsOf } from './generation.ts';
 import type { HostSettings } from './host-options.ts';
+import { servedAs } from './served-as.ts';
 import { suspend } from './suspend.ts';
 import type { SealedSaga } from './sealed-saga.ts';
 import type { SagaTurn } from './turn.ts';
@@ -75,7 +76,7 @@ function deadlineOf(settings: HostSettings, traits: DialectTraits, began: number
 
 async function continuedSaga(
   settings: HostSettings,
-  { saga, caller }: TurnRequest,
+  { program: current, saga, caller }: TurnRequest,
   { program: wanted, args, progress }: Extract<Outcome, { status: 'continued' }>,
 ): Promise<{ readonly program: Program; readonly saga: SealedSaga }> {
   const program = settings.registry.version(wanted.name, wanted.version, settings.clock());
@@ -83,6 +84,14 @@ async function continuedSaga(
     throw new SagaHostError(
       'unknown_saga',
       `continueAs: this host does not serve version '${wanted.version}' of '${wanted.name}'. Add it to its sagas.`,
+      { public: false },
+    );
+  }
+  // The client waits for a result of the kind it asked for.
+  if (servedAs(program) !== servedAs(current)) {
+    throw new SagaHostError(
+      'unknown_saga',
+      `continueAs: '${program.name}' serves something else than '${saga.claims.saga.name}'.`,
       { public: false },
     );
   }

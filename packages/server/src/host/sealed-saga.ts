@@ -32,7 +32,7 @@ export async function sealSaga(sealer: Sealer, saga: SealedSaga): Promise<string
 
 /** Seals a saga for a purpose. */
 export async function sealSagaAs(
-  purpose: 'token' | 'cancel',
+  purpose: 'token' | 'cancel' | 'task',
   sealer: Sealer,
   saga: SealedSaga,
 ): Promise<string> {

@@ -8,6 +8,7 @@ import type { HostSettings } from './host-options.ts';
 import { assertNeeds } from './ladder.ts';
 import { notAdmitted } from './open-saga.ts';
 import { runTurn } from './run-turn.ts';
+import { servedAs } from './served-as.ts';
 import { settleTurn } from './settle-turn.ts';
 import { newTokenId } from './token-id.ts';
 import type { SagaTurn } from './turn.ts';
@@ -21,7 +22,9 @@ export async function start(
   request: StartRequest,
 ): Promise<SagaTurn> {
   const program = settings.registry.named(name);
-  if (program === undefined) throw new SagaHostError('unknown_saga', `Unknown tool: ${printable(name)}`);
+  const { serves } = request;
+  if (program === undefined || (serves !== undefined && serves !== servedAs(program)))
+    throw new SagaHostError('unknown_saga', `Unknown ${serves ?? 'saga'}: ${printable(name)}`);
   const input = toJson(args ?? {}, 'arguments');
   if (typeof input !== 'object' || input === null || Array.isArray(input))
     throw new SagaHostError('invalid_params', 'Invalid params: arguments: expected an object');

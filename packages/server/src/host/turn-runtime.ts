@@ -31,6 +31,7 @@ export function turnRuntime(
     holdsParts: traits.holdsParts ?? false,
     maxWait: traits.maxWait?.(claims.turn + 1) ?? Number.POSITIVE_INFINITY,
     checkpointAfterStep: traits.checkpointAfterStep ?? false,
+    defersEffects: traits.defersEffects ?? false,
     route: (question) => routeOf(asking, question),
     accepts: (provenance, question) => isAccepted(asking, provenance, question),
     sample: (params, step) => {

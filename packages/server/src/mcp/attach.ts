@@ -1,6 +1,11 @@
+import { tasksKey } from '../dialects/tasks/declared.ts';
 import type { SagaHostCore } from '../host/host.ts';
-import { attachMethods, methodsOf } from './methods.ts';
+import { attachMethods, methodsOf, toolsOf } from './methods.ts';
+import { attachPrompts } from './prompts.ts';
+import { attachResources } from './resources.ts';
+import { attachResumableRequests } from './resumable-requests.ts';
 import type { McpServerLike } from './sdk.ts';
+import { attachTaskMethods } from './task-methods.ts';
 import { extensionKey } from './tool-result.ts';
 import { attachTools } from './tools.ts';
 
@@ -8,11 +13,16 @@ import { attachTools } from './tools.ts';
 export interface AttachOptions {
   /** Handed to server steps as `context`: the bindings of this request, a database handle. Never journalled. */
   readonly context?: unknown;
+  /**
+   * Keeps the runtime alive for work that goes on after a request was answered, which tasks do: the `waitUntil` of
+   * Workers. Default: the work is started, and the process lives long enough.
+   */
+  readonly waitUntil?: (work: Promise<unknown>) => void;
 }
 
 const attached = new WeakSet<McpServerLike>();
 
-/** Registers the tools, the saga methods, and the capability that announces them, on an `McpServer` of either version. */
+/** Registers tools, prompts and resources, the saga methods, and the capability that announces them, on an `McpServer` of either version. */
 export function attachSagas(host: SagaHostCore, server: McpServerLike, options: AttachOptions = {}): void {
   if (typeof server?.registerTool !== 'function' || typeof server.server?.setRequestHandler !== 'function') {
     throw new TypeError(
@@ -24,10 +34,17 @@ export function attachSagas(host: SagaHostCore, server: McpServerLike, options: 
     throw new TypeError('Attach sagas before the server is connected: clients are told once what it offers.');
   }
   attached.add(server);
-  attachTools(host, server, options.context);
+  attachTools(host, server, options.context, options.waitUntil);
+  attachPrompts(host, server, options.context);
+  attachResources(host, server, options.context);
   attachMethods(host, server, options.context);
+  attachResumableRequests(host, server, options.context);
+  const offersTasks = attachTaskMethods(host, server, options);
   const protocol = server.server as { registerCapabilities(capabilities: object): void };
   protocol.registerCapabilities({
-    extensions: { [extensionKey]: { methods: methodsOf(host.sagas) } },
+    extensions: {
+      [extensionKey]: { methods: methodsOf(toolsOf(host.sagas)) },
+      ...(offersTasks ? { [tasksKey]: {} } : {}),
+    },
   });
 }

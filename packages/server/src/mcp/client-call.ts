@@ -12,13 +12,18 @@ export function toClientCall(
   saga: Program,
   {
     request,
+    args,
     context,
     caller,
     toResult,
+    waitUntil = () => undefined,
   }: {
     readonly request: RequestLike;
+    /** The arguments as received. */
+    readonly args: unknown;
     readonly context: RequestContextLike;
     readonly caller: Caller;
+    readonly waitUntil?: ((work: Promise<unknown>) => void) | undefined;
     readonly toResult: (saga: string, turn: CompletedTurn | FailedTurn) => object;
   },
 ): ClientCall {
@@ -26,15 +31,29 @@ export function toClientCall(
   return {
     method: request.method as CallMethod,
     saga,
-    args: request.params?.['arguments'],
+    args,
     meta: mcpReq?.['_meta'] ?? context['_meta'] ?? {},
     id: mcpReq?.id ?? context.requestId ?? '',
     client: clientFactsOf(server, context),
     caller,
     requestState: mcpReq?.requestState?.(),
-    inputResponses: mcpReq?.inputResponses,
+    inputResponses: inputResponsesOf(mcpReq),
     send: senderOf(context),
     notify: notifierOf(context),
+    waitUntil,
     toResult: (turn) => toResult(saga.name, turn),
   };
+}
+
+/**
+ * The responses as received. The SDK takes out those that cannot be results; as null they are asked again with the
+ * reason, like everything else that is no answer. (W4)
+ */
+function inputResponsesOf(request: RequestContextLike['mcpReq']): unknown {
+  const { inputResponses, droppedInputResponseKeys: dropped = [] } = request ?? {};
+  if (dropped.length === 0) return inputResponses;
+  return Object.fromEntries([
+    ...Object.entries(Object(inputResponses) as object),
+    ...dropped.map((key) => [key, null] as const),
+  ]);
 }

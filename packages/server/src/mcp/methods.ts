@@ -2,6 +2,7 @@ import type { Program } from '@mcp-saga/core';
 import { callSaga, cancelSaga, resumeSaga, sagaMethods } from '../dialects/saga-methods.ts';
 import type { Caller } from '../host/caller.ts';
 import type { SagaHostCore } from '../host/host.ts';
+import { servedAs } from '../host/served-as.ts';
 import { setMethodHandler, type McpServerLike } from './sdk.ts';
 import { withCaller } from './with-caller.ts';
 import { sagaTokenRefused, toWireError } from './wire-error.ts';
@@ -24,6 +25,11 @@ export function attachMethods(host: SagaHostCore, server: McpServerLike, stepCon
   register(sagaMethods.call, callSaga);
   register(sagaMethods.resume, resumeSaga);
   register(sagaMethods.cancel, cancelSaga);
+}
+
+/** The sagas that are tools: what the saga methods serve. */
+export function toolsOf(sagas: readonly Program[]): readonly Program[] {
+  return sagas.filter((saga) => servedAs(saga) === 'tool');
 }
 
 /** The methods that some of these sagas offer: to cancel one, its author must have said what forks may do. (E7) */

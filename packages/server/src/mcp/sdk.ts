@@ -24,6 +24,8 @@ export interface RequestContextLike {
     readonly id?: string | number;
     readonly requestState?: () => unknown;
     readonly inputResponses?: unknown;
+    /** The keys of responses that are not even objects, or are wrapped into something. */
+    readonly droppedInputResponseKeys?: readonly string[];
     readonly send?: (request: WireRequest, ...more: readonly unknown[]) => Promise<unknown>;
     readonly _meta?: Meta;
     readonly envelope?: { readonly [key: string]: unknown };

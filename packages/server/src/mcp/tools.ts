@@ -1,21 +1,26 @@
 import { InvalidInput, type Program, type Schema, type ToolResult } from '@mcp-saga/core';
 import type { ClientCall, ListedTool } from '../dialects/dialect.ts';
-import { dialectOf, servingDialect } from '../dialects/dialects.ts';
+import { servingDialect } from '../dialects/dialects.ts';
 import { NeedsMissing, SagaHostError } from '../host/errors.ts';
 import type { SagaHostCore } from '../host/host.ts';
+import { answerCall } from './answer-call.ts';
 import { toClientCall } from './client-call.ts';
 import { clientFactsOf } from './client-facts.ts';
 import { intercept } from './intercept.ts';
 import { memoised } from './memoised-schema.ts';
-import { methodsOf } from './methods.ts';
+import { methodsOf, toolsOf } from './methods.ts';
 import { isVersion2, type McpServerLike } from './sdk.ts';
 import { extensionKey, toToolResult } from './tool-result.ts';
 import { withCaller } from './with-caller.ts';
-import { toWireError } from './wire-error.ts';
 
 /** Registers sagas as the tools they are: `tools/list` shows them, `tools/call` is answered in the client's dialect. */
-export function attachTools(host: SagaHostCore, server: McpServerLike, stepContext: unknown): void {
-  const sagas = new Map(host.sagas.map((saga) => [saga.name, saga]));
+export function attachTools(
+  host: SagaHostCore,
+  server: McpServerLike,
+  stepContext: unknown,
+  waitUntil?: (work: Promise<unknown>) => void,
+): void {
+  const sagas = new Map(toolsOf(host.sagas).map((saga) => [saga.name, saga]));
   if (sagas.size === 0) return;
   for (const saga of sagas.values()) registerTool(server, saga);
   intercept(server, 'tools/list', async (request, context, next) => {
@@ -36,22 +41,16 @@ export function attachTools(host: SagaHostCore, server: McpServerLike, stepConte
     const saga = typeof name === 'string' ? sagas.get(name) : undefined;
     if (saga === undefined) return await next(request, context);
     const { clock } = host.settings;
+    const args = request.params?.['arguments'];
+    const toResult = toToolResult;
     return await withCaller(server, context, { stepContext, clock }, (caller) =>
-      answered(host, toClientCall(server, saga, { request, context, caller, toResult: toToolResult })),
+      answerCall(
+        host,
+        toClientCall(server, saga, { request, args, context, caller, toResult, waitUntil }),
+        toErrorResult,
+      ),
     );
   });
-}
-
-/** Answers a call in the dialect of its client. */
-async function answered(host: SagaHostCore, call: ClientCall): Promise<object> {
-  const dialect = dialectOf(call, host);
-  try {
-    return await dialect.answer(host, call);
-  } catch (error) {
-    return (
-      toErrorResult(error, call) ?? raise(toWireError(error, dialect.refused, host.settings.hooks.onError))
-    );
-  }
 }
 
 /**
@@ -64,10 +63,6 @@ function toErrorResult(error: unknown, { client }: ClientCall): ToolResult | und
     // Before 2026-07-28 there is no error for a capability that is missing.
     (error instanceof NeedsMissing && client.era === 'legacy');
   return isModels ? { isError: true, content: [{ type: 'text', text: error.message }] } : undefined;
-}
-
-function raise(error: Error): never {
-  throw error;
 }
 
 function registerTool(server: McpServerLike, saga: Program): void {

@@ -44,7 +44,7 @@ test('[T12] context, auth info and signals of a request are not in the token', a
   const caller = {
     context: { secret: mark },
     authInfo: { clientId: 'app', token: mark },
-    capabilities: { elicitation: {}, mark },
+    capabilities: { mark, elicitation: {} },
   };
   const { token } = suspended(await host.start('using', {}, caller));
   expect(await contentsOf(token)).not.toContain(mark);

@@ -1,0 +1,86 @@
+/**
+ * A URI template of level 1 (RFC 6570, section 1.2): literal text, and variables as `{name}`, each of which stands for
+ * one segment or a part of one.
+ */
+export interface UriTemplate {
+  /** As its author wrote it. */
+  readonly text: string;
+  /** The names of its variables, in order. */
+  readonly variables: readonly string[];
+  /** The variables of a URI, decoded; undefined where it is no such URI. */
+  match(uri: string): { readonly [name: string]: string } | undefined;
+}
+
+/** The names of the variables of a template, as a type. */
+export type UriVariables<T extends string> = T extends `${string}{${infer Name}}${infer Rest}`
+  ? Name | UriVariables<Rest>
+  : never;
+
+// Literals are told apart from variables by their place: split() gives them in turns.
+const variable = /\{([^{}]*)\}/;
+const names = /^[A-Za-z_]\w*$/;
+const scheme = /^[A-Za-z][A-Za-z0-9+.-]*:/;
+
+/**
+ * Reads a URI template.
+ *
+ * @throws TypeError for one that is not of level 1, or whose URIs cannot be taken apart in one way only
+ */
+export function toUriTemplate(text: string): UriTemplate {
+  if (typeof text !== 'string' || !scheme.test(text)) {
+    throw new TypeError("A URI template starts with a scheme, as in 'orders://{id}'.");
+  }
+  const parts = text.split(variable);
+  const literals = parts.filter((_, index) => index % 2 === 0);
+  const variables = parts.filter((_, index) => index % 2 === 1);
+  const refused = variables.find((name) => !names.test(name)) ?? literals.find((part) => /[{}]/.test(part));
+  if (refused !== undefined) {
+    throw new TypeError(
+      `The URI template '${text}' has '${refused}': only variables such as {id} can be used, without operators.`,
+    );
+  }
+  const twice = variables.find((name, index) => variables.indexOf(name) !== index);
+  if (twice !== undefined) throw new TypeError(`The URI template '${text}' has '${twice}' twice.`);
+  if (variables.includes('uri')) {
+    throw new TypeError(`The URI template '${text}' has a variable 'uri', which is the name of the whole.`);
+  }
+  if (literals.slice(1, -1).includes('')) {
+    throw new TypeError(`The URI template '${text}' needs something between two variables.`);
+  }
+  return { text, variables, match: (uri) => matched(uri, literals, variables) };
+}
+
+/**
+ * Each variable goes as far as the first place where what follows it in the template stands: no pattern that a hostile
+ * URI could keep busy, and one reading only.
+ */
+function matched(
+  uri: string,
+  [first = '', ...rest]: readonly string[],
+  variables: readonly string[],
+): { readonly [name: string]: string } | undefined {
+  if (!uri.startsWith(first)) return undefined;
+  if (rest.length === 0) return uri === first ? {} : undefined;
+  const found: [string, string][] = [];
+  let at = first.length;
+  for (const [index, literal] of rest.entries()) {
+    const isLast = index === rest.length - 1;
+    const end = isLast ? uri.length - literal.length : uri.indexOf(literal, at);
+    if (end < at || (isLast && !uri.endsWith(literal))) return undefined;
+    const value = decoded(uri.slice(at, end));
+    if (value === undefined) return undefined;
+    found.push([variables[index] as string, value]);
+    at = end + literal.length;
+  }
+  return Object.fromEntries(found);
+}
+
+/** The value of a variable; undefined for what no expansion gives: nothing, or more than one segment. */
+function decoded(text: string): string | undefined {
+  if (text === '' || /[/?#]/.test(text)) return undefined;
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return undefined;
+  }
+}

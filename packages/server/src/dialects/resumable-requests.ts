@@ -1,0 +1,241 @@
+import type { Json, Program } from '@mcp-saga/core';
+import type { Caller } from '../host/caller.ts';
+import type { DialectTraits } from '../host/dialect-traits.ts';
+import { SagaHostError } from '../host/errors.ts';
+import type { ResumeRequest, SagaHostCore } from '../host/host.ts';
+import type { SagaTurn, SuspendedTurn } from '../host/turn.ts';
+import { WireError, type FrozenAnswer } from '../mcp/wire-error.ts';
+import type { CallMethod, ClientCall, Dialect } from './dialect.ts';
+import { multiRoundTrip } from './multi-round-trip.ts';
+import { push } from './push.ts';
+import { resumeToken, resumeTokenMethod } from './resume-token.ts';
+
+/** The methods of this dialect. */
+export const resumableMethods = { resume: 'requests/resume', status: 'requests/getStatus' } as const;
+
+/** How it answers a token that does not open. */
+export const resumeRefused: FrozenAnswer = {
+  message: 'Invalid or expired resumeToken',
+  reason: 'invalid_resume_token',
+};
+
+const resumePolicy = 'notifications/requests/resumePolicy';
+const capabilitiesKey = 'io.modelcontextprotocol/clientCapabilities';
+const invalidParams = -32_602;
+
+/** The methods that may have started a saga that is resumed: calls of tools, in each dialect that has one of its own. */
+const methods: readonly string[] = ['tools/call', resumeTokenMethod];
+
+/** The dialects a resumable request is answered in, in the order they are tried: those that answer it themselves. */
+const dialects: readonly Dialect[] = [push, multiRoundTrip, resumeToken];
+
+/**
+ * Resumable requests (SEP-975), which come on top of the dialect that serves the client: what it gives to the call is
+ * the host to answer with.
+ *
+ * That host tells the client a token before the first server step, after each, and whenever the saga waits, and goes
+ * on by itself. Each of them ends a turn like any other, so that a guard sees it and nothing of a saga is special here.
+ * What the client brings, a call or answers, is sealed before anything runs. A connection may be cut at any time then:
+ * `requests/resume` goes on from the newest token that the client holds.
+ */
+export function resumable(host: SagaHostCore, call: ClientCall, dialect: Dialect): SagaHostCore {
+  const isResumable = call.method === 'tools/call' && dialects.includes(dialect) && declares(call);
+  return isResumable ? telling(host, call) : host;
+}
+
+/** `requests/resume {resumeToken}`: answers as the request that was cut would have been, for this client. */
+export async function resumeRequest(
+  host: SagaHostCore,
+  params: unknown,
+  caller: Caller,
+  callOf: (saga: Program, method: CallMethod) => ClientCall,
+): Promise<object> {
+  const { resumeToken: token } = fields(params);
+  if (typeof token !== 'string') throw invalid('resumeToken: expected a string');
+  const { saga } = await host.status(token, caller, { methods });
+  // The token is all that it brings, whatever the SDK found in its params.
+  const call = { ...callOf(saga, 'tools/call'), requestState: undefined, inputResponses: undefined };
+  const dialect = dialects.find((candidate) => candidate.serves(call, host)) ?? resumeToken;
+  const told = telling(host, call);
+  const result = await dialect.answer(
+    {
+      ...told,
+      // To the dialect it is the call that begins.
+      start: (_name, _args, by, { traits = {} } = {}) =>
+        told.resume(token, [], by, { methods, traits, follows: true }),
+      // It may have begun in another dialect, for another client.
+      resume: (next, answers, by, request) => told.resume(next, answers, by, { ...request, methods }),
+    },
+    call,
+  );
+  if (Object(result).resultType !== 'input_required') return result;
+  // Custom methods may not answer so (spec 2026-07-28), but the call itself may: the client has to send it again.
+  const { resultType: reason, ...needed } = result as { readonly resultType: string };
+  throw new WireError(invalidParams, 'Input is required: send the original request with this requestState', {
+    reason,
+    ...needed,
+  });
+}
+
+/** What `requests/getStatus` answers. */
+export interface RequestStatus {
+  readonly requestId: string | number;
+  readonly status: 'processing' | 'completed' | 'failed';
+  /** Always false: messages are not kept, but produced again. */
+  readonly hasPendingMessage: false;
+  /** Whether the saga waits for its client. */
+  readonly hasInputRequest: boolean;
+}
+
+/**
+ * `requests/getStatus {requestId, resumeToken}`: how far the request is. It runs nothing (W7). A token is of a saga
+ * that goes on, so that none says `completed`: a request that has ended says so when it is resumed.
+ */
+export async function getStatus(host: SagaHostCore, params: unknown, caller: Caller): Promise<RequestStatus> {
+  const { requestId, resumeToken: token } = fields(params);
+  if (typeof requestId !== 'string' && !Number.isSafeInteger(requestId)) {
+    throw invalid('requestId: expected a string or a whole number');
+  }
+  if (typeof token !== 'string') throw invalid('resumeToken: expected a string');
+  const { asked, isServed } = await host.status(token, caller, { methods });
+  return {
+    requestId: requestId as string | number,
+    status: isServed ? 'processing' : 'failed',
+    hasPendingMessage: false,
+    hasInputRequest: asked.length > 0,
+  };
+}
+
+/** A host that tells the client of a call each token, and goes on where nobody has to come for that. */
+function telling(host: SagaHostCore, call: ClientCall): SagaHostCore {
+  const { settings } = host;
+  return {
+    ...host,
+    // Turns are no rounds here: nobody comes back for them.
+    settings: { ...settings, clientRounds: Number.POSITIVE_INFINITY },
+    start: async (name, args, caller, request = {}) => {
+      const { traits = {}, method } = request;
+      const looked = await host.start(name, args, caller, {
+        ...request,
+        traits: { ...steppingOf(host, traits), ...onlyLooks },
+      });
+      return await goneOn(host, call, looked, {
+        traits,
+        looked: true,
+        ...(method === undefined ? {} : { methods: [method] }),
+      });
+    },
+    resume: async (token, answers, caller, request = {}) => {
+      const { traits = {}, methods: allowed } = request;
+      const looks = answers !== undefined && answers.length > 0;
+      const stepping = steppingOf(host, traits);
+      const turn = await host.resume(token, answers, caller, {
+        ...request,
+        traits: looks ? { ...stepping, ...onlyLooks } : stepping,
+      });
+      return await goneOn(host, call, turn, {
+        traits,
+        looked: looks,
+        ...(allowed === undefined ? {} : { methods: allowed }),
+      });
+    },
+  };
+}
+
+/** The client is to have a token of what it brought, before anything runs on it. (E1) */
+const onlyLooks: Pick<DialectTraits, 'runs'> = { runs: false };
+
+/** The traits of a turn that ends after a server step. */
+function steppingOf({ settings }: SagaHostCore, traits: DialectTraits): DialectTraits {
+  const { clientRounds, maxHold } = settings;
+  return {
+    ...traits,
+    checkpointAfterStep: true,
+    // However many turns there were: a client waits about as long for one request as for all it makes in rounds.
+    ...(traits.maxWait === undefined ? {} : { maxWait: () => clientRounds * maxHold }),
+  };
+}
+
+/** Goes on from a turn until the client is needed. It is told the token of each turn before the next one is taken. */
+async function goneOn(
+  host: SagaHostCore,
+  call: ClientCall,
+  first: SagaTurn,
+  {
+    traits,
+    looked,
+    ...request
+  }: Pick<ResumeRequest, 'methods'> & { readonly traits: DialectTraits; readonly looked: boolean },
+): Promise<SagaTurn> {
+  const began = host.settings.clock();
+  const next = { ...request, traits: steppingOf(host, traits) };
+  let turn = first;
+  for (let isLook = looked; turn.status === 'suspended'; isLook = false) {
+    // oxlint-disable-next-line no-await-in-loop -- it knows of each turn before the next one
+    await tell(host, call, turn);
+    const isDone = isLook ? turn.steps.length > 0 : !isHeld(host, traits, turn, began);
+    // Work that was left beside a question waits for nobody.
+    const isDue = turn.due !== undefined && turn.due <= host.settings.clock();
+    if (traits.runs === false || (isDone && !isDue)) return turn;
+    // oxlint-disable-next-line no-await-in-loop -- each turn follows from the one before
+    turn = await host.resume(turn.token, [], call.caller, next);
+  }
+  return turn;
+}
+
+/** Whether a wait is held in this request: each turn holds it anew, where there is time for it. (W6) */
+function isHeld(
+  { settings }: SagaHostCore,
+  traits: DialectTraits,
+  { steps, retryAfterMs = 0 }: SuspendedTurn,
+  began: number,
+): boolean {
+  if (steps.length > 0) return false;
+  const { maxHold, turnBudget, clock } = settings;
+  const most = Math.min(traits.maxHold ?? maxHold, turnBudget);
+  // A client that would come back at once need not come at all.
+  return traits.holdsParts === true ? most > 0 : clock() - began + retryAfterMs <= most;
+}
+
+/** Tells the client the newest token. Where it cannot be told it holds an older one, which is as good. */
+async function tell(
+  { settings }: SagaHostCore,
+  call: ClientCall,
+  { token, retryAfterMs = 0, expiresAt }: SuspendedTurn,
+): Promise<void> {
+  const params = {
+    requestId: call.id,
+    resumeToken: token,
+    // In seconds: when there is something to come for, and until when.
+    ...(retryAfterMs > 0 ? { minWait: Math.ceil(retryAfterMs / 1000) } : {}),
+    maxWait: Math.max(0, Math.floor((expiresAt - settings.clock()) / 1000)),
+  };
+  await call.notify({ method: resumePolicy, params }).catch(() => undefined);
+}
+
+/**
+ * Whether a client says that it resumes requests. Over HTTP without a session nobody knows what it declared when it
+ * connected, so that it may say so in the request's `_meta`, as of the spec 2026-07-28.
+ */
+function declares({ client, meta }: ClientCall): boolean {
+  const { capabilities = meta[capabilitiesKey] } = client;
+  const { resumableRequests, experimental } = record(capabilities);
+  return isRecord(resumableRequests) || isRecord(record(experimental)['resumableRequests']);
+}
+
+function fields(params: unknown): { readonly [key: string]: unknown } {
+  if (!isRecord(params)) throw invalid('expected an object');
+  return params;
+}
+
+function record(value: unknown): { readonly [key: string]: Json | undefined } {
+  return isRecord(value) ? (value as { readonly [key: string]: Json }) : {};
+}
+
+function isRecord(value: unknown): value is { readonly [key: string]: unknown } {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function invalid(message: string): SagaHostError {
+  return new SagaHostError('invalid_params', `Invalid params: ${message}`);
+}

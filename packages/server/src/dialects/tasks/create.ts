@@ -1,0 +1,134 @@
+import { canonicalize, digestText, TokenRefused, type Claims } from '@mcp-saga/seal';
+import { toJson } from '../../host/answers.ts';
+import type { HostSettings } from '../../host/host-options.ts';
+import { found, type OpenSaga } from '../../host/open-saga.ts';
+import { sealSaga } from '../../host/sealed-saga.ts';
+import { newTokenId } from '../../host/token-id.ts';
+import type { SuspendedTurn } from '../../host/turn.ts';
+import type { ClientCall } from '../dialect.ts';
+import { askedNow } from './keys.ts';
+import { drive } from './drive.ts';
+import { elapse } from './elapse.ts';
+import type { TaskSettings } from './options.ts';
+import { createRecord, readRecord, type StoredTaskRef, type TaskRecord } from './record.ts';
+import { toWireTask } from './status.ts';
+import type { TaskStore } from './store.ts';
+import { sealedTaskId, storedTaskId } from './task-id.ts';
+
+/**
+ * Makes a task of a call that has nothing to ask: `resultType: 'task'`. Undefined where it cannot be one: nothing keeps
+ * it and something is left to run, or its id would be too long. The call is then answered without a task.
+ */
+export async function createTask(
+  settings: HostSettings,
+  tasks: TaskSettings,
+  call: ClientCall,
+  turn: SuspendedTurn,
+): Promise<object | undefined> {
+  const opened = found(settings, await settings.sealer.open(turn.token, { purpose: 'token' }));
+  const { store } = tasks;
+  const task =
+    store === undefined
+      ? await withoutStore(settings, tasks, opened)
+      : await withStore({ ...settings, tasks }, store, call, { opened, turn });
+  if (task === undefined) return undefined;
+  const wire = toWireTask(task.taskId, task, {
+    pollInterval: tasks.pollInterval,
+    now: settings.clock(),
+  });
+  return { resultType: 'task', ...wire };
+}
+
+type Created = Pick<
+  TaskRecord,
+  'status' | 'createdAt' | 'lastUpdatedAt' | 'expiresAt' | 'due' | 'message'
+> & { readonly taskId: string };
+
+async function withStore(
+  settings: HostSettings & { readonly tasks: TaskSettings },
+  store: TaskStore,
+  call: ClientCall,
+  { opened, turn }: { readonly opened: OpenSaga; readonly turn: SuspendedTurn },
+): Promise<Created | undefined> {
+  const { saga } = opened;
+  const { sagaId } = saga;
+  const createdAt = settings.clock();
+  const expiresAt = lifeOf(settings, saga.claims, createdAt);
+  const claims = { ...saga.claims, jti: newTokenId(), iat: createdAt, exp: expiresAt };
+  const taskId = await storedTaskId(settings, sagaId, claims);
+  if (taskId === undefined) return undefined;
+  const { asks, capabilities } = call.client;
+  const { progressToken } = call.meta;
+  const message = turn.content?.join('\n');
+  const asked = askedNow({ questions: [], keys: [] }, [], turn.steps);
+  const record: TaskRecord = {
+    ...asked,
+    createdAt,
+    lastUpdatedAt: createdAt,
+    expiresAt,
+    status: asked.questions.length > 0 ? 'input_required' : 'working',
+    origin: await originOf(call),
+    client: { asks, ...(capabilities === undefined ? {} : { capabilities }) },
+    // It never leaves the server again, and is as good as the task is.
+    token: await sealSaga(settings.sealer, { ...saga, claims: { ...saga.claims, exp: expiresAt } }),
+    due: createdAt + (turn.retryAfterMs ?? 0),
+    ...(message === undefined ? {} : { message }),
+    ...(typeof progressToken === 'string' || typeof progressToken === 'number'
+      ? { progress: { token: progressToken } }
+      : {}),
+  };
+  const task: StoredTaskRef = { settings, store, sagaId, claims };
+  if (await createRecord(task, record)) {
+    call.waitUntil(drive(task, call.caller));
+    return { ...record, taskId };
+  }
+  // Its answer was lost, and the client repeats its last round. Another round than that one came too late.
+  const known = await readRecord(task);
+  if (known?.origin !== record.origin) {
+    settings.reject('used');
+    throw new TokenRefused('used');
+  }
+  const again = await storedTaskId(settings, sagaId, { ...claims, exp: known.expiresAt });
+  return again === undefined ? undefined : { ...known, taskId: again };
+}
+
+async function withoutStore(
+  settings: HostSettings,
+  tasks: TaskSettings,
+  opened: OpenSaga,
+): Promise<Created | undefined> {
+  const { saga, program } = opened;
+  // Nobody would tell the operator's queue that it is over.
+  if (settings.notifiesSuspended && program?.forks === 'refuse') return undefined;
+  const elapsed = await elapse(settings, opened, Number.POSITIVE_INFINITY);
+  if (elapsed.status !== 'over') return undefined;
+  const createdAt = saga.claims.iat;
+  const expiresAt = lifeOf({ ...settings, tasks }, saga.claims, createdAt, elapsed.at);
+  // It could be asked for no longer by the time it is over.
+  if (expiresAt <= elapsed.at) return undefined;
+  const taskId = await sealedTaskId(settings, { ...saga, claims: { ...saga.claims, exp: expiresAt } });
+  if (taskId === undefined) return undefined;
+  return {
+    taskId,
+    status: 'working',
+    createdAt,
+    lastUpdatedAt: createdAt,
+    expiresAt,
+    due: elapsed.at,
+  };
+}
+
+/** Until when a task is kept: `ttl` after it began, or after it will be over where that is known. */
+function lifeOf(
+  { tasks, maxLifetime }: { readonly tasks: TaskSettings; readonly maxLifetime: number },
+  { born }: Claims,
+  createdAt: number,
+  over: number = createdAt,
+): number {
+  return Math.min(Math.max(createdAt, Math.ceil(over)) + tasks.ttl, born + maxLifetime);
+}
+
+async function originOf({ requestState, inputResponses }: ClientCall): Promise<string> {
+  const round = [requestState ?? null, toJson(inputResponses ?? null, 'inputResponses')];
+  return await digestText(canonicalize(toJson(round, 'inputResponses')));
+}

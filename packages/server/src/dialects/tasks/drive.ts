@@ -1,0 +1,103 @@
+import { TurnAborted } from '@mcp-saga/core';
+import type { Caller } from '../../host/caller.ts';
+import { sleep } from '../../host/sleep.ts';
+import { newTokenId } from '../../host/token-id.ts';
+import { changeRecord, isOpen, isOver, readRecord, type StoredTaskRef, type TaskRecord } from './record.ts';
+import { takeTurn } from './take-turn.ts';
+
+/**
+ * Brings a task forward as far as it goes without its client: one turn after the other, each under a lease, and each
+ * kept before the next. It stops where a question is open or a long wait begins, and when the process dies: the lease
+ * runs out then, and whoever asks for the task next starts it again. Never rejects. (W7, E1)
+ */
+export async function drive(task: StoredTaskRef, caller: Caller): Promise<void> {
+  const { settings } = task;
+  try {
+    for (;;) {
+      // oxlint-disable-next-line no-await-in-loop -- one turn comes after the other
+      const begun = await begin(task);
+      // oxlint-disable-next-line no-await-in-loop -- one turn comes after the other
+      if (begun !== undefined) await run(task, begun, caller);
+      // oxlint-disable-next-line no-await-in-loop -- a short wait is waited out
+      else if (!(await waited(task))) return;
+    }
+  } catch (error) {
+    // Another one has it now, or it was cancelled.
+    if (error instanceof TurnAborted) return;
+    // The lease stays: what failed is not tried again before it has run out.
+    settings.hooks.onError(error);
+  }
+}
+
+/** Whether there is something to run in a task, and nobody who runs it. */
+export function isDue(record: TaskRecord, now: number): boolean {
+  const { due, lease } = record;
+  if (isOver(record) || (lease !== undefined && now < lease.until)) return false;
+  return lease !== undefined || (due !== undefined && due <= now);
+}
+
+async function begin(task: StoredTaskRef): Promise<TaskRecord | undefined> {
+  const { clock, leaseMs } = task.settings;
+  const id = newTokenId();
+  return await changeRecord(task, (record) => {
+    const now = clock();
+    if (!isDue(record, now)) return undefined;
+    const keys = record.questions.filter((question) => !isOpen(question)).map(({ key }) => key);
+    // A turn that was begun before is taken again as it was: perhaps it has run.
+    const turn = record.turn ?? { action: record.isCancelled === true ? 'cancel' : 'resume', keys };
+    return { ...record, lease: { id, until: now + leaseMs }, turn };
+  });
+}
+
+async function run(task: StoredTaskRef, record: TaskRecord, caller: Caller): Promise<void> {
+  const lease = record.lease?.id;
+  const change = await renewing(task, lease, (signal) => takeTurn(task, record, { ...caller, signal }));
+  // A turn that came too late is not the one that counts: another one was begun, or the task is over.
+  await changeRecord(task, (now) => (now.lease?.id === lease ? change(now) : undefined));
+}
+
+/** Does something under a lease that is renewed as long as it takes, and aborts it when the lease is lost. */
+async function renewing<T>(
+  task: StoredTaskRef,
+  id: string | undefined,
+  work: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const { clock, leaseMs, hooks } = task.settings;
+  const lost = new AbortController();
+  const done = new AbortController();
+  const renew = async (): Promise<void> => {
+    for (;;) {
+      // oxlint-disable-next-line no-await-in-loop -- as long as it takes
+      await sleep(leaseMs / 3, done.signal);
+      if (done.signal.aborted) return;
+      // oxlint-disable-next-line no-await-in-loop -- as long as it takes
+      const renewed = await changeRecord(task, (record) =>
+        record.lease?.id === id && id !== undefined
+          ? { ...record, lease: { id, until: clock() + leaseMs } }
+          : undefined,
+      );
+      if (renewed === undefined) lost.abort(new Error('The lease of a task was lost.'));
+      if (renewed === undefined) return;
+    }
+  };
+  const renewals = renew().catch(hooks.onError);
+  try {
+    return await work(lost.signal);
+  } finally {
+    done.abort();
+    await renewals;
+  }
+}
+
+/** Waits until a task goes on, where that is soon and nobody else sees to it. */
+async function waited(task: StoredTaskRef): Promise<boolean> {
+  const { clock, maxHold } = task.settings;
+  const record = await readRecord(task);
+  if (record === undefined || isOver(record) || record.lease !== undefined) return false;
+  const { due } = record;
+  if (due === undefined || due > clock() + maxHold) return false;
+  const began = clock();
+  await sleep(due - began, new AbortController().signal);
+  // With a clock that stands still, nothing would ever be due.
+  return clock() > began;
+}

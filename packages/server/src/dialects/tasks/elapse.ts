@@ -1,0 +1,85 @@
+import { TurnAborted, type Outcome } from '@mcp-saga/core';
+import type { HostSettings } from '../../host/host-options.ts';
+import type { OpenSaga } from '../../host/open-saga.ts';
+import { turnRuntime } from '../../host/turn-runtime.ts';
+import type { CompletedTurn, FailedTurn } from '../../host/turn.ts';
+
+/** What becomes of a saga by the clock alone: it waits, it is over, or it needs somebody to ask or something to run. */
+export type Elapsed =
+  | { readonly status: 'waits'; readonly due: number }
+  | { readonly status: 'over'; readonly at: number; readonly turn: CompletedTurn | FailedTurn }
+  | { readonly status: 'needs' };
+
+// A saga that waits more often is kept better in a store: each look at it waits through all of them again.
+const maxWaits = 100;
+
+/**
+ * Lets time go by for a saga, from when it was sealed, and runs nothing. From the same state it comes to the same at
+ * the same times, however often somebody looks. (W7)
+ *
+ * @param until - ms since the epoch
+ */
+export async function elapse(
+  settings: HostSettings,
+  { saga, program }: OpenSaga,
+  until: number,
+): Promise<Elapsed> {
+  if (program === undefined) return { status: 'needs' };
+  let at = saga.claims.iat;
+  let { state } = saga;
+  for (let waits = 0; waits < maxWaits; waits += 1) {
+    const now = at;
+    const runtime = {
+      ...turnRuntime(silent(settings, now), { ...quiet, program, saga }, undefined),
+      deadline: Number.POSITIVE_INFINITY,
+    };
+    // oxlint-disable-next-line no-await-in-loop -- one wait comes after the other
+    const outcome = await program.advance(state.program, new Map(), runtime);
+    const end = overBy(outcome, saga);
+    if (end !== undefined) return { status: 'over', at, turn: end };
+    if (outcome.status !== 'suspended' || outcome.steps.length > 0) return { status: 'needs' };
+    const { retryAfterMs = 0 } = outcome;
+    // What is due and was not run is something to run.
+    if (retryAfterMs <= 0) return { status: 'needs' };
+    at += retryAfterMs;
+    if (at > until) return { status: 'waits', due: at };
+    state = { ...state, program: outcome.state };
+  }
+  return { status: 'needs' };
+}
+
+// Who looks at a saga brings nothing to it: what it comes to is the same for each of them. Whoever could be asked, a
+// question is more than a wait.
+const quiet = {
+  answers: new Map<string, never>(),
+  caller: {},
+  tokenBytes: 0,
+  traits: {
+    asks: ['elicitation', 'elicitation.url', 'sampling', 'roots'] as const,
+    maxHold: 0,
+    defersEffects: true,
+  },
+};
+
+/** The settings of a turn that nobody hears of, at a time. */
+function silent(settings: HostSettings, now: number): HostSettings {
+  const { hooks } = settings;
+  return {
+    ...settings,
+    clock: () => now,
+    hooks: { ...hooks, onStep: () => undefined },
+    advises: false,
+    guard: undefined,
+  };
+}
+
+function overBy(
+  outcome: Outcome,
+  { claims, sagaId }: OpenSaga['saga'],
+): CompletedTurn | FailedTurn | undefined {
+  const facts = { saga: claims.saga.name, sagaId, turn: claims.turn + 1 };
+  if (outcome.status === 'completed') return { status: 'completed', result: outcome.result, ...facts };
+  if (outcome.status !== 'failed' || outcome.error instanceof TurnAborted) return undefined;
+  const { error, compensated, residue } = outcome;
+  return { status: 'failed', error, compensated, residue, ...facts };
+}

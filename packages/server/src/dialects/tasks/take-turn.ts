@@ -1,0 +1,113 @@
+import { TokenRefused } from '@mcp-saga/seal';
+import type { StepAnswer } from '../../host/answers.ts';
+import { cancel } from '../../host/cancel.ts';
+import type { Caller } from '../../host/caller.ts';
+import { SagaHostError } from '../../host/errors.ts';
+import { resume } from '../../host/resume.ts';
+import type { SagaTurn } from '../../host/turn.ts';
+import { toToolResult } from '../../mcp/tool-result.ts';
+import { askedNow } from './keys.ts';
+import { isOpen, type StoredTaskRef, type TaskProgress, type TaskRecord } from './record.ts';
+import { endOf, failure } from './status.ts';
+
+/** What a turn has made of a task. */
+export type TaskChange = (record: TaskRecord) => TaskRecord;
+
+/** Runs the turn that a task has begun, with the answers it was begun with, and says what becomes of the task. */
+export async function takeTurn(task: StoredTaskRef, record: TaskRecord, caller: Caller): Promise<TaskChange> {
+  const { token, turn } = record;
+  if (token === undefined || turn === undefined) throw new TypeError('This task has no turn to run.');
+  const { tasks } = task.settings;
+  // The token never leaves the server: it is good as long as the task.
+  const settings = { ...task.settings, tokenTtl: tasks?.ttl ?? task.settings.tokenTtl };
+  let progress: Omit<TaskProgress, 'token' | 'told'> | undefined;
+  const { signal, context, authInfo, principal } = caller;
+  const own: Caller = {
+    context,
+    ...(authInfo === undefined ? {} : { authInfo }),
+    ...(principal === undefined ? {} : { principal }),
+    ...(signal === undefined ? {} : { signal }),
+    ...(record.client.capabilities === undefined ? {} : { capabilities: record.client.capabilities }),
+    progress: (told) => {
+      progress = told;
+    },
+  };
+  const methods = ['tools/call'];
+  try {
+    if (turn.action === 'cancel') {
+      return cancelled(await cancel(settings, token, own, { methods }));
+    }
+    const answers = record.questions
+      .filter(({ key }) => turn.keys.includes(key))
+      .map(({ stepId, answer }): StepAnswer => ({ stepId, result: answer?.result ?? null }));
+    const traits = { asks: record.client.asks, maxHold: 0, checkpointAfterStep: true };
+    const taken = await resume(settings, token, answers, own, {
+      methods,
+      answersField: 'inputResponses',
+      traits,
+    });
+    return gone(taken, turn.keys, progress, settings.clock);
+  } catch (error) {
+    if (error instanceof SagaHostError && error.code === 'cancel_not_offered') return cancelled(undefined);
+    // Its own token, refused: it has expired, or was revoked, or the saga was gone on with by another way.
+    if (error instanceof TokenRefused) return ended(failure('The task cannot go on.'));
+    throw error;
+  }
+}
+
+/** A task after a turn of its saga. */
+function gone(
+  turn: SagaTurn,
+  used: readonly string[],
+  progress: Omit<TaskProgress, 'token' | 'told'> | undefined,
+  clock: () => number,
+): TaskChange {
+  const told = (record: TaskRecord): Pick<TaskRecord, 'progress'> =>
+    record.progress === undefined
+      ? {}
+      : { progress: { ...record.progress, ...progress, token: record.progress.token } };
+  if (turn.status !== 'suspended') {
+    const end = ended(endOf(turn.saga, turn));
+    return (record) => ({ ...end(record), ...told(record) });
+  }
+  const { token, steps, retryAfterMs, content } = turn;
+  return (record) => {
+    const { lease: _lease, turn: _turn, due: _due, message: before, ...rest } = record;
+    const asked = askedNow(record, used, steps);
+    const now = clock();
+    // What was answered, or cancelled, meanwhile is due at once.
+    const hasNews = record.isCancelled === true || !asked.questions.every(isOpen);
+    const due = hasNews ? now : steps.length > 0 ? turn.due : now + (retryAfterMs ?? 0);
+    const message = content?.join('\n') ?? progress?.message ?? before;
+    return {
+      ...rest,
+      ...asked,
+      token,
+      ...(due === undefined ? {} : { due }),
+      ...told(record),
+      ...(message === undefined ? {} : { message }),
+    };
+  };
+}
+
+/** A task after its saga was cancelled, and undone as far as that goes. */
+function cancelled(turn: SagaTurn | undefined): TaskChange {
+  const undone = turn?.status === 'failed' ? toToolResult(turn.saga, turn).content[0] : undefined;
+  const text = undone?.type === 'text' ? (undone as { readonly text?: unknown }).text : undefined;
+  return ended({ status: 'cancelled', ...(typeof text === 'string' ? { message: text } : {}) });
+}
+
+/** A task that is over keeps what clients ask for, and no more. */
+export function ended(end: Pick<TaskRecord, 'status' | 'result' | 'error' | 'message'>): TaskChange {
+  return ({ createdAt, lastUpdatedAt, expiresAt, origin, client, keys, progress }) => ({
+    createdAt,
+    lastUpdatedAt,
+    expiresAt,
+    origin,
+    client,
+    keys,
+    questions: [],
+    ...(progress === undefined ? {} : { progress }),
+    ...end,
+  });
+}

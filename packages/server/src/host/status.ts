@@ -1,0 +1,49 @@
+import { TokenRefused } from '@mcp-saga/seal';
+import type { Program } from '@mcp-saga/core';
+import type { Caller } from './caller.ts';
+import { stepIdsOf } from './generation.ts';
+import type { HostSettings } from './host-options.ts';
+import { openForCaller } from './open-saga.ts';
+
+/** How a status request came. */
+export interface StatusRequest {
+  /** The methods that may have started the saga. Default: any. */
+  readonly methods?: readonly string[];
+}
+
+/** How far the saga of a token is, for whoever may go on with it. */
+export interface SagaStatus {
+  readonly sagaId: string;
+  /** The saga that was called; it may have gone on as another one since. */
+  readonly saga: Program;
+  /** The turn the token was sealed in, from 1. */
+  readonly turn: number;
+  /** The ids of the client steps it waits for. */
+  readonly asked: readonly string[];
+  /** Whether the version that the token names is served: without it the saga fails when it goes on. */
+  readonly isServed: boolean;
+}
+
+/** Looks how far a saga is. Nothing is replayed and nothing runs; it takes no turn, so that it is not admitted. (W7) */
+export async function statusOf(
+  settings: HostSettings,
+  token: string,
+  caller: Caller,
+  request: StatusRequest,
+): Promise<SagaStatus> {
+  try {
+    const { saga, program, current } = await openForCaller(settings, token, caller, request);
+    const { claims, state, sagaId } = saga;
+    const ids = stepIdsOf(state.generation);
+    return {
+      sagaId,
+      saga: settings.registry.named(claims.entry.target) ?? current,
+      turn: claims.turn,
+      asked: (program?.asked(state.program) ?? []).map((stepId) => ids.toWire(stepId)),
+      isServed: program !== undefined,
+    };
+  } catch (error) {
+    if (error instanceof TokenRefused) settings.reject(error.reason);
+    throw error;
+  }
+}

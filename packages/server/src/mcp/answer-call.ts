@@ -1,0 +1,26 @@
+import type { ClientCall } from '../dialects/dialect.ts';
+import { dialectOf } from '../dialects/dialects.ts';
+import { resumable } from '../dialects/resumable-requests.ts';
+import type { SagaHostCore } from '../host/host.ts';
+import { toWireError } from './wire-error.ts';
+
+/**
+ * Answers a request to a saga in the dialect of its client.
+ *
+ * @param toErrorResult - the result that stands for an error, where the method has such a thing
+ * @throws WireError
+ */
+export async function answerCall(
+  host: SagaHostCore,
+  call: ClientCall,
+  toErrorResult: (error: unknown, call: ClientCall) => object | undefined = () => undefined,
+): Promise<object> {
+  const dialect = dialectOf(call, host);
+  try {
+    return await dialect.answer(resumable(host, call, dialect), call);
+  } catch (error) {
+    const result = toErrorResult(error, call);
+    if (result !== undefined) return result;
+    throw toWireError(error, dialect.refused, host.settings.hooks.onError);
+  }
+}

@@ -1,0 +1,56 @@
+import { checkpoint, ClientCannot, elicit, promptSaga, sleep } from '@mcp-saga/server';
+import { describe, expect, test } from 'vitest';
+import * as z from 'zod';
+import { tickingClock } from '../fixtures/clock.ts';
+import { hostOf } from '../fixtures/host.ts';
+import { reviewPrompt } from '../fixtures/prompts.ts';
+import { ask, type RawMessage } from '../fixtures/raw.ts';
+import { handlerOf, round } from '../fixtures/rounds.ts';
+import { Target } from '../fixtures/sagas.ts';
+
+const review = { name: 'review', arguments: { language: 'Ada' } };
+
+describe('a prompt for a client that can be asked nothing', () => {
+  const patient = promptSaga(
+    { name: 'patient', version: '1', input: z.object({ ms: z.string().transform(Number) }) },
+    function* ({ ms }) {
+      yield* checkpoint();
+      try {
+        yield* sleep(ms);
+        return 'waited';
+      } catch (error) {
+        return error instanceof ClientCannot ? error.need : 'other';
+      }
+    },
+  );
+  const wanting = promptSaga({ name: 'wanting', version: '1' }, function* () {
+    try {
+      yield* elicit('target', { message: 'Where?', schema: Target });
+    } catch (error) {
+      if (error instanceof ClientCannot) return `no ${error.need}`;
+    }
+    return 'asked';
+  });
+  const { host, told } = hostOf([patient, wanting, reviewPrompt()], { maxHold: 50, clock: tickingClock() });
+  const server = handlerOf(host);
+  const getting = async (era: 'legacy' | 'modern', name: string, args: object): Promise<RawMessage> =>
+    era === 'legacy'
+      ? (await ask(server, era, 'prompts/get', { name, arguments: args })).last
+      : (await round(server, { method: 'prompts/get', name, arguments: { ...args } }, { capabilities: {} }))
+          .last;
+
+  test.each(['legacy', 'modern'] as const)('[W3] cannot ask, at the step: %s', async (era) => {
+    const { result } = await getting(era, 'wanting', {});
+    expect(result).toMatchObject({ messages: [{ content: { text: 'no elicitation' } }] });
+    const { error } = await getting(era, 'review', review.arguments);
+    expect(error).toMatchObject({ code: -32_603, message: expect.stringContaining("'user_context'") });
+    expect(told.errors).toEqual([]);
+  });
+
+  test('[W6] waits as long as a request is held, and no longer', async () => {
+    const short = await getting('legacy', 'patient', { ms: '1' });
+    expect(short.result).toMatchObject({ messages: [{ content: { text: 'waited' } }] });
+    const long = await getting('legacy', 'patient', { ms: '60000' });
+    expect(long.result).toMatchObject({ messages: [{ content: { text: 'wait' } }] });
+  });
+});

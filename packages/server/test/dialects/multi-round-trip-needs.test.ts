@@ -1,0 +1,216 @@
+import {
+  all,
+  checkpoint,
+  ClientCannot,
+  elicit,
+  poll,
+  sample,
+  saga,
+  sleep,
+  step,
+  type Program,
+} from '@mcp-saga/server';
+import { describe, expect, test } from 'vitest';
+import { tickingClock } from '../fixtures/clock.ts';
+import { hostOf } from '../fixtures/host.ts';
+import { accepted, asked, handlerOf, round } from '../fixtures/rounds.ts';
+import { Target } from '../fixtures/sagas.ts';
+
+const target = accepted({ target: 'moon' });
+
+function call(saga_: Program): { readonly method: 'tools/call'; readonly name: string } {
+  return { method: 'tools/call', name: saga_.name };
+}
+
+describe('what a saga needs', () => {
+  const ran: string[] = [];
+  const needing = saga(
+    { name: 'needing', version: '1', needs: ['elicitation.url', 'sampling'] },
+    function* () {
+      yield* step('effect', () => {
+        ran.push('effect');
+      });
+      return 'ran';
+    },
+  );
+
+  test.each([
+    [{ elicitation: {} }, { elicitation: { url: {} }, sampling: {} }],
+    [{ elicitation: { url: {} } }, { sampling: {} }],
+    [{ sampling: {} }, { elicitation: { url: {} } }],
+    [{ roots: {} }, { elicitation: { url: {} }, sampling: {} }],
+  ])('[W3] is checked before anything runs: %j', async (capabilities, requiredCapabilities) => {
+    const { host, told } = hostOf(needing);
+    const { last, status, text } = await round(handlerOf(host), call(needing), { capabilities });
+    expect(status).toBe(400);
+    expect(last.error).toMatchObject({ code: -32_021, data: { requiredCapabilities } });
+    expect(text).not.toContain('requestState');
+    expect([ran, told.turns, told.steps]).toEqual([[], [], []]);
+  });
+
+  test('[W3] and does not declare is ClientCannot at its step, which the body can catch', async () => {
+    const trying = saga({ name: 'trying', version: '1' }, function* () {
+      try {
+        yield* sample('ask-model', { messages: [], maxTokens: 1 });
+      } catch (error) {
+        if (!(error instanceof ClientCannot)) throw error;
+        const answer = yield* elicit('target', { message: `No ${error.need}. Where?`, schema: Target });
+        return answer.target;
+      }
+      return 'sampled';
+    });
+    const server = handlerOf(hostOf(trying).host);
+    const capabilities = { elicitation: {} };
+    const { requestState, requests } = asked(await round(server, call(trying), { capabilities }));
+    expect(requests).toMatchObject({ target: { params: { message: 'No sampling. Where?' } } });
+    const { last } = await round(server, call(trying), {
+      requestState,
+      inputResponses: { target },
+      capabilities,
+    });
+    expect(last.result).toMatchObject({ content: [{ text: 'moon' }] });
+  });
+
+  test('[W3] only what the client declared is asked of it', async () => {
+    const both = saga({ name: 'both', version: '1' }, function* () {
+      const { form } = yield* all({
+        form: elicit('form', { message: 'Where?', schema: Target, fallback: { target: 'fallback' } }),
+        model: sample('model', { messages: [], maxTokens: 1 }),
+      });
+      return form.target;
+    });
+    const { keys } = asked(
+      await round(handlerOf(hostOf(both).host), call(both), { capabilities: { sampling: {} } }),
+    );
+    expect(keys).toEqual(['model']);
+  });
+});
+
+describe('a state without requests', () => {
+  test('[U4] is a checkpoint, and goes on at once', async () => {
+    const ran: string[] = [];
+    const pausing = saga({ name: 'pausing', version: '1' }, function* () {
+      yield* step('before', () => {
+        ran.push('before');
+      });
+      yield* checkpoint();
+      yield* step('after', () => {
+        ran.push('after');
+      });
+      return 'done';
+    });
+    const server = handlerOf(hostOf(pausing).host);
+    const { result, requestState } = asked(await round(server, call(pausing)));
+    expect(result).not.toHaveProperty('inputRequests');
+    const { last } = await round(server, call(pausing), { requestState });
+    expect(last.result).toMatchObject({ content: [{ text: 'done' }] });
+    expect(ran).toEqual(['before', 'after']);
+  });
+
+  test('[E1] comes before the first step, where the saga wants it', async () => {
+    const ran: string[] = [];
+    const careful = saga({ name: 'careful', version: '1', commitFirst: true }, function* () {
+      yield* step('effect', () => {
+        ran.push('effect');
+      });
+      return 'done';
+    });
+    const server = handlerOf(hostOf(careful).host);
+    const { requestState } = asked(await round(server, call(careful)));
+    expect(ran).toEqual([]);
+    const { last } = await round(server, call(careful), { requestState });
+    expect(last.result).toMatchObject({ content: [{ text: 'done' }] });
+  });
+
+  test('[W6] is what is left of a wait that was held as long as it may be', async () => {
+    const waiting = saga({ name: 'waiting', version: '1' }, function* () {
+      yield* sleep(100);
+      return 'waited';
+    });
+    const clock = tickingClock();
+    const server = handlerOf(hostOf(waiting, { clock, maxHold: 20 }).host);
+    const { result, requestState } = asked(await round(server, call(waiting)));
+    expect(result).not.toHaveProperty('inputRequests');
+    clock.now += 100;
+    const { last } = await round(server, call(waiting), { requestState });
+    expect(last.result).toMatchObject({ content: [{ text: 'waited' }] });
+  });
+
+  test("[W6] is no way to wait beyond the client's rounds", async () => {
+    const waiting = saga({ name: 'waiting', version: '1' }, function* () {
+      try {
+        yield* sleep(60_000);
+      } catch (error) {
+        return error instanceof ClientCannot ? error.need : 'other';
+      }
+      return 'waited';
+    });
+    const { host } = hostOf(waiting, { maxHold: 20, clientRounds: 10 });
+    const { last } = await round(handlerOf(host), call(waiting));
+    expect(last.result).toMatchObject({ content: [{ text: 'wait' }] });
+  });
+
+  test('[W6] tells what is waited for, and ends with the last round of the client', async () => {
+    const watching = saga({ name: 'watching', version: '1' }, function* () {
+      return yield* poll('build', () => undefined as string | undefined, {
+        every: 5,
+        timeout: 600_000,
+        report: 'The build runs',
+      });
+    });
+    const { host } = hostOf(watching, { clock: tickingClock(), maxHold: 10, clientRounds: 3 });
+    const server = handlerOf(host);
+    let { last } = await round(server, call(watching));
+    expect(last.result?.['_meta']).toMatchObject({
+      'io.github.mcp-saga/saga': { content: ['The build runs'] },
+    });
+    let rounds = 0;
+    while (last.result?.['resultType'] === 'input_required') {
+      rounds += 1;
+      // oxlint-disable-next-line no-await-in-loop -- round for round
+      ({ last } = await round(server, call(watching), { requestState: last.result['requestState'] }));
+    }
+    expect(rounds).toBe(3);
+    expect(last.result).toMatchObject({
+      isError: true,
+      content: [{ text: expect.stringContaining("'build' takes longer") }],
+    });
+  });
+});
+
+describe('the rounds of a client', () => {
+  const curious = (questions: number): Program =>
+    saga({ name: 'curious', version: '1' }, function* () {
+      for (let at = 0; at < questions; at += 1) {
+        yield* elicit('target', { message: 'Where?', schema: Target });
+      }
+      return 'known';
+    });
+
+  test.each([
+    [3, 0],
+    [4, 1],
+    [6, 1],
+  ])('[W6] of %i questions: their author is warned %i times, before the last', async (questions, times) => {
+    const program = curious(questions);
+    const { host, told } = hostOf(program, { clientRounds: 6 });
+    const server = handlerOf(host);
+    let { last } = await round(server, call(program));
+    while (last.result?.['resultType'] === 'input_required') {
+      const { requestState, inputRequests } = last.result;
+      const keys = Object.keys(inputRequests as object);
+      const inputResponses = Object.fromEntries(keys.map((key) => [key, target]));
+      // oxlint-disable-next-line no-await-in-loop -- round for round
+      ({ last } = await round(server, call(program), { requestState, inputResponses }));
+    }
+    expect(last.result).toMatchObject({ content: [{ text: 'known' }] });
+    expect(told.warnings).toEqual(
+      Array.from(
+        { length: times },
+        () =>
+          "Saga 'curious' takes its client to round 4; clients give a call up after 6. Ask several questions at " +
+          'once, with all({ … }).',
+      ),
+    );
+  });
+});

@@ -1,0 +1,122 @@
+import { elicit, saga, type SagaHostOptions, type Schema } from '@mcp-saga/server';
+import { describe, expect, test } from 'vitest';
+import * as z from 'zod';
+import { served } from '../fixtures/calling.ts';
+import { connections } from '../fixtures/connections.ts';
+import { hostOf } from '../fixtures/host.ts';
+import { ask, eras, type Era } from '../fixtures/raw.ts';
+import { Empty } from '../fixtures/sagas.ts';
+
+interface Tool {
+  readonly name: string;
+  readonly inputSchema: {
+    readonly properties?: object;
+    readonly required?: readonly string[];
+    readonly anyOf?: readonly { readonly properties?: object }[];
+  };
+  readonly outputSchema?: object;
+}
+
+function taking<I extends Schema>(input: I, name = 'taking', modelAnswers?: 'accept') {
+  return saga(
+    {
+      name,
+      version: '1',
+      input,
+      output: z.object({ ok: z.boolean() }),
+      ...(modelAnswers === undefined ? {} : { modelAnswers }),
+    },
+    function* () {
+      yield* elicit('go', { message: 'Go?', schema: Empty });
+      return { ok: true };
+    },
+  );
+}
+
+async function listed(
+  era: Era,
+  sagas: SagaHostOptions['sagas'],
+  {
+    capabilities = {},
+    ...options
+  }: Pick<SagaHostOptions, 'modelAnswers'> & { readonly capabilities?: object } = {},
+): Promise<readonly Tool[]> {
+  const { server } = served(sagas, options);
+  const meta = { 'io.modelcontextprotocol/clientCapabilities': capabilities };
+  const { last } = await ask(server, era, 'tools/list', era === 'modern' ? { _meta: meta } : {});
+  return last.result?.['tools'] as readonly Tool[];
+}
+
+describe.each(eras)('%s, listed to a client that declares nothing', (era) => {
+  test('[T14] a tool takes resumeToken, and promises no structured result', async () => {
+    const [tool] = await listed(era, [taking(z.strictObject({ a: z.string() }))]);
+    expect(tool).not.toHaveProperty('outputSchema');
+    expect(tool?.inputSchema).toMatchObject({
+      type: 'object',
+      properties: { a: { type: 'string' }, resumeToken: { type: 'string', description: expect.any(String) } },
+      required: ['a'],
+      additionalProperties: false,
+    });
+    expect(tool?.inputSchema.properties).not.toHaveProperty('answers');
+  });
+
+  test('[T14] answers are listed where the host or the saga takes them from a model', async () => {
+    const sagas = [taking(Empty, 'one'), taking(Empty, 'two', 'accept')];
+    const has = (tools: readonly Tool[]): readonly boolean[] =>
+      tools.map(({ inputSchema }) => 'answers' in (inputSchema.properties ?? {}));
+    expect(has(await listed(era, sagas))).toEqual([false, true]);
+    expect(has(await listed(era, sagas, { modelAnswers: 'accept' }))).toEqual([true, true]);
+    const [tool] = await listed(era, sagas, { modelAnswers: 'accept' });
+    expect(tool?.inputSchema.required ?? []).toEqual([]);
+  });
+
+  test('[T14] a union takes it at its root, and in those parts that take nothing else', async () => {
+    const union = z.union([z.strictObject({ a: z.string() }), z.object({ b: z.string() })]);
+    const [tool] = await listed(era, [taking(union)]);
+    const added = { resumeToken: { type: 'string' } };
+    expect(tool?.inputSchema).toMatchObject({
+      properties: added,
+      anyOf: [
+        { properties: { a: { type: 'string' }, ...added }, additionalProperties: false },
+        { properties: { b: { type: 'string' } } },
+      ],
+    });
+    expect(tool?.inputSchema.anyOf?.[1]?.properties).not.toHaveProperty('resumeToken');
+  });
+
+  test('a tool without arguments takes it as well', async () => {
+    const plain = saga({ name: 'plain', version: '1' }, function* () {
+      yield* elicit('go', { message: 'Go?', schema: Empty });
+      return '';
+    });
+    const [tool] = await listed(era, [plain]);
+    expect(tool?.inputSchema).toMatchObject({
+      type: 'object',
+      properties: { resumeToken: { type: 'string' } },
+    });
+  });
+});
+
+test('[T14] [W2] the same tool is listed as it is to a client that declared elicitation', async () => {
+  const sagas = [taking(z.object({ a: z.string() }), 'taking', 'accept')];
+  const [tool] = await listed('modern', sagas, { capabilities: { elicitation: {} } });
+  expect(Object.keys(tool?.inputSchema.properties ?? {})).toEqual(['a']);
+  expect(tool?.outputSchema).toMatchObject({ properties: { ok: { type: 'boolean' } } });
+});
+
+test.each(connections)(
+  '[T14] $name: the listing goes by what was declared',
+  async ({ connect, stateless }) => {
+    const { host } = hostOf(taking(z.object({ a: z.string() })), { modelAnswers: 'accept' });
+    const fieldsFor = async (options: object): Promise<readonly string[]> => {
+      const { client, close } = await connect(host, options);
+      const { tools } = await client.listTools();
+      await close();
+      return Object.keys(tools[0]?.inputSchema.properties ?? {});
+    };
+    const all = ['a', 'resumeToken', 'answers'];
+    expect(await fieldsFor({ capabilities: {} })).toEqual(all);
+    // Without sessions nobody knows what was declared.
+    expect(await fieldsFor({})).toEqual(stateless === true ? all : ['a']);
+  },
+);

@@ -1,0 +1,299 @@
+import * as fc from 'fast-check';
+import { elicit, memoryGuard, saga, step, type Json } from '@mcp-saga/server';
+import { describe, expect, test } from 'vitest';
+import * as z from 'zod';
+import { called, sent, served, type ToolCall } from '../fixtures/calling.ts';
+import { connections } from '../fixtures/connections.ts';
+import { hostOf } from '../fixtures/host.ts';
+import { ask, eras, type RawMessage } from '../fixtures/raw.ts';
+import { asking, Empty, Target } from '../fixtures/sagas.ts';
+
+const accepting = { modelAnswers: 'accept' } as const;
+const capabilities = { elicitation: {} };
+const frozen = {
+  code: -32602,
+  message: 'Invalid or expired resumeToken',
+  data: { reason: 'invalid_resume_token' },
+};
+const refusal = (message: string): object => ({
+  error: { code: -32602, message: `Invalid params: ${message}`, data: { reason: 'invalid_params' } },
+});
+
+/** Asks, then works; what it works is noted. */
+function working(name = 'working') {
+  const runs: string[] = [];
+  const program = saga(
+    { name, version: '1', input: z.looseObject({ a: z.number().optional() }) },
+    function* ({ a }) {
+      const { target } = yield* elicit('target', { message: 'Where?', schema: Target });
+      yield* step('work', () => void runs.push(`${a} ${target}`));
+      return 'worked';
+    },
+  );
+  return { program, runs };
+}
+
+const answers = { target: { target: 'here' } };
+
+describe.each(eras)('%s', (era) => {
+  const start = async (options = {}) => {
+    const { program, runs } = working();
+    const { server, told, clock } = served([program, working('other').program, asking()], {
+      ...accepting,
+      ...options,
+    });
+    const { token } = await called(server, era, { name: 'working', arguments: { a: 1 } });
+    const send = async (call: Partial<ToolCall>): Promise<RawMessage> =>
+      await sent(server, era, { name: 'working', ...call });
+    return { server, told, clock, runs, token, send };
+  };
+
+  test('[T5] [T6] a token goes on with the call it came from, and with no other', async () => {
+    const { send, token, runs, told } = await start();
+    const broken = `${token?.slice(0, -2)}${token?.endsWith('AA') === true ? 'AB' : 'AA'}`;
+    const calls: Partial<ToolCall>[] = [
+      { arguments: { a: 1, resumeToken: broken, answers } },
+      { arguments: { a: 1, resumeToken: '', answers } },
+      { arguments: { a: 1, resumeToken: 7, answers } },
+      { arguments: { a: 1, resumeToken: null, answers } },
+      { arguments: { a: 2, resumeToken: token, answers } },
+      { arguments: { a: 1, b: 1, resumeToken: token, answers } },
+      { arguments: { resumeToken: token, answers } },
+      { name: 'other', arguments: { a: 1, resumeToken: token, answers } },
+    ];
+    for (const call of calls) {
+      // oxlint-disable-next-line no-await-in-loop -- one after the other
+      expect(await send(call)).toMatchObject({ error: frozen });
+    }
+    expect(runs).toEqual([]);
+    expect(told.rejections.length).toBeGreaterThan(0);
+    expect(await send({ arguments: { a: 1, resumeToken: token, answers } })).toMatchObject({
+      result: { content: [{ text: 'worked' }] },
+    });
+    expect(runs).toEqual(['1 here']);
+  });
+
+  test('[T6] an expired token is refused', async () => {
+    const { send, token, clock } = await start({ tokenTtl: 1_000 });
+    clock.now += 60_000;
+    expect(await send({ arguments: { a: 1, resumeToken: token, answers } })).toMatchObject({ error: frozen });
+  });
+
+  test('[T13] with a guard, the token of a call that has ended is refused', async () => {
+    const { send, token, runs } = await start({ guard: memoryGuard() });
+    expect(await send({ arguments: { a: 1, resumeToken: token, answers } })).toHaveProperty('result');
+    const otherwise = { target: { target: 'there' } };
+    expect(await send({ arguments: { a: 1, resumeToken: token, answers: otherwise } })).toMatchObject({
+      error: frozen,
+    });
+    expect(runs).toEqual(['1 here']);
+  });
+
+  test('the token may come in _meta as well, and then be the same', async () => {
+    const { send, token, runs } = await start();
+    const args = { a: 1, answers };
+    expect(await send({ arguments: args, _meta: { resumeToken: 'another' } })).toMatchObject({
+      error: frozen,
+    });
+    expect(
+      await send({ arguments: { ...args, resumeToken: token }, _meta: { resumeToken: 'another' } }),
+    ).toMatchObject(
+      refusal('arguments.resumeToken: it is not the one in _meta.resumeToken. Send one of them'),
+    );
+    expect(runs).toEqual([]);
+    expect(await send({ arguments: args, _meta: { resumeToken: token } })).toHaveProperty('result');
+    expect(
+      await send({ arguments: { ...args, resumeToken: token }, _meta: { resumeToken: token } }),
+    ).toHaveProperty('result');
+    expect(runs).toEqual(['1 here', '1 here']);
+  });
+
+  test('[T14] answers come in the arguments, beside a token, as an object, or are refused', async () => {
+    const { send, token, runs } = await start();
+    const args = { a: 1, resumeToken: token };
+    expect(await send({ arguments: args, _meta: { answers } })).toMatchObject(
+      refusal('_meta.answers: answers are taken in arguments.answers only'),
+    );
+    expect(await send({ arguments: { a: 1, answers } })).toMatchObject(
+      refusal('arguments.answers: expected arguments.resumeToken beside it'),
+    );
+    for (const wrong of [[], 'here', 7, null]) {
+      // oxlint-disable-next-line no-await-in-loop -- one after the other
+      expect(await send({ arguments: { ...args, answers: wrong } })).toMatchObject(
+        refusal('arguments.answers: expected an object, by step id'),
+      );
+    }
+    expect(runs).toEqual([]);
+  });
+
+  test('[T14] answers of a model are refused where nothing takes them', async () => {
+    const pausing = saga({ name: 'pausing', version: '1', commitFirst: true }, function* () {
+      yield* step('work', () => 1);
+      return 'worked';
+    });
+    const refusing = served([pausing]).server;
+    const { token } = await called(refusing, era, { name: 'pausing' });
+    const args = { resumeToken: token, answers };
+    expect(await sent(refusing, era, { name: 'pausing', arguments: args })).toMatchObject(
+      refusal('arguments.answers: nothing is asked of the model'),
+    );
+    const { server, told } = served([pausing], accepting);
+    expect(await called(server, era, { name: 'pausing', arguments: args })).toMatchObject({ text: 'worked' });
+    expect(told.ignored).toEqual([{ stepId: 'target', why: 'unknown' }]);
+  });
+
+  test('[T6] [W2] tokens of other dialects do not open here, nor these there', async () => {
+    const { server, token, send } = await start();
+    const begun = await ask(server, era, 'tools/callSaga', { name: 'working', arguments: { a: 1 } });
+    const sagaToken = begun.last.result?.['sagaToken'];
+    expect(sagaToken).toBeTypeOf('string');
+    expect(await send({ arguments: { a: 1, resumeToken: sagaToken, answers } })).toMatchObject({
+      error: frozen,
+    });
+    const resumed = await ask(server, era, 'tools/resumeSaga', { sagaToken: token, completedSteps: [] });
+    expect(resumed.last.error).toMatchObject({ code: -32602, data: { reason: 'invalid_saga_token' } });
+    if (era === 'legacy') return;
+    const asked = await send({ arguments: { a: 1 }, capabilities });
+    const requestState = asked.result?.['requestState'] as string;
+    expect(requestState).toBeTypeOf('string');
+    expect(await send({ arguments: { a: 1, resumeToken: requestState, answers } })).toMatchObject({
+      error: frozen,
+    });
+    expect(await send({ arguments: { a: 1 }, requestState: token ?? '', capabilities })).toMatchObject({
+      error: { code: -32602, data: { reason: 'invalid_request_state' } },
+    });
+  });
+
+  test('[T14] whatever is done to a call that goes on, no step runs', async () => {
+    const { server, token = '', runs, told, send } = await start();
+    const other = await called(server, era, { name: 'working', arguments: { a: 3 } });
+    const json = fc.jsonValue({ maxDepth: 2 }) as fc.Arbitrary<Json>;
+    const wrongToken = fc.oneof(
+      fc.constantFrom('', `${token} `, ` ${token}`, token.slice(1), `${token}.`, other.token ?? ''),
+      fc
+        .tuple(fc.nat(token.length - 1), fc.constantFrom('A', 'B', '.', '-', '=', 'é'))
+        .map(([at, by]) =>
+          token[at] === by ? `${token}${by}` : token.slice(0, at) + by + token.slice(at + 1),
+        ),
+      json,
+    );
+    const otherArguments = fc.oneof(
+      fc.record({ a: fc.oneof(fc.constant('1'), fc.double({ min: 2, max: 9 }), fc.constant(null)) }),
+      fc
+        .dictionary(fc.string({ minLength: 1 }), json, { minKeys: 1 })
+        .map((more) => ({ a: 1, z: 0, ...more })),
+      fc.constant({}),
+    );
+    const tampered: fc.Arbitrary<Partial<ToolCall>> = fc.oneof(
+      wrongToken.map((resumeToken) => ({ arguments: { a: 1, answers, resumeToken } })),
+      wrongToken.map((resumeToken) => ({ arguments: { a: 1, answers }, _meta: { resumeToken } })),
+      wrongToken.map((resumeToken) => ({
+        arguments: { a: 1, answers, resumeToken: token },
+        _meta: { resumeToken },
+      })),
+      otherArguments.map((args) => ({ arguments: { ...args, answers, resumeToken: token } })),
+      otherArguments.map((args) => ({ arguments: { ...args, answers }, _meta: { resumeToken: token } })),
+      fc.constantFrom('other', 'asking').map((name) => ({
+        name,
+        arguments: { a: 1, answers, resumeToken: token },
+      })),
+    );
+    await fc.assert(
+      fc.asyncProperty(fc.array(tampered, { minLength: 1, maxLength: 4 }), async (calls) => {
+        for (const call of calls) {
+          // oxlint-disable-next-line no-await-in-loop -- in this order
+          expect((await send(call)).error?.code).toBe(-32602);
+        }
+        expect(runs).toEqual([]);
+      }),
+      { numRuns: 60 },
+    );
+    expect(told.errors).toEqual([]);
+    expect(told.turns).toHaveLength(2);
+  });
+});
+
+test.each([
+  ['arguments.resumeToken', { arguments: { resumeToken: 'x' } }],
+  ['arguments.answers', { arguments: { answers: {} } }],
+  ['_meta.resumeToken', { arguments: {}, _meta: { resumeToken: 'x' } }],
+])('[T14] %s is refused from a client that declared elicitation', async (field, call) => {
+  const message = `${field}: this client declared elicitation, so its user is asked, and not the model`;
+  const { server } = served([asking()], accepting);
+  for (const declared of [
+    { elicitation: {} },
+    { elicitation: { url: {} } },
+    { elicitation: {}, sampling: {} },
+  ]) {
+    // oxlint-disable-next-line no-await-in-loop -- one after the other
+    expect(await sent(server, 'modern', { name: 'asking', ...call, capabilities: declared })).toMatchObject(
+      refusal(message),
+    );
+  }
+  for (const { connect, stateless } of connections) {
+    if (stateless === true) continue;
+    const { host } = hostOf(asking(), accepting);
+    // oxlint-disable-next-line no-await-in-loop -- one after the other
+    const { client, close } = await connect(host);
+    // oxlint-disable-next-line no-await-in-loop -- one after the other
+    await expect(client.callTool({ name: 'asking', ...call })).rejects.toMatchObject({
+      code: -32602,
+      message: expect.stringContaining(message),
+    });
+    // oxlint-disable-next-line no-await-in-loop -- one after the other
+    await close();
+  }
+});
+
+test('[T14] a token that a client got before it declared elicitation does not let its model answer', async () => {
+  const { server } = served([asking()], accepting);
+  const { token } = await called(server, 'modern', { name: 'asking' });
+  const args = { resumeToken: token, answers };
+  expect(await sent(server, 'modern', { name: 'asking', arguments: args, capabilities })).toHaveProperty(
+    'error',
+  );
+});
+
+test('[T14] answers of a model are refused beside a request state, too', async () => {
+  const { server } = served([asking()], accepting);
+  const asked = await sent(server, 'modern', { name: 'asking', capabilities });
+  const requestState = asked.result?.['requestState'] as string;
+  const call = { name: 'asking', arguments: { answers }, requestState, capabilities };
+  expect(await sent(server, 'modern', call)).toHaveProperty('error.code', -32602);
+});
+
+test.each([
+  ['resumeToken', z.object({ resumeToken: z.string() })],
+  ['answers', z.object({ answers: z.array(z.string()).optional() })],
+  ['answers', z.union([z.object({ a: z.string() }), z.object({ answers: z.string() })])],
+  ['answers', z.intersection(z.object({ a: z.string() }), z.object({ answers: z.string() }))],
+  [
+    'answers',
+    z.union([z.object({ a: z.string() }), z.object({ answers: z.string() }).meta({ id: 'Named' })]),
+  ],
+])('[T14] an input with a field %s is refused when the host is made', (field, input) => {
+  const program = saga({ name: 'named', version: '1', input }, function* () {
+    yield* elicit('go', { message: 'Go?', schema: Empty });
+    return '';
+  });
+  expect(() => hostOf(program)).toThrow(TypeError);
+  expect(() => hostOf(program)).toThrow(
+    `Saga 'named', input: the field '${field}' has a name that is reserved: clients go on with a call by the arguments ` +
+      'resumeToken and answers. Rename it.',
+  );
+});
+
+test('an input may have such fields further inside', async () => {
+  const deep = saga(
+    { name: 'deep', version: '1', input: z.object({ sheet: z.object({ answers: z.string() }) }) },
+    function* ({ sheet }) {
+      yield* elicit('go', { message: 'Go?', schema: Empty });
+      return sheet.answers;
+    },
+  );
+  const { server } = served([deep], accepting);
+  const args = { sheet: { answers: '42' } };
+  const { token } = await called(server, 'modern', { name: 'deep', arguments: args });
+  const more = { ...args, resumeToken: token, answers: { go: {} } };
+  expect(await called(server, 'modern', { name: 'deep', arguments: more })).toMatchObject({ text: '42' });
+});

@@ -1,0 +1,262 @@
+import { elicit, elicitUrl, info, all, saga, sample, step, type SagaHostOptions } from '@mcp-saga/server';
+import { describe, expect, test } from 'vitest';
+import * as z from 'zod';
+import { called, sent, served, toCallResult } from '../fixtures/calling.ts';
+import { connections } from '../fixtures/connections.ts';
+import { hostOf } from '../fixtures/host.ts';
+import { eras } from '../fixtures/raw.ts';
+import { asking, complexTool, Empty, Target } from '../fixtures/sagas.ts';
+
+const key = 'io.github.mcp-saga/saga';
+const accepting = { modelAnswers: 'accept' } as const;
+const complex = { name: 'complex_tool', arguments: { initial_arg: 'value' } };
+const done = 'Deployment to production initiated successfully based on confirmation.';
+
+describe.each(eras)('%s, without a session', (era) => {
+  test('[W1] [W2] [P2] a call is answered in turns, on two servers, by the model that makes it', async () => {
+    const keys: string[] = [];
+    const { server, told } = served([complexTool((idempotencyKey) => keys.push(idempotencyKey))], accepting);
+    const first = await called(server, era, complex);
+    const second = await called(server, era, {
+      ...complex,
+      arguments: {
+        ...complex.arguments,
+        resumeToken: first.token,
+        answers: { 'step-elicitation-A': { action: 'accept', content: { target: 'production' } } },
+      },
+    });
+    expect(second.text).toContain("user: Is deploying to 'production' safe right now?");
+    const third = await called(server, era, {
+      ...complex,
+      arguments: {
+        ...complex.arguments,
+        resumeToken: second.token,
+        answers: { 'step-sampling-B': 'Yes, all is green.' },
+      },
+    });
+    expect(third).toMatchObject({ text: done, token: undefined, isError: false });
+    expect(third.result['_meta'] ?? {}).not.toHaveProperty('nextResumeToken');
+    expect(keys).toHaveLength(1);
+    expect(told.errors).toEqual([]);
+  });
+
+  test('[W1] a question is text that a model can act on, and steps that a host can show', async () => {
+    const { server } = served([complexTool()], accepting);
+    const { result, token } = await called(server, era, complex);
+    expect(result).toMatchObject({
+      content: [
+        {
+          type: 'text',
+          text: [
+            'This call is not finished: it needs answers.',
+            '',
+            'Step "step-elicitation-A", for the user:',
+            'Please provide the deployment target:',
+            'JSON Schema of the content: {"type":"object","properties":{"target":{"type":"string"}},"required":["target"]}',
+            '',
+            'Answer for the user only what the user has told you; ask the user whatever you do not know. Where the user ' +
+              'refuses, answer {"action": "decline"}.',
+            'Then call this tool again with the same arguments and two more. The argument answers has this form:',
+            '{"step-elicitation-A": {"action": "accept", "content": {…}}}',
+            'The argument resumeToken is exactly this:',
+            token,
+          ].join('\n'),
+        },
+      ],
+      nextResumeToken: token,
+      _meta: {
+        nextResumeToken: token,
+        [key]: {
+          steps: [
+            {
+              type: 'elicitation',
+              stepId: 'step-elicitation-A',
+              params: {
+                message: 'Please provide the deployment target:',
+                requestedSchema: {
+                  type: 'object',
+                  properties: { target: { type: 'string' } },
+                  required: ['target'],
+                },
+              },
+            },
+          ],
+        },
+      },
+    });
+    expect(result).not.toHaveProperty('isError');
+  });
+
+  test('[W1] sampling shows the conversation with what text cannot show, a URL is for the user', async () => {
+    const asks = saga({ name: 'asks', version: '1' }, function* () {
+      const { said } = yield* all({
+        said: sample('look', {
+          systemPrompt: 'Be short.',
+          messages: [
+            { role: 'user', content: { type: 'text', text: 'What is this?' } },
+            { role: 'user', content: { type: 'image', data: 'aGk=', mimeType: 'image/png' } },
+          ],
+          maxTokens: 9,
+        }),
+        paid: elicitUrl('pay', { message: 'Please pay.', url: 'https://example.com/pay' }),
+      });
+      return `${said.model}: ${said.content.type === 'text' ? said.content.text : ''}`;
+    });
+    const { server } = served([asks], accepting);
+    const { text, result, token } = await called(server, era, { name: 'asks' });
+    expect(text).toContain(
+      [
+        'Step "look", for you:',
+        'Write the next message of this conversation, in at most 9 tokens.',
+        'system: Be short.',
+        'user: What is this?',
+        'user: [image, image/png: see below]',
+      ].join('\n'),
+    );
+    expect(text).toContain(
+      'Please pay.\nShow the user this link, to be opened by the user: https://example.com/pay\n',
+    );
+    expect(text).toContain('\n{"look": "<the message>", "pay": {"action": "accept"}}\n');
+    expect(result['content']).toContainEqual({ type: 'image', data: 'aGk=', mimeType: 'image/png' });
+    const answers = { look: 'a cat', pay: { action: 'accept' } };
+    const end = await called(server, era, { name: 'asks', arguments: { resumeToken: token, answers } });
+    expect(end.text).toBe('the model that called: a cat');
+  });
+
+  test.each([
+    ['a result', { action: 'accept', content: { target: 'here' } }, 'here'],
+    ['the content alone', { target: 'here' }, 'here'],
+    ['a refusal', { action: 'decline' }, "The user declined the question 'target'."],
+    ['a dismissal', { action: 'cancel' }, "The user dismissed the question 'target'."],
+  ])('[T14] a model answers a form with %s', async (_, answer, text) => {
+    const { server } = served([asking()], accepting);
+    const { token } = await called(server, era, { name: 'asking' });
+    const args = { resumeToken: token, answers: { target: answer } };
+    expect(await called(server, era, { name: 'asking', arguments: args })).toMatchObject({
+      text: expect.stringContaining(text),
+      token: undefined,
+    });
+  });
+
+  test.each([
+    ['a number', 7, 'result: expected an object'],
+    ['a string', 'here', "action: expected 'accept', 'decline' or 'cancel'"],
+    ['another field', { place: 'here' }, 'target: expected string'],
+    ['content without an action', { content: { target: 'here' } }, 'action: expected'],
+  ])('[W4] %s for a form is asked again, with the reason', async (_, answer, reason) => {
+    const { server } = served([asking()], accepting);
+    const { token } = await called(server, era, { name: 'asking' });
+    const args = { resumeToken: token, answers: { target: answer, other: 'unknown' } };
+    const again = await called(server, era, { name: 'asking', arguments: args });
+    expect(again.text).toContain(
+      `Step "target", for the user:\n(The last answer was not accepted: ${reason}`,
+    );
+    expect(again.token).toBeDefined();
+  });
+
+  test('[W3] a question that nobody can answer fails at its step, at once', async () => {
+    const { server, told } = served([asking()]);
+    const result = await called(server, era, { name: 'asking' });
+    expect(result).toMatchObject({
+      text: "'target' cannot be asked: the client of this call does not offer elicitation.",
+      isError: true,
+      token: undefined,
+    });
+    expect(result.result['_meta'] ?? {}).not.toHaveProperty('nextResumeToken');
+    expect(told.turns).toMatchObject([{ status: 'failed' }]);
+  });
+
+  test('[W3] what a saga needs is refused before it runs, and met where models may answer', async () => {
+    const runs: string[] = [];
+    const needy = (options: Pick<SagaHostOptions, 'modelAnswers'>) =>
+      served(
+        [
+          saga({ name: 'needy', version: '1', needs: ['elicitation'] }, function* () {
+            yield* step('run', () => void runs.push('run'));
+            return 'ran';
+          }),
+        ],
+        options,
+      ).server;
+    const message = "'needy' needs elicitation, which the client of this call does not offer.";
+    const { result, error } = await sent(needy({}), era, { name: 'needy' });
+    if (era === 'modern') expect(error).toMatchObject({ code: -32021, message });
+    else expect(result).toMatchObject({ isError: true, content: [{ text: message }] });
+    expect(runs).toEqual([]);
+    expect(await called(needy(accepting), era, { name: 'needy' })).toMatchObject({ text: 'ran' });
+  });
+
+  test('[T14] who may answer is said by the host, the saga or the question; a fallback is not the model', async () => {
+    const mixed = (modelAnswers?: 'accept') =>
+      saga(
+        { name: 'mixed', version: '1', ...(modelAnswers === undefined ? {} : { modelAnswers }) },
+        function* () {
+          const asked = { message: 'Well?', schema: Empty };
+          yield* elicit('model', { ...asked, accept: 'model' });
+          yield* elicit('client', { ...asked, accept: 'client', fallback: {} });
+          yield* elicit('either', { ...asked, fallback: {} });
+          const { answeredBy } = yield* info();
+          return ['model', 'client', 'either'].map((id) => answeredBy(id)).join(' ');
+        },
+      );
+    const answersOf = async (
+      program: ReturnType<typeof mixed>,
+      options: Pick<SagaHostOptions, 'modelAnswers'>,
+    ): Promise<string> => {
+      const { server } = served([program], options);
+      let turn = await called(server, era, { name: 'mixed' });
+      for (const id of ['model', 'either']) {
+        if (turn.token === undefined) break;
+        const args = { resumeToken: turn.token, answers: { [id]: {} } };
+        // oxlint-disable-next-line no-await-in-loop -- one turn after the other
+        turn = await called(server, era, { name: 'mixed', arguments: args });
+      }
+      return turn.text;
+    };
+    expect(await answersOf(mixed(), {})).toBe('model server server');
+    expect(await answersOf(mixed(), accepting)).toBe('model server model');
+    expect(await answersOf(mixed('accept'), {})).toBe('model server model');
+  });
+
+  test('[E3] a saga that fails hands out no token', async () => {
+    const failing = saga({ name: 'failing', version: '1' }, function* () {
+      yield* elicit('go', { message: 'Go?', schema: Empty });
+      yield* step('break', () => Promise.reject(new Error('secret')));
+      return 'never';
+    });
+    const { server } = served([failing], accepting);
+    const { token } = await called(server, era, { name: 'failing' });
+    const args = { resumeToken: token, answers: { go: {} } };
+    const end = await called(server, era, { name: 'failing', arguments: args });
+    expect(end).toMatchObject({ isError: true, token: undefined, text: "'failing' failed at step 'break'." });
+  });
+});
+
+const shaped = saga(
+  {
+    name: 'shaped',
+    version: '1',
+    input: z.object({ a: z.number() }),
+    output: z.object({ doubled: z.number() }),
+  },
+  function* ({ a }) {
+    const { target } = yield* elicit('target', { message: 'Where?', schema: Target });
+    return { doubled: a * 2 + target.length };
+  },
+);
+
+describe.each(connections)('$name, which declares nothing', ({ connect }) => {
+  test('[W1] [W2] sees a saga with an output schema through, and rejects nothing between', async () => {
+    const { host, told } = hostOf(shaped, accepting);
+    const { client, close } = await connect(host, { capabilities: {} });
+    await client.listTools();
+    const first = toCallResult(await client.callTool({ name: 'shaped', arguments: { a: 2 } }));
+    expect(first.result).not.toHaveProperty('structuredContent');
+    expect(first.text).toContain(first.token);
+    const args = { a: 2, resumeToken: first.token, answers: { target: { target: 'x' } } };
+    const end = toCallResult(await client.callTool({ name: 'shaped', arguments: args }));
+    expect(end).toMatchObject({ token: undefined, result: { structuredContent: { doubled: 5 } } });
+    expect(told.errors).toEqual([]);
+    await close();
+  });
+});

@@ -1,0 +1,289 @@
+import {
+  elicit,
+  memoryGuard,
+  memoryTaskStore,
+  race,
+  saga,
+  sleep,
+  step,
+  type SagaHostOptions,
+  type TaskStore,
+} from '@mcp-saga/server';
+import { afterEach, describe, expect, test, vi } from 'vitest';
+import { testClock, type TestClock } from '../fixtures/clock.ts';
+import { deferred } from '../fixtures/deferred.ts';
+import { hostOf, type TestHost } from '../fixtures/host.ts';
+import { taskClient } from '../fixtures/task-client.ts';
+import { asksInTask, releases, runsOnce, Target, type Runs } from '../fixtures/task-sagas.ts';
+
+const accepted = (target: unknown) => ({ action: 'accept', content: { target } });
+const lease = 60_000;
+
+/** Two hosts that share a store, a key and a clock, and nothing else. */
+function two(
+  sagas: Parameters<typeof hostOf>[0],
+  options: Partial<SagaHostOptions> = {},
+): { readonly hosts: readonly [TestHost, TestHost]; readonly clock: TestClock; readonly store: TaskStore } {
+  const clock = testClock();
+  const store = memoryTaskStore(clock);
+  const host = (): TestHost =>
+    hostOf(sagas, { ...options, clock, maxHold: 0, tasks: { store, bearer: 'accept' } });
+  return { hosts: [host(), host()], clock, store };
+}
+
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+test('[P2] a task begun by one process is gone on with by another', async () => {
+  const runs: Runs = [];
+  const { hosts } = two(asksInTask(runs));
+  const [one, other] = [taskClient(hosts[0].host), taskClient(hosts[1].host)];
+  const taskId = await one.start('asks');
+  await one.idle();
+  await other.update(taskId, { target: accepted('prod') });
+  await other.idle();
+  expect(await one.get(taskId)).toMatchObject({ result: { content: [{ text: 'Deployed to prod' }] } });
+  expect(runs.map((run) => run.split(' ')[0])).toEqual(['before', 'after']);
+});
+
+describe.each([
+  ['without a guard', undefined],
+  ['with a guard', 'guard'],
+])('when a process dies in a step, %s', (_, guarded) => {
+  test('[E1] [W7] the next one that is asked runs it again when the lease is out, with the same idempotency key', async () => {
+    const keys: string[] = [];
+    const never = deferred<void>();
+    const dying = runsOnce(async (key) => {
+      keys.push(key);
+      if (keys.length === 1) await never.promise;
+    });
+    const clock = testClock();
+    const store = memoryTaskStore(clock);
+    const shared = guarded === undefined ? {} : { guard: memoryGuard(clock) };
+    const host = () => hostOf(dying, { ...shared, clock, tasks: { store, bearer: 'accept' } }).host;
+    const [one, other] = [taskClient(host()), taskClient(host())];
+    const taskId = await one.start('once');
+    clock.now += lease - 1;
+    expect(await other.get(taskId)).toMatchObject({ status: 'working' });
+    await other.idle();
+    expect(keys).toHaveLength(1);
+    clock.now += 1;
+    expect(await other.get(taskId)).toMatchObject({ status: 'working' });
+    await other.idle();
+    expect(await other.get(taskId)).toMatchObject({ status: 'completed' });
+    expect(keys).toHaveLength(2);
+    expect(new Set(keys).size).toBe(1);
+    // The first one was not dead after all: what it brings comes too late.
+    never.resolve();
+    await one.idle();
+    expect(await one.get(taskId)).toMatchObject({ status: 'completed' });
+  });
+
+  test('the turn is repeated as it was, whatever was answered or asked for since', async () => {
+    const log: string[] = [];
+    const never = deferred<void>();
+    const dying = saga(
+      { name: 'dying', version: '1', task: 'prefer', forks: guarded === undefined ? 'accept' : 'refuse' },
+      function* () {
+        yield* step('before', () => 1);
+        yield* race({
+          a: elicit('target', { message: 'A?', schema: Target }),
+          b: elicit('target', { message: 'B?', schema: Target }),
+        });
+        yield* step(
+          'release',
+          async () => {
+            log.push('release');
+            if (log.length === 1) await never.promise;
+          },
+          { compensate: () => void log.push('roll back') },
+        );
+        yield* sleep(60_000);
+        return 'done';
+      },
+    );
+    const clock = testClock();
+    const store = memoryTaskStore(clock);
+    const guard = memoryGuard(clock);
+    const told: unknown[] = [];
+    const host = () => {
+      const made = hostOf(dying, { guard, clock, maxHold: 0, tasks: { store, bearer: 'accept' } });
+      told.push(made.told.errors);
+      return made.host;
+    };
+    const [one, other] = [taskClient(host()), taskClient(host())];
+    const taskId = await one.start('dying');
+    await one.idle();
+    await one.update(taskId, { target: accepted('a') });
+    await vi.waitUntil(() => log.length === 1);
+    await other.update(taskId, { 'target#2': accepted('b') });
+    await other.cancel(taskId);
+    clock.now += lease;
+    await other.get(taskId);
+    await other.idle();
+    expect(await other.get(taskId)).toMatchObject({ status: 'cancelled' });
+    expect(log).toEqual(['release', 'release', 'roll back']);
+    expect(told).toEqual([[], []]);
+    never.resolve();
+    await one.idle();
+  });
+});
+
+test('a step that takes longer than the lease keeps it', async () => {
+  vi.useFakeTimers();
+  const slow = deferred<void>();
+  let runs = 0;
+  const store = memoryTaskStore();
+  const { host } = hostOf(
+    runsOnce(async () => {
+      runs += 1;
+      await slow.promise;
+    }),
+    { clock: Object.assign(() => Date.now(), { now: 0 }), tasks: { store, bearer: 'accept' } },
+  );
+  const client = taskClient(host);
+  const taskId = await client.start('once');
+  await vi.advanceTimersByTimeAsync(10 * lease);
+  expect(await client.get(taskId)).toMatchObject({ status: 'working' });
+  slow.resolve();
+  await client.idle();
+  expect(await client.get(taskId)).toMatchObject({ status: 'completed' });
+  expect(runs).toBe(1);
+});
+
+test('a step is aborted when its task has been cancelled, where there is nothing to undo', async () => {
+  vi.useFakeTimers();
+  const aborted = deferred<void>();
+  const { host, told } = hostOf(
+    runsOnce(async (_, signal) => {
+      signal.addEventListener('abort', () => aborted.resolve());
+      await aborted.promise;
+    }),
+    {
+      clock: Object.assign(() => Date.now(), { now: 0 }),
+      tasks: { store: memoryTaskStore(), bearer: 'accept' },
+    },
+  );
+  const client = taskClient(host);
+  const taskId = await client.start('once');
+  await client.cancel(taskId);
+  expect(await client.get(taskId)).toMatchObject({ status: 'cancelled' });
+  await vi.advanceTimersByTimeAsync(lease);
+  await client.idle();
+  expect(await client.get(taskId)).toMatchObject({ status: 'cancelled' });
+  expect(told.errors).toEqual([]);
+});
+
+test('short sleeps are waited out behind the answer', async () => {
+  vi.useFakeTimers();
+  const napping = saga({ name: 'napping', version: '1', task: 'prefer' }, function* () {
+    yield* sleep(5_000);
+    return yield* step('go', () => 'Went');
+  });
+  const { host } = hostOf(napping, {
+    clock: Object.assign(() => Date.now(), { now: 0 }),
+    tasks: { store: memoryTaskStore(), bearer: 'accept' },
+  });
+  const client = taskClient(host);
+  const created = await client.call('napping');
+  expect(created).toMatchObject({ pollIntervalMs: 5_000 });
+  await vi.advanceTimersByTimeAsync(5_001);
+  await client.idle();
+  expect(await client.get(String(created['taskId']))).toMatchObject({ status: 'completed' });
+});
+
+test('a question that waits beside a clock is withdrawn when its time is over', async () => {
+  const hurrying = saga({ name: 'hurrying', version: '1', task: 'prefer' }, function* () {
+    yield* step('before', () => 1);
+    const { winner } = yield* race({
+      answer: elicit('target', { message: 'Where?', schema: Target }),
+      late: sleep(60_000),
+    });
+    return winner === 'late' ? 'Too late' : 'In time';
+  });
+  const { hosts, clock } = two(hurrying);
+  const client = taskClient(hosts[0].host);
+  const taskId = await client.start('hurrying');
+  await client.idle();
+  clock.now += 59_999;
+  expect(await client.get(taskId)).toMatchObject({ status: 'input_required' });
+  clock.now += 1;
+  await client.get(taskId);
+  await client.idle();
+  expect(await client.get(taskId)).toMatchObject({ result: { content: [{ text: 'Too late' }] } });
+});
+
+test('a drive that fails is told of, and comes again when the lease is out', async () => {
+  const { hosts, clock } = two(asksInTask());
+  let admits = false;
+  const { host, told } = hostOf(asksInTask(), {
+    clock,
+    admit: ({ turn }) => admits || turn === 1,
+    tasks: { store: memoryTaskStore(clock), bearer: 'accept' },
+  });
+  expect(hosts).toHaveLength(2);
+  const client = taskClient(host);
+  const taskId = await client.start('asks');
+  await client.idle();
+  expect(told.errors).toEqual([expect.objectContaining({ code: 'not_admitted' })]);
+  admits = true;
+  clock.now += lease;
+  await client.get(taskId);
+  await client.idle();
+  expect(await client.get(taskId)).toMatchObject({ status: 'input_required' });
+});
+
+test('a store that is down answers an error that says nothing, and is told of', async () => {
+  const down = new Error('ECONNREFUSED 10.0.0.7');
+  const broken: TaskStore = {
+    read: () => Promise.reject(down),
+    write: () => Promise.reject(down),
+  };
+  const { host, told } = hostOf(asksInTask(), { tasks: { store: broken, bearer: 'accept' } });
+  const client = taskClient(host);
+  await expect(client.call('asks')).rejects.toMatchObject({ code: -32603, message: 'Internal error' });
+  expect(told.errors).toEqual([down]);
+});
+
+test('a store reads neither answers nor results, and what it changes is no task', async () => {
+  const written: string[] = [];
+  const clock = testClock();
+  const inner = memoryTaskStore(clock);
+  let tampers = false;
+  const store: TaskStore = {
+    read: async (id) => {
+      const stored = await inner.read(id);
+      return tampers && stored !== undefined ? { ...stored, sealed: `${stored.sealed}A` } : stored;
+    },
+    write: (id, sealed, expected, expiresAt) => {
+      written.push(id, sealed);
+      return inner.write(id, sealed, expected, expiresAt);
+    },
+  };
+  const { host } = hostOf(asksInTask(), { clock, tasks: { store, bearer: 'accept' } });
+  const client = taskClient(host);
+  const taskId = await client.start('asks');
+  await client.idle();
+  await client.update(taskId, { target: accepted('marked-answer') });
+  await client.idle();
+  const texts = written.flatMap((text) => [text, Buffer.from(text, 'base64url').toString('latin1')]);
+  for (const part of written.flatMap((text) => text.split('.')))
+    texts.push(Buffer.from(part, 'base64url').toString('latin1'));
+  expect(texts.join()).not.toMatch(/marked-answer|Where|Deployed/);
+  expect(written).not.toContain(taskId);
+  tampers = true;
+  expect((await client.send('tasks/get', { taskId }, taskId)).last.error).toMatchObject({ code: -32602 });
+});
+
+test('[E7] a task that is cancelled while it runs is undone from where it got to', async () => {
+  const log: string[] = [];
+  const { hosts } = two(releases(log));
+  const client = taskClient(hosts[0].host);
+  const taskId = await client.start('releases');
+  // Before the first step has ended.
+  await client.cancel(taskId);
+  await client.idle();
+  expect(await client.get(taskId)).toMatchObject({ status: 'cancelled' });
+  expect(log.length === 0 || log.join() === 'released,rolled back').toBe(true);
+});

@@ -1,0 +1,101 @@
+import {
+  continueAs,
+  elicit,
+  memoryGuard,
+  promptSaga,
+  saga,
+  sleep,
+  type Program,
+  type PromptSaga,
+} from '@mcp-saga/server';
+import { describe, expect, test } from 'vitest';
+import { testClock } from '../fixtures/clock.ts';
+import { hostOf } from '../fixtures/host.ts';
+import { accepted, asked, handlerOf, refusedState, round } from '../fixtures/rounds.ts';
+import { asking, Target } from '../fixtures/sagas.ts';
+
+const request = { method: 'prompts/get', name: 'same' } as const;
+const inputResponses = { target: accepted({ target: 'moon' }) };
+
+function prompting(
+  version: string,
+  more: { forks?: 'refuse'; previous?: Program } = {},
+): PromptSaga<undefined> {
+  const { previous, forks } = more;
+  return promptSaga(
+    {
+      name: 'same',
+      version,
+      ...(forks === undefined ? {} : { forks }),
+      ...(previous === undefined ? {} : { previous: [{ saga: previous }] }),
+    },
+    function* () {
+      const { target } = yield* elicit('target', { message: 'Where?', schema: Target });
+      return `${target} by ${version}`;
+    },
+  );
+}
+
+describe('what a saga serves', () => {
+  test('[R5] an older version of a prompt goes on beside a newer one', async () => {
+    const { requestState } = asked(await round(handlerOf(hostOf(prompting('1')).host), request));
+    const newer = handlerOf(hostOf(prompting('2', { previous: prompting('1') })).host);
+    const { last } = await round(newer, request, { requestState, inputResponses });
+    expect(last.result).toMatchObject({ messages: [{ content: { text: 'moon by 1' } }] });
+    const started = await round(newer, request, { inputResponses });
+    expect(started.last.result).toMatchObject({ messages: [{ content: { text: 'moon by 2' } }] });
+  });
+
+  test('[T13] the guard forbids forks of a prompt', async () => {
+    const { host } = hostOf(prompting('1', { forks: 'refuse' }), { guard: memoryGuard(testClock()) });
+    const server = handlerOf(host);
+    const { requestState } = asked(await round(server, request));
+    const first = await round(server, request, { requestState, inputResponses });
+    const again = await round(server, request, { requestState, inputResponses });
+    expect(first.last.result).toMatchObject({ messages: [{ content: { text: 'moon by 1' } }] });
+    expect(again.last.result).toEqual(first.last.result);
+    const mars = { target: accepted({ target: 'mars' }) };
+    const fork = await round(server, request, { requestState, inputResponses: mars });
+    expect(fork.last).toMatchObject(refusedState);
+  });
+
+  test('a prompt starts over as a prompt, and as nothing else', async () => {
+    const over = promptSaga({ name: 'over', version: '1' }, function* () {
+      yield* sleep(0);
+      return yield* continueAs(prompting('1'), {});
+    });
+    const across = promptSaga({ name: 'across', version: '1' }, function* () {
+      yield* sleep(0);
+      return yield* continueAs(asking(), {});
+    });
+    const { host, told } = hostOf([over, across, prompting('1'), asking()]);
+    const server = handlerOf(host);
+    const overRequest = { method: 'prompts/get', name: 'over' } as const;
+    const { requestState, keys } = asked(await round(server, overRequest));
+    expect(keys).toEqual(['target@1']);
+    const { last } = await round(server, overRequest, {
+      requestState,
+      inputResponses: { 'target@1': inputResponses.target },
+    });
+    expect(last.result).toMatchObject({ messages: [{ content: { text: 'moon by 1' } }] });
+    const odd = await round(server, { method: 'prompts/get', name: 'across' });
+    expect(odd.last.error).toMatchObject({ code: -32_603, message: "'across' failed." });
+    expect(told.turns.at(-1)?.error).toMatchObject({
+      message: "continueAs: 'asking' serves something else than 'across'.",
+    });
+  });
+
+  test('has no older version that serves something else', () => {
+    const older = asking('same', '1');
+    const newer = promptSaga({ name: 'same', version: '2', previous: [{ saga: older }] }, function* () {
+      yield* elicit('target', { message: 'Where?', schema: Target });
+      return 'x';
+    });
+    expect(() => hostOf(newer)).toThrow("'same' is no older version of 'same': it serves something else.");
+    const tool = saga({ name: 'tool', version: '1' }, function* () {
+      yield* sleep(0);
+      return 'x';
+    });
+    expect(() => hostOf([tool, older])).not.toThrow();
+  });
+});
