@@ -3,6 +3,7 @@ export type TestErrorCode =
   | 'unanswered'
   | 'answer_not_accepted'
   | 'not_deterministic'
+  | 'replay_mismatch'
   | 'floating'
   | 'script'
   | 'violated';

@@ -15,3 +15,20 @@ export type { Effect } from './ledger.ts';
 export type { Rule } from './rules.ts';
 export type { Point } from './play.ts';
 export { sagaMatchers, type MatcherResult } from './matchers.ts';
+export { recordSagas, type RecordSagasOptions } from './record-sagas.ts';
+export { replayRecording, type ReplayOptions } from './replay-recording.ts';
+export {
+  formatRecording,
+  type Recorded,
+  type RecordedEnd,
+  type RecordedEntry,
+  type Recording,
+  type Redact,
+} from './recording.ts';
+export {
+  sagaCoverage,
+  SagaCoverage,
+  type CoverageOutcome,
+  type OneSagaCoverage,
+  type StepCoverage,
+} from './coverage.ts';

@@ -1,8 +1,12 @@
 import type { ClientStep, Program, StepAnswer } from '@mcp-saga/server';
 import { answerOf } from './answering.ts';
+import { noteRun } from './coverage.ts';
 import { SagaTestError } from './errors.ts';
 import type { Effect } from './ledger.ts';
+import { mermaidOf } from './mermaid.ts';
 import { play, type Played, type Point } from './play.ts';
+import type { Recording } from './recording.ts';
+import { recordingOf } from './recording-of.ts';
 import type { Rule } from './rules.ts';
 import type { Serving } from './serving.ts';
 import { Stage } from './stage.ts';
@@ -48,6 +52,27 @@ export class SagaRun<Steps extends object = Record<string, unknown>, Result = un
     this.warnings = stage.warnings;
     this.errors = stage.errors;
     this.points = points;
+    noteRun(program, this);
+  }
+
+  /**
+   * What happened, as a file that later code can be tried on: see `replayRecordings` of `@mcp-saga/testing/node`.
+   *
+   * @throws SagaTestError where the saga did not end by itself
+   */
+  get recording(): Recording {
+    return recordingOf(this.#played.program, this.#played.stage);
+  }
+
+  /** Writes the recording to a file; in Node, Bun and Deno. */
+  async save(file: string | URL): Promise<void> {
+    const { saveRecording } = await import('./node.ts');
+    saveRecording(file, this.recording);
+  }
+
+  /** The run as a Mermaid sequence diagram: its turns between client, server and world. */
+  toMermaid(): string {
+    return mermaidOf(this.trace);
   }
 
   /**

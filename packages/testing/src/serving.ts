@@ -9,6 +9,7 @@ import {
   type SagaTurn,
   type StepAnswer,
 } from '@mcp-saga/server';
+import { recordedProgram } from './record-sagas.ts';
 import { Crash, type Stage } from './stage.ts';
 import { stagedProgram } from './staged-program.ts';
 
@@ -83,7 +84,7 @@ export class Serving {
     const programs = [this.#program, ...(stage.options.sagas ?? [])];
     return createSagaHost({
       ...stage.options.host,
-      sagas: programs.map((program) => stagedProgram(program, stage)),
+      sagas: programs.map((program) => stagedProgram(recordedOn(stage, program), stage)),
       keys: this.#key,
       audience: 'test',
       environment: 'test',
@@ -97,4 +98,13 @@ export class Serving {
       },
     });
   }
+}
+
+/** A program whose end is noted on the stage: of a request that died, there is none. */
+function recordedOn(stage: Stage, program: Program): Program {
+  return recordedProgram(
+    program,
+    (value) => value,
+    (recording) => void (stage.dead || stage.recordings.set(stage.generation, recording())),
+  );
 }

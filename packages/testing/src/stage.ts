@@ -1,6 +1,7 @@
 import type { ClientNeed, ClientStep, Json, StepAnswer } from '@mcp-saga/server';
 import type { Improvise } from './answering.ts';
 import { EffectLedger } from './ledger.ts';
+import type { Recording } from './recording.ts';
 import type { Rule } from './rules.ts';
 import { seeded, seededBytes } from './seeded.ts';
 import type { TestSagaOptions } from './test-options.ts';
@@ -57,13 +58,20 @@ export class Stage {
   /** Whether the request that is being served has died: what still happens in it, nobody hears of. */
   dead = false;
   rules: readonly Rule[];
+  /** What was recorded of the saga, by how often it had started over. */
+  readonly recordings: Map<number, Recording>;
 
-  constructor(options: TestSagaOptions, rules: readonly Rule[], shared?: Pick<Stage, 'ledger' | 'clock'>) {
+  constructor(
+    options: TestSagaOptions,
+    rules: readonly Rule[],
+    shared?: Pick<Stage, 'ledger' | 'clock' | 'recordings'>,
+  ) {
     this.options = options;
     this.rules = rules;
     const { clock = defaultClock, seed = 1 } = options;
     this.clock = shared?.clock ?? new VirtualClock(clock instanceof Date ? clock.getTime() : clock);
     this.ledger = shared?.ledger ?? new EffectLedger();
+    this.recordings = new Map(shared?.recordings);
     this.random = seeded(seed);
     this.clock.onPass = (ms) => this.tell({ type: 'waited', ms });
   }

@@ -1,0 +1,81 @@
+import { sagaCoverage, testSaga } from '@mcp-saga/testing';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { deploy } from './sagas/deploy.ts';
+import { order } from './sagas/order.ts';
+import { shop } from './sagas/shop.ts';
+
+beforeEach(() => shop.reset());
+
+const bought = testSaga(order, { input: { cents: 900 } }).on.elicit('sure', { sure: true });
+
+describe('a picture of a run', () => {
+  it('shows its turns between client, server and world', async () => {
+    const run = await bought.fail.step('ship', new Error('no truck; sorry')).run();
+
+    expect(run.toMermaid()).toMatchInlineSnapshot(`
+      "sequenceDiagram
+          participant C as Client
+          participant S as Server
+          participant W as World
+          Note over C,S: turn 1
+          C->>S: order {"cents":900}
+          Note over C,S: turn 2
+          S->>W: charge
+          W-->>S: {"id":"do:charge"}
+          S-->>C: sure, Ship it?
+          Note over C,S: turn 3
+          C->>S: sure {"sure":true}
+          S->>W: ship
+          W--xS: Error: no truck#59; sorry
+          S->>W: undo charge
+          W-->>S: undone
+          S--xC: failed, Error: no truck#59; sorry
+      "
+    `);
+  });
+
+  it('shows what is lost, refused and gone back to', async () => {
+    const run = await bought.timeout.step('charge', { times: 1 }).lose.response(3).run();
+    const picture = run.toMermaid();
+    expect(picture).toContain('Note over S: waits 10000 ms');
+    expect(picture).toContain('S--xC: response lost');
+    const forked = await run.at('sure').fork({ sure: false });
+    expect(forked.toMermaid()).toContain('Note over C: goes back to sure');
+    expect(forked.toMermaid()).toContain('S--xC: refused, ');
+  });
+});
+
+describe('what a test file has seen of its sagas', () => {
+  const coverage = sagaCoverage();
+  afterEach(() => coverage.stop());
+
+  it('is counted over its runs, with what no run has shown', async () => {
+    await bought.run();
+    await bought.refuse.elicit('sure').run();
+    await bought.fail.step('charge', new Error('busy'), { times: 1 }).run();
+    await testSaga(deploy, { input: { service: 'web' } })
+      .refuse.elicit('target', 'cancel')
+      .run();
+    coverage.stop();
+    await bought.fail.step('ship', new Error('no truck')).run();
+
+    expect(String(coverage)).toMatchInlineSnapshot(`
+      "order, 6 runs
+        charge  ran 6, failed 3, undone 2
+        sure    answered 4, declined 1, never cancelled
+        ship    ran 3, failed 1
+        thank   ran 3, never failed
+
+      deploy, 1 run
+        target  cancelled 1, never answered, never declined"
+    `);
+    expect(coverage.missing).toEqual([
+      'order: sure is never dismissed',
+      'order: ship never fails',
+      'order: thank never fails',
+      'deploy: target is never answered',
+      'deploy: target is never declined',
+    ]);
+    expect(coverage.toMermaid()).toMatchInlineSnapshot();
+  });
+});
