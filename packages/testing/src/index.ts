@@ -32,3 +32,14 @@ export {
   type OneSagaCoverage,
   type StepCoverage,
 } from './coverage.ts';
+export { testHost, TestHost, type WireHostOptions, type WireServerOptions } from './wire/test-host.ts';
+export {
+  WireClient,
+  type WireClientOptions,
+  type WireExchange,
+  type WireResult,
+} from './wire/wire-client.ts';
+export { WireCut, WireError } from './wire/channel.ts';
+export { tamper, type Tampered } from './wire/tamper.ts';
+export type { WireAnswer, WireAnswers } from './wire/wire-answers.ts';
+export { wireWays, type WireDialect, type WireEra, type WireWay } from './wire/ways.ts';

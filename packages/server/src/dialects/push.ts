@@ -2,7 +2,6 @@ import { TurnAborted, type ClientStep } from '@mcp-saga/core';
 import { toJson, type StepAnswer } from '../host/answers.ts';
 import type { DialectTraits } from '../host/dialect-traits.ts';
 import type { SagaHostCore } from '../host/host.ts';
-import { sleep } from '../host/sleep.ts';
 import type { SuspendedTurn } from '../host/turn.ts';
 import { canBeAsked, type ClientCall, type Dialect } from './dialect.ts';
 import { toRequest } from './questions.ts';
@@ -56,7 +55,7 @@ async function answersTo(
 ): Promise<readonly StepAnswer[]> {
   const signal = call.caller.signal ?? new AbortController().signal;
   if (steps.length === 0) {
-    await sleep(retryAfterMs, signal);
+    await settings.sleep(retryAfterMs, signal);
     return [];
   }
   const timeout = Math.max(1, expiresAt - settings.clock());
