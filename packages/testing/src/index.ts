@@ -15,3 +15,15 @@ export type { Effect } from './ledger.ts';
 export type { Rule } from './rules.ts';
 export type { Point } from './play.ts';
 export { sagaMatchers, type MatcherResult } from './matchers.ts';
+export { crashEverywhere, type CrashOptions } from './explore/crash-everywhere.ts';
+export { failEverywhere } from './explore/fail-everywhere.ts';
+export { forkEverywhere, type Fork, type ForkCheck, type ForkReport } from './explore/fork-everywhere.ts';
+export { refuseEverywhere } from './explore/refuse-everywhere.ts';
+export {
+  upgradeEverywhere,
+  type UpgradeOptions,
+  type UpgradeProblem,
+  type UpgradeReport,
+} from './explore/upgrade-everywhere.ts';
+export { assertDeterministic } from './explore/assert-deterministic.ts';
+export type { ExploreOptions, ExploreReport } from './explore/exploration.ts';

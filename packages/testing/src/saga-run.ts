@@ -4,7 +4,7 @@ import { SagaTestError } from './errors.ts';
 import type { Effect } from './ledger.ts';
 import { play, type Played, type Point } from './play.ts';
 import type { Rule } from './rules.ts';
-import type { Serving } from './serving.ts';
+import type { Serving, TestRequest } from './serving.ts';
 import { Stage } from './stage.ts';
 import type { Trace } from './trace.ts';
 
@@ -126,10 +126,10 @@ export class TimeTravel<Steps extends object, T, Result> {
     });
   }
 
-  async #go(to: string, request: Parameters<typeof play>[3]): Promise<SagaRun<Steps, Result>> {
+  async #go(to: string, request: TestRequest): Promise<SagaRun<Steps, Result>> {
     const { program, stage: before, serving } = this.#played;
     const { point } = this;
-    const stage = new Stage(before.options, before.rules, before);
+    const stage = new Stage(before.options, before.rules.all, before);
     stage.clock.reset(point.time);
     stage.turn = point.turn;
     stage.generation = point.generation;
@@ -140,11 +140,11 @@ export class TimeTravel<Steps extends object, T, Result> {
     stage.tell({ type: 'forked', id: to });
     stage.turn += 1;
     stage.asked = new Map(point.asked.map((step) => [step.stepId, step]));
-    if (request?.type === 'resume') {
+    if (request.type === 'resume') {
       stage.sent = new Map(request.answers.map((each) => [each.stepId, each]));
       for (const { stepId } of request.answers) stage.answered.set(stepId, 1);
     }
-    return new SagaRun(program, stage, serving, await play(program, stage, serving, request));
+    return new SagaRun(program, stage, serving, await play(program, stage, serving, { first: request }));
   }
 
   #otherwise(id: string, answer: unknown): StepAnswer {

@@ -24,9 +24,10 @@ export class Serving {
   readonly #key: string;
   readonly #guard: SagaGuard | undefined;
 
-  constructor(program: Program, stage: Stage) {
+  /** @param before - a serving whose tokens this one shall open */
+  constructor(program: Program, stage: Stage, before?: Serving) {
     this.#program = program;
-    this.#key = generateKey();
+    this.#key = before === undefined ? generateKey() : before.#key;
     this.#guard = program.forks === undefined ? undefined : memoryGuard(() => stage.clock.now());
   }
 

@@ -1,7 +1,7 @@
 import type { ClientNeed, ClientStep, Json, StepAnswer } from '@mcp-saga/server';
 import type { Improvise } from './answering.ts';
 import { EffectLedger } from './ledger.ts';
-import type { Rule } from './rules.ts';
+import { Rules, type Rule } from './rules.ts';
 import { seeded, seededBytes } from './seeded.ts';
 import type { TestSagaOptions } from './test-options.ts';
 import { Trace, type TraceEvent } from './trace.ts';
@@ -12,6 +12,23 @@ export const defaultClock: number = Date.UTC(2030, 0, 15, 12);
 
 /** The request that is being served died, or its response never arrived. */
 export class Crash extends Error {}
+
+/** What the code of a step came to. */
+export type CallEnd = { readonly result: unknown } | { readonly thrown: unknown };
+
+/** What came into a run from outside, by id. */
+export interface Tape {
+  readonly calls: Map<string, CallEnd[]>;
+  readonly answers: Map<string, StepAnswer[]>;
+}
+
+/** Notes one more entry under an id. */
+export function noteOn<T>(tape: Map<string, T[]>, id: string, entry: T): T {
+  const known = tape.get(id);
+  if (known === undefined) tape.set(id, [entry]);
+  else known.push(entry);
+  return entry;
+}
 
 /** What the code of a step was given, and what it gave. */
 export interface StepFacts {
@@ -38,6 +55,10 @@ export class Stage {
   asked: ReadonlyMap<string, ClientStep> = new Map();
   /** What the client answers in the turn that is being taken. */
   sent: ReadonlyMap<string, StepAnswer> = new Map();
+  /** What the code of each step came to, run by run; and what each question was answered, time by time. */
+  readonly tape: Tape = { calls: new Map(), answers: new Map() };
+  /** What is played in place of code and answers: what another run came to. */
+  playback: Tape | undefined;
   /** How often each question was answered. */
   readonly answered: Map<string, number> = new Map();
   /** Whether a saga may do something else than its journal says: where its code was changed. */
@@ -56,11 +77,11 @@ export class Stage {
   kill: (reason: Crash) => void = () => undefined;
   /** Whether the request that is being served has died: what still happens in it, nobody hears of. */
   dead = false;
-  rules: readonly Rule[];
+  readonly rules: Rules;
 
   constructor(options: TestSagaOptions, rules: readonly Rule[], shared?: Pick<Stage, 'ledger' | 'clock'>) {
     this.options = options;
-    this.rules = rules;
+    this.rules = new Rules(rules);
     const { clock = defaultClock, seed = 1 } = options;
     this.clock = shared?.clock ?? new VirtualClock(clock instanceof Date ? clock.getTime() : clock);
     this.ledger = shared?.ledger ?? new EffectLedger();
@@ -102,7 +123,7 @@ export class Stage {
   /** What the client says it can do, or undefined where a script denies it nothing. */
   get capabilities(): Json | undefined {
     const denied = new Set<ClientNeed>(
-      this.rules.flatMap((rule) => (rule.kind === 'deny' ? [rule.need] : [])),
+      this.rules.all.flatMap((rule) => (rule.kind === 'deny' ? [rule.need] : [])),
     );
     if (denied.size === 0) return undefined;
     const modes = {

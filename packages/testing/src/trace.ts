@@ -11,6 +11,8 @@ export type TraceEvent =
       readonly id: string;
       readonly kind: QuestionKind;
       readonly message: string;
+      /** The parameters of the MCP request. */
+      readonly params: { readonly [key: string]: unknown };
       /** Why it is asked again. */
       readonly reason?: string;
     }
