@@ -36,9 +36,8 @@ async function answerByRule(
   const { stepId, reason } = step;
   const rule = stage.rules.find(kindsFor(step), stepId);
   const given = rule === undefined ? undefined : 'answer' in rule ? rule.answer : undefined;
-  if (reason !== undefined && (typeof given !== 'function' || before >= maxTries)) {
-    throw notAccepted(saga, step, given);
-  }
+  const mayTryAgain = typeof given === 'function' || (rule === undefined && stage.improvise !== undefined);
+  if (reason !== undefined && (!mayTryAgain || before >= maxTries)) throw notAccepted(saga, step, given);
   if (rule === undefined) {
     const improvised = stage.improvise?.(step);
     if (improvised !== undefined) return improvised;

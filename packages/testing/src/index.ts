@@ -11,6 +11,7 @@ export type {
 export type { Answer, AnySteps, Question, Sample, StandIn, StandInContext } from './ids.ts';
 export { lineOf, Trace, type QuestionKind, type TraceEntry, type TraceEvent } from './trace.ts';
 export { SagaTestError, type TestErrorCode } from './errors.ts';
+export { Provider } from './provider.ts';
 export type { Effect } from './ledger.ts';
 export type { Rule } from './rules.ts';
 export type { Point } from './play.ts';

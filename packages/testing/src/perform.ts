@@ -7,6 +7,7 @@ export async function perform(stage: Stage, call: StepCall): Promise<unknown> {
   const path = stage.idOf(call.path);
   const run = (stage.runs.get(path) ?? 0) + 1;
   stage.runs.set(path, run);
+  if (run === 1 && stage.foresee !== undefined) stage.rules.add(...stage.foresee(path));
   if (stage.dead) throw new Crash();
   if (stage.rules.crashes(path, 'before', run))
     throw stage.crash({ type: 'crashed', when: 'before', id: path });

@@ -20,14 +20,23 @@ type Named = Extract<Rule, { readonly id: string }>;
 
 /** The rules of a script, found by kind and id. */
 export class Rules {
-  /** All of them, in the order they were said. */
-  readonly all: readonly Rule[];
+  readonly #all: Rule[] = [];
   readonly #named = new Map<string, Named[]>();
   readonly #crashes = new Set<string>();
 
   constructor(all: readonly Rule[]) {
-    this.all = all;
-    for (const rule of all) {
+    this.add(...all);
+  }
+
+  /** All of them, in the order they were said. */
+  get all(): readonly Rule[] {
+    return this.#all;
+  }
+
+  /** Says something more. */
+  add(...rules: readonly Rule[]): void {
+    for (const rule of rules) {
+      this.#all.push(rule);
       if (!('id' in rule)) continue;
       if (rule.kind === 'crash') this.#crashes.add(`${rule.when} ${rule.run} ${rule.id}`);
       const known = this.#named.get(rule.id);

@@ -65,6 +65,8 @@ export class Stage {
   mayMismatch = false;
   /** Answers what the script does not; for those who explore. */
   improvise: Improvise | undefined;
+  /** What is to happen to a step, said when its code is first to be run; for those who explore. */
+  foresee: ((id: string) => readonly Rule[]) | undefined;
   /** How often a rule has held. */
   readonly used: Map<Rule, number> = new Map();
   /** The turn that is being taken. */
