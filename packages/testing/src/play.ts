@@ -1,4 +1,5 @@
 import {
+  NeedsMissing,
   TokenRefused,
   type ClientStep,
   type Program,
@@ -97,7 +98,7 @@ async function served(
       const turn = await serving.serve(stage, request);
       if (turn !== undefined && !losesResponse(stage)) return turn;
     } catch (error) {
-      if (error instanceof TokenRefused) return { status: 'refused', error };
+      if (error instanceof TokenRefused || error instanceof NeedsMissing) return { status: 'refused', error };
       throw error;
     }
     // A process of another time would find another time: that is tested for itself.
@@ -149,8 +150,11 @@ function conclude(stage: Stage, ended: Ended): void {
   if (ended.status === 'completed') {
     stage.tell({ type: 'completed', result: ended.result });
   } else if (ended.status === 'refused') {
-    const { reason } = Object(ended.error) as { readonly reason?: string };
-    stage.tell({ type: 'refused', reason: reason ?? 'not allowed' });
+    const { reason, message } = Object(ended.error) as {
+      readonly reason?: string;
+      readonly message?: string;
+    };
+    stage.tell({ type: 'refused', reason: reason ?? message ?? 'not allowed' });
   } else {
     // An undo of several steps is done when all of them are, which only the end says.
     const told = new Set(stage.trace.flatMap((entry) => (entry.type === 'undone' ? [entry.id] : [])));

@@ -13,7 +13,7 @@ export type ForkAnswer<T> = T | 'decline' | 'cancel';
 
 /** A saga that a test has run to its end. */
 export class SagaRun<Steps extends object = Record<string, unknown>, Result = unknown> {
-  /** `refused`: the host would not go on, because its guard knows that the token was used. */
+  /** `refused`: the host would not go on: its guard knows that the token was used, or its client lacks what the saga needs. */
   readonly status: 'completed' | 'failed' | 'refused';
   /** What the saga returned; undefined where it failed. */
   readonly result: Result;

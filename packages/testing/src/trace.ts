@@ -1,4 +1,4 @@
-import { show, showError } from './show.ts';
+import { oneLine, show, showError } from './show.ts';
 
 /** What is asked of a client. */
 export type QuestionKind = 'elicit' | 'elicitUrl' | 'sample' | 'roots';
@@ -76,7 +76,7 @@ export function lineOf(event: TraceEvent): string {
       return `started ${event.saga}${isEmpty(event.input) ? '' : ` ${show(event.input)}`}`;
     case 'asked':
       return event.reason === undefined
-        ? `asked ${event.id}${event.message === '' ? '' : `: ${event.message}`}`
+        ? `asked ${event.id}${event.message === '' ? '' : `: ${oneLine(event.message)}`}`
         : `asked ${event.id} again: ${event.reason}`;
     case 'answered':
       return `answered ${event.id}${event.answer === undefined ? '' : `: ${show(event.answer)}`}`;
