@@ -84,6 +84,46 @@ describe('exploring sound sagas', () => {
     expect(await upgradeEverywhere(bought, order)).toEqual({ cases: 2, problems: [] });
   });
 
+  it('[E7] reports what is undone after the end, where forks are accepted, and lets the author judge', async () => {
+    const keep = saga({ name: 'keep', version: '1', forks: 'accept', commitFirst: true }, function* () {
+      yield* step('create', ({ idempotencyKey }) => idempotencyKey, { compensate: ({ stepKey }) => stepKey });
+      const { go } = yield* elicit('go', { message: 'Keep it?', schema: z.object({ go: z.boolean() }) });
+      if (!go) throw new Error('not wanted');
+      return 'kept';
+    });
+    const script = testSaga(keep).on.elicit('go', { go: true });
+    const { forks } = await forkEverywhere(script);
+    expect(forks.map(({ id, answer, status, undone }) => [id, answer, status, undone])).toEqual([
+      [undefined, undefined, 'completed', []],
+      ['go', undefined, 'completed', []],
+      ['go', 'decline', 'failed', ['create']],
+      ['go', { go: false }, 'failed', ['create']],
+    ]);
+    const judged = forkEverywhere(script, {
+      check: (fork, first) => {
+        if (first.status === 'completed' && fork.compensated.length > 0) throw new Error('kept and removed');
+      },
+    });
+    await expect(judged).rejects.toThrow(/kept and removed[^]*await run\.at\('go'\)\.fork\('decline'\);/);
+  });
+
+  it('[R5] goes on with the old version beside the new one, or says that it is gone', async () => {
+    const body = (id: string) =>
+      function* () {
+        yield* elicit('go', { message: 'On?', schema: z.object({ go: z.boolean() }) });
+        return yield* step(id, () => id);
+      };
+    const old = saga({ name: 'change', version: '1' }, body('before'));
+    const script = testSaga(old).on.elicit('go', { go: true });
+    const beside = saga({ name: 'change', version: '2', previous: [{ saga: old }] }, body('after'));
+    const check = ({ result }: { readonly result: unknown }): void => expect(result).toBe('before');
+    expect(await upgradeEverywhere(script, beside, { check })).toEqual({ cases: 1, problems: [] });
+    const alone = saga({ name: 'change', version: '2' }, body('after'));
+    const { problems } = await upgradeEverywhere(script, alone, { reportOnly: true });
+    expect(problems).toMatchObject([{ turn: 1, waitedFor: ['go'], recorded: undefined }]);
+    await expect(upgradeEverywhere(script, alone)).rejects.toThrow(/previous: \[\{ saga: old \}\]/);
+  });
+
   it.each([
     ['in one turn', () => false, 202],
     ['with a question now and then', (n: number) => n % 25 === 24, 206],
