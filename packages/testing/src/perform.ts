@@ -3,10 +3,21 @@ import { Crash, noteOn, type Stage } from './stage.ts';
 
 /** Carries out the code of a step as a script says: with its own code or a stand-in, and with what goes wrong. */
 export async function perform(stage: Stage, call: StepCall): Promise<unknown> {
-  const { step } = call;
   const path = stage.idOf(call.path);
   const run = (stage.runs.get(path) ?? 0) + 1;
   stage.runs.set(path, run);
+  if (stage.ended === 0 || stage.running > 0) stage.fresh.add(`${path} ${run}`);
+  stage.running += 1;
+  try {
+    return await performRun(stage, call, path, run);
+  } finally {
+    stage.running -= 1;
+    stage.ended += 1;
+  }
+}
+
+async function performRun(stage: Stage, call: StepCall, path: string, run: number): Promise<unknown> {
+  const { step } = call;
   if (run === 1 && stage.foresee !== undefined) stage.rules.add(...stage.foresee(path));
   if (stage.dead) throw new Crash();
   if (stage.rules.crashes(path, 'before', run))

@@ -35,6 +35,7 @@ export class Serving {
   async serve(stage: Stage, request: TestRequest): Promise<SagaTurn | undefined> {
     const controller = new AbortController();
     stage.dead = false;
+    stage.ended = 0;
     stage.kill = (reason) => controller.abort(reason);
     await stage.options.restart?.(stage.turn);
     const { capabilities } = stage;

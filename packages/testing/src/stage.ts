@@ -49,6 +49,11 @@ export class Stage {
   readonly errors: unknown[] = [];
   /** How often the code of each step was to be run, by path: over all requests, those that died included. */
   readonly runs: Map<string, number> = new Map();
+  /** Runs of code, as `id run`, that began a request or had others beside them: what went before does not say when. */
+  readonly fresh: Set<string> = new Set();
+  /** How much code has ended in the request that is being served, and how much runs. */
+  ended = 0;
+  running = 0;
   /** What the code of each step was given and gave, by id: the last time. */
   readonly calls: Map<string, StepFacts> = new Map();
   /** What the client was asked before the turn that is being taken. */

@@ -74,13 +74,17 @@ function casesOf(test: TestSaga, { run, stage }: Explored): readonly Case[] {
   return cases;
 }
 
-/** One run that dies at every place: the code of a step is run once more for each time it died there. */
+/**
+ * One run that dies at every place: the code of a step is run once more for each time it died there. To die before a step
+ * is to die after the one before it, where that one is of the same request and had nothing beside it.
+ */
 function sweepOf(test: TestSaga, { run, stage }: Explored): Case {
   const rules: Rule[] = [];
   for (const [id, runs] of stage.runs) {
+    let died = 0;
     for (let n = 1; n <= runs; n += 1) {
-      rules.push({ kind: 'crash', id, when: 'before', run: 2 * n - 1 });
-      rules.push({ kind: 'crash', id, when: 'after', run: 2 * n });
+      if (stage.fresh.has(`${id} ${n}`)) rules.push({ kind: 'crash', id, when: 'before', run: (died += 1) });
+      rules.push({ kind: 'crash', id, when: 'after', run: (died += 1) });
     }
   }
   for (let turn = 1; turn <= run.points.length + 1; turn += 1) rules.push({ kind: 'loseResponse', turn });
