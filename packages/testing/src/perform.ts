@@ -84,14 +84,19 @@ async function carryOut(stage: Stage, path: string, call: StepCall): Promise<unk
   const { turn } = stage;
   const rule = stage.rules.find(['step'], path);
   let took = false;
-  const { idempotencyKey: key, ...rest } = step;
-  const watched = Object.defineProperty({ ...rest }, 'idempotencyKey', {
+  const { idempotencyKey: key, stepKey, ...rest } = step;
+  const watch = (value: string | undefined): PropertyDescriptor => ({
     enumerable: true,
     get: () => {
       took = true;
-      return key;
+      return value;
     },
   });
+  // By the key of its step an undo is known again as well as by its own.
+  const watched = Object.defineProperties(
+    { ...rest },
+    { idempotencyKey: watch(key), ...(stepKey === undefined ? {} : { stepKey: watch(stepKey) }) },
+  );
   const sleep = (ms: number): Promise<void> => stage.clock.sleepInWork(ms, step.signal);
   const result: unknown =
     rule === undefined

@@ -153,11 +153,15 @@ function repeated(baseline: Explored, { stage }: Explored, options: CrashOptions
 /** What is wrong with an effect that was done more than once under its key. */
 export function carelessly({ id, took, standIn, runs }: Effect): string | undefined {
   if (took || standIn || runs < 2) return undefined;
+  const undo = id.startsWith('~');
+  const example = undo
+    ? '({ result, idempotencyKey }) => bank.refund(result.id, idempotencyKey)'
+    : '(step) => bank.charge(amount, step.idempotencyKey)';
+  const once = undo ? '' : 'Where the provider knows no keys, use once: true, which needs a guard. ';
   return (
     `${nameOf(id)} happens ${runs} times, and its code never looks at its idempotency key, so that nobody can tell the second ` +
-    'time from the first. Send idempotencyKey along: (step) => bank.charge(amount, step.idempotencyKey). Where the ' +
-    "provider knows no keys, use once: true, which needs a guard. If it only reads, say so: { harmless: ['" +
-    `${id}'] }.`
+    `time from the first. Send idempotencyKey along: ${example}. ${once}If it only reads, or to repeat it does no harm, say ` +
+    `so: { harmless: ['${id}'] }.`
   );
 }
 

@@ -24,6 +24,7 @@ import {
   overflows,
   plugins,
   readsDate,
+  refundsWithoutKey,
   renamesStep,
   trustsOrder,
 } from './sagas.ts';
@@ -130,6 +131,15 @@ describe('a saga that does too much or too little', () => {
     expect(await messageOf(crashEverywhere(script, { check, harmless: ['charge'] }))).toContain(
       'to have a length of 1 but got 2',
     );
+  });
+
+  it('[E3] is told to send the key of its undo, where an undo is run again without it', async () => {
+    const message = await messageOf(crashEverywhere(testSaga(refundsWithoutKey, { before: bank.reset })));
+    expect(message).toMatch(
+      /the undo of 'charge' happens 2 times, and its code never looks at its idempotency key/,
+    );
+    expect(message).toContain(".crash.after('~charge')");
+    expect(message).toContain('bank.refund(result.id, idempotencyKey)');
   });
 
   it('[E1] is told to hand out a token first, where it charges in the first request', async () => {

@@ -94,6 +94,17 @@ export const chargesWithoutKey = saga(
   },
 );
 
+/** Refunds without a key, whoever asks how often. */
+export const refundsWithoutKey = saga(
+  { name: 'refundsWithoutKey', version: '1', forks: 'refuse', commitFirst: true },
+  function* () {
+    yield* step('charge', ({ idempotencyKey }) => bank.charge(900, idempotencyKey), {
+      compensate: ({ result }) => void bank.charges.push(`refund ${result.id}`),
+    });
+    throw new Error('not sure');
+  },
+);
+
 /** Charges before its client has a token. */
 export const chargesAtOnce = saga({ name: 'chargesAtOnce', version: '1' }, function* () {
   yield* step('charge', ({ idempotencyKey }) => bank.charge(900, idempotencyKey));
