@@ -3,9 +3,9 @@ import { SagaTestError } from './errors.ts';
 import { describeForm, formOf } from './form-content.ts';
 import type { Question } from './ids.ts';
 import { kindOfStep, messageOf } from './question-text.ts';
-import { ruleFor, type Rule } from './rules.ts';
+import type { Rule } from './rules.ts';
 import { show } from './show.ts';
-import type { Stage } from './stage.ts';
+import { noteOn, type Stage } from './stage.ts';
 import { unanswered } from './unanswered.ts';
 
 /** Answers of nobody's: for questions a script does not foresee. */
@@ -20,18 +20,28 @@ const maxTries = 5;
  * @throws SagaTestError `unanswered`, `answer_not_accepted`, `not_deterministic`
  */
 export async function answerTo(stage: Stage, saga: string, step: ClientStep): Promise<StepAnswer> {
-  const { stepId, reason } = step;
+  const { stepId } = step;
   const before = stage.answered.get(stepId) ?? 0;
   stage.answered.set(stepId, before + 1);
-  const rule = ruleFor(stage.rules, kindsFor(step), stepId);
+  const played = stage.playback?.answers.get(stepId)?.[before];
+  return noteOn(stage.tape.answers, stepId, played ?? (await answerByRule(stage, saga, step, before)));
+}
+
+async function answerByRule(
+  stage: Stage,
+  saga: string,
+  step: ClientStep,
+  before: number,
+): Promise<StepAnswer> {
+  const { stepId, reason } = step;
+  const rule = stage.rules.find(kindsFor(step), stepId);
   const given = rule === undefined ? undefined : 'answer' in rule ? rule.answer : undefined;
-  if (reason !== undefined && (typeof given !== 'function' || before >= maxTries)) {
-    throw notAccepted(saga, step, given);
-  }
+  const mayTryAgain = typeof given === 'function' || (rule === undefined && stage.improvise !== undefined);
+  if (reason !== undefined && (!mayTryAgain || before >= maxTries)) throw notAccepted(saga, step, given);
   if (rule === undefined) {
     const improvised = stage.improvise?.(step);
     if (improvised !== undefined) return improvised;
-    throw unanswered(saga, step, answeredIds(stage.rules));
+    throw unanswered(saga, step, answeredIds(stage.rules.all));
   }
   const question: Question = { id: stepId, message: messageOf(step), params: step.params, before, reason };
   const answer: unknown =

@@ -11,6 +11,7 @@ export type {
 export type { Answer, AnySteps, Question, Sample, StandIn, StandInContext } from './ids.ts';
 export { lineOf, Trace, type QuestionKind, type TraceEntry, type TraceEvent } from './trace.ts';
 export { SagaTestError, type TestErrorCode } from './errors.ts';
+export { Provider } from './provider.ts';
 export type { Effect } from './ledger.ts';
 export type { Rule } from './rules.ts';
 export type { Point } from './play.ts';
@@ -43,3 +44,15 @@ export { WireCut, WireError } from './wire/channel.ts';
 export { tamper, type Tampered } from './wire/tamper.ts';
 export type { WireAnswer, WireAnswers } from './wire/wire-answers.ts';
 export { wireWays, type WireDialect, type WireEra, type WireWay } from './wire/ways.ts';
+export { crashEverywhere, type CrashOptions } from './explore/crash-everywhere.ts';
+export { failEverywhere } from './explore/fail-everywhere.ts';
+export { forkEverywhere, type Fork, type ForkCheck, type ForkReport } from './explore/fork-everywhere.ts';
+export { refuseEverywhere } from './explore/refuse-everywhere.ts';
+export {
+  upgradeEverywhere,
+  type UpgradeOptions,
+  type UpgradeProblem,
+  type UpgradeReport,
+} from './explore/upgrade-everywhere.ts';
+export { assertDeterministic } from './explore/assert-deterministic.ts';
+export type { ExploreOptions, ExploreReport } from './explore/exploration.ts';

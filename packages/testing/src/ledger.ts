@@ -6,7 +6,7 @@ export interface Effect {
   readonly undoes: string | undefined;
   /** How often the code ran to its end under this key. */
   runs: number;
-  /** Whether the code that ran took its idempotency key, so that a provider can know it again. */
+  /** Whether the code that ran took its idempotency key, or an undo that of its step, so that a provider can know it again. */
   took: boolean;
   /** Whether the test stood in for the code. */
   readonly standIn: boolean;

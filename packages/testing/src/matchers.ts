@@ -37,7 +37,7 @@ export const sagaMatchers = {
     const pass = isNegated(this)
       ? ids.some((id) => asked.includes(id))
       : ids.every((id) => asked.includes(id));
-    return said(run, pass, `questions ${quoted(ids)}`, `It asked ${quoted(asked)}`, {
+    return said(run, pass, `to ask ${quoted(ids)}`, `It asked ${quoted(asked)}`, {
       expected: ids,
       actual: asked,
     });
@@ -91,8 +91,7 @@ function said(
   const story = (): string => `\n\n${indented(String(run.trace))}`;
   return {
     pass,
-    message: () =>
-      `The saga was ${pass ? 'not ' : ''}expected ${wanted.replace(/^(?!to )/, 'to ask ')}. ${did}.${story()}`,
+    message: () => `The saga was ${pass ? 'not ' : ''}expected ${wanted}. ${did}.${story()}`,
     ...sides,
   };
 }

@@ -1,4 +1,5 @@
 import {
+  NeedsMissing,
   TokenRefused,
   type ClientStep,
   type Program,
@@ -10,7 +11,6 @@ import { answerTo } from './answering.ts';
 import { assertSound } from './assert-sound.ts';
 import { SagaTestError } from './errors.ts';
 import { kindOfStep, messageOf } from './question-text.ts';
-import { ruleFor } from './rules.ts';
 import type { Serving, TestRequest } from './serving.ts';
 import type { Stage } from './stage.ts';
 
@@ -39,17 +39,26 @@ export interface Played {
   readonly points: readonly Point[];
 }
 
+/** How a run is played, where not from its start to its end by the same code. */
+export interface PlayOptions {
+  /** The first request. Default: starts the saga. */
+  readonly first?: TestRequest;
+  /** From which request on, counted from 0, another host serves it: of other code, with the same key. */
+  readonly handover?: { readonly at: number; readonly to: Serving };
+}
+
 /** Plays a run to its end. */
 export async function play(
   program: Program,
   stage: Stage,
-  serving: Serving,
-  first: TestRequest = { type: 'start' },
+  before: Serving,
+  { first = { type: 'start' }, handover }: PlayOptions = {},
 ): Promise<Played> {
   const { maxTurns = 10_000 } = stage.options;
   const points: Point[] = [];
   let request = first;
   for (let count = 0; count < maxTurns; count += 1) {
+    const serving = handover !== undefined && count >= handover.at ? handover.to : before;
     // oxlint-disable-next-line no-await-in-loop -- one turn after the other
     const turn = await served(stage, serving, request);
     if (turn.status !== 'suspended') {
@@ -89,7 +98,7 @@ async function served(
       const turn = await serving.serve(stage, request);
       if (turn !== undefined && !losesResponse(stage)) return turn;
     } catch (error) {
-      if (error instanceof TokenRefused) return { status: 'refused', error };
+      if (error instanceof TokenRefused || error instanceof NeedsMissing) return { status: 'refused', error };
       throw error;
     }
     // A process of another time would find another time: that is tested for itself.
@@ -100,7 +109,7 @@ async function served(
 }
 
 function losesResponse(stage: Stage): boolean {
-  const rule = stage.rules.find((each) => each.kind === 'loseResponse' && each.turn === stage.turn);
+  const rule = stage.rules.all.find((each) => each.kind === 'loseResponse' && each.turn === stage.turn);
   if (rule === undefined || !stage.use(rule, 1)) return false;
   stage.tell({ type: 'lost', what: 'response' });
   return true;
@@ -109,7 +118,7 @@ function losesResponse(stage: Stage): boolean {
 async function nextRequest(program: Program, stage: Stage, turn: SuspendedTurn): Promise<TestRequest> {
   const { token, steps } = turn;
   for (const { stepId } of steps) {
-    const rule = ruleFor(stage.rules, ['end'], stepId);
+    const rule = stage.rules.find(['end'], stepId);
     if (rule === undefined) continue;
     stage.tell({ type: 'cancelledFromOutside', reason: rule.reason });
     return { type: 'cancel', token, reason: rule.reason };
@@ -127,7 +136,13 @@ function tellAsked(stage: Stage, step: ClientStep): void {
   const { stepId: id, reason } = step;
   // A question that is still open is not news, unless there is a reason to ask it again.
   if (reason === undefined && stage.asked.has(id) && !stage.sent.has(id)) return;
-  const asked = { type: 'asked', id, kind: kindOfStep(step), message: messageOf(step) } as const;
+  const asked = {
+    type: 'asked',
+    id,
+    kind: kindOfStep(step),
+    message: messageOf(step),
+    params: step.params,
+  } as const;
   stage.tell(reason === undefined ? asked : { ...asked, reason });
 }
 
@@ -135,8 +150,11 @@ function conclude(stage: Stage, ended: Ended): void {
   if (ended.status === 'completed') {
     stage.tell({ type: 'completed', result: ended.result });
   } else if (ended.status === 'refused') {
-    const { reason } = Object(ended.error) as { readonly reason?: string };
-    stage.tell({ type: 'refused', reason: reason ?? 'not allowed' });
+    const { reason, message } = Object(ended.error) as {
+      readonly reason?: string;
+      readonly message?: string;
+    };
+    stage.tell({ type: 'refused', reason: reason ?? message ?? 'not allowed' });
   } else {
     // An undo of several steps is done when all of them are, which only the end says.
     const told = new Set(stage.trace.flatMap((entry) => (entry.type === 'undone' ? [entry.id] : [])));

@@ -8,7 +8,7 @@ import { play, type Played, type Point } from './play.ts';
 import type { Recording } from './recording.ts';
 import { recordingOf } from './recording-of.ts';
 import type { Rule } from './rules.ts';
-import type { Serving } from './serving.ts';
+import type { Serving, TestRequest } from './serving.ts';
 import { Stage } from './stage.ts';
 import type { Trace } from './trace.ts';
 
@@ -17,7 +17,7 @@ export type ForkAnswer<T> = T | 'decline' | 'cancel';
 
 /** A saga that a test has run to its end. */
 export class SagaRun<Steps extends object = Record<string, unknown>, Result = unknown> {
-  /** `refused`: the host would not go on, because its guard knows that the token was used. */
+  /** `refused`: the host would not go on: its guard knows that the token was used, or its client lacks what the saga needs. */
   readonly status: 'completed' | 'failed' | 'refused';
   /** What the saga returned; undefined where it failed. */
   readonly result: Result;
@@ -151,10 +151,10 @@ export class TimeTravel<Steps extends object, T, Result> {
     });
   }
 
-  async #go(to: string, request: Parameters<typeof play>[3]): Promise<SagaRun<Steps, Result>> {
+  async #go(to: string, request: TestRequest): Promise<SagaRun<Steps, Result>> {
     const { program, stage: before, serving } = this.#played;
     const { point } = this;
-    const stage = new Stage(before.options, before.rules, before);
+    const stage = new Stage(before.options, before.rules.all, before);
     stage.clock.reset(point.time);
     stage.turn = point.turn;
     stage.generation = point.generation;
@@ -165,11 +165,11 @@ export class TimeTravel<Steps extends object, T, Result> {
     stage.tell({ type: 'forked', id: to });
     stage.turn += 1;
     stage.asked = new Map(point.asked.map((step) => [step.stepId, step]));
-    if (request?.type === 'resume') {
+    if (request.type === 'resume') {
       stage.sent = new Map(request.answers.map((each) => [each.stepId, each]));
       for (const { stepId } of request.answers) stage.answered.set(stepId, 1);
     }
-    return new SagaRun(program, stage, serving, await play(program, stage, serving, request));
+    return new SagaRun(program, stage, serving, await play(program, stage, serving, { first: request }));
   }
 
   #otherwise(id: string, answer: unknown): StepAnswer {

@@ -25,9 +25,10 @@ export class Serving {
   readonly #key: string;
   readonly #guard: SagaGuard | undefined;
 
-  constructor(program: Program, stage: Stage) {
+  /** @param before - a serving whose tokens this one shall open */
+  constructor(program: Program, stage: Stage, before?: Serving) {
     this.#program = program;
-    this.#key = generateKey();
+    this.#key = before === undefined ? generateKey() : before.#key;
     this.#guard = program.forks === undefined ? undefined : memoryGuard(() => stage.clock.now());
   }
 
@@ -35,6 +36,7 @@ export class Serving {
   async serve(stage: Stage, request: TestRequest): Promise<SagaTurn | undefined> {
     const controller = new AbortController();
     stage.dead = false;
+    stage.ended = 0;
     stage.kill = (reason) => controller.abort(reason);
     await stage.options.restart?.(stage.turn);
     const { capabilities } = stage;

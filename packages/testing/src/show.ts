@@ -2,8 +2,13 @@ const longest = 120;
 
 /** A value as a story tells it: JSON, with what JSON lacks by name, cut where it is long. */
 export function show(value: unknown): string {
-  const text = showAll(value);
-  return text.length > longest ? `${text.slice(0, longest)}…` : text;
+  return oneLine(showAll(value));
+}
+
+/** A text as one line, cut where it is long. */
+export function oneLine(text: string): string {
+  const line = text.replaceAll(/\s*\n\s*/g, ' ');
+  return line.length > longest ? `${line.slice(0, longest)}…` : line;
 }
 
 /** A value as source code that can be pasted, as far as it can be written. */
@@ -23,7 +28,7 @@ export function showAll(value: unknown): string {
 export function showError(error: unknown): string {
   const { name, message } = Object(error) as { readonly name?: unknown; readonly message?: unknown };
   if (typeof name !== 'string') return show(error);
-  return message === '' || typeof message !== 'string' ? name : `${name}: ${message}`;
+  return message === '' || typeof message !== 'string' ? name : `${name}: ${oneLine(message)}`;
 }
 
 function plain(value: unknown): unknown {

@@ -57,9 +57,21 @@ export function scriptSource(saga: string, input: unknown, rules: readonly Rule[
   const options = input === undefined ? '' : `, { input: ${toSource(input)} }`;
   return [
     `await testSaga(${variable}${options})`,
-    ...rules.map((rule) => `  ${ruleSource(rule)}`),
+    ...rules.filter(isHeard).map((rule) => `  ${ruleSource(rule)}`),
     '  .run();',
   ].join('\n');
+}
+
+const answering = new Set<Rule['kind']>(['answer', 'refuse', 'sample', 'roots', 'clientError']);
+
+/** Whether a line of a script is not overruled by a later one. */
+function isHeard(rule: Rule, at: number, rules: readonly Rule[]): boolean {
+  if (rule.kind !== 'step' && !answering.has(rule.kind)) return true;
+  const same = (other: Rule): boolean =>
+    rule.kind === 'step' ? other.kind === 'step' : answering.has(other.kind);
+  return !rules
+    .slice(at + 1)
+    .some((other) => same(other) && 'id' in other && 'id' in rule && other.id === rule.id);
 }
 
 function times(count: number): string {

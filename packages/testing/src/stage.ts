@@ -2,7 +2,7 @@ import type { ClientNeed, ClientStep, Json, StepAnswer } from '@mcp-saga/server'
 import type { Improvise } from './answering.ts';
 import { EffectLedger } from './ledger.ts';
 import type { Recording } from './recording.ts';
-import type { Rule } from './rules.ts';
+import { Rules, type Rule } from './rules.ts';
 import { seeded, seededBytes } from './seeded.ts';
 import type { TestSagaOptions } from './test-options.ts';
 import { Trace, type TraceEvent } from './trace.ts';
@@ -13,6 +13,23 @@ export const defaultClock: number = Date.UTC(2030, 0, 15, 12);
 
 /** The request that is being served died, or its response never arrived. */
 export class Crash extends Error {}
+
+/** What the code of a step came to. */
+export type CallEnd = { readonly result: unknown } | { readonly thrown: unknown };
+
+/** What came into a run from outside, by id. */
+export interface Tape {
+  readonly calls: Map<string, CallEnd[]>;
+  readonly answers: Map<string, StepAnswer[]>;
+}
+
+/** Notes one more entry under an id. */
+export function noteOn<T>(tape: Map<string, T[]>, id: string, entry: T): T {
+  const known = tape.get(id);
+  if (known === undefined) tape.set(id, [entry]);
+  else known.push(entry);
+  return entry;
+}
 
 /** What the code of a step was given, and what it gave. */
 export interface StepFacts {
@@ -33,18 +50,29 @@ export class Stage {
   readonly errors: unknown[] = [];
   /** How often the code of each step was to be run, by path: over all requests, those that died included. */
   readonly runs: Map<string, number> = new Map();
+  /** Runs of code, as `id run`, that began a request or had others beside them: what went before does not say when. */
+  readonly fresh: Set<string> = new Set();
+  /** How much code has ended in the request that is being served, and how much runs. */
+  ended = 0;
+  running = 0;
   /** What the code of each step was given and gave, by id: the last time. */
   readonly calls: Map<string, StepFacts> = new Map();
   /** What the client was asked before the turn that is being taken. */
   asked: ReadonlyMap<string, ClientStep> = new Map();
   /** What the client answers in the turn that is being taken. */
   sent: ReadonlyMap<string, StepAnswer> = new Map();
+  /** What the code of each step came to, run by run; and what each question was answered, time by time. */
+  readonly tape: Tape = { calls: new Map(), answers: new Map() };
+  /** What is played in place of code and answers: what another run came to. */
+  playback: Tape | undefined;
   /** How often each question was answered. */
   readonly answered: Map<string, number> = new Map();
   /** Whether a saga may do something else than its journal says: where its code was changed. */
   mayMismatch = false;
   /** Answers what the script does not; for those who explore. */
   improvise: Improvise | undefined;
+  /** What is to happen to a step, said when its code is first to be run; for those who explore. */
+  foresee: ((id: string) => readonly Rule[]) | undefined;
   /** How often a rule has held. */
   readonly used: Map<Rule, number> = new Map();
   /** The turn that is being taken. */
@@ -57,7 +85,7 @@ export class Stage {
   kill: (reason: Crash) => void = () => undefined;
   /** Whether the request that is being served has died: what still happens in it, nobody hears of. */
   dead = false;
-  rules: readonly Rule[];
+  readonly rules: Rules;
   /** What was recorded of the saga, by how often it had started over. */
   readonly recordings: Map<number, Recording>;
 
@@ -67,7 +95,7 @@ export class Stage {
     shared?: Pick<Stage, 'ledger' | 'clock' | 'recordings'>,
   ) {
     this.options = options;
-    this.rules = rules;
+    this.rules = new Rules(rules);
     const { clock = defaultClock, seed = 1 } = options;
     this.clock = shared?.clock ?? new VirtualClock(clock instanceof Date ? clock.getTime() : clock);
     this.ledger = shared?.ledger ?? new EffectLedger();
@@ -110,7 +138,7 @@ export class Stage {
   /** What the client says it can do, or undefined where a script denies it nothing. */
   get capabilities(): Json | undefined {
     const denied = new Set<ClientNeed>(
-      this.rules.flatMap((rule) => (rule.kind === 'deny' ? [rule.need] : [])),
+      this.rules.all.flatMap((rule) => (rule.kind === 'deny' ? [rule.need] : [])),
     );
     if (denied.size === 0) return undefined;
     const modes = {

@@ -13,6 +13,13 @@ export interface Times {
   readonly times?: number;
 }
 
+/** A script, whatever the types of its steps: what those who explore start from. */
+export interface Script {
+  readonly saga: Program;
+  readonly options: TestSagaOptions;
+  readonly rules: readonly Rule[];
+}
+
 type Id<Steps> = keyof Steps & string;
 
 /**

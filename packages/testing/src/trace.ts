@@ -1,4 +1,4 @@
-import { show, showError } from './show.ts';
+import { oneLine, show, showError } from './show.ts';
 
 /** What is asked of a client. */
 export type QuestionKind = 'elicit' | 'elicitUrl' | 'sample' | 'roots';
@@ -11,6 +11,8 @@ export type TraceEvent =
       readonly id: string;
       readonly kind: QuestionKind;
       readonly message: string;
+      /** The parameters of the MCP request. */
+      readonly params: { readonly [key: string]: unknown };
       /** Why it is asked again. */
       readonly reason?: string;
     }
@@ -74,7 +76,7 @@ export function lineOf(event: TraceEvent): string {
       return `started ${event.saga}${isEmpty(event.input) ? '' : ` ${show(event.input)}`}`;
     case 'asked':
       return event.reason === undefined
-        ? `asked ${event.id}${event.message === '' ? '' : `: ${event.message}`}`
+        ? `asked ${event.id}${event.message === '' ? '' : `: ${oneLine(event.message)}`}`
         : `asked ${event.id} again: ${event.reason}`;
     case 'answered':
       return `answered ${event.id}${event.answer === undefined ? '' : `: ${show(event.answer)}`}`;

@@ -3,25 +3,30 @@ import { expect } from 'vitest';
 import { sagaMatchers } from './matchers.ts';
 
 /** What `expect(run)` can say of a run. */
-export interface SagaMatchers<R = unknown> {
+export interface SagaMatchers {
   /**
    * The whole trace is this. A line matches its beginning: `ran charge` matches `ran charge: {"id":"c1"}`; `…` on a line of
    * its own matches any number of lines.
    */
-  toMatchSagaTrace(expected: string | readonly string[]): R;
+  toMatchSagaTrace(expected: string | readonly string[]): void;
   /** The client was asked these questions, and perhaps others. */
-  toHaveAsked(...ids: readonly string[]): R;
+  toHaveAsked(...ids: readonly string[]): void;
   /** The step ran to its end; or its code was called so often, failures counted. */
-  toHaveRun(id: string, times?: number): R;
+  toHaveRun(id: string, times?: number): void;
   /** The saga failed, and these steps were undone, in this order, and no others. */
-  toHaveCompensated(ids: readonly string[]): R;
+  toHaveCompensated(ids: readonly string[]): void;
   /** Nothing is left that could not be undone. */
-  toLeaveNoResidue(): R;
+  toLeaveNoResidue(): void;
 }
 
-declare module 'vitest' {
-  // oxlint-disable-next-line typescript/no-empty-interface, typescript/no-empty-object-type, typescript/no-explicit-any -- as vitest declares it
-  interface Matchers<T = any> extends SagaMatchers<T> {}
+// Vitest's own interface has other type parameters in every major version. What it has of chai's assertions it shows in
+// each of them.
+declare global {
+  // oxlint-disable-next-line typescript/no-namespace -- as chai declares it
+  namespace Chai {
+    // oxlint-disable-next-line typescript/no-empty-interface, typescript/no-empty-object-type -- adds members
+    interface Assertion extends SagaMatchers {}
+  }
 }
 
 expect.extend(sagaMatchers as never);

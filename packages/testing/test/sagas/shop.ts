@@ -3,7 +3,7 @@ export const shop = {
   charges: new Map<string, number>(),
   shipped: new Set<string>(),
   mails: [] as string[],
-  reset(): void {
+  reset(this: void): void {
     shop.charges.clear();
     shop.shipped.clear();
     shop.mails.length = 0;
