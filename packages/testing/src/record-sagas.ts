@@ -1,4 +1,4 @@
-import type { Outcome, Program, ProgramState } from '@mcp-saga/server';
+import type { Outcome, Program, ProgramState, SagaHistory } from '@mcp-saga/server';
 import { toRecording, type Recording, type Redact } from './recording.ts';
 
 /** How sagas are recorded. */
@@ -53,9 +53,11 @@ export function recordedProgram(
         runtime.ended?.(at);
       };
       const outcome = await program.advance(state, answers, { ...runtime, ended }, end);
-      const history = last === undefined ? undefined : program.history?.(last);
-      if (history !== undefined && outcome.status !== 'suspended') {
-        await give(() => toRecording(program, runtime.engine, history, outcome, redact), runtime.sagaId);
+      const ending = last;
+      const { engine, sagaId } = runtime;
+      if (ending !== undefined && program.history !== undefined && outcome.status !== 'suspended') {
+        const history = (): SagaHistory => program.history?.(ending) ?? { input: {}, entries: [] };
+        await give(() => toRecording(program, engine, history(), outcome, redact), sagaId);
       }
       return outcome;
     },

@@ -15,8 +15,8 @@ export function recordingOf(program: Program, stage: Stage): Recording {
   const generations = [...stage.recordings].toSorted(([one], [other]) => one - other);
   const recording = generations.reduceRight<Recording | undefined>(
     (next, [generation, each]) => ({
-      ...each,
-      happened: told(each.happened, generation, stage.trace),
+      ...each(),
+      happened: told(each().happened, generation, stage.trace),
       ...(next === undefined ? {} : { next }),
     }),
     undefined,

@@ -107,6 +107,6 @@ function recordedOn(stage: Stage, program: Program): Program {
   return recordedProgram(
     program,
     (value) => value,
-    (recording) => void (stage.dead || stage.recordings.set(stage.generation, recording())),
+    (recording) => void (stage.dead || stage.recordings.set(stage.generation, recording)),
   );
 }

@@ -87,7 +87,7 @@ export class Stage {
   dead = false;
   readonly rules: Rules;
   /** What was recorded of the saga, by how often it had started over. */
-  readonly recordings: Map<number, Recording>;
+  readonly recordings: Map<number, () => Recording>;
 
   constructor(
     options: TestSagaOptions,
