@@ -22,6 +22,8 @@ export const bookTrip = saga(
     input: z.object({ city: z.string() }),
     // A paid trip must not be undone by going back to the question: the host has a guard for that.
     forks: 'refuse',
+    // Its bookings come before its first question: a call whose first response is lost must not book everything twice.
+    commitFirst: true,
   },
   function* ({ city }) {
     for (const what of ['hotel', 'flight', 'car']) yield* book(what, city);

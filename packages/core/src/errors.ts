@@ -85,6 +85,8 @@ export interface StepFacts {
  */
 export class ReplayMismatch extends SagaError {
   declare readonly code: 'replay_mismatch';
+  /** How many entries of the journal the code agrees with. */
+  readonly position: number;
   /** What the journal has at this position. */
   readonly recorded: StepFacts;
   /** What the code waits for at this position; empty when the body had already ended. */
@@ -102,6 +104,7 @@ export class ReplayMismatch extends SagaError {
       { code: 'replay_mismatch' },
     );
     this.name = 'ReplayMismatch';
+    this.position = position;
     this.recorded = recorded;
     this.asked = asked;
   }

@@ -1,9 +1,10 @@
 import type { ClientAnswer } from './client-step.ts';
 import { encode } from './codec.ts';
 import { InvalidInput } from './errors.ts';
+import { historyOf, stateOf, type TimelineEntry } from './history.ts';
 import { entriesOf } from './journal.ts';
 import type { Json } from './json.ts';
-import type { EndRequest, Outcome, Program, ProgramState, Runtime, TimelineEntry } from './program.ts';
+import type { EndRequest, Outcome, Program, ProgramState, Runtime } from './program.ts';
 import { kindOf, outcomes } from './letters.ts';
 import { isSameJson } from './same-json.ts';
 import { validate, type Schema } from './standard-schema.ts';
@@ -24,7 +25,7 @@ export interface GeneratorProgramOptions {
 /** Makes a program of a generator: its state is the journal. */
 export function generatorProgram(
   options: GeneratorProgramOptions,
-): Pick<Program, 'begin' | 'advance' | 'asked' | 'timeline'> {
+): Pick<Program, 'begin' | 'advance' | 'asked' | 'timeline' | 'history' | 'restore'> {
   return {
     begin: (args, progress) => begin(options, args, progress),
     advance: (
@@ -35,6 +36,8 @@ export function generatorProgram(
     ): Promise<Outcome> => new Turn(options, state, runtime).take(answers, end),
     asked: (state) => Object.keys(decodeHead(state.head).asked),
     timeline,
+    history: historyOf,
+    restore: stateOf,
   };
 }
 

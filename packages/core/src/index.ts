@@ -94,6 +94,7 @@ export type {
   TextContent,
 } from './client-step.ts';
 export type { Question, Route } from './routes.ts';
+export type { HistoryEntry, SagaHistory, TimelineEntry } from './history.ts';
 export { engineVersion } from './program.ts';
 export type {
   Awaitable,
@@ -106,8 +107,9 @@ export type {
   ProgramLimits,
   ProgramState,
   Runtime,
+  StepCall,
   StepEvent,
-  TimelineEntry,
+  StepGiven,
 } from './program.ts';
 export { assertJson, InvalidJson, type Json } from './json.ts';
 export { decode, encode, CodecError } from './codec.ts';

@@ -46,6 +46,7 @@ export class Marks {
       this.#mark('b', path, 'compensate', { text: encode([work.bound.name, work.bound.args]), passed });
     } else {
       passed();
+      if (!this.#journal.replaying) this.#runtime.observe({ type: 'passed', kind: 'compensate', path });
     }
   }
 
@@ -83,7 +84,9 @@ export class Marks {
     else if (journal.replaying) throw mismatchOf(journal, [{ kind, path, fingerprint: 0 }]);
     // Before it is recorded: where the journal is full it holds nevertheless, for what is undone then.
     passed?.();
-    if (!recorded) journal.append({ letter, path, fingerprint: 0, ...(text === undefined ? {} : { text }) });
+    if (recorded) return;
+    journal.append({ letter, path, fingerprint: 0, ...(text === undefined ? {} : { text }) });
+    this.#runtime.observe({ type: 'passed', kind, path });
   }
 }
 

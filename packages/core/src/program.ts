@@ -7,6 +7,7 @@ import type {
   SampleResult,
 } from './client-step.ts';
 import type { LogLevel } from './command-spec.ts';
+import type { SagaHistory, TimelineEntry } from './history.ts';
 import type { Json } from './json.ts';
 import type { Question, Route } from './routes.ts';
 import type { Schema } from './standard-schema.ts';
@@ -106,9 +107,45 @@ export interface Runtime {
   log(level: LogLevel, data: Json): void;
   /** What happens while the turn runs: for traces and tests. */
   observe(event: StepEvent): void;
+  /**
+   * Gets the state with which a saga ends, which nobody keeps: for recordings. Not called where replay of it would not
+   * come to the same end, since what ended the saga stands in no journal.
+   */
+  readonly ended?: (state: ProgramState) => void;
+  /**
+   * Runs the code of a step, an undo or a poll in the engine's place: for tests, which look on, put something else there,
+   * or let it fail. What it returns or throws is what the code returned or threw. Default: `call.run(call.step)`.
+   */
+  readonly perform?: (call: StepCall) => unknown;
   /** Advice for the author. Undefined outside development: what it takes to find is not free. */
   readonly warn: ((message: string) => void) | undefined;
   readonly limits: ProgramLimits;
+}
+
+/** What the code of a step is given. */
+export interface StepGiven {
+  /** Whatever the host's caller passes to server steps. */
+  readonly context: unknown;
+  readonly signal: AbortSignal;
+  /** From 1. */
+  readonly attempt: number;
+  /** The step's `input`. */
+  readonly input?: unknown;
+  /** Not there for a poll, which changes nothing. */
+  readonly idempotencyKey?: string;
+  /** Of an undo: the idempotency key of the step it undoes. */
+  readonly stepKey?: string;
+}
+
+/** One call of an author's code. */
+export interface StepCall {
+  readonly kind: 'step' | 'poll';
+  readonly path: string;
+  /** Of an undo: the path of the step it undoes, and behind it, where it has steps of its own, their path. */
+  readonly undoes: string | undefined;
+  readonly step: StepGiven;
+  /** The author's code. */
+  readonly run: (step: StepGiven) => unknown;
 }
 
 /** What sampling at the host gets to work with. */
@@ -131,7 +168,8 @@ export interface ProgramLimits {
 
 /** Something that happened to a step in this turn. Never carries values. */
 export interface StepEvent {
-  readonly type: 'started' | 'succeeded' | 'failed' | 'retrying' | 'answered' | 'asked';
+  /** `passed`: a pivot, or a registered undo. */
+  readonly type: 'started' | 'succeeded' | 'failed' | 'retrying' | 'answered' | 'asked' | 'passed';
   readonly kind: string;
   readonly path: string;
   /** The attempt, from 1, of a server step. */
@@ -191,16 +229,6 @@ export type Outcome =
       readonly ignored: readonly IgnoredAnswer[];
     };
 
-/** One line of a saga's history, for operators: no values. */
-export interface TimelineEntry {
-  readonly kind: string;
-  readonly path: string;
-  /** What became of the step: `done`, `failed`, `declined`, … */
-  readonly outcome: string;
-  /** Bytes of its value in the journal, before compression. */
-  readonly bytes: number;
-}
-
 /**
  * A saga as a host sees it: something that starts from arguments and advances by answers. `saga(…)` makes one from
  * a generator; a machine can be one as well.
@@ -247,6 +275,10 @@ export interface Program {
   asked(state: ProgramState): readonly string[];
   /** What a state says happened so far. */
   timeline(state: ProgramState): readonly TimelineEntry[];
+  /** The same with its values, answers and results included: for recordings, never for logs. */
+  history?(state: ProgramState): SagaHistory;
+  /** The state of a saga with that history: what replay finds in it is what it was given. */
+  restore?(history: SagaHistory): ProgramState;
 }
 
 /** Ends a saga from outside and undoes what it did: it was cancelled, or cannot be kept. */

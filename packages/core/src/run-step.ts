@@ -2,6 +2,7 @@ import { encode } from './codec.ts';
 import type { StepSpec } from './command-spec.ts';
 import { OutcomeUnknown, StepError, toStepErrorData } from './errors.ts';
 import type { Task } from './fiber.ts';
+import { performed } from './performed.ts';
 import type { Runtime } from './program.ts';
 import { delayAfter } from './retry.ts';
 import { undoMark } from './undo.ts';
@@ -141,17 +142,19 @@ async function runOnce(
   runtime: Runtime,
   outer: AbortSignal,
 ): Promise<unknown> {
+  const input: unknown = task.input === undefined ? undefined : JSON.parse(task.input);
+  const work = async (signal: AbortSignal): Promise<unknown> =>
+    performed(runtime, 'step', task.path, spec.run, { ...facts, input, context: runtime.context, signal });
+  const { timeout } = spec;
+  // Without a timeout there is nothing that ends an attempt alone: a signal of its own would cost more than the rest.
+  if (timeout === undefined) return await work(outer);
   const attempt = new AbortController();
   const settled = new AbortController();
   const abort = (): void => attempt.abort(outer.reason);
   if (outer.aborted) abort();
   outer.addEventListener('abort', abort, { once: true });
+  const working = work(attempt.signal);
   try {
-    const input: unknown = task.input === undefined ? undefined : JSON.parse(task.input);
-    const context = { ...facts, input, context: runtime.context, signal: attempt.signal };
-    const work = (async () => spec.run(context as never))();
-    const { timeout } = spec;
-    if (timeout === undefined) return await work;
     const timer = runtime.sleep(timeout, settled.signal).then(() => {
       if (settled.signal.aborted) return undefined;
       const error = new StepError(task.path, {
@@ -162,7 +165,7 @@ async function runOnce(
       attempt.abort(error);
       throw error;
     });
-    return await Promise.race([work, timer]);
+    return await Promise.race([working, timer]);
   } finally {
     settled.abort();
     outer.removeEventListener('abort', abort);

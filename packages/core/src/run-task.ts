@@ -3,7 +3,8 @@ import { decode, encode } from './codec.ts';
 import type { CallSpec, PollSpec } from './command-spec.ts';
 import type { Task } from './fiber.ts';
 import type { NewEntry } from './journal.ts';
-import type { Runtime } from './program.ts';
+import { performed } from './performed.ts';
+import type { Runtime, StepGiven } from './program.ts';
 import { encodeError, runStep } from './run-step.ts';
 import { validate } from './standard-schema.ts';
 
@@ -39,7 +40,7 @@ async function run(task: Task, runtime: Runtime, signal: AbortSignal): Promise<T
     case 'stepKey':
       return end('r', encode(await runtime.idempotencyKey(spec.path, spec.key, 'do')));
     case 'poll':
-      return await ask(spec, runtime, signal, task.asked + 1);
+      return await ask(spec, path, runtime, { context: runtime.context, signal, attempt: task.asked + 1 });
     case 'call':
       return await parseArguments(spec);
     case 'elicit':
@@ -60,8 +61,8 @@ function end(letter: NewEntry['letter'], text: string): TaskEnd {
   return { entry: { letter, text }, value: decode(text) };
 }
 
-async function ask(spec: PollSpec, runtime: Runtime, signal: AbortSignal, attempt: number): Promise<TaskEnd> {
-  const answer = await spec.ask({ context: runtime.context, signal, attempt } as never);
+async function ask(spec: PollSpec, path: string, runtime: Runtime, step: StepGiven): Promise<TaskEnd> {
+  const answer = await performed(runtime, 'poll', path, spec.ask, step);
   return answer === undefined ? { entry: undefined, value: undefined } : end('P', encode(answer));
 }
 

@@ -207,6 +207,7 @@ export class Turn implements ExecutionEvents {
     const { ignored, reasons, accepted } = this.#answers;
     if (end !== undefined) {
       this.#warnOfFloats();
+      this.#tellEnd();
       if ('result' in end) return { status: 'completed', result: end.result, ignored };
       if ('error' in end) return { status: 'failed', error: end.error, ...report, ignored };
       const told = { progress: this.#progress, accepted, ignored };
@@ -222,6 +223,17 @@ export class Turn implements ExecutionEvents {
       head: { turn: turn + 1, input, progress: this.#progress, mismatch: this.#mismatch },
       accepted,
       ignored,
+    });
+  }
+
+  /** An end that its journal leads to again can be looked at later. */
+  #tellEnd(): void {
+    if (!this.#due.canSuspend || this.#mismatch !== undefined) return;
+    const { turn, input } = this.#head;
+    const head = { turn: turn + 1, input, progress: this.#progress, mismatch: undefined };
+    this.runtime.ended?.({
+      ...this.#journal.texts(),
+      head: encodeHead({ ...head, asked: {}, waits: {} }),
     });
   }
 

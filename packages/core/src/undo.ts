@@ -127,10 +127,11 @@ function* undoOne(undo: Undo, work: UndoWork): Steps<void> {
     yield* command<unknown>({ kind: 'scope', id, steps });
     return;
   }
+  // Each attempt has a context of its own: it is added to, not copied, so that who watches it sees what is read.
   const run =
     work.kind === 'function'
-      ? (context: object) => notAGenerator(work.run({ ...context, ...undo.facts() } as never))
-      : (context: object) => work.bound.run({ ...context, args: work.bound.args } as never);
+      ? (context: object) => notAGenerator(work.run(Object.assign(context, undo.facts()) as never))
+      : (context: object) => work.bound.run(Object.assign(context, { args: work.bound.args }) as never);
   yield* command<void>({
     kind: 'step',
     id,

@@ -1,4 +1,3 @@
-import { sleep } from '../host/sleep.ts';
 import type { DialectTraits } from '../host/dialect-traits.ts';
 import type { Dialect } from './dialect.ts';
 
@@ -22,7 +21,7 @@ export const atOnce: Dialect = {
     let turn = await host.start(saga.name, args, caller, { method, traits });
     while (turn.status === 'suspended') {
       // oxlint-disable-next-line no-await-in-loop -- each turn follows from the one before
-      await sleep(turn.retryAfterMs ?? 0, signal);
+      await host.settings.sleep(turn.retryAfterMs ?? 0, signal);
       // oxlint-disable-next-line no-await-in-loop -- each turn follows from the one before
       turn = await host.resume(turn.token, [], caller, { methods: [method], traits });
     }

@@ -1,5 +1,6 @@
 import { TurnAborted, type ClientStep, type Json } from '@mcp-saga/core';
 import { toJson, type StepAnswer } from '../host/answers.ts';
+import type { HostSettings } from '../host/host-options.ts';
 import { sleep } from '../host/sleep.ts';
 import type { SuspendedTurn } from '../host/turn.ts';
 import type { ClientCall } from './dialect.ts';
@@ -31,16 +32,15 @@ interface OpenQuestion {
 export class OpenQuestions {
   readonly #call: ClientCall;
   readonly #clock: () => number;
+  readonly #sleep: HostSettings['sleep'];
   readonly #signal: AbortSignal;
   readonly #open = new Map<string, OpenQuestion>();
   readonly #tries = new Map<string, number>();
 
-  /**
-   * @param clock - milliseconds since the epoch
-   */
-  constructor(call: ClientCall, clock: () => number) {
+  constructor(call: ClientCall, { clock, sleep: wait }: Pick<HostSettings, 'clock' | 'sleep'>) {
     this.#call = call;
     this.#clock = clock;
+    this.#sleep = wait;
     this.#signal = call.caller.signal ?? new AbortController().signal;
   }
 
@@ -59,7 +59,7 @@ export class OpenQuestions {
     const questions = steps.map((step) => this.#ask(step, sagaId, expiresAt));
     for (const [stepId, question] of this.#open)
       if (!questions.includes(question)) this.#withdraw(stepId, question);
-    if (steps.length === 0) await sleep(retryAfterMs, this.#signal);
+    if (steps.length === 0) await this.#sleep(retryAfterMs, this.#signal);
     else await this.#answered(questions, due);
     if (this.#signal.aborted) throw new TurnAborted(this.#signal.reason);
     return questions.flatMap(({ answer }) => {

@@ -19,7 +19,7 @@ export const push: Dialect = {
   answer: async (host, call) => {
     const { saga, args, method, caller } = call;
     const traits = traitsOf(host, call);
-    const questions = new OpenQuestions(call, host.settings.clock);
+    const questions = new OpenQuestions(call, host.settings);
     try {
       let turn = await host.start(saga.name, args, caller, { method, traits });
       while (turn.status === 'suspended') {

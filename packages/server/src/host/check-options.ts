@@ -25,6 +25,7 @@ const known: { readonly [name in keyof SagaHostOptions]-?: true } = {
   limits: true,
   hooks: true,
   clock: true,
+  sleep: true,
   environment: true,
   sealing: true,
 };

@@ -18,6 +18,7 @@ import { guardedHooks, rejectionReporter, type HostHooks } from './hooks.ts';
 import { defaultLadder, type Ladder } from './ladder.ts';
 import { resolveHostLimits, type HostLimits } from './limits.ts';
 import { Registry } from './registry.ts';
+import { sleep } from './sleep.ts';
 
 /** Facts by which a host decides whether a turn may run. */
 export interface AdmissionFacts {
@@ -103,6 +104,8 @@ export interface SagaHostOptions {
   readonly hooks?: HostHooks;
   /** Milliseconds since the epoch. Default `Date.now`. */
   readonly clock?: () => number;
+  /** Waits: resolves after so many milliseconds, or at once when the signal aborts. Default: a timer. */
+  readonly sleep?: (ms: number, signal: AbortSignal) => Promise<void>;
   /**
    * Default: NODE_ENV. `development` and `test` allow ephemeral keys; `development` shows errors in the console;
    * `production` switches advice off that costs time to find.
@@ -141,6 +144,7 @@ export interface HostSettings {
   readonly limits: HostLimits;
   readonly hooks: Required<HostHooks>;
   readonly clock: () => number;
+  readonly sleep: NonNullable<SagaHostOptions['sleep']>;
   /** Whether advice is given that costs time to find. */
   readonly advises: boolean;
   readonly warn: (message: string) => void;
@@ -189,6 +193,7 @@ export function toHostSettings(options: SagaHostOptions): HostSettings {
     limits,
     hooks,
     clock,
+    sleep: options.sleep ?? sleep,
     advises: environment !== 'production',
     warn,
     reject: rejectionReporter(hooks.onReject, clock),

@@ -6,7 +6,6 @@ import type { HostSettings } from './host-options.ts';
 import { isAccepted, routeOf } from './ladder.ts';
 import type { TurnRequest } from './run-turn.ts';
 import { checkedResult } from './result.ts';
-import { sleep } from './sleep.ts';
 
 // As much of a SHA-256 as a question needs to be told from another: 96 bits.
 const digestLength = 16;
@@ -48,7 +47,7 @@ export function turnRuntime(
     signal: caller.signal ?? new AbortController().signal,
     now: settings.clock,
     random: Math.random,
-    sleep,
+    sleep: settings.sleep,
     deadline,
     idempotencyKey: async (path, key, direction) => {
       // A key of its own is told from none: an empty part stands for "no key", and keys are never empty.

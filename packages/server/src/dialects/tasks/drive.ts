@@ -97,7 +97,7 @@ async function waited(task: StoredTaskRef): Promise<boolean> {
   const { due } = record;
   if (due === undefined || due > clock() + maxHold) return false;
   const began = clock();
-  await sleep(due - began, new AbortController().signal);
+  await task.settings.sleep(due - began, new AbortController().signal);
   // With a clock that stands still, nothing would ever be due.
   return clock() > began;
 }

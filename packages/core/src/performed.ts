@@ -1,0 +1,20 @@
+import type { Runtime, StepCall, StepGiven } from './program.ts';
+import { undoMark } from './undo.ts';
+
+/** Runs the code of a step or a poll, or has the runtime run it. */
+export function performed(
+  runtime: Pick<Runtime, 'perform'>,
+  kind: StepCall['kind'],
+  path: string,
+  code: (step: never) => unknown,
+  step: StepGiven,
+): unknown {
+  const run = code as StepCall['run'];
+  if (runtime.perform === undefined) return run(step);
+  return runtime.perform({ kind, path, undoes: undoneBy(path), step, run });
+}
+
+/** What an undo undoes: `~charge` the step `charge`; `~charge/look` is a step of that undo. */
+function undoneBy(path: string): string | undefined {
+  return path.startsWith(undoMark) ? path.slice(undoMark.length) : undefined;
+}

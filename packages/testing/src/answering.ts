@@ -1,0 +1,121 @@
+import type { ClientStep, Json, StepAnswer } from '@mcp-saga/server';
+import { SagaTestError } from './errors.ts';
+import { describeForm, formOf } from './form-content.ts';
+import type { Question } from './ids.ts';
+import { kindOfStep, messageOf } from './question-text.ts';
+import type { Rule } from './rules.ts';
+import { show } from './show.ts';
+import { noteOn, type Stage } from './stage.ts';
+import { unanswered } from './unanswered.ts';
+
+/** Answers of nobody's: for questions a script does not foresee. */
+export type Improvise = (question: ClientStep) => StepAnswer | undefined;
+
+// A function may be told why its answer was not accepted, and try again.
+const maxTries = 5;
+
+/**
+ * Answers a question as the script says.
+ *
+ * @throws SagaTestError `unanswered`, `answer_not_accepted`, `not_deterministic`
+ */
+export async function answerTo(stage: Stage, saga: string, step: ClientStep): Promise<StepAnswer> {
+  const { stepId } = step;
+  const before = stage.answered.get(stepId) ?? 0;
+  stage.answered.set(stepId, before + 1);
+  const played = stage.playback?.answers.get(stepId)?.[before];
+  return noteOn(stage.tape.answers, stepId, played ?? (await answerByRule(stage, saga, step, before)));
+}
+
+async function answerByRule(
+  stage: Stage,
+  saga: string,
+  step: ClientStep,
+  before: number,
+): Promise<StepAnswer> {
+  const { stepId, reason } = step;
+  const rule = stage.rules.find(kindsFor(step), stepId);
+  const given = rule === undefined ? undefined : 'answer' in rule ? rule.answer : undefined;
+  const mayTryAgain = typeof given === 'function' || (rule === undefined && stage.improvise !== undefined);
+  if (reason !== undefined && (!mayTryAgain || before >= maxTries)) throw notAccepted(saga, step, given);
+  if (rule === undefined) {
+    const improvised = stage.improvise?.(step);
+    if (improvised !== undefined) return improvised;
+    throw unanswered(saga, step, answeredIds(stage.rules.all));
+  }
+  const question: Question = { id: stepId, message: messageOf(step), params: step.params, before, reason };
+  const answer: unknown =
+    typeof given === 'function' ? await (given as (q: Question) => unknown)(question) : given;
+  return answerOf(step, rule, answer);
+}
+
+/** The questions a script answers, by id. */
+function answeredIds(rules: readonly Rule[]): readonly string[] {
+  const ids = rules.flatMap((rule) =>
+    rule.kind === 'answer' || rule.kind === 'refuse' || rule.kind === 'sample' || rule.kind === 'roots'
+      ? [rule.id]
+      : [],
+  );
+  return [...new Set(ids)];
+}
+
+type AnsweringRule = Extract<Rule, { readonly kind: ReturnType<typeof kindsFor>[number] }>;
+
+function kindsFor({
+  type,
+}: ClientStep): readonly ('answer' | 'refuse' | 'sample' | 'roots' | 'clientError')[] {
+  switch (type) {
+    case 'elicitation':
+      return ['answer', 'refuse', 'clientError'];
+    case 'sampling':
+      return ['sample', 'clientError'];
+    case 'roots':
+      return ['roots', 'clientError'];
+  }
+}
+
+/** What a client sends for a rule. */
+export function answerOf(step: ClientStep, rule: AnsweringRule, given: unknown): StepAnswer {
+  const { stepId } = step;
+  switch (rule.kind) {
+    case 'refuse':
+      return { stepId, result: { action: rule.action } };
+    case 'clientError':
+      return { stepId, error: { code: -32603, message: rule.message } };
+    case 'roots':
+      return { stepId, result: { roots: rule.roots as unknown as Json } };
+    case 'sample':
+      return {
+        stepId,
+        result: (typeof given === 'string'
+          ? { role: 'assistant', model: 'test', content: { type: 'text', text: given } }
+          : given) as Json,
+      };
+    case 'answer': {
+      const url = kindOfStep(step) === 'elicitUrl';
+      return { stepId, result: { action: 'accept', ...(url ? {} : { content: given as Json }) } };
+    }
+  }
+}
+
+function notAccepted(saga: string, step: ClientStep, given: unknown): SagaTestError {
+  const { stepId, reason = '' } = step;
+  if (reason.startsWith('the question has changed')) {
+    return new SagaTestError(
+      'not_deterministic',
+      `The saga '${saga}' asks '${stepId}' otherwise in each turn, so its answer was never used. What it asks is made of ` +
+        'something that varies between two replays: the time, randomness, the order of an object from outside, a ' +
+        'global. Read the time with yield* now(), randomness with yield* random(), everything else in a step, which ' +
+        'is journalled.\n\nNow it asks:\n\n' +
+        indented(messageOf(step)),
+    );
+  }
+  const form = formOf(step.params);
+  const asks = form === undefined ? '' : `\n\nIt asks for:\n\n${describeForm(form).map(indented).join('\n')}`;
+  return new SagaTestError(
+    'answer_not_accepted',
+    `The answer to '${stepId}' was not accepted: ${reason}.\n\nThe script answers:\n\n${indented(show(given))}${asks}`,
+  );
+}
+
+const indented = (text: string): string => text.replaceAll(/^/gm, '    ');

@@ -1,0 +1,20 @@
+/** What a test kit error is about. */
+export type TestErrorCode =
+  | 'unanswered'
+  | 'answer_not_accepted'
+  | 'not_deterministic'
+  | 'replay_mismatch'
+  | 'floating'
+  | 'script'
+  | 'violated';
+
+/** The kit cannot go on, or has found something: the message says what, and what to do about it. */
+export class SagaTestError extends Error {
+  readonly code: TestErrorCode;
+
+  constructor(code: TestErrorCode, message: string, options?: { readonly cause?: unknown }) {
+    super(message, options);
+    this.name = 'SagaTestError';
+    this.code = code;
+  }
+}

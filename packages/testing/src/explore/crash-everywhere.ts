@@ -1,0 +1,171 @@
+import { isDeepStrictEqual } from 'node:util';
+import { show } from '../show.ts';
+import type { Effect } from '../ledger.ts';
+import type { Rule } from '../rules.ts';
+import type { Script, TestSaga } from '../test-saga.ts';
+import {
+  assertNothingFound,
+  explored,
+  isHarmless,
+  judged,
+  scriptOf,
+  type Case,
+  type Explored,
+  type ExploreOptions,
+  type ExploreReport,
+  type Finding,
+} from './exploration.ts';
+
+/** How crashes are judged. */
+export interface CrashOptions extends ExploreOptions {
+  /**
+   * A client that loses the response to its first request has no token yet: it calls anew, with new idempotency keys, and
+   * what ran before the first token happens twice. `accept`: that does no harm. Default `refuse`.
+   */
+  readonly firstRequest?: 'accept' | 'refuse';
+}
+
+/**
+ * Lets the process die before and after the effect of each step and undo, and loses the response of each turn; the client
+ * sends its request again. Holds against the saga: another result, other effects, an effect that is done twice because it
+ * was not given its idempotency key, a step that runs again although its token had reached the client.
+ *
+ * First all of it in one run, which dies at one place after the other; and only where that finds something, place by place.
+ *
+ * @throws SagaTestError `violated`: the smallest case, as a script to paste
+ */
+export async function crashEverywhere(script: Script, options: CrashOptions = {}): Promise<ExploreReport> {
+  const test = scriptOf(script);
+  const baseline = await explored(test);
+  await options.check?.(baseline.run);
+  const cases = casesOf(test, baseline);
+  const judge = (crashed: Explored): string | undefined => differenceOf(baseline, crashed, options);
+  const sweep = await judged(sweepOf(test, baseline), options, judge);
+  if (sweep === undefined) return { cases: cases.length };
+  const findings: Finding[] = [];
+  for (const each of cases) {
+    // oxlint-disable-next-line no-await-in-loop -- one case after the other: they may share fakes
+    const finding = await judged(each, options, judge);
+    if (finding !== undefined) findings.push(finding);
+  }
+  assertNothingFound(findings.length === 0 ? [sweep] : findings, cases.length);
+  return { cases: cases.length };
+}
+
+function casesOf(test: TestSaga, { run, stage }: Explored): readonly Case[] {
+  const cases: Case[] = [];
+  for (const [id, runs] of stage.runs) {
+    for (let n = 1; n <= runs; n += 1) {
+      for (const when of ['before', 'after'] as const) {
+        const nth = runs === 1 ? '' : `, run ${n}`;
+        cases.push({
+          when: `When the process dies ${when} ${nameOf(id)}${nth}`,
+          test: test.with({ kind: 'crash', id, when, run: n }),
+        });
+      }
+    }
+  }
+  for (let turn = 1; turn <= run.points.length + 1; turn += 1) {
+    cases.push({
+      when: `When the response of turn ${turn} is lost`,
+      test: test.with({ kind: 'loseResponse', turn }),
+    });
+  }
+  return cases;
+}
+
+/**
+ * One run that dies at every place: the code of a step is run once more for each time it died there. To die before a step
+ * is to die after the one before it, where that one is of the same request and had nothing beside it.
+ */
+function sweepOf(test: TestSaga, { run, stage }: Explored): Case {
+  const rules: Rule[] = [];
+  for (const [id, runs] of stage.runs) {
+    let died = 0;
+    for (let n = 1; n <= runs; n += 1) {
+      if (stage.fresh.has(`${id} ${n}`)) rules.push({ kind: 'crash', id, when: 'before', run: (died += 1) });
+      rules.push({ kind: 'crash', id, when: 'after', run: (died += 1) });
+    }
+  }
+  for (let turn = 1; turn <= run.points.length + 1; turn += 1) rules.push({ kind: 'loseResponse', turn });
+  return { when: 'When the process dies at every place, one after the other', test: test.with(...rules) };
+}
+
+function differenceOf(baseline: Explored, crashed: Explored, options: CrashOptions): string | undefined {
+  return (
+    repeatedBeforeToken(crashed, options) ??
+    repeated(baseline, crashed, options) ??
+    differentEnd(baseline, crashed) ??
+    differentEffects(baseline, crashed)
+  );
+}
+
+function differentEnd({ run }: Explored, { run: other, stage }: Explored): string | undefined {
+  if (other.status !== run.status) return `it ${other.status}, and without that it ${run.status}.`;
+  // New idempotency keys and a new saga id may stand in the result.
+  if (stage.restarts === 0 && !isDeepStrictEqual(other.result, run.result)) {
+    return `it returns ${show(other.result)}, and without that ${show(run.result)}. Does it keep something in a variable outside of its body?`;
+  }
+  for (const what of ['compensated', 'residue'] as const) {
+    if (isDeepStrictEqual(other[what], run[what])) continue;
+    return `what was ${what === 'residue' ? 'left' : 'undone'} is ${show(other[what])}, and without that ${show(run[what])}.`;
+  }
+  return undefined;
+}
+
+function repeatedBeforeToken({ stage }: Explored, options: CrashOptions): string | undefined {
+  if (stage.restarts === 0 || options.firstRequest === 'accept') return undefined;
+  const twice = stage.ledger.effects.filter(({ id, turns }) => turns[0] === 1 && !isHarmless(id, options));
+  const [first] = twice;
+  if (first === undefined) return undefined;
+  return (
+    `${nameOf(first.id)} happens twice. It runs in the first request, before the client has a token: the client can only ` +
+    'call anew, which is a new saga with new idempotency keys. Hand out a token first: commitFirst: true in the options of ' +
+    'the saga, or a question or checkpoint() before it. If to do it twice does no harm, say so: ' +
+    `{ harmless: ['${first.id}'] }, or { firstRequest: 'accept' } for all of them.`
+  );
+}
+
+function differentEffects({ stage }: Explored, { stage: other }: Explored): string | undefined {
+  const known = new Set(stage.ledger.effects.map(({ id }) => id));
+  const found = new Set(other.ledger.effects.map(({ id }) => id));
+  const added = [...found].find((id) => !known.has(id));
+  if (added !== undefined) return `it does ${nameOf(added)}, which it does not do without that.`;
+  const missing = [...known].find((id) => !found.has(id));
+  return missing === undefined ? undefined : `it never does ${nameOf(missing)}.`;
+}
+
+function repeated(baseline: Explored, { stage }: Explored, options: CrashOptions): string | undefined {
+  const before = new Map(baseline.stage.ledger.effects.map((effect) => [effect.key, effect]));
+  for (const effect of stage.ledger.effects) {
+    const known = before.get(effect.key);
+    if (isHarmless(effect.id, options) || effect.runs <= (known?.runs ?? 1)) continue;
+    const turns = new Set(effect.turns).size;
+    if (turns > new Set(known?.turns).size && known !== undefined) {
+      return `${nameOf(effect.id)} runs again in turn ${effect.turns.at(-1)}, though the client had a token behind it.`;
+    }
+    const careless = carelessly(effect);
+    if (careless !== undefined) return careless;
+  }
+  return undefined;
+}
+
+/** What is wrong with an effect that was done more than once under its key. */
+export function carelessly({ id, took, standIn, runs }: Effect): string | undefined {
+  if (took || standIn || runs < 2) return undefined;
+  const undo = id.startsWith('~');
+  const example = undo
+    ? '({ result, idempotencyKey }) => bank.refund(result.id, idempotencyKey)'
+    : '(step) => bank.charge(amount, step.idempotencyKey)';
+  const once = undo ? '' : 'Where the provider knows no keys, use once: true, which needs a guard. ';
+  return (
+    `${nameOf(id)} happens ${runs} times, and its code never looks at its idempotency key, so that nobody can tell the second ` +
+    `time from the first. Send idempotencyKey along: ${example}. ${once}If it only reads, or to repeat it does no harm, say ` +
+    `so: { harmless: ['${id}'] }.`
+  );
+}
+
+/** A step or an undo, as a sentence has it. */
+export function nameOf(id: string): string {
+  return id.startsWith('~') ? `the undo of '${id.slice(1)}'` : `'${id}'`;
+}

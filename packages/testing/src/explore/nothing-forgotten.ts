@@ -1,0 +1,62 @@
+import type { Explored, ExploreOptions } from './exploration.ts';
+import { isHarmless } from './exploration.ts';
+
+/** An effect that happened, or may have. */
+interface Happened {
+  readonly id: string;
+  readonly sure: boolean;
+}
+
+/**
+ * What is wrong with the end of a saga that failed: an effect that was neither undone nor named as residue, or undos in
+ * another order than last first. Behind a pivot nothing has to be undone.
+ */
+export function forgotten({ run }: Explored, options: ExploreOptions): string | undefined {
+  if (run.status !== 'failed') return undefined;
+  const named = new Set([...run.compensated, ...run.residue]);
+  const happened = happenedIn(run.trace);
+  const left = happened.find(({ id }) => !named.has(id) && !isHarmless(id, options));
+  if (left !== undefined) {
+    return left.sure
+      ? `'${left.id}' happened, the saga failed, and nothing undoes it. Give the step compensate: ({ result, idempotencyKey }) => …; ` +
+          `where nothing has to be undone, say so: { harmless: ['${left.id}'] }; where there is no way back, yield* pivot(…).`
+      : `nobody knows whether '${left.id}' happened, the saga failed, and nobody is told. Give the step compensateUnknown: ` +
+          `({ stepKey, idempotencyKey }) => …, or at least compensate, so that it is named as residue; where that does not ` +
+          `matter, say so: { harmless: ['${left.id}'] }.`;
+  }
+  const order = happened.map(({ id }) => id).toReversed();
+  const places = run.compensated.map((id) => order.indexOf(id)).filter((place) => place !== -1);
+  const outOfOrder = places.some((place, index) => index > 0 && place < (places[index - 1] as number));
+  return outOfOrder
+    ? `it was undone in the order ${run.compensated.join(', ')}, and not last first: ${order.join(', ')}.`
+    : undefined;
+}
+
+/** The effects of a run that have to be undone, or to be named, in the order they happened. */
+function happenedIn(trace: Explored['run']['trace']): readonly Happened[] {
+  const list: Happened[] = [];
+  let past = false;
+  for (const entry of trace) {
+    if (entry.type === 'passed' && entry.kind === 'pivot') {
+      past = true;
+      list.length = 0;
+    } else if (past) {
+      continue;
+    } else if (entry.type === 'passed') {
+      // An undo that was registered by itself stands for what was done before it.
+      list.pop();
+    } else if (entry.type === 'ran' && !entry.id.startsWith('~')) {
+      const open = list.findIndex(({ id }) => id === entry.id);
+      if (open !== -1) list.splice(open, 1);
+      list.push({ id: entry.id, sure: true });
+    } else if (entry.type === 'failed' && isUnknown(entry.error) && !list.some(({ id }) => id === entry.id)) {
+      list.push({ id: entry.id, sure: false });
+    }
+  }
+  return list;
+}
+
+function isUnknown(error: unknown): boolean {
+  const { name, code } = Object(error) as { readonly name?: unknown; readonly code?: unknown };
+  return code === 'timeout' || code === 'outcome_unknown' || name === 'AbortError' || name === 'TimeoutError';
+}

@@ -1,0 +1,102 @@
+import type { ClientStep } from '@mcp-saga/server';
+import { SagaTestError } from '../errors.ts';
+import { edgesOf } from '../form-edges.ts';
+import { formOf, type Content } from '../form-content.ts';
+import type { Rule } from '../rules.ts';
+import type { Script, TestSaga } from '../test-saga.ts';
+import {
+  assertNothingFound,
+  explored,
+  judged,
+  scriptOf,
+  type Case,
+  type Explored,
+  type ExploreOptions,
+  type ExploreReport,
+  type Finding,
+} from './exploration.ts';
+import { forgotten } from './nothing-forgotten.ts';
+import { programmingError } from './programming-error.ts';
+
+/**
+ * Has each question declined, dismissed, and answered at the edges of its schema: smallest, largest, empty, longest, each
+ * choice, left out; and a model say nothing, or fail. Where the saga fails then, every effect must be undone or be named as
+ * residue; it must never fail by a slip of its own code. Answers that the schema does not take are passed over.
+ *
+ * @throws SagaTestError `violated`: the smallest case, as a script to paste
+ */
+export async function refuseEverywhere(script: Script, options: ExploreOptions = {}): Promise<ExploreReport> {
+  const test = scriptOf(script);
+  const baseline = await explored(test);
+  const cases = casesOf(test, baseline);
+  const findings: Finding[] = [];
+  for (const each of cases) {
+    // oxlint-disable-next-line no-await-in-loop -- one case after the other: they may share fakes
+    const finding = await judged(
+      each,
+      options,
+      (refused) => forgotten(refused, options) ?? programmingError(refused, baseline),
+    );
+    if (finding !== undefined && !isNotTaken(finding)) findings.push(finding);
+  }
+  assertNothingFound(findings, cases.length);
+  return { cases: cases.length };
+}
+
+function isNotTaken({ cause }: Finding): boolean {
+  return cause instanceof SagaTestError && cause.code === 'answer_not_accepted';
+}
+
+function casesOf(test: TestSaga, baseline: Explored): readonly Case[] {
+  const asked = new Map<string, ClientStep>();
+  const answers = new Map<string, unknown>();
+  for (const point of baseline.run.points) {
+    for (const step of point.asked) asked.set(step.stepId, step);
+    for (const answer of point.answers) if ('result' in answer) answers.set(answer.stepId, answer.result);
+  }
+  return [...asked.values()].flatMap((step) =>
+    rulesFor(step, answers.get(step.stepId)).map(([how, rule], rank) => ({
+      when: `When '${step.stepId}' is ${how}`,
+      test: test.with(rule),
+      rank,
+    })),
+  );
+}
+
+function rulesFor(step: ClientStep, answer: unknown): readonly (readonly [string, Rule])[] {
+  const { type, stepId: id, params } = step;
+  switch (type) {
+    case 'elicitation': {
+      const form = formOf(params);
+      const { content } = Object(answer) as { readonly content?: Content };
+      const edges = form === undefined ? [] : edgesOf(form, content);
+      return [
+        ['declined', { kind: 'refuse', id, action: 'decline' }],
+        ['dismissed', { kind: 'refuse', id, action: 'cancel' }],
+        ...edges.map(
+          (edge) => [`answered with ${edge.what}`, { kind: 'answer', id, answer: edge.content }] as const,
+        ),
+      ];
+    }
+    case 'sampling':
+      return [
+        ['answered with nothing', { kind: 'sample', id, answer: '' }],
+        ['answered with an image', { kind: 'sample', id, answer: image }],
+        [
+          'not answered, but an error is',
+          { kind: 'clientError', id, message: 'The user rejected the request' },
+        ],
+      ];
+    case 'roots':
+      return [
+        ['answered with no root', { kind: 'roots', id, roots: [] }],
+        ['not answered, but an error is', { kind: 'clientError', id, message: 'No roots here' }],
+      ];
+  }
+}
+
+const image = {
+  role: 'assistant',
+  model: 'test',
+  content: { type: 'image', data: '', mimeType: 'image/png' },
+};

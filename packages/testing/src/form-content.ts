@@ -1,0 +1,101 @@
+import type { Json } from '@mcp-saga/server';
+
+/** One field of a form, as MCP writes it: what of it the kit reads. */
+export interface Field {
+  readonly type: 'string' | 'number' | 'integer' | 'boolean' | 'array';
+  readonly title?: string;
+  readonly description?: string;
+  readonly format?: 'email' | 'uri' | 'date' | 'date-time';
+  readonly minLength?: number;
+  readonly maxLength?: number;
+  readonly minimum?: number;
+  readonly maximum?: number;
+  readonly enum?: readonly string[];
+  readonly oneOf?: readonly { readonly const: string }[];
+  readonly items?: {
+    readonly enum?: readonly string[];
+    readonly anyOf?: readonly { readonly const: string }[];
+  };
+  readonly minItems?: number;
+  readonly maxItems?: number;
+}
+
+/** A form, as MCP writes it. */
+export interface Form {
+  readonly properties: { readonly [name: string]: Field };
+  readonly required: readonly string[];
+}
+
+/** What a user enters. */
+export type Content = { readonly [name: string]: Json };
+
+/** The form that a question's parameters hold; undefined for a question by URL. */
+export function formOf(params: { readonly [key: string]: Json }): Form | undefined {
+  const schema = params['requestedSchema'] as
+    | { readonly properties?: Form['properties']; readonly required?: readonly string[] }
+    | undefined;
+  if (schema === undefined) return undefined;
+  return { properties: schema.properties ?? {}, required: schema.required ?? [] };
+}
+
+/** The texts a field offers to choose from, or undefined where it is not a choice. */
+export function choicesOf(field: Field): readonly string[] | undefined {
+  const from = field.type === 'array' ? field.items : field;
+  if (from === undefined) return undefined;
+  const titled = 'oneOf' in from ? from.oneOf : 'anyOf' in from ? from.anyOf : undefined;
+  return from.enum ?? titled?.map((choice) => choice.const);
+}
+
+/** The simplest content a form takes: what is required, and no more. */
+export function simplestContent({ properties, required }: Form): Content {
+  return Object.fromEntries(
+    Object.entries(properties).flatMap(([name, field]) =>
+      required.includes(name) ? [[name, simplestValue(name, field)]] : [],
+    ),
+  );
+}
+
+const formatted = {
+  email: 'user@example.com',
+  uri: 'https://example.com',
+  date: '2030-01-31',
+  'date-time': '2030-01-31T12:00:00Z',
+} as const;
+
+/** The simplest value a field takes. */
+export function simplestValue(name: string, field: Field): Json {
+  const choices = choicesOf(field);
+  switch (field.type) {
+    case 'boolean':
+      return true;
+    case 'array':
+      return (choices ?? []).slice(0, field.minItems ?? 0);
+    case 'number':
+    case 'integer':
+      return Math.min(Math.max(1, field.minimum ?? 1), field.maximum ?? 1);
+    case 'string':
+      if (choices !== undefined) return choices[0] ?? '';
+      if (field.format !== undefined) return formatted[field.format];
+      return name.padEnd(field.minLength ?? 0, 'x').slice(0, field.maxLength ?? name.length + 64);
+  }
+}
+
+/** A form as a person reads it: one line for each field. */
+export function describeForm({ properties, required }: Form): readonly string[] {
+  return Object.entries(properties).map(([name, field]) => {
+    const choices = choicesOf(field);
+    const kind =
+      choices === undefined
+        ? (field.format ?? field.type)
+        : `${field.type === 'array' ? 'any' : 'one'} of ${choices.map((text) => JSON.stringify(text)).join(', ')}`;
+    const bounds = [
+      bound('from', field.minimum ?? field.minLength ?? field.minItems),
+      bound('to', field.maximum ?? field.maxLength ?? field.maxItems),
+    ].join('');
+    return `${name}${required.includes(name) ? '' : '?'}: ${kind}${bounds}`;
+  });
+}
+
+function bound(word: string, value: number | undefined): string {
+  return value === undefined ? '' : ` ${word} ${value}`;
+}

@@ -1,0 +1,79 @@
+import type { Json } from '@mcp-saga/server';
+import { choicesOf, simplestContent, type Content, type Field, type Form } from './form-content.ts';
+
+/** What a user may enter that is at the edge of what a form takes, and what of it is. */
+export interface Edge {
+  readonly what: string;
+  readonly content: Content;
+}
+
+// A text without a bound is taken to be this long by somebody, one day.
+const longText = 5_000;
+
+/**
+ * Contents at the edges of a form: each field in turn at its bounds, empty, longest, each choice; and what may be left out,
+ * left out.
+ *
+ * @param base - what the other fields hold
+ */
+export function edgesOf(form: Form, base: Content = simplestContent(form)): readonly Edge[] {
+  const edges: Edge[] = [];
+  for (const [name, field] of Object.entries(form.properties)) {
+    for (const [what, value] of edgeValues(field)) {
+      edges.push({ what: `${name}: ${what}`, content: { ...base, [name]: value } });
+    }
+    if (!form.required.includes(name) && name in base) {
+      const { [name]: _, ...without } = base;
+      edges.push({ what: `${name}: left out`, content: without });
+    }
+  }
+  return edges;
+}
+
+function edgeValues(field: Field): readonly (readonly [string, Json])[] {
+  const choices = choicesOf(field);
+  switch (field.type) {
+    case 'boolean':
+      return [
+        ['true', true],
+        ['false', false],
+      ];
+    case 'array': {
+      const all = (choices ?? []).slice(0, field.maxItems);
+      return [
+        ['fewest', (choices ?? []).slice(0, field.minItems ?? 0)],
+        ['most', all],
+      ];
+    }
+    case 'number':
+    case 'integer':
+      return numbers(field);
+    case 'string':
+      if (choices !== undefined) return choices.map((choice) => [JSON.stringify(choice), choice] as const);
+      return field.format === undefined ? texts(field) : [];
+  }
+}
+
+function numbers({ type, minimum, maximum }: Field): readonly (readonly [string, Json])[] {
+  const smallest = minimum ?? (type === 'integer' ? Number.MIN_SAFE_INTEGER : -1e308);
+  const largest = maximum ?? (type === 'integer' ? Number.MAX_SAFE_INTEGER : 1e308);
+  const edges: (readonly [string, Json])[] = [
+    ['smallest', smallest],
+    ['largest', largest],
+  ];
+  if (smallest < 0 && largest > 0) edges.push(['zero', 0]);
+  if (type === 'number' && smallest < 0.5 && largest > 0.5) edges.push(['a fraction', 0.5]);
+  return edges;
+}
+
+function texts({ minLength = 0, maxLength = longText }: Field): readonly (readonly [string, Json])[] {
+  const shortest = 'x'.repeat(minLength);
+  const edges: (readonly [string, Json])[] = [
+    [minLength === 0 ? 'empty' : 'shortest', shortest],
+    ['longest', 'x'.repeat(maxLength)],
+  ];
+  // Quotes, markup, a line break and what takes two code units, as far as there is room.
+  const odd = '"\'<b>\n😀 ñ';
+  if (maxLength >= odd.length) edges.push(['odd characters', odd.padEnd(minLength, 'x')]);
+  return edges;
+}

@@ -1,0 +1,175 @@
+import * as fc from 'fast-check';
+import type { ClientStep, Program } from '@mcp-saga/server';
+import { answerOf } from './answering.ts';
+import { SagaTestError } from './errors.ts';
+import { carelessly } from './explore/crash-everywhere.ts';
+import { isHarmless, type Explored } from './explore/exploration.ts';
+import { forgotten } from './explore/nothing-forgotten.ts';
+import { formArbitrary } from './form-arbitrary.ts';
+import { formOf } from './form-content.ts';
+import type { StandIn } from './ids.ts';
+import { kindOfStep } from './question-text.ts';
+import type { Rule } from './rules.ts';
+import type { SagaRun } from './saga-run.ts';
+import { scriptSource } from './source.ts';
+import { Stage } from './stage.ts';
+import type { TestSagaOptions } from './test-options.ts';
+import { TestSaga } from './test-saga.ts';
+
+/** What a property draws from. */
+export interface SagaPropertyOptions<W> extends Omit<TestSagaOptions, 'input' | 'context' | 'before'> {
+  /** The arguments. Default: none. */
+  readonly input?: fc.Arbitrary<unknown>;
+  /** Makes the world that the saga acts on: anew for each run. */
+  readonly world?: () => W;
+  /** The `context` of steps, made of the world. */
+  readonly context?: (world: W) => unknown;
+  /** What stands in for steps, made of the world. */
+  readonly steps?: (world: W) => { readonly [id: string]: StandIn<unknown> };
+  /** What questions are answered, by id: contents of forms, or what models say. Default: made of the schema of the form. */
+  readonly answers?: { readonly [id: string]: fc.Arbitrary<unknown> };
+  /** What goes wrong: steps fail, time out and lose their responses; the process dies; users refuse. Default: all of it. */
+  readonly faults?: readonly ('steps' | 'crashes' | 'refusals')[];
+  /** Steps that only read, or that nobody minds to find done twice or not undone. */
+  readonly harmless?: readonly string[];
+}
+
+type Draw = fc.GeneratorValue;
+
+/**
+ * A property of a saga, for `fc.assert`: whatever users answer, whatever fails, and wherever the process dies, what failed
+ * was undone or named, what was repeated carried its key, and the invariant holds.
+ *
+ * @param invariant - throws, or gives false, where it does not hold
+ */
+export function sagaProperty<W = undefined>(
+  saga: Program,
+  options: SagaPropertyOptions<W>,
+  invariant: (run: SagaRun, world: W) => unknown = () => true,
+): fc.IAsyncProperty<[Draw]> {
+  return fc.asyncProperty(fc.gen(), async (draw) => {
+    const { input, world: makeWorld, context, steps, answers, faults, harmless = [], ...rest } = options;
+    const world = makeWorld?.() as W;
+    const stands = Object.entries(steps?.(world) ?? {}).map(([id, result]): Rule => ({
+      kind: 'step',
+      id,
+      result,
+    }));
+    const given = input === undefined ? undefined : draw(() => input);
+    const test = new TestSaga(
+      saga,
+      { ...rest, ...(given === undefined ? {} : { input: given }), context: context?.(world) },
+      stands,
+    );
+    const drawn: Rule[] = [];
+    const stage = new Stage(test.options, test.rules);
+    const goesWrong = new Set(faults ?? ['steps', 'crashes', 'refusals']);
+    stage.foresee = (id) =>
+      noted(drawn, draw(stepRules, id, goesWrong.has('steps'), goesWrong.has('crashes')));
+    stage.improvise = (step) => {
+      const rule = draw(answerRule, step, answers?.[step.stepId], goesWrong.has('refusals'));
+      // Asked again, it was not accepted: what was answered before is not part of the script.
+      if (step.reason !== undefined)
+        drawn.splice(
+          drawn.findLastIndex((each) => 'id' in each && each.id === rule.id),
+          1,
+        );
+      drawn.push(rule);
+      return answerOf(step, rule, 'answer' in rule ? rule.answer : undefined);
+    };
+    try {
+      const run = await test.runOn(stage);
+      const what = wrong({ run, stage }, harmless);
+      if (what !== undefined) throw new SagaTestError('violated', what);
+      if ((await invariant(run, world)) === false)
+        throw new SagaTestError('violated', 'the invariant does not hold.');
+    } catch (error) {
+      // A schema that takes less than its form says: that draw tells nothing.
+      if (error instanceof SagaTestError && error.code === 'answer_not_accepted') fc.pre(false);
+      throw told(error, scriptSource(saga.name, given, [...stands, ...drawn]), stage);
+    }
+  });
+}
+
+function wrong(explored: Explored, harmless: readonly string[]): string | undefined {
+  const { stage } = explored;
+  const effects = stage.ledger.effects.filter(({ id }) => !isHarmless(id, { harmless }));
+  return forgotten(explored, { harmless }) ?? effects.map(carelessly).find(Boolean);
+}
+
+function told(error: unknown, script: string, stage: Stage): SagaTestError {
+  const what = error instanceof Error ? error.message : 'something was thrown that is no error';
+  return new SagaTestError(
+    'violated',
+    `${what}\n\nTo paste into a test:\n\n${indented(script)}\n\nWhat happened:\n\n${indented(String(stage.trace))}`,
+    { cause: error },
+  );
+}
+
+function noted(drawn: Rule[], rules: readonly Rule[]): readonly Rule[] {
+  drawn.push(...rules);
+  return rules;
+}
+
+function stepRules(id: string, faults: boolean, crashes: boolean): fc.Arbitrary<readonly Rule[]> {
+  const times = fc.constantFrom(1, 2, Infinity);
+  const fault: fc.Arbitrary<Rule> = fc.oneof(
+    times.map((count): Rule => ({ kind: 'fail', id, error: new Error('refused'), times: count })),
+    times.map((count): Rule => ({ kind: 'timeout', id, times: count })),
+    times.map((count): Rule => ({ kind: 'lose', id, times: count })),
+  );
+  const crash: fc.Arbitrary<Rule> = fc
+    .record({ when: fc.constantFrom('before' as const, 'after' as const), run: fc.constantFrom(1, 2) })
+    .map(({ when, run }): Rule => ({ kind: 'crash', id, when, run }));
+  const none: fc.Arbitrary<readonly Rule[]> = fc.constant([]);
+  return fc.oneof(
+    { weight: 4, arbitrary: none },
+    ...(faults ? [{ weight: 2, arbitrary: fault.map((rule) => [rule]) }] : []),
+    ...(crashes ? [{ weight: 1, arbitrary: crash.map((rule) => [rule]) }] : []),
+  );
+}
+
+type AnswerRule = Extract<Rule, { kind: 'answer' | 'refuse' | 'sample' | 'roots' | 'clientError' }>;
+
+function answerRule(
+  step: ClientStep,
+  wanted: fc.Arbitrary<unknown> | undefined,
+  refusals: boolean,
+): fc.Arbitrary<AnswerRule> {
+  const { stepId: id } = step;
+  const answers = wanted ?? answersFor(step);
+  const kind = step.type === 'elicitation' ? 'answer' : step.type === 'sampling' ? 'sample' : 'roots';
+  const accepted = answers.map((answer): AnswerRule =>
+    kind === 'roots' ? { kind, id, roots: answer as never } : { kind, id, answer },
+  );
+  if (!refusals) return accepted;
+  const refused: fc.Arbitrary<AnswerRule> =
+    kind === 'answer'
+      ? fc
+          .constantFrom('decline' as const, 'cancel' as const)
+          .map((action): AnswerRule => ({ kind: 'refuse', id, action }))
+      : fc.constant<AnswerRule>({ kind: 'clientError', id, message: 'not now' });
+  return fc.oneof({ weight: 4, arbitrary: accepted }, { weight: 1, arbitrary: refused });
+}
+
+function answersFor(step: ClientStep): fc.Arbitrary<unknown> {
+  switch (kindOfStep(step)) {
+    case 'elicit': {
+      const form = formOf(step.params);
+      return form === undefined ? fc.constant({}) : formArbitrary(form);
+    }
+    case 'elicitUrl':
+      return fc.constant({});
+    case 'sample':
+      return fc.oneof(fc.constantFrom('Yes', 'No'), fc.lorem());
+    case 'roots':
+      return fc.array(
+        fc.webUrl().map((uri) => ({ uri })),
+        { maxLength: 3 },
+      );
+  }
+}
+
+function indented(text: string): string {
+  return text.replaceAll(/^/gm, '    ');
+}

@@ -1,0 +1,40 @@
+const longest = 120;
+
+/** A value as a story tells it: JSON, with what JSON lacks by name, cut where it is long. */
+export function show(value: unknown): string {
+  return oneLine(showAll(value));
+}
+
+/** A text as one line, cut where it is long. */
+export function oneLine(text: string): string {
+  const line = text.replaceAll(/\s*\n\s*/g, ' ');
+  return line.length > longest ? `${line.slice(0, longest)}…` : line;
+}
+
+/** A value as source code that can be pasted, as far as it can be written. */
+export function showAll(value: unknown): string {
+  if (value === undefined) return 'undefined';
+  if (typeof value === 'bigint') return `${value}n`;
+  if (typeof value === 'number') return Object.is(value, -0) ? '-0' : String(value);
+  if (typeof value === 'function') return `[function ${value.name}]`;
+  try {
+    return JSON.stringify(value, (_, inner: unknown) => plain(inner)) ?? `[${typeof value}]`;
+  } catch {
+    return '[cannot be shown]';
+  }
+}
+
+/** An error as a story tells it. */
+export function showError(error: unknown): string {
+  const { name, message } = Object(error) as { readonly name?: unknown; readonly message?: unknown };
+  if (typeof name !== 'string') return show(error);
+  return message === '' || typeof message !== 'string' ? name : `${name}: ${oneLine(message)}`;
+}
+
+function plain(value: unknown): unknown {
+  if (typeof value === 'bigint') return `${value}n`;
+  if (value instanceof Map) return { Map: [...value] };
+  if (value instanceof Set) return { Set: [...value] };
+  if (value instanceof Error) return `${value.name}: ${value.message}`;
+  return value;
+}

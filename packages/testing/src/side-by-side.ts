@@ -1,0 +1,42 @@
+/** One line of two columns. */
+export interface Row {
+  readonly recorded: string;
+  readonly now: string;
+  /** Whether this is where they part. */
+  readonly differs: boolean;
+}
+
+const widest = 56;
+// So many lines before and after the one that differs are shown.
+const around = 6;
+
+/** Two columns, with a mark at the line where they part, and not much else. */
+export function sideBySide(rows: readonly Row[]): string {
+  const at = rows.findIndex(({ differs }) => differs);
+  const from = at === -1 ? 0 : Math.max(0, at - around);
+  const shown = rows.slice(from, at === -1 ? undefined : at + around + 1);
+  const left = shown.map(({ recorded }) => wrapped(recorded));
+  const right = shown.map(({ now }) => wrapped(now));
+  const width = Math.max('recorded'.length, ...left.flat().map((line) => line.length));
+  const line = (mark: string, one: string, other: string): string =>
+    `  ${mark} ${one.padEnd(width)} | ${other}`.trimEnd();
+  return [
+    line(' ', 'recorded', 'now'),
+    ...(from === 0 ? [] : [line(' ', `(${from} more)`, '')]),
+    ...shown.flatMap(({ differs }, index) => {
+      const [one = [], other = []] = [left[index], right[index]];
+      return Array.from({ length: Math.max(one.length, other.length) }, (_, row) =>
+        line(differs && row === 0 ? '>' : ' ', one[row] ?? '', other[row] ?? ''),
+      );
+    }),
+    ...(from + shown.length === rows.length
+      ? []
+      : [line(' ', `(${rows.length - from - shown.length} more)`, '')]),
+  ].join('\n');
+}
+
+function wrapped(text: string): readonly string[] {
+  const flat = text.replaceAll(/\s+/g, ' ');
+  const lines = flat.match(new RegExp(`.{1,${widest}}`, 'g')) ?? [''];
+  return lines.map((part, index) => (index === 0 ? part : `  ${part}`));
+}

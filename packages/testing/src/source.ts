@@ -1,0 +1,86 @@
+import type { Rule } from './rules.ts';
+import { showAll } from './show.ts';
+
+/** A value as source code that can be pasted. A function is written as it was, where that is short. */
+export function toSource(value: unknown): string {
+  if (typeof value === 'string') return quoted(value);
+  if (typeof value === 'function') {
+    const text = String(value);
+    return text.length <= 80 && !text.includes('\n') ? text : `/* ${value.name || 'your function'} */`;
+  }
+  if (value instanceof Error)
+    return `new ${/^[A-Z]\w*$/.test(value.name) && value.name in globalThis ? value.name : 'Error'}(${quoted(value.message)})`;
+  if (value instanceof Date) return `new Date(${quoted(value.toISOString())})`;
+  if (Array.isArray(value)) return `[${value.map((item) => toSource(item)).join(', ')}]`;
+  if (typeof value !== 'object' || value === null) return showAll(value);
+  const fields = Object.entries(value).map(
+    ([name, field]) => `${/^[A-Za-z_$][\w$]*$/.test(name) ? name : quoted(name)}: ${toSource(field)}`,
+  );
+  return fields.length === 0 ? '{}' : `{ ${fields.join(', ')} }`;
+}
+
+/** One line of a script as a test writes it. */
+export function ruleSource(rule: Rule): string {
+  switch (rule.kind) {
+    case 'answer':
+      return `.on.elicit(${toSource(rule.id)}, ${toSource(rule.answer)})`;
+    case 'sample':
+      return `.on.sample(${toSource(rule.id)}, ${toSource(rule.answer)})`;
+    case 'roots':
+      return `.on.roots(${toSource(rule.id)}, ${toSource(rule.roots)})`;
+    case 'clientError':
+      return `.fail.client(${toSource(rule.id)}, ${toSource(rule.message)})`;
+    case 'refuse':
+      return `.refuse.elicit(${toSource(rule.id)}${rule.action === 'decline' ? '' : `, ${toSource(rule.action)}`})`;
+    case 'step':
+      return `.on.step(${toSource(rule.id)}, ${toSource(rule.result)})`;
+    case 'fail':
+      return `.fail.step(${toSource(rule.id)}, ${toSource(rule.error)}${times(rule.times)})`;
+    case 'timeout':
+      return `.timeout.step(${toSource(rule.id)}${times(rule.times)})`;
+    case 'lose':
+      return `.lose.step(${toSource(rule.id)}${times(rule.times)})`;
+    case 'crash':
+      return `.crash.${rule.when}(${toSource(rule.id)}${rule.run === 1 ? '' : `, { run: ${rule.run} }`})`;
+    case 'loseResponse':
+      return `.lose.response(${rule.turn})`;
+    case 'deny':
+      return `.deny.client(${toSource(rule.need)})`;
+    case 'end':
+      return `.cancel.at(${toSource(rule.id)}${rule.reason === undefined ? '' : `, ${toSource(rule.reason)}`})`;
+  }
+}
+
+/** A whole script, ready to paste. */
+export function scriptSource(saga: string, input: unknown, rules: readonly Rule[]): string {
+  const variable = /^[A-Za-z_$][\w$]*$/.test(saga) ? saga : 'saga';
+  const options = input === undefined ? '' : `, { input: ${toSource(input)} }`;
+  return [
+    `await testSaga(${variable}${options})`,
+    ...rules.filter(isHeard).map((rule) => `  ${ruleSource(rule)}`),
+    '  .run();',
+  ].join('\n');
+}
+
+const answering = new Set<Rule['kind']>(['answer', 'refuse', 'sample', 'roots', 'clientError']);
+
+/** Whether a line of a script is not overruled by a later one. */
+function isHeard(rule: Rule, at: number, rules: readonly Rule[]): boolean {
+  if (rule.kind !== 'step' && !answering.has(rule.kind)) return true;
+  const same = (other: Rule): boolean =>
+    rule.kind === 'step' ? other.kind === 'step' : answering.has(other.kind);
+  return !rules
+    .slice(at + 1)
+    .some((other) => same(other) && 'id' in other && 'id' in rule && other.id === rule.id);
+}
+
+function times(count: number): string {
+  return Number.isFinite(count) ? `, { times: ${count} }` : '';
+}
+
+function quoted(text: string): string {
+  return `'${JSON.stringify(text)
+    .slice(1, -1)
+    .replaceAll('\\"', '"')
+    .replaceAll("'", String.raw`\'`)}'`;
+}

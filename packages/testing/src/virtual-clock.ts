@@ -1,0 +1,146 @@
+// As they are when the kit is loaded: a test may put fake timers in their place.
+const { setImmediate: nextTick, setTimeout: realTimeout } = globalThis;
+
+interface Timer {
+  readonly at: number;
+  readonly wake: () => void;
+}
+
+interface Stalled {
+  readonly wake: () => void;
+}
+
+// How often code that does real work is looked after, and how long it may take before time goes on without it.
+const lookAfterMs = 2;
+const patienceMs = 2_000;
+
+/**
+ * The time of a run. It stands still while anything happens, and jumps to the next timer when nothing else can: a saga
+ * that sleeps for a week is tested in no time. Code of a step that does real work, such as I/O, is waited for.
+ */
+export class VirtualClock {
+  /** Told when time has passed: from when on, and how many milliseconds. */
+  onPass: (ms: number) => void = () => undefined;
+
+  #now: number;
+  #timers: Timer[] = [];
+  readonly #stalled: Stalled[] = [];
+  #working = 0;
+  #scheduled = false;
+  #patience = patienceMs;
+
+  /** @param start - milliseconds since the epoch */
+  constructor(start: number) {
+    this.#now = start;
+  }
+
+  /** Milliseconds since the epoch. */
+  now(): number {
+    return this.#now;
+  }
+
+  /** Sets the time, as a process that died is replaced by one that finds the time of the request it repeats. */
+  reset(to: number): void {
+    this.#now = to;
+  }
+
+  /** Lets time pass at once. */
+  pass(ms: number): void {
+    if (ms <= 0) return;
+    this.#now += ms;
+    this.onPass(ms);
+  }
+
+  /** Resolves when the time has come, or at once when `signal` aborts. */
+  sleep(ms: number, signal?: AbortSignal): Promise<void> {
+    return this.#wait(signal, (wake) => {
+      const timer = { at: this.#now + ms, wake };
+      this.#timers.push(timer);
+      return () => {
+        this.#timers = this.#timers.filter((other) => other !== timer);
+      };
+    });
+  }
+
+  /** Resolves when `signal` aborts; and where nothing is left that could abort it, then. */
+  stall(signal: AbortSignal): Promise<void> {
+    return this.#wait(signal, (wake) => {
+      const stalled = { wake };
+      this.#stalled.push(stalled);
+      return () => {
+        const index = this.#stalled.indexOf(stalled);
+        if (index !== -1) this.#stalled.splice(index, 1);
+      };
+    });
+  }
+
+  /** Code of the author runs: time stands still until it has ended. */
+  async during<T>(work: PromiseLike<T>): Promise<T> {
+    this.#working += 1;
+    try {
+      return await work;
+    } finally {
+      this.#working -= 1;
+      this.#patience = patienceMs;
+    }
+  }
+
+  /** A sleep for code of the author, for which time need not stand still. */
+  async sleepInWork(ms: number, signal: AbortSignal): Promise<void> {
+    this.#working -= 1;
+    try {
+      await this.sleep(ms, signal);
+    } finally {
+      this.#working += 1;
+    }
+    signal.throwIfAborted();
+  }
+
+  #wait(signal: AbortSignal | undefined, list: (wake: () => void) => () => void): Promise<void> {
+    return new Promise((resolve) => {
+      if (signal?.aborted === true) {
+        resolve();
+        return;
+      }
+      const done = (): void => {
+        unlist();
+        signal?.removeEventListener('abort', done);
+        resolve();
+      };
+      const unlist = list(done);
+      signal?.addEventListener('abort', done, { once: true });
+      this.#schedule();
+    });
+  }
+
+  // After a macrotask every promise that can go on has gone on.
+  #schedule(): void {
+    if (this.#scheduled) return;
+    this.#scheduled = true;
+    const look = (): void => {
+      this.#scheduled = false;
+      if (this.#timers.length === 0 && this.#stalled.length === 0) return;
+      if (this.#working > 0 && this.#patience > 0) {
+        this.#scheduled = true;
+        this.#patience -= lookAfterMs;
+        realTimeout(look, lookAfterMs);
+        return;
+      }
+      this.#next();
+      this.#schedule();
+    };
+    nextTick(look);
+  }
+
+  #next(): void {
+    const [first, ...rest] = this.#timers;
+    if (first === undefined) {
+      this.#stalled[0]?.wake();
+      return;
+    }
+    let next = first;
+    for (const timer of rest) if (timer.at < next.at) next = timer;
+    this.pass(next.at - this.#now);
+    next.wake();
+  }
+}

@@ -1,0 +1,32 @@
+/** Importing this adds the matchers for runs to vitest's `expect`: in a test, or in `setupFiles`. */
+import { expect } from 'vitest';
+import { sagaMatchers } from './matchers.ts';
+
+/** What `expect(run)` can say of a run. */
+export interface SagaMatchers {
+  /**
+   * The whole trace is this. A line matches its beginning: `ran charge` matches `ran charge: {"id":"c1"}`; `…` on a line of
+   * its own matches any number of lines.
+   */
+  toMatchSagaTrace(expected: string | readonly string[]): void;
+  /** The client was asked these questions, and perhaps others. */
+  toHaveAsked(...ids: readonly string[]): void;
+  /** The step ran to its end; or its code was called so often, failures counted. */
+  toHaveRun(id: string, times?: number): void;
+  /** The saga failed, and these steps were undone, in this order, and no others. */
+  toHaveCompensated(ids: readonly string[]): void;
+  /** Nothing is left that could not be undone. */
+  toLeaveNoResidue(): void;
+}
+
+// Vitest's own interface has other type parameters in every major version. What it has of chai's assertions it shows in
+// each of them.
+declare global {
+  // oxlint-disable-next-line typescript/no-namespace -- as chai declares it
+  namespace Chai {
+    // oxlint-disable-next-line typescript/no-empty-interface, typescript/no-empty-object-type -- adds members
+    interface Assertion extends SagaMatchers {}
+  }
+}
+
+expect.extend(sagaMatchers as never);

@@ -1,0 +1,59 @@
+/** What goes over a wire, in either direction. */
+export interface WireMessage {
+  readonly id?: string | number;
+  readonly method?: string;
+  readonly params?: Fields;
+  readonly result?: Fields;
+  readonly error?: { readonly code: number; readonly message: string; readonly data?: unknown };
+}
+
+/** A JSON object. */
+export interface Fields {
+  readonly [name: string]: unknown;
+}
+
+/** What a client does with what comes before the answer to its request. */
+export interface Listener {
+  readonly onNotification?: (method: string, params: Fields) => void;
+  /** Answers a request of the server. */
+  readonly onRequest?: (method: string, params: Fields) => Promise<Fields>;
+}
+
+/** How a client reaches a server. */
+export interface Channel {
+  /**
+   * Sends a request, and gives its result.
+   *
+   * @throws WireError what the server answers instead of a result
+   * @throws WireCut where the connection is cut before the answer is there
+   */
+  send(method: string, params: Fields, listener?: Listener): Promise<Fields>;
+  close(): Promise<void>;
+}
+
+/** A server answered with a JSON-RPC error. */
+export class WireError extends Error {
+  readonly code: number;
+  readonly data: unknown;
+
+  constructor({ code, message, data }: NonNullable<WireMessage['error']>) {
+    super(message);
+    this.name = 'WireError';
+    this.code = code;
+    this.data = data;
+  }
+}
+
+/** The connection was cut: what became of the request, the client does not know. */
+export class WireCut extends Error {
+  constructor() {
+    super('The connection was cut, as the test says.');
+    this.name = 'WireCut';
+  }
+}
+
+/** The result in an answer. */
+export function resultOf({ result, error }: WireMessage): Fields {
+  if (error !== undefined) throw new WireError(error);
+  return result ?? {};
+}

@@ -1,0 +1,51 @@
+import type { Fields } from '../channel.ts';
+import { endless, maxRounds, type Drive, type Driving, type ToolCall } from '../driving.ts';
+
+/** A request, as a result says that it is needed. */
+export interface InputRequests {
+  readonly [key: string]: { readonly method: string; readonly params: Fields };
+}
+
+/** `tools/call`, again with `requestState` and the answers. */
+export const multiRoundTrip: Drive = (driving, call) =>
+  inRounds(driving, call, (params) => driving.send('tools/call', params));
+
+/** Sends a call in rounds. */
+export async function inRounds(
+  driving: Driving,
+  call: ToolCall,
+  send: (params: Fields) => Promise<Fields>,
+): Promise<Fields> {
+  let result = await send({ ...call });
+  for (let round = 0; round < maxRounds; round += 1) {
+    if (result['resultType'] !== 'input_required') return result;
+    const { inputRequests = {}, requestState } = result as {
+      inputRequests?: InputRequests;
+      requestState?: unknown;
+    };
+    // oxlint-disable-next-line no-await-in-loop -- one round after the other
+    const inputResponses = await responsesTo(driving, inputRequests);
+    const held = driving.holds(requestState);
+    // oxlint-disable-next-line no-await-in-loop -- one round after the other
+    if (Object.keys(inputRequests).length === 0) await driving.wait(retryAfter(result));
+    // oxlint-disable-next-line no-await-in-loop -- one round after the other
+    result = await send({ ...call, requestState: held, inputResponses });
+  }
+  throw endless(call);
+}
+
+/** The answers to what is needed, by key. */
+export async function responsesTo({ answerer }: Driving, requests: InputRequests): Promise<Fields> {
+  const responses: Record<string, Fields> = {};
+  for (const [id, { method, params }] of Object.entries(requests)) {
+    // oxlint-disable-next-line no-await-in-loop -- in the order asked
+    responses[id] = await answerer.answer({ id, method, params });
+  }
+  return responses;
+}
+
+/** The time after which a result says to come again. */
+export function retryAfter({ _meta: meta }: Fields): number {
+  const hints = Object(Object(meta)['io.github.mcp-saga/saga']) as { readonly retryAfterMs?: number };
+  return hints.retryAfterMs ?? 0;
+}

@@ -1,0 +1,10 @@
+import type { Fields, Listener } from '../channel.ts';
+import type { Drive, Driving } from '../driving.ts';
+
+/** `tools/call` in a session, in which the server asks. */
+export const push: Drive = (driving, call) => driving.send('tools/call', { ...call }, asked(driving));
+
+/** Answers what the server asks in a session. */
+export function asked({ answerer }: Driving): Listener {
+  return { onRequest: (method: string, params: Fields) => answerer.answer({ method, params }) };
+}

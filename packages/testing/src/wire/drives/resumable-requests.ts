@@ -1,0 +1,38 @@
+import { WireError, type Fields } from '../channel.ts';
+import { endless, maxRounds, type Drive } from '../driving.ts';
+import { inRounds } from './multi-round-trip.ts';
+import { asked } from './push.ts';
+
+const policy = 'notifications/requests/resumePolicy';
+
+/** `tools/call`, and after a cut `requests/resume` with the newest token that the server has told. */
+export const resumableRequests: Drive = (driving, call) =>
+  inRounds(driving, call, async (params) => {
+    let token: unknown;
+    const listener = {
+      ...asked(driving),
+      onNotification: (method: string, told: Fields): void => {
+        if (method === policy) token = driving.holds(told['resumeToken']);
+      },
+    };
+    for (let round = 0; round < maxRounds; round += 1) {
+      try {
+        // oxlint-disable-next-line no-await-in-loop -- again, where it was cut
+        return await (token === undefined
+          ? driving.sendOnce('tools/call', params, listener)
+          : driving.sendOnce('requests/resume', { resumeToken: token }, listener));
+      } catch (error) {
+        const needed = neededIn(error);
+        if (needed !== undefined) return needed;
+        driving.onCut(error);
+      }
+    }
+    throw endless(call);
+  });
+
+/** What a resumed request needs, which it may only say as an error: the call itself is sent again with it. */
+function neededIn(error: unknown): Fields | undefined {
+  if (!(error instanceof WireError)) return undefined;
+  const { reason, ...needed } = Object(error.data) as { readonly reason?: string };
+  return reason === 'input_required' ? { resultType: reason, ...needed } : undefined;
+}

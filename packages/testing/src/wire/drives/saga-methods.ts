@@ -1,0 +1,36 @@
+import type { Fields } from '../channel.ts';
+import { endless, maxRounds, type Drive } from '../driving.ts';
+
+interface Suspended {
+  readonly state?: string;
+  readonly sagaToken: unknown;
+  readonly steps: readonly { readonly type: string; readonly stepId: string; readonly params: Fields }[];
+  readonly retryAfterMs?: number;
+}
+
+const methods: { readonly [type: string]: string } = {
+  elicitation: 'elicitation/create',
+  sampling: 'sampling/createMessage',
+  roots: 'roots/list',
+};
+
+/** `tools/callSaga`, `tools/resumeSaga`. */
+export const sagaMethods: Drive = async (driving, call) => {
+  let result = await driving.send('tools/callSaga', { ...call });
+  for (let round = 0; round < maxRounds; round += 1) {
+    const { state, sagaToken, steps, retryAfterMs = 0 } = result as unknown as Suspended;
+    if (state !== 'suspended') return result;
+    const completedSteps: Fields[] = [];
+    for (const { type, stepId, params } of steps) {
+      const question = { id: stepId, method: methods[type] ?? type, params };
+      // oxlint-disable-next-line no-await-in-loop -- in the order asked
+      completedSteps.push({ stepId, result: await driving.answerer.answer(question) });
+    }
+    // oxlint-disable-next-line no-await-in-loop -- one round after the other
+    if (steps.length === 0) await driving.wait(retryAfterMs);
+    const next = { sagaToken: driving.holds(sagaToken), completedSteps };
+    // oxlint-disable-next-line no-await-in-loop -- one round after the other
+    result = await driving.send('tools/resumeSaga', next);
+  }
+  throw endless(call);
+};

@@ -1,0 +1,153 @@
+import {
+  createSagaHost,
+  generateKey,
+  memoryGuard,
+  memoryTaskStore,
+  type SagaHost,
+  type SagaHostOptions,
+} from '@mcp-saga/server';
+import type { McpServer } from '@modelcontextprotocol/server';
+import { EffectLedger, type Effect } from '../ledger.ts';
+import { defaultClock } from '../stage.ts';
+import { VirtualClock } from '../virtual-clock.ts';
+import { Cutter } from './cutter.ts';
+import { HttpChannel, info, type AuthInfo, type ChannelOptions, type Sdk } from './http-channel.ts';
+import { SessionChannel } from './session-channel.ts';
+import { Answerer } from './wire-answers.ts';
+import { capabilitiesOf, eraOf } from './ways.ts';
+import { Backstage, wiredProgram } from './wired-program.ts';
+import { WireClient, type WireClientOptions } from './wire-client.ts';
+
+/** What a host under test is made of: what it is in production, as far as that matters. */
+export interface WireHostOptions extends Omit<Partial<SagaHostOptions>, 'sagas' | 'clock' | 'sleep'> {
+  readonly sagas: SagaHostOptions['sagas'];
+  /** When it begins: a date, or milliseconds since the epoch. Default: 2030-01-15T12:00:00Z. */
+  readonly clock?: Date | number;
+}
+
+/** The server around the host. */
+export interface WireServerOptions {
+  /** Makes the server that the sagas are attached to: one with other tools, prompts, resources. */
+  readonly server?: () => McpServer;
+  /** Handed to steps as `context`. */
+  readonly context?: unknown;
+}
+
+/** A host that clients in memory call. */
+export class TestHost {
+  /** The time of the host. Waits let it pass by themselves. */
+  readonly clock: { now(): number; pass(ms: number): void };
+  readonly #backstage: Backstage;
+  readonly #makeHost: () => SagaHost;
+  readonly #server: WireServerOptions;
+  /** Whether its clock is the one of this test. */
+  readonly #isOwn: boolean;
+  readonly #works: Promise<unknown>[] = [];
+  readonly #clients: WireClient[] = [];
+
+  constructor(host: SagaHost | WireHostOptions, server: WireServerOptions) {
+    const start = 'attach' in host ? Date.now() : (host.clock ?? defaultClock);
+    const clock = new VirtualClock(start instanceof Date ? start.getTime() : start);
+    this.clock = clock;
+    this.#backstage = new Backstage({ clock, cutter: new Cutter(), ledger: new EffectLedger() });
+    this.#server = server;
+    this.#isOwn = !('attach' in host);
+    this.#makeHost = 'attach' in host ? () => host : hostsOf(host, this.#backstage);
+  }
+
+  /** What the steps of its sagas did, by idempotency key. Not known of a host that was given as it is. */
+  get effects(): readonly Effect[] {
+    return this.#backstage.ledger.effects;
+  }
+
+  /** A client in memory. */
+  client(options: WireClientOptions): WireClient {
+    const { dialect, user, answers = {} } = options;
+    const era = eraOf(dialect, options.era);
+    const channel: ChannelOptions = {
+      era,
+      capabilities: options.capabilities ?? capabilitiesOf({ dialect, era }),
+      authInfo: options.authInfo ?? (user === undefined ? undefined : authInfoOf(user)),
+      createServer: (sdk) => this.#createServer(sdk),
+      cutter: this.#backstage.cutter,
+    };
+    const inSession = dialect === 'push' || (dialect === 'resumable requests' && era === '2025-11-25');
+    const client = new WireClient(options, {
+      channel: inSession ? new SessionChannel(channel) : new HttpChannel(channel),
+      answerer: new Answerer(answers, this.#backstage),
+      wait: (ms) => this.#wait(ms),
+    });
+    this.#clients.push(client);
+    return client;
+  }
+
+  /**
+   * Cuts connections: once the step of that id has run, those that are open; or in place of the answer to the request
+   * of that number, from 1, over all clients. The server does not hear of a lost answer; a cut aborts its request.
+   */
+  cutAfter(after: string | number, { times = 1 }: { readonly times?: number } = {}): this {
+    this.#backstage.cutter.plan(after, times);
+    return this;
+  }
+
+  /** Closes the sessions of its clients. */
+  async close(): Promise<void> {
+    await Promise.all(this.#clients.map((client) => client.close()));
+  }
+
+  #createServer({ McpServer: Server }: Sdk): McpServer {
+    const { server, context } = this.#server;
+    const mcp = server?.() ?? new Server(info, { capabilities: { logging: {} } });
+    this.#makeHost().attach(mcp, { context, waitUntil: (work) => void this.#works.push(work) });
+    return mcp;
+  }
+
+  async #wait(ms: number): Promise<void> {
+    if (this.#isOwn) this.#backstage.clock.pass(ms);
+    else if (ms > 0) await new Promise((resolve) => setTimeout(resolve, ms));
+    // oxlint-disable-next-line no-await-in-loop -- what is done may have begun more
+    while (this.#works.length > 0) await this.#works.shift();
+  }
+}
+
+/**
+ * Begins a test of a whole server, over the wire, in memory: `testHost({ sagas: [order] })`. Each request meets a host
+ * that has nothing of the one before but the key, the guard and the store of tasks, as in a fleet. With the options of a
+ * host, time is the test's own; a host that is given as it is keeps its clock.
+ */
+export function testHost(host: SagaHost | WireHostOptions, server: WireServerOptions = {}): TestHost {
+  return new TestHost(host, server);
+}
+
+function hostsOf(options: WireHostOptions, backstage: Backstage): () => SagaHost {
+  const { sagas, clock: _, ...given } = options;
+  const { clock } = backstage;
+  const now = (): number => clock.now();
+  const isGuarded = sagas.some(({ forks }) => forks === 'refuse');
+  const shared: Omit<SagaHostOptions, 'sagas'> = {
+    audience: 'test',
+    environment: 'production',
+    principal: userOf,
+    ...(isGuarded ? { guard: memoryGuard(now) } : {}),
+    ...(sagas.some(({ task }) => task !== undefined)
+      ? { tasks: { store: memoryTaskStore(now), bearer: 'accept' } }
+      : {}),
+    hooks: { onTurn: () => undefined, onReject: () => undefined, onWarning: () => undefined },
+    ...given,
+    keys: options.keys ?? generateKey(),
+    clock: now,
+    sleep: (ms, signal) => clock.sleep(ms, signal),
+  };
+  return () => createSagaHost({ ...shared, sagas: sagas.map((program) => wiredProgram(program, backstage)) });
+}
+
+function authInfoOf(user: string): AuthInfo {
+  return { token: 'test', clientId: 'test', scopes: [], extra: { user } };
+}
+
+/** The principal of a client of a test. */
+function userOf(authInfo: unknown): { readonly subject: string; readonly client: string } {
+  const { clientId, extra } = authInfo as AuthInfo;
+  const user = extra?.['user'];
+  return { subject: typeof user === 'string' ? user : clientId, client: clientId };
+}

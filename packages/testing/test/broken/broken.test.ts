@@ -1,0 +1,173 @@
+import {
+  assertDeterministic,
+  crashEverywhere,
+  failEverywhere,
+  forkEverywhere,
+  refuseEverywhere,
+  SagaTestError,
+  testSaga,
+  upgradeEverywhere,
+} from '@mcp-saga/testing';
+import { beforeEach, describe, expect, it } from 'vitest';
+import {
+  bank,
+  branchesByTime,
+  chargesAtOnce,
+  chargesWithoutKey,
+  countsOutside,
+  drawsLots,
+  floatsEffect,
+  forgetsUndo,
+  forgetsUnknown,
+  localAmount,
+  localDay,
+  overflows,
+  plugins,
+  readsDate,
+  refundsWithoutKey,
+  renamesStep,
+  trustsOrder,
+} from './sagas.ts';
+
+beforeEach(() => bank.reset());
+
+async function messageOf(promise: Promise<unknown>): Promise<string> {
+  const error: unknown = await promise.then(
+    () => undefined,
+    (thrown: unknown) => thrown,
+  );
+  expect(error).toBeInstanceOf(SagaTestError);
+  return (error as SagaTestError).message;
+}
+
+describe('a saga that is not deterministic', () => {
+  it('[R3] is told to read the time with now(), where it asks for the time of the machine', async () => {
+    const message = await messageOf(
+      assertDeterministic(testSaga(readsDate).on.elicit('sure', { sure: true })),
+    );
+    expect(message).toMatch(/another time on the clock.* 'sure' is the first that differs/);
+    expect(message).toMatch(/here: {2}asked sure.*20/);
+    expect(message).toContain('yield* now()');
+  });
+
+  it('[R3] is told what it did and does now, where it goes another way when it is replayed', async () => {
+    const message = await messageOf(testSaga(branchesByTime).run());
+    expect(message).toContain("recorded: step 'odd'");
+    expect(message).toContain("now asks: step 'even'");
+    expect(message).toContain('does it read the time');
+  });
+
+  it('[R3] is told to draw with random(), where it draws itself', async () => {
+    const message = await messageOf(assertDeterministic(testSaga(drawsLots)));
+    expect(message).toMatch(/Math.random\(\).*'draw' is the first that differs/);
+    expect(message).toContain('yield* random()');
+  });
+
+  it('[R3] is told to name the time zone or the locale, where it takes those of the machine', async () => {
+    const day = await messageOf(assertDeterministic(testSaga(localDay).on.elicit('sure', { sure: true })));
+    expect(day).toMatch(/another time zone/);
+    expect(day).toContain('UTC');
+    const amount = await messageOf(
+      assertDeterministic(testSaga(localAmount).on.elicit('sure', { sure: true })),
+    );
+    expect(amount).toMatch(/another language/);
+    expect(amount).toContain('Name the locale');
+  });
+
+  it('[R3] is told of the order of what is outside, where a fresh process finds another one', async () => {
+    const restart = (turn: number): void => {
+      for (const name of Object.keys(plugins)) delete plugins[name];
+      const names = ['mail', 'chat'];
+      for (const name of turn % 2 === 0 ? names : names.toReversed()) plugins[name] = name;
+    };
+    const message = await messageOf(testSaga(trustsOrder, { restart }).run());
+    expect(message).toContain("recorded: step 'install(chat)'");
+    expect(message).toContain("now asks: step 'install(mail)'");
+    expect(message).toContain('the order of an object from outside');
+  });
+
+  it('[R1] is told of variables outside of its body, where it returns another result after a crash', async () => {
+    const message = await messageOf(crashEverywhere(testSaga(countsOutside)));
+    expect(message).toMatch(/returns "call \d+", and without that "call 2"/);
+    expect(message).toContain('a variable outside of its body');
+  });
+});
+
+describe('a saga that does too much or too little', () => {
+  it('[E3] is told to undo a step, where it fails later and nothing undoes that', async () => {
+    const script = testSaga(forgetsUndo, { before: bank.reset }).on.elicit('sure', { sure: true });
+    const failing = await messageOf(failEverywhere(script));
+    expect(failing).toMatch(/^When 'ship' fails: 'charge' happened, the saga failed, and nothing undoes it/);
+    expect(failing).toContain('compensate: ({ result, idempotencyKey }) => …');
+    expect(failing).toContain(
+      [
+        '    await testSaga(forgetsUndo)',
+        "      .on.elicit('sure', { sure: true })",
+        "      .fail.step('ship', new Error('refused'))",
+        '      .run();',
+      ].join('\n'),
+    );
+    const refusing = await messageOf(refuseEverywhere(script));
+    expect(refusing).toMatch(/^When 'sure' is declined: 'charge' happened/);
+  });
+
+  it('[E4] is told of what may have happened, where the response of a step is lost', async () => {
+    const message = await messageOf(failEverywhere(testSaga(forgetsUnknown)));
+    expect(message).toMatch(/^When 'charge' times out: nobody knows whether 'charge' happened/);
+    expect(message).toContain('compensateUnknown: ({ stepKey, idempotencyKey }) => …');
+  });
+
+  it('[E1] is told to send its idempotency key, where a step is run again without it', async () => {
+    const script = testSaga(chargesWithoutKey, { before: bank.reset });
+    const message = await messageOf(crashEverywhere(script));
+    expect(message).toMatch(/'charge' happens 2 times, and its code never looks at its idempotency key/);
+    expect(message).toContain(
+      "await testSaga(chargesWithoutKey)\n      .crash.after('charge')\n      .run();",
+    );
+    expect(message).toContain('bank.charge(amount, step.idempotencyKey)');
+    expect(await messageOf(forkEverywhere(script))).toContain('never looks at its idempotency key');
+    // The double charge, as a fake of the author's own sees it.
+    const check = (): void => expect(bank.charges).toHaveLength(1);
+    expect(await messageOf(crashEverywhere(script, { check, harmless: ['charge'] }))).toContain(
+      'to have a length of 1 but got 2',
+    );
+  });
+
+  it('[E3] is told to send the key of its undo, where an undo is run again without it', async () => {
+    const message = await messageOf(crashEverywhere(testSaga(refundsWithoutKey, { before: bank.reset })));
+    expect(message).toMatch(
+      /the undo of 'charge' happens 2 times, and its code never looks at its idempotency key/,
+    );
+    expect(message).toContain(".crash.after('~charge')");
+    expect(message).toContain('bank.refund(result.id, idempotencyKey)');
+  });
+
+  it('[E1] is told to hand out a token first, where it charges in the first request', async () => {
+    const script = testSaga(chargesAtOnce).on.elicit('sure', { sure: true });
+    const message = await messageOf(crashEverywhere(script));
+    expect(message).toContain("'charge' happens twice. It runs in the first request");
+    expect(message).toContain('commitFirst: true');
+    expect(await crashEverywhere(script, { firstRequest: 'accept' })).toEqual({ cases: 4 });
+  });
+
+  it('[R3] is told which sagas in flight it cannot go on with, where a step was renamed', async () => {
+    const { old, next } = renamesStep;
+    const message = await messageOf(upgradeEverywhere(testSaga(old), next));
+    expect(message).toContain("Version '1' of 'renamesStep' cannot go on with sagas that version '1' began");
+    expect(message).toContain('after turn 1, waiting for sure:');
+    expect(message).toContain("recorded: step 'charge'\n        now asks: step 'pay'");
+    expect(message).toContain("yield* patched('…')");
+  });
+
+  it('is told to yield its command, where it floats', async () => {
+    const message = await messageOf(testSaga(floatsEffect).on.elicit('sure', { sure: true }).run());
+    expect(message).toContain("step('ship') and never yielded it");
+    expect(message).toContain("Write: yield* step('ship')");
+  });
+
+  it('[W4] is told of a slip at the edge of a schema', async () => {
+    const message = await messageOf(refuseEverywhere(testSaga(overflows).on.elicit('hours', { hours: 1 })));
+    expect(message).toMatch(/^When 'hours' is answered with hours: largest: its body throws a TypeError/);
+    expect(message).toContain(".on.elicit('hours', { hours: 48 })");
+  });
+});

@@ -1,0 +1,144 @@
+import { elicit, saga, step } from '@mcp-saga/server';
+import {
+  assertDeterministic,
+  crashEverywhere,
+  failEverywhere,
+  forkEverywhere,
+  refuseEverywhere,
+  testSaga,
+  upgradeEverywhere,
+} from '@mcp-saga/testing';
+import { describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { deploy } from './sagas/deploy.ts';
+import { order } from './sagas/order.ts';
+import { quotes } from './sagas/quotes.ts';
+import { shop } from './sagas/shop.ts';
+
+const bought = testSaga(order, { input: { cents: 900 }, before: shop.reset })
+  .steps<{ sure: { sure: boolean }; charge: { id: string }; ship: void; thank: void }>()
+  .on.elicit('sure', { sure: true });
+const deployed = testSaga(deploy, { input: { service: 'web' } })
+  .on.elicit('target', { target: 'staging' })
+  .on.sample('safety', 'Yes');
+
+describe('exploring sound sagas', () => {
+  it('[E1] [R1] finds nothing where the process dies anywhere', async () => {
+    const check = (): void => {
+      expect([...shop.charges.values()]).toEqual([900]);
+      expect(shop.shipped.size).toBe(1);
+    };
+    expect(await crashEverywhere(bought, { check, harmless: ['thank'] })).toEqual({ cases: 9 });
+    expect(await crashEverywhere(deployed)).toEqual({ cases: 5 });
+  });
+
+  it('[E1] finds nothing where the process dies while it undoes', async () => {
+    const failed = bought.fail.step('ship', new Error('no truck'));
+    await crashEverywhere(failed, { check: () => expect(shop.charges.size).toBe(0) });
+  });
+
+  it('[E3] [E4] finds nothing where any step fails', async () => {
+    const { cases } = await failEverywhere(bought, {
+      check: ({ status }) =>
+        expect(shop.charges.size).toBe(status === 'completed' || shop.shipped.size === 1 ? 1 : 0),
+    });
+    expect(cases).toBe(9);
+    await failEverywhere(testSaga(quotes).on.elicit('carrier', { carrier: 'x' }), {
+      harmless: ['fast', 'slow'],
+    });
+  });
+
+  it('[E7] [T13] finds that a guard refuses every other answer, and gives the same response again', async () => {
+    const { forks } = await forkEverywhere(bought);
+    expect(forks.map(({ id, answer, status }) => [id, answer, status])).toEqual([
+      [undefined, undefined, 'completed'],
+      ['sure', undefined, 'completed'],
+      ['sure', 'decline', 'refused'],
+      ['sure', { sure: false }, 'refused'],
+    ]);
+  });
+
+  it('[E7] reports what goes another way where forks are not refused', async () => {
+    const { forks } = await forkEverywhere(deployed);
+    expect(forks.map(({ id, answer, status, again }) => [id, answer, status, again])).toEqual([
+      ['target', undefined, 'completed', ['release']],
+      ['target', 'decline', 'failed', []],
+      ['target', { target: 'production' }, 'completed', ['release']],
+      ['safety', undefined, 'completed', ['release']],
+      ['safety', 'Something else', 'completed', []],
+    ]);
+  });
+
+  it('[W4] finds nothing where any question is refused or answered at the edges', async () => {
+    expect(await refuseEverywhere(bought)).toEqual({ cases: 4 });
+    expect(await refuseEverywhere(deployed)).toEqual({ cases: 7 });
+  });
+
+  it('finds that they do the same on another machine', async () => {
+    await assertDeterministic(bought);
+    await assertDeterministic(deployed);
+    await assertDeterministic(testSaga(quotes).on.elicit('carrier', { carrier: 'x' }));
+  });
+
+  it('[R3] finds that new code goes on with what the old began', async () => {
+    expect(await upgradeEverywhere(bought, order)).toEqual({ cases: 2, problems: [] });
+  });
+
+  it('[E7] reports what is undone after the end, where forks are accepted, and lets the author judge', async () => {
+    const keep = saga({ name: 'keep', version: '1', forks: 'accept', commitFirst: true }, function* () {
+      yield* step('create', ({ idempotencyKey }) => idempotencyKey, { compensate: ({ stepKey }) => stepKey });
+      const { go } = yield* elicit('go', { message: 'Keep it?', schema: z.object({ go: z.boolean() }) });
+      if (!go) throw new Error('not wanted');
+      return 'kept';
+    });
+    const script = testSaga(keep).on.elicit('go', { go: true });
+    const { forks } = await forkEverywhere(script);
+    expect(forks.map(({ id, answer, status, undone }) => [id, answer, status, undone])).toEqual([
+      [undefined, undefined, 'completed', []],
+      ['go', undefined, 'completed', []],
+      ['go', 'decline', 'failed', ['create']],
+      ['go', { go: false }, 'failed', ['create']],
+    ]);
+    const judged = forkEverywhere(script, {
+      check: (fork, first) => {
+        if (first.status === 'completed' && fork.compensated.length > 0) throw new Error('kept and removed');
+      },
+    });
+    await expect(judged).rejects.toThrow(/kept and removed[^]*await run\.at\('go'\)\.fork\('decline'\);/);
+  });
+
+  it('[R5] goes on with the old version beside the new one, or says that it is gone', async () => {
+    const body = (id: string) =>
+      function* () {
+        yield* elicit('go', { message: 'On?', schema: z.object({ go: z.boolean() }) });
+        return yield* step(id, () => id);
+      };
+    const old = saga({ name: 'change', version: '1' }, body('before'));
+    const script = testSaga(old).on.elicit('go', { go: true });
+    const beside = saga({ name: 'change', version: '2', previous: [{ saga: old }] }, body('after'));
+    const check = ({ result }: { readonly result: unknown }): void => expect(result).toBe('before');
+    expect(await upgradeEverywhere(script, beside, { check })).toEqual({ cases: 1, problems: [] });
+    const alone = saga({ name: 'change', version: '2' }, body('after'));
+    const { problems } = await upgradeEverywhere(script, alone, { reportOnly: true });
+    expect(problems).toMatchObject([{ turn: 1, waitedFor: ['go'], recorded: undefined }]);
+    await expect(upgradeEverywhere(script, alone)).rejects.toThrow(/previous: \[\{ saga: old \}\]/);
+  });
+
+  it.each([
+    ['in one turn', () => false, 202],
+    ['with a question now and then', (n: number) => n % 25 === 24, 206],
+    ['each with a token behind it', () => true, 302],
+  ] as const)('[E1] crashes a saga of a hundred steps at every point, %s', async (_, asks, expected) => {
+    const Go = z.object({ go: z.boolean() });
+    const long = saga({ name: 'long', version: '1', commitFirst: true }, function* () {
+      let sum = 0;
+      for (let n = 0; n < 100; n += 1) {
+        sum += yield* step('add', ({ idempotencyKey }) => (idempotencyKey === '' ? 0 : n));
+        if (asks(n)) yield* elicit('go', { message: 'On?', schema: Go });
+      }
+      return String(sum);
+    });
+    const { cases } = await crashEverywhere(testSaga(long).on.elicit('go', { go: true }));
+    expect(cases).toBe(expected);
+  });
+});

@@ -1,0 +1,97 @@
+import {
+  createSagaHost,
+  generateKey,
+  memoryGuard,
+  type SagaHost,
+  type SuspendedTurn,
+} from '@mcp-saga/server';
+import { recordSagas, replayRecording, type Recording, type Redact } from '@mcp-saga/testing';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { order } from './sagas/order.ts';
+import { shop } from './sagas/shop.ts';
+
+const accept = [{ stepId: 'sure', result: { action: 'accept', content: { sure: true } } }] as const;
+
+function recordingHost(
+  redact: Redact,
+  onRecording?: () => never,
+): { readonly fresh: () => SagaHost; readonly kept: Recording[]; readonly errors: unknown[] } {
+  const kept: Recording[] = [];
+  const errors: unknown[] = [];
+  const keys = generateKey();
+  const guard = memoryGuard();
+  const fresh = (): SagaHost =>
+    createSagaHost({
+      sagas: recordSagas([order], {
+        onRecording: onRecording ?? ((recording) => kept.push(recording)),
+        redact,
+        onError: (error) => errors.push(error),
+      }),
+      keys,
+      audience: 'shop',
+      guard,
+      hooks: { onTurn: () => undefined },
+    });
+  return { fresh, kept, errors };
+}
+
+/** Each turn on a host that knows nothing of the one before. */
+async function seen(
+  fresh: () => SagaHost,
+): Promise<{ readonly tokens: readonly string[]; readonly end: unknown }> {
+  const one = (await fresh().start('order', { cents: 900 })) as SuspendedTurn;
+  const two = (await fresh().resume(one.token)) as SuspendedTurn;
+  return { tokens: [one.token, two.token], end: await fresh().resume(two.token, accept) };
+}
+
+describe('sagas of a real host that are recorded', () => {
+  beforeEach(() => shop.reset());
+
+  it('give a recording of the whole saga at its end, from the journal that the last request brought', async () => {
+    const { fresh, kept } = recordingHost((value) => value);
+    const { tokens, end } = await seen(fresh);
+    expect(end).toMatchObject({ result: 'On its way' });
+    expect(kept).toHaveLength(1);
+    expect(kept[0]).toMatchObject({
+      saga: 'order',
+      input: { cents: 900 },
+      happened: [{ id: 'charge' }, { id: 'sure' }, { id: 'ship' }, { id: 'shipped' }, { id: 'thank' }],
+      end: { status: 'completed', result: 'On its way' },
+    });
+    const text = JSON.stringify(kept);
+    for (const token of tokens) expect(text).not.toContain(token);
+    await replayRecording(JSON.parse(text).at(0), [order]);
+  });
+
+  it('keep nothing that was redacted, and still replay where the shape was kept', async () => {
+    const { fresh, kept } = recordingHost((value, { kind, id }) =>
+      kind === 'input' ? { cents: 1 } : id === 'charge' ? { id: 'payment' } : value,
+    );
+    await seen(fresh);
+    const text = JSON.stringify(kept);
+    expect(text).not.toContain('900');
+    expect(text).not.toContain([...shop.charges.keys()][0]);
+    await replayRecording(kept[0], [order]);
+  });
+
+  it.each<[string, Redact, (() => never) | undefined]>([
+    [
+      'redact',
+      () => {
+        throw new Error('oops');
+      },
+      undefined,
+    ],
+    [
+      'onRecording',
+      (value) => value,
+      () => {
+        throw new Error('oops');
+      },
+    ],
+  ])('go on when %s throws', async (_, redact, onRecording) => {
+    const { fresh, errors } = recordingHost(redact, onRecording);
+    expect((await seen(fresh)).end).toMatchObject({ status: 'completed' });
+    expect(errors).toMatchObject([{ message: 'oops' }]);
+  });
+});

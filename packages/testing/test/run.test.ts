@@ -1,0 +1,429 @@
+import {
+  all,
+  checkpoint,
+  continueAs,
+  elicit,
+  elicitUrl,
+  info,
+  listRoots,
+  log,
+  now,
+  poll,
+  progress,
+  random,
+  saga,
+  sample,
+  sleep,
+  step,
+  uuid,
+  type ClientAnswer,
+  type EndRequest,
+  type Json,
+  type Outcome,
+  type Program,
+  type ProgramState,
+  type Runtime,
+  type Saga,
+} from '@mcp-saga/server';
+import { SagaTestError, testSaga } from '@mcp-saga/testing';
+import '@mcp-saga/testing/vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { deploy } from './sagas/deploy.ts';
+import { order } from './sagas/order.ts';
+import { shop } from './sagas/shop.ts';
+
+beforeEach(() => shop.reset());
+
+const Name = z.object({ name: z.string().min(2), size: z.enum(['s', 'm']), tip: z.number().optional() });
+const greet = saga({ name: 'greet', version: '1' }, function* () {
+  const { name, size } = yield* elicit('name', { message: 'Who are you?\nBe honest.', schema: Name });
+  return `Hello ${name} (${size})`;
+});
+
+async function errorOf(promise: Promise<unknown>): Promise<SagaTestError> {
+  const error: unknown = await promise.then(
+    () => undefined,
+    (thrown: unknown) => thrown,
+  );
+  expect(error).toBeInstanceOf(SagaTestError);
+  return error as SagaTestError;
+}
+
+describe('answers', () => {
+  it('says what was asked where nobody answers, with a line to paste', async () => {
+    const { code, message } = await errorOf(testSaga(greet).on.elicit('nam', { name: 'x' }).run());
+    expect(code).toBe('unanswered');
+    expect(message).toBe(
+      [
+        "Nobody answers 'name'. The saga 'greet' asks the user:",
+        '',
+        '    Who are you?',
+        '    Be honest.',
+        '',
+        '    name: string from 2',
+        '    size: one of "s", "m"',
+        '    tip?: number',
+        '',
+        'Answer it in the test:',
+        '',
+        "    .on.elicit('name', { name: 'name', size: 's' })",
+        '',
+        "or refuse it: .refuse.elicit('name')",
+        '',
+        'The script answers: nam.',
+      ].join('\n'),
+    );
+    // What it says to paste is an answer.
+    const run = await testSaga(greet).on.elicit('name', { name: 'name', size: 's' }).run();
+    expect(run.result).toBe('Hello name (s)');
+  });
+
+  it('[W4] says what is wrong with an answer that the schema does not take', async () => {
+    const { code, message } = await errorOf(
+      testSaga(greet).on.elicit('name', { name: 'x', size: 's' }).run(),
+    );
+    expect(code).toBe('answer_not_accepted');
+    expect(message).toContain("The answer to 'name' was not accepted: name: Too small");
+    expect(message).toContain('{"name":"x","size":"s"}');
+    expect(message).toContain('name: string from 2');
+  });
+
+  it('[W4] tells a function why its answer was not accepted, and lets it try again', async () => {
+    const run = await testSaga(greet)
+      .on.elicit('name', ({ before, reason }) => ({
+        name: before === 0 ? 'x' : 'Jo',
+        size: reason === undefined ? 's' : 'm',
+      }))
+      .run();
+    expect(run.result).toBe('Hello Jo (m)');
+    expect(run.trace.lines).toContainEqual(expect.stringMatching(/^asked name again: name: Too small/));
+  });
+
+  it('refuses, dismisses, and answers with an error', async () => {
+    const refused = await testSaga(greet).refuse.elicit('name').run();
+    expect(refused.error).toMatchObject({ code: 'elicitation_refused', action: 'decline' });
+    expect(refused).toMatchSagaTrace(
+      'started greet\nasked name: Who are you? Be honest.\ndeclined name\nfailed: ElicitationRefused',
+    );
+    const dismissed = await testSaga(greet).refuse.elicit('name', 'cancel').run();
+    expect(dismissed.error).toMatchObject({ action: 'cancel' });
+    const failed = await testSaga(greet).fail.client('name', 'no screen').run();
+    expect(failed.error).toMatchObject({ name: 'ClientError', message: 'no screen' });
+  });
+
+  it('answers repeated questions by their one id, and one of them by its own', async () => {
+    const twice = saga({ name: 'twice', version: '1' }, function* () {
+      const names: string[] = [];
+      for (let n = 0; n < 3; n += 1) {
+        names.push((yield* elicit('name', { message: `${n}?`, schema: Name })).name);
+      }
+      return names.join();
+    });
+    const run = await testSaga(twice)
+      .on.elicit('name', ({ message }) => ({ name: `n${message}`, size: 's' }))
+      .on.elicit('name#2', { name: 'two', size: 's' })
+      .run();
+    expect(run.result).toBe('n0?,two,n2?');
+  });
+
+  it('[W3] denies what the client cannot do', async () => {
+    const run = await testSaga(deploy, { input: { service: 'web' } })
+      .on.elicit('target', { target: 'staging' })
+      .deny.client('sampling')
+      .run();
+    expect(run.error).toMatchObject({ code: 'client_cannot', need: 'sampling' });
+  });
+
+  it('[W3] is refused where the client lacks what the saga needs', async () => {
+    const needy = saga({ name: 'needy', version: '1', needs: ['sampling'] }, function* () {
+      return (yield* sample('model', { messages: [], maxTokens: 5 })).model;
+    });
+    const run = await testSaga(needy).deny.client('sampling').run();
+    expect(run.status).toBe('refused');
+    expect(run).toMatchSagaTrace("started needy\nwas refused: 'needy' needs sampling");
+  });
+
+  it('answers pages, roots and models', async () => {
+    const tour = saga({ name: 'tour', version: '1' }, function* () {
+      yield* elicitUrl('page', { message: 'Sign in', url: 'https://example.com/' });
+      const roots = yield* listRoots('roots');
+      const said = yield* sample('model', { messages: [], maxTokens: 5 });
+      return `${roots[0]?.uri} ${said.model}`;
+    });
+    const run = await testSaga(tour)
+      .on.url('page')
+      .on.roots('roots', [{ uri: 'file:///a' }])
+      .on.sample('model', { role: 'assistant', model: 'big', content: { type: 'text', text: 'hi' } })
+      .run();
+    expect(run.result).toBe('file:///a big');
+    expect(run).toHaveAsked('page', 'roots', 'model');
+    const { message } = await errorOf(testSaga(tour).run());
+    expect(message).toContain(
+      "sends the user to a page:\n\n    Sign in\n\nAnswer it in the test:\n\n    .on.url('page')",
+    );
+  });
+});
+
+describe('the world of a run', () => {
+  it('has a clock of its own, which waits pass at once', async () => {
+    const nap = saga({ name: 'nap', version: '1' }, function* () {
+      const before = yield* now();
+      yield* sleep(90 * 60_000);
+      return `${new Date(before).toISOString()} ${(yield* now()) - before}`;
+    });
+    const run = await testSaga(nap, { clock: new Date('2031-02-03T04:05:06Z') }).run();
+    expect(run.result).toBe('2031-02-03T04:05:06.000Z 5400000');
+    expect(run).toMatchSagaTrace('started nap\nwaited 5400000 ms\ncompleted');
+  });
+
+  it('draws the same by the same seed, and other things by another', async () => {
+    const draw = saga({ name: 'draw', version: '1' }, function* () {
+      return `${yield* random()} ${yield* uuid()} ${(yield* info()).sagaId}`;
+    });
+    const [one, same, other] = await Promise.all([
+      testSaga(draw).run(),
+      testSaga(draw).run(),
+      testSaga(draw, { seed: 2 }).run(),
+    ]);
+    expect(same.result).toBe(one.result);
+    expect(other.result).not.toBe(one.result);
+  });
+
+  it('gives steps their context, and readable idempotency keys', async () => {
+    const seen: unknown[] = [];
+    const look = saga({ name: 'look', version: '1' }, function* () {
+      yield* step(
+        'a',
+        ({ context, idempotencyKey, input }) => void seen.push(context, idempotencyKey, input),
+        { input: 7 },
+      );
+      yield* step('a', ({ idempotencyKey }) => void seen.push(idempotencyKey), { key: 'k' });
+      return 'x';
+    });
+    await testSaga(look, { context: { db: 1 } }).run();
+    expect(seen).toEqual([{ db: 1 }, 'do:a', 7, 'do:a(k)']);
+  });
+
+  it('stands in for polls, and tells what was told', async () => {
+    const build = saga({ name: 'build', version: '1' }, function* () {
+      yield* progress(1, 2, 'building');
+      const state = yield* poll('state', () => undefined as string | undefined, {
+        every: 1_000,
+        timeout: 60_000,
+      });
+      yield* log('info', { state });
+      return state;
+    });
+    const run = await testSaga(build)
+      .on.step('state', ({ attempt }) => (attempt === 3 ? 'green' : undefined))
+      .run();
+    expect(run).toMatchSagaTrace(`
+      started build
+      told progress 1/2 building
+      polled state: not yet
+      waited 1000 ms
+      polled state: not yet
+      waited 1000 ms
+      polled state: "green"
+      told log info {"state":"green"}
+      completed: "green"
+    `);
+    expect(run).toHaveRun('state', 3);
+  });
+
+  it('waits for code that does real work, while time stands still beside it', async () => {
+    const both = saga({ name: 'both', version: '1' }, function* () {
+      const { real } = yield* all({
+        real: step('real', () => new Promise<string>((resolve) => void setTimeout(resolve, 30, 'done')), {
+          timeout: 50,
+        }),
+        other: step('other', () => 1, { retry: { attempts: 2, delay: 1_000, jitter: false } }),
+      });
+      return real;
+    });
+    const run = await testSaga(both).fail.step('other', new Error('no'), { times: 1 }).run();
+    expect(run.result).toBe('done');
+  });
+
+  it('goes on as another saga, whose steps end in @n', async () => {
+    const count: Saga<z.ZodObject<{ n: z.ZodNumber }>, undefined> = saga(
+      { name: 'count', version: '1', input: z.object({ n: z.number() }) },
+      function* ({ n }) {
+        const { size } = yield* elicit('go', { message: `${n}?`, schema: Name });
+        yield* step('count', ({ idempotencyKey }) => idempotencyKey);
+        if (n < 2) yield* continueAs(count, { n: n + 1 });
+        return size;
+      },
+    );
+    const run = await testSaga(count, { input: { n: 0 } })
+      .on.elicit('go', { name: 'xx', size: 's' })
+      .on.elicit('go@2', { name: 'xx', size: 'm' })
+      .run();
+    expect(run.result).toBe('m');
+    expect(run).toHaveAsked('go', 'go@1', 'go@2');
+    expect(run.effects.map(({ key }) => key)).toEqual(['do:count', 'do:count@1', 'do:count@2']);
+  });
+
+  it('says where a saga does not end', async () => {
+    const endless = saga({ name: 'endless', version: '1' }, function* () {
+      for (;;) yield* checkpoint();
+    });
+    const { message } = await errorOf(testSaga(endless, { maxTurns: 5 }).run());
+    expect(message).toContain("The saga 'endless' has not ended in 5 turns");
+  });
+});
+
+describe('what goes wrong', () => {
+  const bought = testSaga(order, { input: { cents: 900 } }).on.elicit('sure', { sure: true });
+
+  it('[E1] sends a request again whose process died, and whose response was lost', async () => {
+    const run = await bought.crash.after('charge').crash.before('ship').lose.response(3).run();
+    expect(run.result).toBe('On its way');
+    expect(run.effects.map(({ id, runs }) => [id, runs])).toEqual([
+      ['charge', 2],
+      ['ship', 1],
+      ['thank', 1],
+    ]);
+    expect(shop.charges.size).toBe(1);
+    expect(run).toMatchSagaTrace(
+      '…\ncrashed after charge\nran charge\n…\ncrashed before ship\n…\nlost the response\n…',
+    );
+  });
+
+  it('[E3] names what could not be undone', async () => {
+    const run = await bought.fail
+      .step('ship', new Error('no truck'))
+      .fail.undo('charge', new Error('bank closed'))
+      .run();
+    expect(run.residue).toEqual(['charge']);
+    expect(run).toHaveCompensated([]);
+    expect(run).not.toLeaveNoResidue();
+    expect(run).toMatchSagaTrace(
+      '…\nfailed to undo charge: Error: bank closed\nleft charge\nfailed: Error: no truck',
+    );
+  });
+
+  it('[E6] cancels where it is told to', async () => {
+    const run = await bought.cancel.at('sure', 'changed my mind').run();
+    expect(run.error).toMatchObject({ code: 'saga_cancelled' });
+    expect(run).toHaveCompensated(['charge']);
+    expect(run.trace.lines).toContain('was cancelled: changed my mind');
+  });
+
+  it('holds a fault as often as it is told, and then the one before it', async () => {
+    const run = await bought.fail
+      .step('charge', new Error('one'), { times: 1 })
+      .lose.step('charge', { times: 1 })
+      .run();
+    expect(
+      run.trace
+        .filter(({ type }) => type === 'failed')
+        .map((entry) => 'error' in entry && String(entry.error)),
+    ).toEqual(["OutcomeUnknown: The response of 'charge' was lost, as the script says.", 'Error: one']);
+    expect(run.status).toBe('completed');
+  });
+});
+
+describe('time travel', () => {
+  const deployed = testSaga(deploy, { input: { service: 'web' } })
+    .steps<{ target: { target: 'staging' | 'production' }; safety: string; release: { id: string } }>()
+    .on.elicit('target', { target: 'staging' })
+    .on.sample('safety', 'Yes')
+    .on.step('release', { id: 'r1' });
+
+  it('[E7] goes back to a question and answers it otherwise', async () => {
+    const run = await deployed.run();
+    const fork = await run.at('target').fork({ target: 'production' });
+    expect(fork.result).toBe('Released r1 to production.');
+    expect(fork).toMatchSagaTrace(`
+      started deploy
+      asked target
+      went back to target
+      answered target: {"target":"production"}
+      asked safety: Is deploying to production safe?
+      …
+    `);
+    expect(run.result).toBe('Released r1 to staging.');
+    const no = await run.at('safety').fork('No');
+    expect(no.result).toBe('Not now.');
+    expect((await run.back(2).fork('decline')).status).toBe('failed');
+    expect((await fork.back(1).fork()).result).toBe('Released r1 to production.');
+  });
+
+  it('says where it cannot go back to', async () => {
+    const run = await deployed.run();
+    expect(() => run.at('release')).toThrow("'release' was not asked. Asked were: target, safety.");
+    expect(() => run.back(3)).toThrow('back(1) to back(2)');
+  });
+
+  it('[E7] [T13] is refused by a guard, and gets the same response for the same request', async () => {
+    const run = await testSaga(order, { input: { cents: 1 } })
+      .on.elicit('sure', { sure: true })
+      .run();
+    const other = await run.at('sure').fork({ sure: false });
+    expect(other.status).toBe('refused');
+    expect(other).toMatchSagaTrace('…\nwent back to sure\nwas refused: used');
+    const same = await run.at('sure').fork();
+    expect(same.result).toBe('On its way');
+    expect((await run.at('sure').cancel()).status).toBe('refused');
+    expect(shop.charges.size).toBe(1);
+  });
+});
+
+/** A program that is no generator saga, with members of its own. */
+class Delegating implements Program {
+  readonly #inner: Program;
+
+  constructor(inner: Program) {
+    this.#inner = inner;
+  }
+
+  get name(): string {
+    return this.#inner.name;
+  }
+  get version(): string {
+    return this.#inner.version;
+  }
+  readonly title = undefined;
+  readonly description = undefined;
+  get input(): Program['input'] {
+    return this.#inner.input;
+  }
+  readonly output = undefined;
+  readonly annotations = undefined;
+  readonly forks = undefined;
+  readonly needs = [];
+  readonly modelAnswers = undefined;
+  readonly task = undefined;
+  readonly previous = [];
+  readonly onMismatch = 'fail';
+  begin(args: Json): Promise<ProgramState> {
+    return this.#inner.begin(args);
+  }
+  advance(
+    state: ProgramState,
+    answers: ReadonlyMap<string, ClientAnswer>,
+    runtime: Runtime,
+    end?: EndRequest,
+  ): Promise<Outcome> {
+    return this.#inner.advance(state, answers, runtime, end);
+  }
+  asked(state: ProgramState): readonly string[] {
+    return this.#inner.asked(state);
+  }
+  timeline(state: ProgramState): ReturnType<Program['timeline']> {
+    return this.#inner.timeline(state);
+  }
+}
+
+describe('a program', () => {
+  it('is tested by its interface, whatever made it', async () => {
+    const run = await testSaga(new Delegating(deploy), { input: { service: 'web' } })
+      .on.elicit('target', { target: 'staging' })
+      .on.sample('safety', 'Yes')
+      .on.step('release', { id: 'r1' })
+      .run();
+    expect(run.result).toBe('Released r1 to staging.');
+  });
+});

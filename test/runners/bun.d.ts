@@ -1,0 +1,14 @@
+/** As much of Bun's test runner as is used here. */
+declare module 'bun:test' {
+  interface Expectation {
+    toHaveAsked(...ids: readonly string[]): void;
+    toHaveCompensated(ids: readonly string[]): void;
+    toHaveRun(id: string): void;
+    toThrow(message: string): void;
+  }
+  export const expect: {
+    (value: unknown): Expectation;
+    extend(matchers: object): void;
+  };
+  export function test(title: string, run: () => Promise<void>): void;
+}
