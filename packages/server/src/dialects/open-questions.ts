@@ -127,19 +127,21 @@ export class OpenQuestions {
 
 async function answerOf(stepId: string, sent: Promise<unknown>): Promise<StepAnswer> {
   try {
+    const result = await sent;
     // As null it is asked again with the reason, like everything else that is no answer. (W4)
-    return { stepId, result: jsonOr(null, await sent) };
+    return { stepId, result: isJson(result) ? result : null };
   } catch (error) {
     return { stepId, error: toStepFailure(error) };
   }
 }
 
-/** What a client sent, where it is JSON such as can be kept. */
-function jsonOr(otherwise: Json, sent: unknown): Json {
+/** Whether what a client sent can be kept. */
+function isJson(value: unknown): value is Json {
   try {
-    return toJson(sent, 'result');
+    toJson(value, 'result');
+    return true;
   } catch {
-    return otherwise;
+    return false;
   }
 }
 
@@ -155,5 +157,5 @@ function toStepFailure(error: unknown): { readonly code: number; readonly messag
   if (typeof code !== 'number' || code === connectionClosed) throw new TurnAborted(error);
   // Version 1 of the SDK puts the code into the message.
   const text = typeof message === 'string' ? message.replace(/^MCP error -?\d+: /, '') : '';
-  return { code, message: jsonOr('', text) as string };
+  return { code, message: isJson(text) ? text : '' };
 }
