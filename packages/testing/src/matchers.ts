@@ -1,4 +1,5 @@
 import { matchTrace } from './match-trace.ts';
+import { idsMeant } from './rules.ts';
 import type { SagaRun } from './saga-run.ts';
 import type { TraceEntry } from './trace.ts';
 
@@ -34,9 +35,8 @@ export const sagaMatchers = {
   toHaveAsked(this: MatcherState | void, received: unknown, ...ids: readonly string[]): MatcherResult {
     const run = runOf(received);
     const asked = idsOf(run, 'asked');
-    const pass = isNegated(this)
-      ? ids.some((id) => asked.includes(id))
-      : ids.every((id) => asked.includes(id));
+    const wasAsked = (id: string): boolean => idsMeant(id, asked).length > 0;
+    const pass = isNegated(this) ? ids.some(wasAsked) : ids.every(wasAsked);
     return said(run, pass, `to ask ${quoted(ids)}`, `It asked ${quoted(asked)}`, {
       expected: ids,
       actual: asked,
@@ -44,13 +44,18 @@ export const sagaMatchers = {
   },
   toHaveRun(this: MatcherState | void, received: unknown, id: string, times?: number): MatcherResult {
     const run = runOf(received);
-    const attempts = run.trace.filter(
-      (entry) =>
-        (entry.type === 'ran' || entry.type === 'failed' || entry.type === 'polled') && entry.id === id,
-    ).length;
-    const ran = run.trace.some(
-      (entry) => (entry.type === 'ran' || entry.type === 'polled') && entry.id === id,
+    const ended = run.trace.flatMap((entry) =>
+      entry.type === 'ran' || entry.type === 'failed' || entry.type === 'polled' ? [entry] : [],
     );
+    const meant = new Set(
+      idsMeant(
+        id,
+        ended.map((entry) => entry.id),
+      ),
+    );
+    const runs = ended.filter((entry) => meant.has(entry.id));
+    const attempts = runs.length;
+    const ran = runs.some((entry) => entry.type !== 'failed');
     const pass = times === undefined ? ran : attempts === times;
     const wanted = `to run ${quoted([id])}${times === undefined ? '' : ` ${count(times)}`}`;
     const others = [...new Set(idsOf(run, 'ran'))];

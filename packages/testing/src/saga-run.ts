@@ -7,7 +7,7 @@ import { mermaidOf } from './mermaid.ts';
 import { play, type Played, type Point } from './play.ts';
 import type { Recording } from './recording.ts';
 import { recordingOf } from './recording-of.ts';
-import type { Rule } from './rules.ts';
+import { idsMeant, type Rule } from './rules.ts';
 import type { Serving, TestRequest } from './serving.ts';
 import { Stage } from './stage.ts';
 import type { Trace } from './trace.ts';
@@ -76,14 +76,15 @@ export class SagaRun<Steps extends object = Record<string, unknown>, Result = un
   }
 
   /**
-   * Goes back to where a question was asked: the token of then, which its client still has.
+   * Goes back to where a question was first asked: the token of then, which its client still has.
    *
    * @throws SagaTestError where it was not asked
    */
   at<K extends keyof Steps & string>(id: K): TimeTravel<Steps, Steps[K], Result> {
-    const point = this.points.find(({ asked }) => asked.some((step) => step.stepId === id));
-    if (point !== undefined) return this.#travel(point, id);
     const asked = this.points.flatMap((each) => each.asked.map((step) => step.stepId));
+    const [meant] = idsMeant(id, asked);
+    const point = this.points.find((each) => each.asked.some((step) => step.stepId === meant));
+    if (point !== undefined) return this.#travel(point, meant);
     throw new SagaTestError('script', `'${id}' was not asked. Asked were: ${asked.join(', ') || 'nothing'}.`);
   }
 

@@ -9,7 +9,7 @@ export interface SagaMatchers {
    * its own matches any number of lines.
    */
   toMatchSagaTrace(expected: string | readonly string[]): void;
-  /** The client was asked these questions, and perhaps others. */
+  /** The client was asked these questions, and perhaps others. An id means its repetitions too, where it is not there itself. */
   toHaveAsked(...ids: readonly string[]): void;
   /** The step ran to its end; or its code was called so often, failures counted. */
   toHaveRun(id: string, times?: number): void;

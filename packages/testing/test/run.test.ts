@@ -125,6 +125,7 @@ describe('answers', () => {
       .on.elicit('name#2', { name: 'two', size: 's' })
       .run();
     expect(run.result).toBe('n0?,two,n2?');
+    expect((await run.at('name#2').fork({ name: 'xx', size: 'm' })).result).toBe('n0?,xx,n2?');
   });
 
   it('[W3] denies what the client cannot do', async () => {
@@ -201,7 +202,9 @@ describe('the world of a run', () => {
       yield* step('a', ({ idempotencyKey }) => void seen.push(idempotencyKey), { key: 'k' });
       return 'x';
     });
-    await testSaga(look, { context: { db: 1 } }).run();
+    const run = await testSaga(look, { context: { db: 1 } }).run();
+    expect(run).toHaveRun('a', 1);
+    expect(run).toHaveRun('a(k)', 1);
     expect(seen).toEqual([{ db: 1 }, 'do:a', 7, 'do:a(k)']);
   });
 
