@@ -11,7 +11,7 @@ import { suite } from './suite.ts';
 
 const run = promisify(execFile);
 const here = fileURLToPath(new URL('.', import.meta.url));
-const titles = [...Object.keys(suite)];
+const titles = Object.keys(suite);
 // Long enough for a runner to be downloaded.
 const timeout = 300_000;
 

@@ -29,7 +29,7 @@ export function tamper(token: string, other?: string): readonly Tampered[] {
     ...(parts.length > 1
       ? [{ how: 'its parts have changed places', token: parts.toReversed().join('.') }]
       : []),
-    ...(other === undefined
+    ...(other === undefined || other === token
       ? []
       : [
           {

@@ -1,0 +1,42 @@
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { Json, ProgramState, SagaHistory } from '../src/index.ts';
+import { drive, turn } from './support/drive.ts';
+import { answerOf, sagaOfTree, trees, type Run } from './support/random-saga.ts';
+import { World } from './support/world.ts';
+
+function newRun(): Run {
+  return { world: new World(), effects: [], duration: 0, gated: false, commitFirst: false, traces: [] };
+}
+
+describe('a history', () => {
+  it('[R1] [R4] of a saga that ended replays to the same end, and does nothing', async () => {
+    await fc.assert(
+      fc.asyncProperty(trees({ wild: true }), async (tree) => {
+        const run = newRun();
+        const ended: ProgramState[] = [];
+        const make = () => sagaOfTree(tree, run);
+        const settings = () => ({ replace: { ended: (state: ProgramState) => void ended.push(state) } });
+        const { outcome } = await drive({ make, world: run.world, answer: answerOf, settings });
+        fc.pre(ended.length === 1);
+        const program = make();
+        const history = program.history?.(ended[0] as ProgramState);
+        const kept = JSON.parse(JSON.stringify(history)) as SagaHistory;
+        const restored = program.restore?.(kept) as ProgramState;
+        expect(program.history?.(restored)).toEqual(history);
+        const before = run.effects.length;
+        const again = await turn(program, restored, {}, run.world);
+        expect(again).toMatchObject({ status: outcome.status });
+        if (outcome.status === 'completed') expect(again).toMatchObject({ result: outcome.result });
+        expect(run.effects).toHaveLength(before);
+      }),
+    );
+  });
+
+  it('refuses an entry that no journal has', () => {
+    const entry = { letter: '?', kind: 'step', path: 'a', outcome: 'done', fingerprint: 0 };
+    const input: Json = {};
+    const program = sagaOfTree({ kind: 'sequence', nodes: [] }, newRun());
+    expect(() => program.restore?.({ input, entries: [entry] })).toThrow('No journal has entries');
+  });
+});
