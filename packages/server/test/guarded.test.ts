@@ -180,7 +180,7 @@ describe('a guard in memory', () => {
     const one = await guard.begin({ ...claim, jti: 'one' });
     if (typeof one !== 'object' || !('run' in one)) throw new Error('not run');
     await guard.finish(one.run, 'sealed');
-    expect(await guard.begin({ ...claim, jti: 'one' })).toEqual({ response: 'sealed' });
+    expect(await guard.begin({ ...claim, jti: 'one' })).toEqual({ response: 'sealed', wentOn: false });
     expect(await guard.begin({ ...claim, jti: 'two' })).toBe('conflict');
   });
 });
