@@ -1,5 +1,5 @@
 import type { Fence, GuardVerdict } from '@mcp-saga/server';
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { expect } from 'vitest';
 import type { GuardUnderTest } from './guard-under-test.ts';
 

@@ -1,5 +1,5 @@
 import type { Fence, GuardClaim, GuardVerdict } from '@mcp-saga/server';
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { describe, expect, test as it } from 'vitest';
 import { agrees, guardCommands } from './guard-model.ts';
 import type { MakeGuard } from './guard-under-test.ts';

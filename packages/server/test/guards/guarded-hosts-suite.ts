@@ -56,9 +56,9 @@ export function guardedHostsSuite(name: string, make: MakeGuard): void {
           onError: (error: unknown) => void errors.push(error),
           onTurn: () => undefined,
           onReject: () => undefined,
-          onSuspended: (saga: SuspendedSagaFacts) => {
-            facts.push(saga);
-            told.push(`suspended ${saga.turn}`);
+          onSuspended: (suspendedSaga: SuspendedSagaFacts) => {
+            facts.push(suspendedSaga);
+            told.push(`suspended ${suspendedSaga.turn}`);
           },
           onSettled: () => void told.push('settled'),
         },
@@ -133,6 +133,17 @@ export function guardedHostsSuite(name: string, make: MakeGuard): void {
       await pass(70_000);
       expect(await other.resume(next.token, answer('review'))).toMatchObject({ status: 'failed' });
       expect(did.filter((effect) => effect === 'thank')).toHaveLength(1);
+    });
+
+    it('[T13] does not run a step that runs once and cannot be claimed', async () => {
+      const { hosts, token, did } = await setUp({}, { claim: gone });
+      const [one, other] = hosts;
+      const next = suspended(await other.resume(token, answer('ship')));
+      expect(await one.resume(next.token, answer('review'))).toMatchObject({
+        status: 'failed',
+        compensated: [{ stepId: 'charge' }],
+      });
+      expect(did).not.toContain('thank');
     });
 
     it('[E8] tells again of a turn when its request is repeated, as if the first time had been lost', async () => {
