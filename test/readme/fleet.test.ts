@@ -70,7 +70,7 @@ describeWithRedis('the page on fleets', () => {
     const two = (await host.resume(one.token, form('target', { target: 'production' }))) as SuspendedTurn;
     const calls = /cmdstat_evalsha:calls=(\d+)/.exec(await redis.info('commandstats'))?.[1];
     const answer = { role: 'assistant', model: 'any', content: { type: 'text', text: 'Yes, all is green' } };
-    await host.resume(two.token, [{ stepId: 'safety', result: answer }]);
+    const three = await host.resume(two.token, [{ stepId: 'safety', result: answer }]);
 
     const claim = { sagaId: one.sagaId, turn: 9, jti: 'x'.repeat(16), action: 'resume' } as const;
     await guard.begin({ ...claim, digest: 'x'.repeat(43), leaseMs: hour, expiresAt: Date.now() + hour });
@@ -90,6 +90,18 @@ describeWithRedis('the page on fleets', () => {
       'a step that runs once': await sizes('sizes:*:once:*'),
       'a task of 2,000 sealed bytes': await sizes('sizes:*:task'),
     };
+    // The formula: never too little, and not much too much.
+    const [, fixed = '', factor = ''] = /\(([\d,]+) bytes \+ ([\d.]+) × /.exec(page) ?? [];
+    for (const [turn, response] of [
+      [1, two.token + JSON.stringify(two.steps)],
+      [2, JSON.stringify(three.status === 'completed' && three.result)],
+    ] as const) {
+      const counted = Number(fixed.replace(',', '')) + Number(factor) * response.length;
+      // oxlint-disable-next-line no-await-in-loop -- one after the other
+      const taken = await sizes(`sizes:*:[tr]*:${turn}`);
+      expect(counted / taken, `turn ${turn}: counted ${counted}, taken ${taken}`).toBeGreaterThan(0.95);
+      expect(counted / taken, `turn ${turn}: counted ${counted}, taken ${taken}`).toBeLessThan(1.4);
+    }
     const said = Object.fromEntries(
       [...page.matchAll(/^\| ([^|]+?) +\| +([\d,]+) +\|/gm)].map(([, what = '', figure = '']) => [
         what,
