@@ -11,10 +11,11 @@ import { buy } from './undo.ts';
 
 const root = new URL('../../', import.meta.url);
 const read = (path: string): string => readFileSync(new URL(path, root), 'utf8');
-const readme = read('README.md');
+const pages = ['README.md', 'docs/fleet.md', 'packages/redis/README.md'];
+const text = pages.map(read).join('\n');
 
 /** Each fenced block of code, with the comment that says where it comes from. */
-const blocks = [...readme.matchAll(/(?:<!-- (\w+): (\S+) -->\s*\n)?```(\w+)\n([\s\S]*?)```/g)].map(
+const blocks = [...text.matchAll(/(?:<!-- (\w+): (\S+) -->\s*\n)?```(\w+)\n([\s\S]*?)```/g)].map(
   ([, kind, source, language, code]) => ({ kind, source, language, code: code ?? '' }),
 );
 
@@ -29,7 +30,7 @@ const unindented = (code: string): string => {
   return code.replaceAll(new RegExp(`^${indent}`, 'gm'), '').trim();
 };
 
-describe('the README', () => {
+describe('the README, and the pages it leads to', () => {
   it('says where each of its blocks of code comes from', () => {
     expect(blocks.filter(({ language, kind }) => language !== 'mermaid' && kind === undefined)).toEqual([]);
   });

@@ -92,6 +92,25 @@ describe('a guard', () => {
     expect(undone).toEqual([]);
   });
 
+  it('[T13] forgets a used token when it has died, and its response with it', async () => {
+    let time = 1_000_000;
+    const guard = memoryGuard(() => time);
+    const ask = saga({ name: 'ask', version: '1', forks: 'refuse' }, function* () {
+      yield* elicit('go', { message: 'Go?', schema: Ok });
+      return 'asked';
+    });
+    const host = hostOf({ sagas: [ask], clock: () => time, guard, tokenTtl: 60_000 });
+    const one = waiting(await host.start('ask', {}));
+    await host.resume(one.token, answer(true));
+    time = one.expiresAt + 29_000;
+    expect(await host.resume(one.token, answer(true))).toMatchObject({ result: 'asked' });
+    await expect(host.resume(one.token, answer(false))).rejects.toThrow(TokenRefused);
+    time = one.expiresAt + 5 * 60_000;
+    await host.resume(waiting(await host.start('ask', {})).token, answer(true));
+    expect(guard.size).toBe(1);
+    await expect(host.resume(one.token, answer(false))).rejects.toThrow(TokenRefused);
+  });
+
   it('[E8] tells of a suspended saga only when its turn counts', async () => {
     let time = 1_000_000;
     const told: string[] = [];
@@ -180,7 +199,7 @@ describe('a guard in memory', () => {
     const one = await guard.begin({ ...claim, jti: 'one' });
     if (typeof one !== 'object' || !('run' in one)) throw new Error('not run');
     await guard.finish(one.run, 'sealed');
-    expect(await guard.begin({ ...claim, jti: 'one' })).toEqual({ response: 'sealed' });
+    expect(await guard.begin({ ...claim, jti: 'one' })).toEqual({ response: 'sealed', wentOn: false });
     expect(await guard.begin({ ...claim, jti: 'two' })).toBe('conflict');
   });
 });

@@ -18,23 +18,33 @@ export interface GuardClaim {
   readonly follows?: boolean;
   /** How long the request may run before another one may take its place, in milliseconds. */
   readonly leaseMs: number;
-  /** When the guard may forget the turn, in milliseconds since the epoch: its token is expired then. */
+  /** When the guard may forget the turn, in milliseconds since the epoch: nothing opens then that could end it. */
   readonly expiresAt: number;
+  /**
+   * When the guard may forget the response of the turn, in milliseconds since the epoch: the token that could ask for
+   * it is expired then. That the token was used, it still knows. Default `expiresAt`.
+   */
+  readonly respondsUntil?: number;
 }
 
 /** The right to run one turn, until its lease is out. Opaque to the host; JSON. */
 export interface Fence {
   readonly sagaId: string;
   readonly turn: number;
-  /** Rises with each lease of the turn, so that a late `finish` is known. */
+  /** Rises with each lease of the turn, forgotten ones included, so that a late `finish` is known. */
   readonly number: number;
 }
 
 /**
  * What the guard says: `run`, and finish with the fence; `busy`, the same request is being run; `conflict`, the token
- * was used otherwise, or a newer one was; `response`, this very request was answered before, with this.
+ * was used otherwise, or a newer one was; `response`, this very request was answered before, with this, and
+ * `wentOn` says whether the token of the next turn was used since.
  */
-export type GuardVerdict = { readonly run: Fence } | 'busy' | 'conflict' | { readonly response: string };
+export type GuardVerdict =
+  | { readonly run: Fence }
+  | 'busy'
+  | 'conflict'
+  | { readonly response: string; readonly wentOn?: boolean };
 
 /**
  * The optional store that forbids forks: it remembers, for each turn of a saga, which request used its token, and the
@@ -49,7 +59,10 @@ export interface SagaGuard {
    * other one.
    */
   release(fence: Fence): Awaitable<void>;
-  /** Forgets a turn that has run nothing: its token is as good as before. */
+  /**
+   * Forgets a turn that has run nothing: its token is as good as before. Where the turn was leased before, nobody knows
+   * what was run under that lease, and this is `release`.
+   */
   forget(fence: Fence): Awaitable<void>;
   /** Claims the key of a step that shall run once: true for the first who asks, false ever after. */
   claim(key: string, expiresAt: number): Awaitable<boolean>;

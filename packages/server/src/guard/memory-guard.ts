@@ -5,8 +5,12 @@ interface UsedTurn {
   readonly action: GuardClaim['action'];
   readonly digest: string;
   readonly expiresAt: number;
+  readonly respondsUntil: number;
   number: number;
+  /** Whether it was leased before: what was run then, nobody knows. */
+  isAgain: boolean;
   leaseUntil: number;
+  isDone: boolean;
   response: string | undefined;
 }
 
@@ -20,16 +24,24 @@ export function memoryGuard(clock: () => number = Date.now): SagaGuard & { reado
   const turns = new Map<string, UsedTurn>();
   const claims = new Map<string, number>();
   let swept = 0;
-  const forget = (now: number): void => {
+  let leases = 0;
+  const sweep = (now: number): void => {
     // Once a second at the most: what has expired only takes room.
     if (now < swept + 1_000) return;
     swept = now;
-    for (const [key, { expiresAt }] of turns) if (expiresAt <= now) turns.delete(key);
+    for (const [key, used] of turns) {
+      if (used.respondsUntil <= now) used.response = undefined;
+      if (used.expiresAt <= now) turns.delete(key);
+    }
     for (const [key, expiresAt] of claims) if (expiresAt <= now) claims.delete(key);
   };
   const held = (fence: Fence): UsedTurn | undefined => {
+    sweep(clock());
     const used = turns.get(at(fence));
-    return used?.number === fence.number && used.response === undefined ? used : undefined;
+    return used?.number === fence.number && !used.isDone ? used : undefined;
+  };
+  const release = (used: UsedTurn | undefined): void => {
+    if (used !== undefined) used.leaseUntil = Number.NEGATIVE_INFINITY;
   };
   return {
     get size() {
@@ -37,47 +49,58 @@ export function memoryGuard(clock: () => number = Date.now): SagaGuard & { reado
     },
     begin: (claim): GuardVerdict => {
       const now = clock();
-      forget(now);
+      sweep(now);
       const used = turns.get(at(claim));
       if (used === undefined) {
-        const { jti, action, digest, expiresAt, leaseMs } = claim;
+        const { sagaId, turn, jti, action, digest, expiresAt, respondsUntil = expiresAt, leaseMs } = claim;
+        leases += 1;
         turns.set(at(claim), {
           jti,
           action,
           digest,
           expiresAt,
-          number: 1,
+          respondsUntil,
+          number: leases,
+          isAgain: false,
           leaseUntil: now + leaseMs,
+          isDone: false,
           response: undefined,
         });
-        return { run: { sagaId: claim.sagaId, turn: claim.turn, number: 1 } };
+        return { run: { sagaId, turn, number: leases } };
       }
       const isSame = used.digest === claim.digest;
       if (used.jti !== claim.jti || used.action !== claim.action || !(isSame || claim.follows === true)) {
         return 'conflict';
       }
-      if (used.response !== undefined) return { response: used.response };
+      if (used.isDone) {
+        if (used.response === undefined) return 'conflict';
+        return { response: used.response, wentOn: turns.has(at({ ...claim, turn: claim.turn + 1 })) };
+      }
       if (now < used.leaseUntil) return 'busy';
       if (!isSame) return 'conflict';
-      used.number += 1;
+      leases += 1;
+      used.number = leases;
+      used.isAgain = true;
       used.leaseUntil = now + claim.leaseMs;
       return { run: { sagaId: claim.sagaId, turn: claim.turn, number: used.number } };
     },
     finish: (fence, sealedResponse) => {
       const used = held(fence);
       if (used === undefined) return false;
+      used.isDone = true;
       used.response = sealedResponse;
       return true;
     },
     release: (fence) => {
-      const used = held(fence);
-      if (used !== undefined) used.leaseUntil = Number.NEGATIVE_INFINITY;
+      release(held(fence));
     },
     forget: (fence) => {
-      if (held(fence) !== undefined) turns.delete(at(fence));
+      const used = held(fence);
+      if (used?.isAgain === false) turns.delete(at(fence));
+      else release(used);
     },
     claim: (key, expiresAt) => {
-      forget(clock());
+      sweep(clock());
       if (claims.has(key)) return false;
       claims.set(key, expiresAt);
       return true;

@@ -3,15 +3,14 @@ import { canonicalize, digestText, TokenRefused } from '@mcp-saga/seal';
 import type { GuardClaim, GuardVerdict, SagaGuard } from '../guard/guard.ts';
 import { SagaHostError } from './errors.ts';
 import type { HostSettings } from './host-options.ts';
-import { guardedUntil } from './guarded-until.ts';
+import { guardedUntil, respondsUntil } from './guarded-until.ts';
+import { busyWait } from './busy-wait.ts';
+import { noteCancelAgain } from './note-cancel.ts';
 import { openResponse, sealResponse } from './sealed-response.ts';
 import type { SealedSaga } from './sealed-saga.ts';
 import { settleTurn } from './settle-turn.ts';
 import { sleep } from './sleep.ts';
 import type { SagaTurn } from './turn.ts';
-
-// How often a request that is being run elsewhere is asked for, in milliseconds.
-const busyInterval = 100;
 
 /**
  * Runs a turn under the guard: one request for each token. The same request again gets the same response; another
@@ -34,9 +33,10 @@ export async function guarded(
     ...(request.follows === true ? { follows: true } : {}),
     leaseMs: settings.leaseMs,
     expiresAt: guardedUntil(settings, claims),
+    respondsUntil: respondsUntil(claims),
   };
   const giveUp = settings.clock() + settings.leaseMs;
-  for (;;) {
+  for (let waits = 0; ; waits += 1) {
     // oxlint-disable-next-line no-await-in-loop -- waits for its turn
     const verdict = await begun(settings, guard, claim);
     // oxlint-disable-next-line no-await-in-loop -- the last time round
@@ -47,14 +47,17 @@ export async function guarded(
         throw new SagaHostError('busy', 'The same request is being run. Send it again later.');
       }
       // oxlint-disable-next-line no-await-in-loop -- waits for its turn
-      await sleep(busyInterval, request.signal);
+      await sleep(busyWait(waits), request.signal);
       continue;
     }
     // oxlint-disable-next-line no-await-in-loop -- the last time round
     if ('response' in verdict) {
       // oxlint-disable-next-line no-await-in-loop -- the last time round
       const turn = await openResponse(settings.responses, saga, verdict.response);
-      // oxlint-disable-next-line no-await-in-loop -- told again, should the first time have been lost
+      // Told again, should the first time have been lost; of a turn that is not the last one, its client knew.
+      // oxlint-disable-next-line no-await-in-loop -- the last time round
+      if (verdict.wentOn === false) await noteCancelAgain(settings, turn);
+      // oxlint-disable-next-line no-await-in-loop -- the last time round
       return await settleTurn(settings, turn);
     }
     // oxlint-disable-next-line no-await-in-loop -- the last time round

@@ -62,10 +62,11 @@ export interface HostHooks {
   readonly onStep?: (event: StepEvent & { readonly saga: string; readonly sagaId: string }) => void;
   /**
    * A saga waits for its client: replace the one message a delayed queue holds for this `sagaId` by one that calls
-   * `host.cancel(cancelToken)` at `cancelAfter`. Awaited. Called with a guard, for sagas with `forks: 'refuse'`. (E8)
+   * `host.cancel(cancelToken)` at `cancelAfter`. Awaited. Called with a guard, for sagas with `forks: 'refuse'`; and
+   * again where the client repeats the request, should this have been lost. (E8)
    */
   readonly onSuspended?: (saga: SuspendedSagaFacts) => unknown;
-  /** A saga has ended: remove the message. Awaited. (E8) */
+  /** A saga has ended: remove the message. Awaited. Called again where the client repeats the request. (E8) */
   readonly onSettled?: (saga: { readonly saga: string; readonly sagaId: string }) => unknown;
   /** A turn has ended. Default: `console.error` for one that failed; its error is shown in development only. */
   readonly onTurn?: (turn: TurnFacts) => void;

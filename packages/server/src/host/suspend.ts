@@ -1,13 +1,12 @@
 import type { Outcome, Program } from '@mcp-saga/core';
 import { TokenTooLarge } from '@mcp-saga/seal';
-import { sealCancelToken } from './cancel-token.ts';
 import { SagaHostError } from './errors.ts';
 import { expiryOf } from './expiry.ts';
 import { stepIdsOf } from './generation.ts';
 import type { HostSettings } from './host-options.ts';
 import type { TurnRequest } from './run-turn.ts';
+import { noteCancelOf } from './note-cancel.ts';
 import { sealSaga, type SealedSaga } from './sealed-saga.ts';
-import { noteCancel } from './settle-turn.ts';
 import { newTokenId } from './token-id.ts';
 import type { SuspendedTurn } from './turn.ts';
 
@@ -52,10 +51,7 @@ export async function suspend(
     sagaId,
     turn,
   };
-  if (settings.notifiesSuspended && settings.guard !== undefined && program.forks === 'refuse') {
-    const { cancelToken, cancelAfter } = await sealCancelToken(settings.sealer, next);
-    noteCancel(suspendedTurn, { saga: claims.saga.name, sagaId, turn, cancelToken, cancelAfter });
-  }
+  await noteCancelOf(settings, program, next, suspendedTurn);
   return suspendedTurn;
 }
 

@@ -1,6 +1,6 @@
 import type { Runtime } from '@mcp-saga/core';
 import { deriveFromSecret, digestText, toBase64Url } from '@mcp-saga/seal';
-import { guardedUntil } from './guarded-until.ts';
+import { claimedUntil } from './guarded-until.ts';
 import { quietly } from './hooks.ts';
 import type { HostSettings } from './host-options.ts';
 import { isAccepted, routeOf } from './ladder.ts';
@@ -40,7 +40,7 @@ export function turnRuntime(
     claim:
       guard === undefined
         ? undefined
-        : (key) => guard.claim(`${sagaId}:${key}`, guardedUntil(settings, claims)),
+        : (key) => guard.claim(`${sagaId}:${key}`, claimedUntil(settings, claims)),
     compensator: (name) => settings.compensators.get(name),
     capabilities: caller.capabilities,
     context: caller.context,

@@ -415,7 +415,7 @@ describe('resumable requests with a guard', () => {
     expect(await guard.begin(following)).toBe('conflict');
     const again = (await guard.begin(answered)) as { readonly run: Fence };
     await guard.finish(again.run, 'sealed');
-    expect(await guard.begin(following)).toEqual({ response: 'sealed' });
+    expect(await guard.begin(following)).toEqual({ response: 'sealed', wentOn: false });
     expect(await guard.begin({ ...token, digest: 'nothing' })).toBe('conflict');
     expect(await guard.begin({ ...following, jti: 'another' })).toBe('conflict');
     expect(await guard.begin({ ...following, action: 'cancel' })).toBe('conflict');

@@ -1,0 +1,156 @@
+import { redisGuard } from '@mcp-saga/redis';
+import {
+  createSagaHost,
+  generateKey,
+  TokenRefused,
+  type SagaHost,
+  type SagaHostOptions,
+} from '@mcp-saga/server';
+import { Redis } from 'ioredis';
+import { afterAll, beforeAll, beforeEach, expect, it, onTestFinished, vi } from 'vitest';
+import { describeWithRedis, startRedis, type RedisServer } from '../../../test/support/redis-server.ts';
+import { suspended } from '../../server/test/fixtures/host.ts';
+import { clients } from './support/clients.ts';
+import { accept, decline, order } from './support/order.ts';
+import { pass } from './support/pass.ts';
+import { startHost } from './support/process.ts';
+import { startSlowProxy } from './support/slow-proxy.ts';
+
+describeWithRedis('a fleet that shares a guard in Redis', () => {
+  let server: RedisServer;
+  let redis: Redis;
+  const keys = generateKey();
+
+  beforeAll(async () => {
+    server = await startRedis();
+    redis = new Redis(server.url, { retryStrategy: () => 20 });
+    redis.on('error', () => undefined);
+  });
+  beforeEach(async () => void (await redis.flushall()));
+  afterAll(async () => {
+    redis.disconnect();
+    await server.kill();
+  });
+
+  async function hostOf(
+    client: keyof typeof clients,
+    {
+      url = server.url,
+      timeout = 2_000,
+      ...options
+    }: Partial<SagaHostOptions> & { url?: string; timeout?: number },
+  ): Promise<{ readonly host: SagaHost; readonly shipped: string[]; readonly errors: string[] }> {
+    const connected = await clients[client]?.(url);
+    if (connected === undefined) throw new Error(`no client ${client}`);
+    onTestFinished(() => void connected.close());
+    const shipped: string[] = [];
+    const errors: string[] = [];
+    const sagas = [order({ ship: (key) => void shipped.push(key) })];
+    const guard = redisGuard(connected.client, { prefix: 'fleet:', timeout });
+    const hooks = { onError: (error: unknown) => void errors.push(String(error)), onReject: () => undefined };
+    const host = createSagaHost({ sagas, keys, audience: 'shop', guard, hooks, ...options });
+    return { host, shipped, errors };
+  }
+
+  it('[T13] runs a request that two processes race for in one of them', async () => {
+    const hosts = await Promise.all([1, 2].map(() => startHost([server.url, 'race:', keys])));
+    onTestFinished(async () => void (await Promise.all(hosts.map((host) => host.kill()))));
+    const [one, other] = hosts;
+    const { token = '' } = (await one?.ask({ do: 'start' })) ?? {};
+    const request = { do: 'resume', token, answers: accept('ship') } as const;
+    const [reply, same] = await Promise.all(hosts.map((host) => host.ask(request)));
+    expect(reply).toMatchObject({ status: 'suspended' });
+    expect(same).toEqual(reply);
+    expect([...(one?.shipped ?? []), ...(other?.shipped ?? [])]).toHaveLength(1);
+  });
+
+  it('[T13] [E1] a process that is killed in a turn is replaced when its lease is out, with the same keys', async () => {
+    const killed = await startHost([server.url, 'kill:', keys, 'hangs']);
+    const other = await startHost([server.url, 'kill:', keys]);
+    onTestFinished(async () => void (await Promise.all([killed.kill(), other.kill()])));
+    const { token = '' } = await killed.ask({ do: 'start' });
+    void killed.ask({ do: 'resume', token, answers: accept('ship') });
+    await killed.ships;
+    await killed.kill();
+    // Its answers are the only ones that count, though nobody has heard how its turn ended.
+    expect(await other.ask({ do: 'resume', token, answers: decline('ship') })).toMatchObject({
+      status: 'refused',
+    });
+    const waits = other.ask({ do: 'resume', token, answers: accept('ship') });
+    await pass(redis, 'kill:', 70_000);
+    expect(await waits).toMatchObject({ status: 'suspended' });
+    expect(other.shipped).toEqual(killed.shipped);
+    expect(other.shipped).toHaveLength(1);
+  });
+
+  for (const client of ['redis 6', 'ioredis 6']) {
+    it(`[T13] runs nothing while Redis is gone, and goes on when it is back, by ${client}`, async () => {
+      const { host, shipped, errors } = await hostOf(client, {});
+      const { token } = suspended(await host.start('order', {}));
+      await server.kill();
+      await expect(host.resume(token, accept('ship'))).rejects.toMatchObject({ code: 'guard_down' });
+      expect(shipped).toEqual([]);
+      expect(errors).toHaveLength(1);
+      await server.restart();
+      // The client connects again by itself, and Redis knows no script any more.
+      await vi.waitFor(async () => suspended(await host.resume(token, accept('ship'))), { timeout: 20_000 });
+      expect(shipped).toHaveLength(1);
+    });
+  }
+
+  it("[T13] runs unguarded while Redis is gone, told 'open'", async () => {
+    const { host, shipped } = await hostOf('redis 6', { whenGuardIsDown: 'open' });
+    const { token } = suspended(await host.start('order', {}));
+    await server.kill();
+    suspended(await host.resume(token, accept('ship')));
+    suspended(await host.resume(token, accept('ship')));
+    await server.restart();
+    expect(new Set(shipped).size).toBe(1);
+    expect(shipped).toHaveLength(2);
+  });
+
+  it('[T13] [E7] forgets which tokens were used when Redis loses its data, and nothing else', async () => {
+    const { host, shipped } = await hostOf('ioredis 6', {});
+    const { token } = suspended(await host.start('order', {}));
+    const next = suspended(await host.resume(token, accept('ship')));
+    await expect(host.resume(token, decline('ship'))).rejects.toThrow(TokenRefused);
+    await redis.flushall();
+    // Each saga goes on, and each repeated effect has its key; but an older token is good again, as without a guard.
+    expect(await host.resume(next.token, accept('review'))).toMatchObject({ result: 'thanks' });
+    expect(await host.resume(token, decline('ship'))).toMatchObject({ status: 'failed' });
+    expect(shipped).toHaveLength(1);
+  });
+
+  it('[T13] waits for a slow Redis, and does not take the end of a turn from before its data was lost', async () => {
+    const proxy = await startSlowProxy(server.port);
+    onTestFinished(() => proxy.close());
+    const { host, shipped } = await hostOf('redis 6', { url: proxy.url, timeout: 30_000 });
+    const { token } = suspended(await host.start('order', {}));
+    proxy.hold();
+    const turn = host.resume(token, accept('ship'));
+    await vi.waitFor(async () => expect(await redis.keys('fleet:*:turn:1')).not.toEqual([]));
+    expect(shipped).toEqual([]);
+    await redis.flushall();
+    const { host: other } = await hostOf('ioredis 6', {});
+    expect(await other.resume(token, decline('ship'))).toMatchObject({ status: 'failed' });
+    proxy.letGo();
+    await expect(turn).rejects.toMatchObject({ code: 'busy' });
+  });
+
+  it('[T13] gives up on a Redis that takes too long; the lease it asked for has to end', async () => {
+    const proxy = await startSlowProxy(server.port);
+    onTestFinished(() => proxy.close());
+    const { host, shipped, errors } = await hostOf('ioredis 6', { url: proxy.url, timeout: 50 });
+    const { token } = suspended(await host.start('order', {}));
+    proxy.hold();
+    await expect(host.resume(token, accept('ship'))).rejects.toMatchObject({ code: 'guard_down' });
+    expect(errors).toEqual(['Error: Redis did not answer within 50 ms.']);
+    proxy.letGo();
+    expect(shipped).toEqual([]);
+    const { host: other } = await hostOf('ioredis 6', {});
+    await vi.waitFor(async () => expect(await redis.keys('fleet:*:turn:1')).not.toEqual([]));
+    const repeated = other.resume(token, accept('ship'));
+    await pass(redis, 'fleet:', 70_000);
+    expect(await repeated).toMatchObject({ status: 'suspended' });
+  });
+});

@@ -1,0 +1,56 @@
+import { Redis } from 'ioredis';
+import { redisGuard, redisTaskStore } from '@mcp-saga/redis';
+import { afterAll, beforeAll, describe } from 'vitest';
+import { describeWithRedis, startRedis, type RedisServer } from '../../../test/support/redis-server.ts';
+import { guardSuite } from '../../server/test/guards/guard-suite.ts';
+import { guardedHostsSuite } from '../../server/test/guards/guarded-hosts-suite.ts';
+import { taskStoreSuite } from '../../server/test/guards/task-store-suite.ts';
+import { clients, type Connected } from './support/clients.ts';
+import { pass } from './support/pass.ts';
+
+describeWithRedis('what every guard and store does, in Redis', () => {
+  let server: RedisServer;
+  let redis: Redis;
+  let made = 0;
+
+  beforeAll(async () => {
+    server = await startRedis();
+    redis = new Redis(server.url);
+  });
+  afterAll(async () => {
+    redis.disconnect();
+    await server.kill();
+  });
+
+  for (const [name, connect] of Object.entries(clients)) {
+    describe(name, () => {
+      const connected: Connected[] = [];
+      beforeAll(async () => {
+        connected.push(await connect(server.url), await connect(server.url));
+      });
+      afterAll(() => connected.map(({ close }) => close()));
+
+      const fresh = () => {
+        made += 1;
+        const prefix = `test-${made}:`;
+        const [one, other] = connected.map(({ client }) => client);
+        if (one === undefined || other === undefined) throw new Error('not connected');
+        return { prefix, one, other, now: Date.now, pass: (ms: number) => pass(redis, prefix, ms) };
+      };
+      const makeGuard = async () => {
+        const { prefix, one, other, ...time } = fresh();
+        return { guard: redisGuard(one, { prefix }), elsewhere: redisGuard(other, { prefix }), ...time };
+      };
+      guardSuite(`by ${name}`, makeGuard, 50);
+      guardedHostsSuite(`by ${name}`, makeGuard);
+      taskStoreSuite(`by ${name}`, async () => {
+        const { prefix, one, other, ...time } = fresh();
+        return {
+          store: redisTaskStore(one, { prefix }),
+          elsewhere: redisTaskStore(other, { prefix }),
+          ...time,
+        };
+      });
+    });
+  }
+});

@@ -1,0 +1,37 @@
+import { redisGuard } from '@mcp-saga/redis';
+import { createSagaHost, type StepAnswer } from '@mcp-saga/server';
+import { Redis } from 'ioredis';
+import { order } from './order.ts';
+
+/** What a test asks of a process. */
+export type Request =
+  | { readonly do: 'start' }
+  | { readonly do: 'resume'; readonly token: string; readonly answers: StepAnswer[] };
+
+/** What it answers: how the turn ended, and with which token or error code. */
+export interface Reply {
+  readonly status: string;
+  readonly token?: string;
+  readonly result?: unknown;
+}
+
+// A host in a process of its own: it is killed, not ended.
+const [url = '', prefix = '', keys = '', hangs = ''] = process.argv.slice(2);
+const guard = redisGuard(new Redis(url), { prefix });
+const effects = {
+  ship: async (key: string): Promise<void> => {
+    process.send?.({ shipped: key });
+    if (hangs === 'hangs') await new Promise(() => undefined);
+  },
+};
+const hooks = { onError: () => undefined };
+const host = createSagaHost({ sagas: [order(effects)], keys, audience: 'shop', guard, hooks });
+
+process.on('message', (request: Request) => {
+  const turn = request.do === 'start' ? host.start('order', {}) : host.resume(request.token, request.answers);
+  turn.then(
+    (done) => process.send?.({ reply: done }),
+    (error: unknown) => process.send?.({ reply: { status: String((error as { code?: unknown }).code) } }),
+  );
+});
+process.send?.({ ready: true });

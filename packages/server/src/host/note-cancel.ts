@@ -1,0 +1,29 @@
+import type { Program } from '@mcp-saga/core';
+import { sealCancelToken } from './cancel-token.ts';
+import type { HostSettings } from './host-options.ts';
+import { toSealedSaga, type SealedSaga } from './sealed-saga.ts';
+import { noteCancel } from './settle-turn.ts';
+import type { SagaTurn, SuspendedTurn } from './turn.ts';
+
+/** Seals by which token a saga that waits can be cancelled, where there is somebody to tell. (E8) */
+export async function noteCancelOf(
+  settings: HostSettings,
+  { forks }: Partial<Pick<Program, 'forks'>>,
+  saga: SealedSaga,
+  turn: SuspendedTurn,
+): Promise<void> {
+  if (!settings.notifiesSuspended || settings.guard === undefined || forks !== 'refuse') return;
+  const { cancelToken, cancelAfter } = await sealCancelToken(settings.sealer, saga);
+  noteCancel(turn, { saga: turn.saga, sagaId: turn.sagaId, turn: turn.turn, cancelToken, cancelAfter });
+}
+
+/** The same for a turn that a guard has kept: what cancels it is made again, of its own token. */
+export async function noteCancelAgain(settings: HostSettings, turn: SagaTurn): Promise<void> {
+  if (turn.status !== 'suspended' || !settings.notifiesSuspended) return;
+  const saga = toSealedSaga(
+    await settings.sealer.open(turn.token, { purpose: 'token', sid: turn.sagaId, ignoreExpiry: true }),
+  );
+  const { name, version } = saga.claims.saga;
+  const program = settings.registry.version(name, version, settings.clock());
+  await noteCancelOf(settings, program ?? {}, saga, turn);
+}

@@ -1,0 +1,233 @@
+import {
+  createSagaHost,
+  elicit,
+  generateKey,
+  saga,
+  step,
+  TokenRefused,
+  type SagaGuard,
+  type SagaHost,
+  type SagaHostOptions,
+  type StepAnswer,
+  type SuspendedSagaFacts,
+} from '@mcp-saga/server';
+import { describe, expect, test as it } from 'vitest';
+import { z } from 'zod';
+import { deferred } from '../fixtures/deferred.ts';
+import { suspended } from '../fixtures/host.ts';
+import type { MakeGuard } from './guard-under-test.ts';
+
+const Ok = z.object({ ok: z.boolean() });
+
+function answer(stepId: string, ok = true): StepAnswer[] {
+  return [{ stepId, result: ok ? { action: 'accept', content: { ok } } : { action: 'decline' } }];
+}
+
+const gone = (): Promise<never> => Promise.reject(new Error('the store is gone'));
+
+/** What two hosts do that share a guard and a key. (T13, E7, E8) */
+export function guardedHostsSuite(name: string, make: MakeGuard): void {
+  describe(`hosts that share a guard ${name}`, () => {
+    async function setUp(options: Partial<SagaHostOptions> = {}, change: Partial<SagaGuard> = {}) {
+      const { guard, elsewhere, now, pass } = await make();
+      const did: string[] = [];
+      const told: string[] = [];
+      const facts: SuspendedSagaFacts[] = [];
+      const errors: unknown[] = [];
+      let hang: ((key: string) => Promise<void>) | undefined;
+      const order = saga({ name: 'order', version: '1', forks: 'refuse' }, function* () {
+        yield* step('charge', () => void did.push('charge'), { compensate: () => void did.push('refund') });
+        yield* elicit('ship', { message: 'Ship?', schema: Ok });
+        yield* step('ship', async ({ idempotencyKey }) => {
+          did.push(`ship ${idempotencyKey}`);
+          await hang?.(idempotencyKey);
+        });
+        yield* elicit('review', { message: 'Good?', schema: Ok });
+        yield* step('thank', () => void did.push('thank'), { once: true });
+        return 'thanks';
+      });
+      const common = {
+        sagas: [order],
+        keys: generateKey(),
+        audience: 'shop',
+        environment: 'production',
+        clock: now,
+        hooks: {
+          onError: (error: unknown) => void errors.push(error),
+          onTurn: () => undefined,
+          onReject: () => undefined,
+          onSuspended: (suspendedSaga: SuspendedSagaFacts) => {
+            facts.push(suspendedSaga);
+            told.push(`suspended ${suspendedSaga.turn}`);
+          },
+          onSettled: () => void told.push('settled'),
+        },
+        ...options,
+      };
+      const hosts: [SagaHost, SagaHost] = [
+        createSagaHost({ ...common, guard: { ...guard, ...change } }),
+        createSagaHost({ ...common, guard: elsewhere }),
+      ];
+      const { token } = suspended(await hosts[0].start('order', {}));
+      return {
+        hosts,
+        token,
+        did,
+        told,
+        facts,
+        errors,
+        pass,
+        /** Lets the step `ship` hang, the first time; resolves when it does, with what lets it go on. */
+        hanging: (): Promise<() => void> => {
+          const begun = deferred<() => void>();
+          hang = () => {
+            hang = undefined;
+            return new Promise((resolve) => begun.resolve(resolve));
+          };
+          return begun.promise;
+        },
+      };
+    }
+
+    it('[T13] answers two requests that race alike, and runs one', async () => {
+      const { hosts, token, did } = await setUp();
+      const [one, two] = await Promise.all(hosts.map((host) => host.resume(token, answer('ship'))));
+      expect(two).toEqual(one);
+      expect(did).toHaveLength(2);
+    });
+
+    it('[T13] [E7] refuses other answers, and to cancel an older turn', async () => {
+      const { hosts, token, did } = await setUp();
+      const [one, other] = hosts;
+      const next = suspended(await one.resume(token, answer('ship')));
+      await expect(other.resume(token, answer('ship', false))).rejects.toThrow(TokenRefused);
+      await expect(other.cancel(token)).rejects.toThrow(TokenRefused);
+      expect(did).not.toContain('refund');
+      expect(await other.cancel(next.token)).toMatchObject({ compensated: [{ stepId: 'charge' }] });
+      expect(await one.cancel(next.token)).toMatchObject({ compensated: [{ stepId: 'charge' }] });
+      await expect(one.resume(next.token, answer('review'))).rejects.toThrow(TokenRefused);
+      expect(did.filter((effect) => effect === 'refund')).toHaveLength(1);
+    });
+
+    it('[T13] runs a turn again whose lease ran out, with the same keys, and refuses its late end', async () => {
+      const { hosts, token, did, told, pass, hanging } = await setUp();
+      const [one, other] = hosts;
+      const hangs = hanging();
+      const late = one.resume(token, answer('ship'));
+      const goOn = await hangs;
+      await pass(70_000);
+      const next = await other.resume(token, answer('ship'));
+      goOn();
+      await expect(late).rejects.toMatchObject({ code: 'busy' });
+      const [, first, second] = did;
+      expect(second).toBe(first);
+      expect(told).toEqual(['suspended 1', 'suspended 2']);
+      expect(await one.resume(token, answer('ship'))).toEqual(next);
+    });
+
+    it('[T13] claims a step that runs once, on whichever host', async () => {
+      const { hosts, token, did, pass } = await setUp({}, { finish: gone });
+      const [one, other] = hosts;
+      const next = suspended(await other.resume(token, answer('ship')));
+      await expect(one.resume(next.token, answer('review'))).rejects.toMatchObject({ code: 'guard_down' });
+      await pass(70_000);
+      expect(await other.resume(next.token, answer('review'))).toMatchObject({ status: 'failed' });
+      expect(did.filter((effect) => effect === 'thank')).toHaveLength(1);
+    });
+
+    it('[T13] does not run a step that runs once and cannot be claimed', async () => {
+      const { hosts, token, did } = await setUp({}, { claim: gone });
+      const [one, other] = hosts;
+      const next = suspended(await other.resume(token, answer('ship')));
+      expect(await one.resume(next.token, answer('review'))).toMatchObject({
+        status: 'failed',
+        compensated: [{ stepId: 'charge' }],
+      });
+      expect(did).not.toContain('thank');
+    });
+
+    it('[E8] tells again of a turn when its request is repeated, as if the first time had been lost', async () => {
+      const { hosts, token, did, told, facts } = await setUp();
+      const [one, other] = hosts;
+      const next = suspended(await one.resume(token, answer('ship')));
+      told.length = 0;
+      await other.resume(token, answer('ship'));
+      expect(told).toEqual(['suspended 2']);
+      const [again, before] = [facts.at(-1), facts.at(-2)];
+      expect({ ...again, cancelToken: '' }).toEqual({ ...before, cancelToken: '' });
+      await expect(one.cancel(again?.cancelToken ?? '')).rejects.toThrow(TokenRefused);
+      await other.resume(next.token, answer('review'));
+      await one.resume(next.token, answer('review'));
+      expect(told).toEqual(['suspended 2', 'settled', 'settled']);
+      // Of a turn that its client went on from, nothing is told: what cancels it would take the newest one's place.
+      await one.resume(token, answer('ship'));
+      expect(told).toEqual(['suspended 2', 'settled', 'settled']);
+      expect(did).toHaveLength(3);
+    });
+
+    it('[T13] refuses a response that was kept for another token', async () => {
+      const { guard, elsewhere, now } = await make();
+      const mixed: SagaGuard = {
+        ...elsewhere,
+        begin: async (claim) => {
+          const verdict = await elsewhere.begin(claim);
+          return typeof verdict === 'object' && 'response' in verdict ? { response: kept } : verdict;
+        },
+      };
+      let kept = '';
+      const keeps: SagaGuard = {
+        ...guard,
+        finish: (fence, sealed) => {
+          if (fence.turn === 1) kept = sealed;
+          return guard.finish(fence, sealed);
+        },
+      };
+      const two = saga({ name: 'two', version: '1', forks: 'refuse' }, function* () {
+        yield* elicit('ship', { message: 'Ship?', schema: Ok });
+        yield* elicit('review', { message: 'Good?', schema: Ok });
+        return 'done';
+      });
+      const reasons: string[] = [];
+      const common = {
+        sagas: [two],
+        keys: generateKey(),
+        audience: 'shop',
+        clock: now,
+        hooks: { onReject: ({ reason }: { readonly reason: string }) => void reasons.push(reason) },
+      };
+      const host = createSagaHost({ ...common, guard: keeps });
+      const one = suspended(await host.start('two', {}));
+      const next = suspended(await host.resume(one.token, answer('ship')));
+      await host.resume(next.token, answer('review'));
+      const other = createSagaHost({ ...common, guard: mixed });
+      expect(await other.resume(one.token, answer('ship'))).toMatchObject({ token: next.token });
+      await expect(other.resume(next.token, answer('review'))).rejects.toThrow(TokenRefused);
+      expect(reasons).toEqual(['used']);
+    });
+
+    it('[T13] runs nothing, or keeps nothing, while the guard is down', async () => {
+      const { hosts, token, did, pass } = await setUp({}, { finish: gone });
+      const [one, other] = hosts;
+      await expect(one.resume(token, answer('ship'))).rejects.toMatchObject({ code: 'guard_down' });
+      // Nobody knows on the other host that it has run: the lease has to end, and it runs with the same key.
+      await pass(70_000);
+      suspended(await other.resume(token, answer('ship')));
+      const [, first, second] = did;
+      expect(second).toBe(first);
+    });
+
+    it("[T13] gives the response of a turn that cannot be kept, told 'open'", async () => {
+      const { hosts, token, told, errors } = await setUp({ whenGuardIsDown: 'open' }, { finish: gone });
+      suspended(await hosts[0].resume(token, answer('ship')));
+      expect(told).toEqual(['suspended 1', 'suspended 2']);
+      expect(errors).toMatchObject([{ message: 'the store is gone' }]);
+    });
+
+    it("[T13] runs unguarded while the guard is down, told 'open'", async () => {
+      const { hosts, token, did } = await setUp({ whenGuardIsDown: 'open' }, { begin: gone });
+      suspended(await hosts[0].resume(token, answer('ship')));
+      await hosts[0].resume(token, answer('ship', false));
+      expect(did).toContain('refund');
+    });
+  });
+}

@@ -1,0 +1,41 @@
+import { createSagaHost, elicit, generateKey, memoryGuard, saga } from '@mcp-saga/server';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { z } from 'zod';
+import { busyWait } from '../../src/host/busy-wait.ts';
+import { suspended } from '../fixtures/host.ts';
+
+describe('waiting for a request that is being run elsewhere', () => {
+  beforeEach(() => void vi.useFakeTimers());
+  afterEach(() => void vi.useRealTimers());
+
+  it('[T13] waits twice as long each time, up to a second', () => {
+    const longest = Array.from({ length: 8 }, (_, waits) => busyWait(waits, () => 1 - Number.EPSILON));
+    expect(longest.map(Math.round)).toEqual([50, 100, 200, 400, 800, 1_000, 1_000, 1_000]);
+    const shortest = Array.from({ length: 8 }, (_, waits) => busyWait(waits, () => 0));
+    expect(shortest).toEqual([25, 50, 100, 200, 400, 500, 500, 500]);
+    expect(busyWait(5_000, () => 0)).toBe(500);
+  });
+
+  it('[T13] asks the guard less and less often, and gives up when the lease is out', async () => {
+    const guard = memoryGuard();
+    const begin = vi.fn(() => 'busy' as const);
+    const asking = saga({ name: 'asking', version: '1', forks: 'refuse' }, function* () {
+      const { ok } = yield* elicit('go', { message: 'Go?', schema: z.object({ ok: z.boolean() }) });
+      return String(ok);
+    });
+    const keys = generateKey();
+    const host = createSagaHost({ sagas: [asking], keys, audience: 'shop', guard: { ...guard, begin } });
+    const { token } = suspended(await host.start('asking', {}));
+    const answers = [{ stepId: 'go', result: { action: 'accept', content: { ok: true } } } as const];
+    const busy = expect(host.resume(token, answers)).rejects.toMatchObject({ code: 'busy' });
+    await vi.waitFor(() => expect(begin).toHaveBeenCalledTimes(1));
+    await vi.advanceTimersByTimeAsync(1_600);
+    const soon = begin.mock.calls.length;
+    expect(soon).toBeGreaterThanOrEqual(5);
+    expect(soon).toBeLessThanOrEqual(8);
+    await vi.advanceTimersByTimeAsync(60_000);
+    await busy;
+    expect(begin.mock.calls.length).toBeGreaterThan(soon + 50);
+    expect(begin.mock.calls.length).toBeLessThan(soon + 125);
+  });
+});
