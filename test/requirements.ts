@@ -2,14 +2,11 @@
 export interface Requirement {
   readonly id: string;
   readonly says: string;
-  /** `held`: a test fails when it breaks. `to come`: the work that brings it has not landed yet. */
-  readonly state: 'held' | 'to come';
 }
 
-const held = (id: string, says: string): Requirement => ({ id, says, state: 'held' });
-const toCome = (id: string, says: string): Requirement => ({ id, says, state: 'to come' });
+const held = (id: string, says: string): Requirement => ({ id, says });
 
-/** Every requirement there is. */
+/** Every requirement there is. A test fails when one breaks. */
 export const requirements: readonly Requirement[] = [
   held('U1', 'A turn is one advance; it ends when no server step runs and every live branch waits.'),
   held(
@@ -40,9 +37,9 @@ export const requirements: readonly Requirement[] = [
   held('E6', 'Abort and cancel cannot be swallowed; finally runs first.'),
   held('E7', 'Forks are declared before the first effect that needs it.'),
   held('E8', 'A host can undo what an absent client left behind.'),
-  toCome('W1', 'One saga, every dialect.'),
-  toCome('W2', 'The dialect is chosen for each request.'),
-  toCome('W3', 'Needs are checked before anything runs.'),
+  held('W1', 'One saga, every dialect.'),
+  held('W2', 'The dialect is chosen for each request.'),
+  held('W3', 'Needs are checked before anything runs.'),
   held('W4', 'Missing answers are asked again, partial ones kept, invalid ones asked with the reason.'),
   held('W5', 'Progress rises over all turns of one saga.'),
   held('W6', 'Short waits are held in the request.'),
@@ -62,5 +59,5 @@ export const requirements: readonly Requirement[] = [
   held('T11', 'Every limit holds at n and refuses n + 1; a token over its limit is refused when minted.'),
   held('T12', 'Nothing of a step that keeps nothing is in the token.'),
   held('T13', 'The guard.'),
-  toCome('T14', 'The provenance of answers.'),
+  held('T14', 'The provenance of answers.'),
 ];

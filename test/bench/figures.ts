@@ -35,6 +35,11 @@ export const figures = {
   'token-bytes-text': { what: 'of these: text', unit: 'bytes', atMost: 0.3, of: 'ratio' },
   'token-bytes-forms': { what: 'of these: forms', unit: 'bytes', atMost: 0.3, of: 'ratio' },
   'token-bytes-sampling': { what: 'of these: sampling', unit: 'bytes', atMost: 0.3, of: 'ratio' },
+  'machine-chain-5': { what: 'turn of a machine, a chain of 5 states', unit: 'us', atMost: 110, of: 'ours' },
+  'machine-chain-40': { what: 'the same of 40 states', unit: 'us', atMost: 110, of: 'ours' },
+  'machine-regions-8': { what: 'the same, 8 regions that ask', unit: 'us', atMost: 450, of: 'ours' },
+  'machine-bytes-chain': { what: 'state of a machine, a chain of 5', unit: 'bytes', atMost: 151, of: 'ours' },
+  'machine-bytes-regions': { what: 'the same, 8 regions that ask', unit: 'bytes', atMost: 608, of: 'ours' },
   'bundle-size': {
     what: 'core + seal without jose, minified and gzipped',
     unit: 'bytes',

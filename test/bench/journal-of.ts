@@ -19,7 +19,8 @@ export async function journalOf(
     if (outcome.status !== 'suspended') return { state: fromToken(state), runtime };
     ({ state } = outcome);
     const asked = outcome.steps[0];
-    if (asked === undefined || asked.stepId === 'last') return { state: fromToken(state), runtime };
+    if (asked === undefined || asked.stepId.replace(/@\d+$/, '') === 'last')
+      return { state: fromToken(state), runtime };
     const result = { action: 'accept', content: content(asked) };
     answers = new Map([[asked.stepId, { result, provenance: 'client' }]]);
   }

@@ -1,20 +1,24 @@
-/** Adds a file of golden tokens: run it once for each release, with the release as argument. */
+/**
+ * Adds a file of golden tokens: run it once for each release, with the release as argument; and once more with
+ * `machines` behind it.
+ */
 import { existsSync, writeFileSync } from 'node:fs';
 import { publishedTestKeys } from '@mcp-saga/seal';
 import { engineVersion } from '@mcp-saga/server';
 import { finish, goldenHost, type GoldenFile } from './host.ts';
+import { machineStories } from './machines.ts';
 import { stories } from './sagas.ts';
 
-const [release = ''] = process.argv.slice(2);
-if (!/^\d+\.\d+\.\d+$/.test(release)) throw new Error('Usage: pnpm golden 1.2.3');
-const file = new URL(`${release}.json`, import.meta.url);
+const [release = '', what = ''] = process.argv.slice(2);
+if (!/^\d+\.\d+\.\d+$/.test(release)) throw new Error('Usage: pnpm golden 1.2.3 [machines]');
+const file = new URL(what === 'machines' ? `${release}.machines.json` : `${release}.json`, import.meta.url);
 if (existsSync(file)) throw new Error(`${release} has its golden tokens already. They stay as they are.`);
 
 // A key that everybody knows, and that hosts refuse outside of tests.
 const key = `golden:${publishedTestKeys[2]}`;
 const sealedAt = Date.now();
 const tokens: Record<string, GoldenFile['tokens'][string]> = {};
-for (const [name, story] of Object.entries(stories)) {
+for (const [name, story] of Object.entries(what === 'machines' ? machineStories : stories)) {
   const host = goldenHost(key, () => sealedAt);
   /* oxlint-disable no-await-in-loop -- one turn after the other */
   let turn = await host.start(story.saga.name, story.args);
@@ -28,4 +32,4 @@ for (const [name, story] of Object.entries(stories)) {
 }
 const golden: GoldenFile = { release, engine: engineVersion, key, sealedAt, tokens };
 writeFileSync(file, `${JSON.stringify(golden, null, 2)}\n`);
-console.log(`${release}.json holds ${Object.keys(tokens).length} tokens of engine ${engineVersion}.`);
+console.log(`It holds ${Object.keys(tokens).length} tokens of engine ${engineVersion}.`);

@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { engineVersion } from '@mcp-saga/server';
 import { describe, expect, it } from 'vitest';
-import { finish, goldenHost, type GoldenFile } from './host.ts';
-import { effects, stories } from './sagas.ts';
+import { allStories, finish, goldenHost, type GoldenFile } from './host.ts';
+import { effects } from './sagas.ts';
 
 const here = new URL('.', import.meta.url);
 const files = readdirSync(here)
@@ -18,7 +18,7 @@ describe('golden tokens', () => {
     it.each(Object.entries(tokens))(
       '[R4] "%s" opens and ends as it would have then',
       async (name, { token, result }) => {
-        const story = stories[name];
+        const story = allStories[name];
         if (story === undefined) throw new Error(`There is no story '${name}' any more: golden sagas stay.`);
         const host = goldenHost(key, () => sealedAt + story.pause);
         effects.length = 0;

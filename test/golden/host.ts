@@ -1,5 +1,9 @@
 import { createSagaHost, type SagaHost, type SagaTurn } from '@mcp-saga/server';
+import { machineStories } from './machines.ts';
 import { stories, refund, type GoldenStory } from './sagas.ts';
+
+/** Every story, by name. */
+export const allStories: Readonly<Record<string, GoldenStory>> = { ...stories, ...machineStories };
 
 /** A file of golden tokens: one for each format of tokens and each version of the engine. */
 export interface GoldenFile {
@@ -15,7 +19,7 @@ export interface GoldenFile {
 
 /** A host that opens golden tokens, at a time of its own. */
 export function goldenHost(key: string, clock: () => number): SagaHost {
-  const sagas = [...new Set(Object.values(stories).map((story) => story.saga))];
+  const sagas = [...new Set(Object.values(allStories).map((story) => story.saga))];
   const hooks = { onWarning: () => undefined };
   return createSagaHost({
     sagas,

@@ -8,6 +8,8 @@ class Wire {
   readonly #world: World;
   readonly #capabilities: object;
   readonly #isModern: boolean;
+  /** The methods of the notifications that came. */
+  readonly told: string[] = [];
   #sent = 0;
 
   constructor(world: World, era: 'legacy' | 'modern', capabilities: object) {
@@ -29,8 +31,12 @@ class Wire {
       body: JSON.stringify({ jsonrpc: '2.0', id, method, params: { ...params, ...this.#meta() } }),
     });
     const body = await response.text();
-    const data = /^data: ?(.*)$/m.exec(body)?.[1] ?? body;
-    const { result, error } = JSON.parse(data) as { result?: Record<string, unknown>; error?: unknown };
+    const data = body.startsWith('{')
+      ? [body]
+      : [...body.matchAll(/^data: ?(.+)$/gm)].map(([, text]) => text);
+    const messages = data.map((text) => JSON.parse(text as string) as Message);
+    this.told.push(...messages.flatMap(({ method: told }) => told ?? []));
+    const { result, error } = messages.at(-1) ?? {};
     if (result === undefined) throw new Error(JSON.stringify(error));
     return result;
   }
@@ -46,6 +52,12 @@ class Wire {
       },
     };
   }
+}
+
+interface Message {
+  readonly method?: string;
+  readonly result?: Record<string, unknown>;
+  readonly error?: unknown;
 }
 
 function nameOf(params: object): object {
@@ -100,11 +112,22 @@ async function asModel(wire: Wire, { name, ...call }: ToolCall, answers: Answers
   return await resumed((args) => wire.send('tools/call', { name, arguments: args }), call.arguments, answers);
 }
 
+/** A client that could resume its requests, and is told a token after each step. */
+async function resumably(wire: Wire, call: ToolCall, answers: Answers): Promise<unknown> {
+  const result = await inRounds(wire, call, answers);
+  if (!wire.told.includes('notifications/requests/resumePolicy')) throw new Error('No token was told.');
+  return result;
+}
+
+const tasks = { extensions: { 'io.modelcontextprotocol/tasks': {} } };
+
 /** Every dialect, spoken by hand. */
 export const rawClients: readonly MatrixClient[] = [
   rawClient('saga methods', 'modern', everything, bySagaMethods),
   rawClient('saga methods', 'legacy', {}, bySagaMethods),
   rawClient('multi round-trip', 'modern', everything, inRounds),
+  rawClient('resumable requests', 'modern', { ...everything, resumableRequests: {} }, resumably),
+  rawClient('tasks declared', 'modern', { ...everything, ...tasks }, inRounds),
   rawClient('resume token', 'modern', {}, asModel),
   rawClient('resume token', 'legacy', {}, asModel),
 ];

@@ -19,6 +19,7 @@ const host: SagaHost = createSagaHost({
   audience: info.name,
   // For clients that cannot ask their user: the model that calls the tool answers.
   modelAnswers: 'accept',
+  tasks: { bearer: 'accept' },
   hooks: {
     onStep: ({ kind, path, type }) => {
       if (kind === 'step' && type === 'succeeded') console.error(`ran ${path}`);

@@ -1,11 +1,13 @@
 import * as client from '@mcp-saga/client';
 import * as core from '@mcp-saga/core';
+import * as program from '@mcp-saga/core/program';
 import * as seal from '@mcp-saga/seal';
 import * as server from '@mcp-saga/server';
 import * as serve from '@mcp-saga/server/serve';
+import * as xstate from '@mcp-saga/xstate';
 
 // Their names are read when asked, so that no bundler leaves anything out.
-const packages = { client, core, seal, server, serve };
+const packages = { client, core, program, seal, server, serve, xstate };
 
 /** Everything that the packages export, by package. */
 export default {

@@ -183,7 +183,7 @@ export class ClientCannot extends SagaError {
     super(
       need === 'wait'
         ? `'${stepId}' takes longer than the client of this call can be kept waiting.`
-        : `'${stepId}' cannot be asked: the client of this call does not offer ${offers[need]}.`,
+        : `'${stepId}' cannot be asked: the client declared no ${offers[need]} for this call.`,
       { code: 'client_cannot' },
     );
     this.name = 'ClientCannot';

@@ -56,7 +56,10 @@ function questionOf(spec: JournalledSpec): Question | undefined {
 }
 
 /** Where a question goes in this turn: the runtime says so, once. A way that it does not have leads nowhere. */
-export function routeOf(task: Task, runtime: Pick<Runtime, 'route'>): Route | undefined {
+export function routeOf(
+  task: Pick<Task, 'spec' | 'route'>,
+  runtime: Pick<Runtime, 'route'>,
+): Route | undefined {
   if (task.route !== undefined) return task.route;
   const question = questionOf(task.spec);
   if (question === undefined) return undefined;

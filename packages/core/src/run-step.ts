@@ -14,12 +14,15 @@ export type StepEnd =
   | { readonly letter: 'f' | 'g'; readonly text: string; readonly error?: unknown }
   | { readonly letter: 't'; readonly text: string };
 
+/** A run of a server step: what it works on, and what came of the attempts before. `unknown` is brought up to date. */
+export type StepRun = Pick<Task, 'path' | 'input' | 'attempts' | 'retry' | 'unknown'>;
+
 /**
  * Runs a server step, with its attempts, backoff and timeout (E2). Never rejects. A backoff that the turn has no time
  * for ends the run with the time of the next attempt; the turn makes a checkpoint of it.
  */
 export async function runStep(
-  task: Task,
+  task: StepRun,
   spec: StepSpec,
   runtime: Runtime,
   signal: AbortSignal,
@@ -70,11 +73,11 @@ function isForLater(notBefore: number, delay: number, runtime: Runtime): boolean
   return checkpointAfterStep || (deadline !== undefined && (notBefore > deadline || delay > maxHold));
 }
 
-function later(task: Task, attempts: number, notBefore: number): StepEnd {
+function later(task: StepRun, attempts: number, notBefore: number): StepEnd {
   return { letter: 't', text: encode([attempts, notBefore, task.unknown]) };
 }
 
-function failed(task: Task, error: unknown): StepEnd {
+function failed(task: StepRun, error: unknown): StepEnd {
   return { letter: task.unknown ? 'g' : 'f', text: encodeError(error) };
 }
 
@@ -86,7 +89,7 @@ function isUnknown(error: unknown): boolean {
 
 /** Claims the key of a step that shall run once; where it was claimed before, nobody knows what became of it. */
 async function claimOnce(
-  task: Task,
+  task: StepRun,
   spec: StepSpec,
   runtime: Runtime,
   key: string,
@@ -133,7 +136,7 @@ async function tryOnce(...parameters: Parameters<typeof runOnce>): Promise<Tried
 }
 
 async function runOnce(
-  task: Task,
+  task: StepRun,
   spec: StepSpec,
   facts: { readonly attempt: number; readonly idempotencyKey: string; readonly stepKey?: string },
   runtime: Runtime,

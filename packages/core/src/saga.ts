@@ -110,6 +110,8 @@ export function saga<
     throw new TypeError(`Saga '${name}' needs a body: a generator function, function* (input) { … }.`);
   }
   assertServing(options);
+  assertSchema(name, 'input', options.input);
+  assertSchema(name, 'output', options.output);
   const onMismatch = options.onMismatch ?? 'fail';
   // CheckedBody has judged what it yields and returns.
   const checked = body as unknown as SagaBody<BodyInput<I>, BodyResult<O>>;
@@ -158,4 +160,10 @@ function assertServing(options: SagaOptions<Schema | undefined, Schema | undefin
 /** Throws a `TypeError` unless a saga's name can be an id, which `call` needs. */
 export function assertCallable(name: string): void {
   assertStepId(name);
+}
+
+/** The raw shape that the first MCP SDK took is no schema: nothing could parse by it. */
+function assertSchema(name: string, option: 'input' | 'output', schema: Schema | undefined): void {
+  if (schema === undefined || schema?.['~standard'] !== undefined) return;
+  throw new TypeError(`Saga '${name}', ${option}: expected a schema. Wrap the fields in z.object({…}).`);
 }

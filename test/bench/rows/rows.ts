@@ -1,6 +1,7 @@
 import type { Row } from '../row.ts';
 import { bundle } from './bundle.ts';
 import { journalBytes } from './journal-bytes.ts';
+import { machine } from './machine.ts';
 import { replay } from './replay.ts';
 import { resume } from './resume.ts';
 import { sealOpen } from './seal-open.ts';
@@ -15,5 +16,6 @@ export const rows: Readonly<Record<string, Row>> = {
   'two-questions': twoQuestions,
   'journal-bytes': journalBytes,
   'token-bytes': tokenBytes,
+  machine,
   bundle,
 };

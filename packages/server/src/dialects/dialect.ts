@@ -34,14 +34,24 @@ export interface ClientCall {
   /** What a multi round-trip request brings along. */
   readonly requestState: unknown;
   readonly inputResponses: unknown;
-  /** Sends the client a request that belongs to this one, and gives its result. Rejects with its error. */
-  send(request: WireRequest, options: { readonly timeout: number }): Promise<unknown>;
+  /**
+   * Sends the client a request that belongs to this one, and gives its result. Rejects with its error, and when `signal`
+   * aborts: the client is told then that nobody waits for it.
+   */
+  send(request: WireRequest, options: SendOptions): Promise<unknown>;
   /** Tells the client something that belongs to this request. */
   notify(notification: WireRequest): Promise<void>;
   /** Keeps the runtime alive for work that goes on after the answer. */
   waitUntil(work: Promise<unknown>): void;
   /** The result of the method, of a saga that has ended. */
   toResult(turn: CompletedTurn | FailedTurn): object;
+}
+
+/** How a request is sent to a client. */
+export interface SendOptions {
+  /** How long an answer is waited for, in milliseconds. */
+  readonly timeout: number;
+  readonly signal: AbortSignal;
 }
 
 /** A request or a notification on the wire. */
@@ -64,7 +74,7 @@ export interface Dialect {
   /** How it answers a token that does not open. */
   readonly refused: FrozenAnswer;
   /** What a client that it serves sees of a tool in `tools/list`. Default: the tool as it is. */
-  list?(tool: ListedTool, saga: Program, host: SagaHostCore): ListedTool;
+  list?(tool: ListedTool, saga: Program, host: SagaHostCore, client: ClientFacts): ListedTool;
 }
 
 /** A tool as `tools/list` has it. */

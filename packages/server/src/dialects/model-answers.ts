@@ -15,10 +15,20 @@ import { SagaHostError } from '../host/errors.ts';
  */
 export function toModelAnswers(answers: unknown, where: string): readonly StepAnswer[] {
   if (answers === undefined) return [];
-  if (!isRecord(answers))
+  const given = typeof answers === 'string' ? parsed(answers) : answers;
+  if (!isRecord(given))
     throw new SagaHostError('invalid_params', `Invalid params: ${where}: expected an object, by step id`);
   // What is in it is checked by the host, before it is used.
-  return Object.entries(answers).map(([stepId, answer]) => ({ stepId, result: toResult(answer) as Json }));
+  return Object.entries(given).map(([stepId, answer]) => ({ stepId, result: toResult(answer) as Json }));
+}
+
+/** Some models write an object as the text of one. */
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return undefined;
+  }
 }
 
 function toResult(answer: unknown): unknown {

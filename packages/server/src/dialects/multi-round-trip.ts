@@ -1,6 +1,7 @@
 import type { Json } from '@mcp-saga/core';
 import type { StepAnswer } from '../host/answers.ts';
 import type { DialectTraits } from '../host/dialect-traits.ts';
+import { SagaHostError } from '../host/errors.ts';
 import type { SagaHostCore } from '../host/host.ts';
 import type { SagaTurn, SuspendedTurn } from '../host/turn.ts';
 import { extensionKey } from '../mcp/tool-result.ts';
@@ -36,7 +37,7 @@ export async function takeRound(
   traits: DialectTraits,
 ): Promise<SagaTurn> {
   const { saga, args, method, caller, requestState } = call;
-  const sent = toStepAnswers(call.inputResponses);
+  const sent = toStepAnswers(call.inputResponses, host.settings.limits.maxAnswers);
   const request = {
     methods: [method],
     entry: { target: saga.name, args },
@@ -75,13 +76,20 @@ export function roundTraits({ settings }: SagaHostCore, { client }: ClientCall):
   };
 }
 
-/** `inputResponses` as answers. Those of other shapes than results are checked, and refused, where they are used. */
-function toStepAnswers(inputResponses: unknown): readonly StepAnswer[] {
+/**
+ * `inputResponses` as answers. Those of other shapes than results are checked, and refused, where they are used; how
+ * many there are is checked here, since a call that begins hands on only those it asks for. (T11)
+ */
+function toStepAnswers(inputResponses: unknown, maxAnswers: number): readonly StepAnswer[] {
   if (typeof inputResponses !== 'object' || inputResponses === null) return [];
-  return Object.entries(inputResponses as { readonly [stepId: string]: Json }).map(([stepId, result]) => ({
-    stepId,
-    result,
-  }));
+  const entries = Object.entries(inputResponses as { readonly [stepId: string]: Json });
+  if (entries.length > maxAnswers) {
+    throw new SagaHostError(
+      'invalid_params',
+      `Invalid params: inputResponses: more than ${maxAnswers} step results`,
+    );
+  }
+  return entries.map(([stepId, result]) => ({ stepId, result }));
 }
 
 function toInputRequired({ token, steps, retryAfterMs, content }: SuspendedTurn): object {

@@ -1,4 +1,5 @@
 import type { Json, Program } from '@mcp-saga/core';
+import { TokenRefused } from '@mcp-saga/seal';
 import type { Caller } from '../host/caller.ts';
 import type { DialectTraits } from '../host/dialect-traits.ts';
 import { SagaHostError } from '../host/errors.ts';
@@ -53,16 +54,27 @@ export async function resumeRequest(
   const { resumeToken: token } = fields(params);
   if (typeof token !== 'string') throw invalid('resumeToken: expected a string');
   const { saga } = await host.status(token, caller, { methods });
+  if (saga.task === 'require') {
+    // It runs as a task or not at all, and its tokens were handed out by those who see to that.
+    host.settings.reject('method');
+    throw new TokenRefused('method');
+  }
   // The token is all that it brings, whatever the SDK found in its params.
-  const call = { ...callOf(saga, 'tools/call'), requestState: undefined, inputResponses: undefined };
+  const nothingElse = { requestState: undefined, inputResponses: undefined, meta: {} };
+  const call = { ...callOf(saga, 'tools/call'), ...nothingElse };
   const dialect = dialects.find((candidate) => candidate.serves(call, host)) ?? resumeToken;
   const told = telling(host, call);
   const result = await dialect.answer(
     {
       ...told,
-      // To the dialect it is the call that begins.
-      start: (_name, _args, by, { traits = {} } = {}) =>
-        told.resume(token, [], by, { methods, traits, follows: true }),
+      // To the dialect it is the call that begins: by what it hands out, the call goes on in this dialect.
+      start: (_name, _args, by, { traits = {}, method } = {}) =>
+        told.resume(token, [], by, {
+          methods,
+          traits,
+          follows: true,
+          ...(method === undefined ? {} : { method }),
+        }),
       // It may have begun in another dialect, for another client.
       resume: (next, answers, by, request) => told.resume(next, answers, by, { ...request, methods }),
     },

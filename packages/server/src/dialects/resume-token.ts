@@ -13,7 +13,7 @@ import { toResumable } from './resumable-tool.ts';
 export const resumeTokenMethod = 'tools/call#resumeToken';
 
 /** Nobody can be asked in the request; the model that calls can be asked in its result, and comes again when it likes. */
-const traits: DialectTraits = { asks: [], asksModel: true };
+export const resumeTokenTraits: DialectTraits = { asks: [], asksModel: true };
 
 /**
  * Resume tokens, for clients that declare nothing and for those that cannot be reached: a call that is not finished is
@@ -27,10 +27,14 @@ export const resumeToken: Dialect = {
   serves: () => true,
   list: (tool, saga, { settings }) => toResumable(tool, acceptsModel({ settings, program: saga })),
   answer: async (host, call) => {
-    const turn = await taken(host, call);
-    return turn.status === 'suspended' ? toInterimResult(turn) : call.toResult(turn);
+    return toTokenResult(call, await taken(host, call));
   },
 };
+
+/** A turn, on the wire. */
+export function toTokenResult(call: ClientCall, turn: SagaTurn): object {
+  return turn.status === 'suspended' ? toInterimResult(turn) : call.toResult(turn);
+}
 
 async function taken(host: SagaHostCore, call: ClientCall): Promise<SagaTurn> {
   const { saga, args, caller, client } = call;
@@ -42,7 +46,10 @@ async function taken(host: SagaHostCore, call: ClientCall): Promise<SagaTurn> {
   const { answers } = argumentsOf(call);
   if (token === undefined) {
     if (answers !== undefined) throw invalid('arguments.answers: expected arguments.resumeToken beside it');
-    return await host.start(saga.name, args, caller, { method: resumeTokenMethod, traits });
+    return await host.start(saga.name, args, caller, {
+      method: resumeTokenMethod,
+      traits: resumeTokenTraits,
+    });
   }
   // What is answered there would be lost in silence, and the question come again and again.
   if (call.meta['answers'] !== undefined)
@@ -52,7 +59,7 @@ async function taken(host: SagaHostCore, call: ClientCall): Promise<SagaTurn> {
     entry: { target: saga.name, args },
     answersField: 'arguments.answers',
     provenance: 'model',
-    traits,
+    traits: resumeTokenTraits,
   });
 }
 

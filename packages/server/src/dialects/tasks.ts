@@ -2,10 +2,11 @@ import type { DialectTraits } from '../host/dialect-traits.ts';
 import { principalOf } from '../host/caller.ts';
 import { SagaHostError } from '../host/errors.ts';
 import type { SagaHostCore } from '../host/host.ts';
-import type { SuspendedTurn } from '../host/turn.ts';
+import type { SagaTurn, SuspendedTurn } from '../host/turn.ts';
 import { WireError } from '../mcp/wire-error.ts';
-import type { ClientCall, Dialect } from './dialect.ts';
+import { canBeAsked, type ClientCall, type Dialect } from './dialect.ts';
 import { multiRoundTrip, roundTraits, takeRound, toAnswer } from './multi-round-trip.ts';
+import { resumeToken, resumeTokenMethod, resumeTokenTraits, toTokenResult } from './resume-token.ts';
 import { createTask } from './tasks/create.ts';
 import { declaresTasks, requiredCapabilities } from './tasks/declared.ts';
 import type { TaskSettings } from './tasks/options.ts';
@@ -15,7 +16,8 @@ const missingCapability = -32021;
 
 /**
  * Tasks (extension `io.modelcontextprotocol/tasks`): the call is answered with a task as soon as there is nothing to ask
- * first, and the client polls it. What comes before is asked in the rounds of the call, as MCP recommends.
+ * first, and the client polls it. What comes before is asked in the rounds of the call, as MCP recommends. A client that
+ * cannot be asked is served as if it knew no tasks where its call is none: to know more serves nobody worse.
  */
 export const tasks: Dialect = {
   name: 'tasks',
@@ -27,25 +29,59 @@ export const tasks: Dialect = {
     const offered = await tasksFor(host, call);
     if (offered === undefined) {
       if (call.saga.task === 'require') throw notOffered(call);
-      return await multiRoundTrip.answer(host, call);
+      return await (goesByTokens(call) ? resumeToken : multiRoundTrip).answer(host, call);
     }
-    const rounds = roundTraits(host, call);
-    const traits = traitsOf(call, offered);
-    const turn = await takeRound(host, call, traits);
+    const way = wayOf(host, call);
+    const traits = traitsOf(call, offered, way);
+    const turn = await way.take(traits);
     if (turn.status !== 'suspended' || (turn.steps.length > 0 && !isDueBeside(host, turn, traits)))
-      return toAnswer(host, call, turn);
-    if (isTask(call, turn, rounds)) {
+      return way.encode(turn);
+    if (isTask(call, turn, way)) {
       const task = await createTask(host.settings, offered, call, turn);
       if (task !== undefined) return task;
       adviseOnStore(host, call, offered);
     }
     // The client was to have this token, unless it was made only to find out what is left to do.
-    if (traits.defersEffects !== true && turn.retryAfterMs === 0) return toAnswer(host, call, turn);
-    const { caller, method, saga } = call;
-    const request = { methods: [method], entry: { target: saga.name, args: call.args }, traits: rounds };
-    return toAnswer(host, call, await host.resume(turn.token, [], caller, request));
+    if (traits.defersEffects !== true && turn.retryAfterMs === 0) return way.encode(turn);
+    const { caller, saga, args } = call;
+    const request = { methods: [way.method], entry: { target: saga.name, args }, traits: way.traits };
+    return way.encode(await host.resume(turn.token, [], caller, request));
   },
+  list: (tool, saga, host, client) =>
+    canBeAsked({ saga, client }) ? tool : (resumeToken.list?.(tool, saga, host, client) ?? tool),
 };
+
+/** How a call goes on as long as it is no task. */
+interface Way {
+  /** By which it is sealed. */
+  readonly method: string;
+  readonly traits: DialectTraits;
+  take(traits: DialectTraits): Promise<SagaTurn>;
+  encode(turn: SagaTurn): object;
+}
+
+function wayOf(host: SagaHostCore, call: ClientCall): Way {
+  const { saga, args, caller, method } = call;
+  if (goesByTokens(call)) {
+    return {
+      method: resumeTokenMethod,
+      traits: resumeTokenTraits,
+      take: (traits) => host.start(saga.name, args, caller, { method: resumeTokenMethod, traits }),
+      encode: (turn) => toTokenResult(call, turn),
+    };
+  }
+  return {
+    method,
+    traits: roundTraits(host, call),
+    take: (traits) => takeRound(host, call, traits),
+    encode: (turn) => toAnswer(host, call, turn),
+  };
+}
+
+/** Whether a call is one that resume tokens would serve. What began in rounds goes on in them. */
+function goesByTokens(call: ClientCall): boolean {
+  return call.requestState === undefined && !canBeAsked(call);
+}
 
 /** Whether a client is refused for want of tasks, before anything runs. */
 export function isRefused({ saga, method, client }: Pick<ClientCall, 'saga' | 'method' | 'client'>): boolean {
@@ -79,30 +115,29 @@ async function tasksFor(
   return mayHaveTasks(offered, await principalOf(caller, principal)) ? offered : undefined;
 }
 
-function traitsOf({ saga, client }: ClientCall, { store }: TaskSettings): DialectTraits {
-  const { asks } = client;
+function traitsOf({ saga }: ClientCall, { store }: TaskSettings, { traits }: Way): DialectTraits {
+  const { asks = [], asksModel = false } = traits;
   // What there is to run, runs in the task.
-  if (saga.task !== undefined && store !== undefined) return { asks, maxHold: 0, defersEffects: true };
+  if (saga.task !== undefined && store !== undefined)
+    return { asks, asksModel, maxHold: 0, defersEffects: true };
   // What there is to wait for shall not be waited for before it is known whether it makes a task.
-  return { asks, ...(saga.task === undefined ? {} : { maxHold: 0 }) };
+  return { asks, asksModel, ...(saga.task === undefined ? {} : { maxHold: 0 }) };
 }
 
 /** Whether something is to be run beside a question: it does not wait for the answer, so that the task asks. */
 function isDueBeside(
   { settings }: SagaHostCore,
   { due }: SuspendedTurn,
-  { defersEffects }: DialectTraits,
+  { defersEffects, asksModel }: DialectTraits,
 ): boolean {
-  return defersEffects === true && due !== undefined && due <= settings.clock();
+  // A task asks the client, and never the model that called.
+  if (defersEffects !== true || asksModel === true) return false;
+  return due !== undefined && due <= settings.clock();
 }
 
 /** Whether a saga that has nothing to ask is a task from here. */
-function isTask(
-  { saga }: ClientCall,
-  { turn, retryAfterMs = 0 }: SuspendedTurn,
-  rounds: DialectTraits,
-): boolean {
-  return saga.task !== undefined || retryAfterMs > (rounds.maxWait?.(turn + 1) ?? 0);
+function isTask({ saga }: ClientCall, { turn, retryAfterMs = 0 }: SuspendedTurn, { traits }: Way): boolean {
+  return saga.task !== undefined || retryAfterMs > (traits.maxWait?.(turn + 1) ?? 0);
 }
 
 const advised = new WeakSet<ClientCall['saga']>();

@@ -1,3 +1,4 @@
+import { ElicitationRefused, SagaAborted, SagaCancelled } from '@mcp-saga/core';
 import { SagaHostError } from './errors.ts';
 import type { Rejection, TurnFacts } from './hooks.ts';
 
@@ -32,7 +33,8 @@ export function consoleLog(development: boolean, clock: () => number): DefaultLo
       console.warn(`mcp-saga: a token was refused: ${reason}. Give the host hooks.onReject to count them.`);
     },
     turn: ({ saga, turn, status, error }) => {
-      if (status !== 'failed') return;
+      // To be refused, or cancelled, is an end like another: nothing has gone wrong.
+      if (status !== 'failed' || isWanted(error)) return;
       if (development) console.error(`mcp-saga: '${saga}' failed in turn ${turn}:`, error);
       else
         console.error(
@@ -40,6 +42,13 @@ export function consoleLog(development: boolean, clock: () => number): DefaultLo
         );
     },
   };
+}
+
+/** Whether a saga ended as somebody wanted it to: its user, its client or its author. */
+function isWanted(error: unknown): boolean {
+  return (
+    error instanceof ElicitationRefused || error instanceof SagaCancelled || error instanceof SagaAborted
+  );
 }
 
 function outline(error: unknown): string {

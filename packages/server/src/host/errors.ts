@@ -44,7 +44,7 @@ export class NeedsMissing extends SagaHostError {
   constructor(saga: string, needs: readonly ClientNeed[]) {
     super(
       'client_cannot',
-      `'${saga}' needs ${needs.join(' and ')}, which the client of this call does not offer.`,
+      `'${saga}' needs ${needs.join(' and ')}, which the client did not declare for this call.`,
     );
     this.name = 'NeedsMissing';
     this.needs = needs;

@@ -11,6 +11,7 @@ import { createKeyRing, createSealer, type KeysOption, type Sealer } from '@mcp-
 import type { Caller, PrincipalOption } from './caller.ts';
 import { toTaskSettings, type TaskOptions, type TaskSettings } from '../dialects/tasks/options.ts';
 import type { SagaGuard } from '../guard/guard.ts';
+import { assertHostOptions } from './check-options.ts';
 import { consoleLog } from './default-log.ts';
 import { environmentOf } from './environment.ts';
 import { guardedHooks, rejectionReporter, type HostHooks } from './hooks.ts';
@@ -154,14 +155,10 @@ const responseLimits = { maxTokenBytes: 64 * 1024 * 1024, maxInflatedBytes: 64 *
 
 /** Checks the options of a host and completes them. Throws a `TypeError` or `RangeError` that says what to do. */
 export function toHostSettings(options: SagaHostOptions): HostSettings {
+  assertHostOptions(options);
   const { audience, clock: now = Date.now } = options;
   // Times are whole milliseconds in a token; performance.now() gives fractions.
   const clock = (): number => Math.floor(now());
-  if (typeof audience !== 'string' || audience === '') {
-    throw new TypeError(
-      "createSagaHost needs an audience: the name of this service, for example audience: 'deployer'.",
-    );
-  }
   const environment = 'environment' in options ? options.environment : environmentOf('NODE_ENV');
   const hooks = guardedHooks(options.hooks ?? {}, consoleLog(environment === 'development', clock));
   const warn = hooks.onWarning;
@@ -224,7 +221,8 @@ function wholeDuration(name: string, ms: number): number {
 }
 
 function duration(name: string, ms: number): number {
-  if (!(ms > 0)) throw new RangeError(`${name} must be more than 0 milliseconds.`);
+  if (typeof ms !== 'number' || !(ms > 0))
+    throw new RangeError(`${name} must be a number of milliseconds, more than 0.`);
   return ms;
 }
 

@@ -25,6 +25,8 @@ export interface StartRequest {
 export interface ResumeRequest {
   /** The methods that may have started the saga. Default: any. */
   readonly methods?: readonly string[];
+  /** The method by which it goes on, sealed instead of the one that started it. Default: that one. */
+  readonly method?: string;
   /** The call the client repeats, where the dialect repeats it. */
   readonly entry?: { readonly target: string; readonly args: unknown };
   /** The name of the field the answers came in, for errors. Default `answers`. */

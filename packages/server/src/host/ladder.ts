@@ -30,14 +30,20 @@ type Rung = 'client' | 'model' | 'fallback' | 'host';
 
 /** What is known of who may be asked in a turn. */
 export interface Asking {
-  readonly settings: Pick<HostSettings, 'ladder' | 'sampling' | 'modelAnswers'>;
-  readonly program: Partial<Pick<Program, 'modelAnswers'>>;
+  readonly settings: Pick<HostSettings, 'ladder' | 'sampling' | 'modelAnswers' | 'advises' | 'warn'>;
+  readonly program: Partial<Pick<Program, 'modelAnswers' | 'name'>>;
   readonly caller: Pick<Caller, 'capabilities'>;
   readonly traits: DialectTraits;
 }
 
 /** Who answers a question in this turn. */
 export function routeOf(asking: Asking, question: Question): Route {
+  const route = firstOf(asking, question);
+  if (route === 'cannot') advise(asking, question);
+  return route;
+}
+
+function firstOf(asking: Asking, question: Question): Route {
   for (const rung of rungsOf(asking, question.need)) {
     if (reaches(asking, rung, question)) return rung === 'client' || rung === 'model' ? 'ask' : rung;
   }
@@ -95,4 +101,20 @@ export function acceptsModel(
 ): boolean {
   if (accept !== undefined) return accept === 'model';
   return (program.modelAnswers ?? settings.modelAnswers) === 'accept';
+}
+
+const advised = new WeakMap<Asking['settings'], Set<string>>();
+
+/** Said once of each saga and need: its author knows what stands in, and the client is only told that nobody does. */
+function advise({ settings, program }: Asking, { need }: Question): void {
+  const said = advised.get(settings) ?? new Set();
+  advised.set(settings, said);
+  const about = `${program.name}: ${need}`;
+  if (!settings.advises || said.has(about)) return;
+  said.add(about);
+  const own = need === 'sampling' ? 'the host a `sampling` of its own' : 'the question a `fallback`';
+  settings.warn(
+    `Saga '${program.name}' asks for ${need}, which a client did not declare (a client of 2025 cannot, over HTTP ` +
+      `without a session). Give ${own}, or the host modelAnswers: 'accept', or catch ClientCannot at the step.`,
+  );
 }

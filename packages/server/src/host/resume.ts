@@ -10,6 +10,7 @@ import { reportInstantRefusals } from './instant-refusals.ts';
 import { acceptsModel } from './ladder.ts';
 import { openSaga, standIn, versionGone } from './open-saga.ts';
 import { reported, runTurn } from './run-turn.ts';
+import type { SealedSaga } from './sealed-saga.ts';
 import { settleTurn } from './settle-turn.ts';
 import type { SagaTurn } from './turn.ts';
 
@@ -24,7 +25,7 @@ export async function resume(
   const { answersField = 'answers', provenance = 'client', traits = {} } = request;
   const answers = toAnswers(sent, answersField, provenance, settings.limits.maxAnswers);
   try {
-    const { methods, entry } = request;
+    const { methods, method, entry } = request;
     const opened = await openSaga(settings, token, caller, {
       ...(methods === undefined ? {} : { methods }),
       ...(entry === undefined
@@ -36,7 +37,8 @@ export async function resume(
             },
           }),
     });
-    const { saga, program, current } = opened;
+    const { program, current } = opened;
+    const saga = method === undefined ? opened.saga : startedBy(method, opened.saga);
     if (program === undefined && current.onMismatch === 'fail') {
       // Nothing is undone and the token stays good: the deploy may yet be taken back.
       const { claims, sagaId } = saga;
@@ -83,4 +85,8 @@ export async function resume(
     if (error instanceof TokenRefused) settings.reject(error.reason);
     throw error;
   }
+}
+
+function startedBy(method: string, saga: SealedSaga): SealedSaga {
+  return { ...saga, claims: { ...saga.claims, method } };
 }

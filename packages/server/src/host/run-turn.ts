@@ -136,7 +136,9 @@ async function concluded(
   } catch (error) {
     if (outcome.status !== 'suspended') return failed(error);
     // It cannot be kept, so it ends here, as after an unknown outcome: nothing is stranded. (T11)
-    const undone = await program.advance(outcome.state, new Map(), runtime, { error });
+    // There is no later turn to which the undoing could be left.
+    const now = { ...runtime, defersEffects: false };
+    const undone = await program.advance(outcome.state, new Map(), now, { error });
     return failed(error, undone.status === 'failed' ? undone : undefined);
   }
 }

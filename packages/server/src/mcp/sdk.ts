@@ -1,5 +1,5 @@
 import type { Json, LogLevel } from '@mcp-saga/core';
-import type { WireRequest } from '../dialects/dialect.ts';
+import type { SendOptions, WireRequest } from '../dialects/dialect.ts';
 import type { Caller } from '../host/caller.ts';
 
 /**
@@ -95,7 +95,7 @@ export function capabilitiesOf(server: McpServerLike, context: RequestContextLik
 /** Sends the client requests that belong to the one being answered. */
 export function senderOf(
   context: RequestContextLike,
-): (request: WireRequest, options: { readonly timeout: number }) => Promise<unknown> {
+): (request: WireRequest, options: SendOptions) => Promise<unknown> {
   const { mcpReq, sendRequest } = context;
   return async (request, options) => {
     // What comes back is checked by the saga's step, in either version.

@@ -32,7 +32,7 @@ export function attachTools(
         const saga = sagas.get(tool.name);
         if (saga === undefined) return tool;
         const dialect = servingDialect({ method: 'tools/call', saga, client }, host);
-        return dialect.list?.(tool, saga, host) ?? tool;
+        return dialect.list?.(tool, saga, host, client) ?? tool;
       }),
     };
   });

@@ -163,6 +163,22 @@ describe('a state that does not hold is an error of JSON-RPC', () => {
     });
   });
 
+  test('[T11] a call that begins brings no more answers than one that goes on', async () => {
+    const { host, told } = hostOf(asking(), { limits: { maxAnswers: 2 } });
+    const server = handlerOf(host);
+    const many = { a: {}, b: {}, c: {} };
+    const { last } = await round(server, call, { inputResponses: many });
+    expect(last.error).toMatchObject({
+      code: -32_602,
+      message: expect.stringContaining('inputResponses: more than 2'),
+    });
+    expect(told.turns).toEqual([]);
+    expect(told.ignored).toEqual([]);
+    const { c: _one, ...fewer } = many;
+    asked(await round(server, call, { inputResponses: fewer }));
+    expect(told.ignored).toHaveLength(2);
+  });
+
   test('and a saga whose version is gone says so, as a result', async () => {
     const { host } = hostOf(asking());
     const requestState = await stateOf(host);

@@ -162,7 +162,7 @@ describe.each(inSessions)('push, $name', ({ connect }) => {
       isError: true,
       content: [
         {
-          text: "'needy' needs elicitation.url and roots, which the client of this call does not offer.",
+          text: "'needy' needs elicitation.url and roots, which the client did not declare for this call.",
         },
       ],
     });

@@ -158,7 +158,7 @@ describe.each(eras)('%s, without a session', (era) => {
     const { server, told } = served([asking()]);
     const result = await called(server, era, { name: 'asking' });
     expect(result).toMatchObject({
-      text: "'target' cannot be asked: the client of this call does not offer elicitation.",
+      text: "'target' cannot be asked: the client declared no elicitation for this call.",
       isError: true,
       token: undefined,
     });
@@ -178,7 +178,7 @@ describe.each(eras)('%s, without a session', (era) => {
         ],
         options,
       ).server;
-    const message = "'needy' needs elicitation, which the client of this call does not offer.";
+    const message = "'needy' needs elicitation, which the client did not declare for this call.";
     const { result, error } = await sent(needy({}), era, { name: 'needy' });
     if (era === 'modern') expect(error).toMatchObject({ code: -32021, message });
     else expect(result).toMatchObject({ isError: true, content: [{ text: message }] });

@@ -14,7 +14,7 @@ const review = { method: 'prompts/get', name: 'review', arguments: { language: '
 const inputResponses = { user_context: accepted({ context: 'a port' }) };
 const text = 'Review Ada for a port, kindly.';
 
-describe.each(connections)('$name', ({ connect, stateless = false }) => {
+describe.each(connections)('$name', ({ connect }) => {
   test('[W1] lists a prompt with its arguments, and no tool', async () => {
     const { client, close } = await connect(hostOf([reviewPrompt(), asking()]).host);
     expect((await client.listPrompts()).prompts).toMatchObject([
@@ -29,20 +29,6 @@ describe.each(connections)('$name', ({ connect, stateless = false }) => {
       },
     ]);
     expect((await client.listTools()).tools.map(({ name }) => name)).toEqual(['asking']);
-    await close();
-  });
-
-  test.skipIf(stateless)('[W1] [W2] gets a prompt that asks the user', async () => {
-    const ran: string[] = [];
-    const { host, told } = hostOf(reviewPrompt(ran));
-    const { client, close } = await connect(host);
-    answerBy(client, { elicit: () => accepted({ context: 'a port' }) });
-    expect(await client.getPrompt(review)).toMatchObject({
-      description: 'Reviews code',
-      messages: [{ role: 'user', content: { type: 'text', text } }],
-    });
-    expect(ran).toEqual(['look']);
-    expect(told.errors).toEqual([]);
     await close();
   });
 
@@ -242,5 +228,22 @@ describe('a prompt', () => {
       },
     );
     expect(() => hostOf(fine)).not.toThrow();
+  });
+});
+
+// Over HTTP without sessions a client of 2025 can be asked nothing.
+describe.each(connections.filter(({ stateless }) => stateless !== true))('$name', ({ connect }) => {
+  test('[W1] [W2] gets a prompt that asks the user', async () => {
+    const ran: string[] = [];
+    const { host, told } = hostOf(reviewPrompt(ran));
+    const { client, close } = await connect(host);
+    answerBy(client, { elicit: () => accepted({ context: 'a port' }) });
+    expect(await client.getPrompt(review)).toMatchObject({
+      description: 'Reviews code',
+      messages: [{ role: 'user', content: { type: 'text', text } }],
+    });
+    expect(ran).toEqual(['look']);
+    expect(told.errors).toEqual([]);
+    await close();
   });
 });

@@ -14,7 +14,7 @@ const order = { method: 'resources/read', uri } as const;
 const inputResponses = { reason: accepted({ reason: 'an audit' }) };
 const contents = [{ uri, mimeType: 'text/markdown', text: `${uri}: a b of eu, for an audit` }];
 
-describe.each(connections)('$name', ({ connect, stateless = false }) => {
+describe.each(connections)('$name', ({ connect }) => {
   test('[W1] lists the template of a resource, and no tool', async () => {
     const { client, close } = await connect(hostOf([orderResource(), asking()]).host);
     expect((await client.listResourceTemplates()).resourceTemplates).toMatchObject([
@@ -28,17 +28,6 @@ describe.each(connections)('$name', ({ connect, stateless = false }) => {
     ]);
     expect((await client.listResources()).resources).toEqual([]);
     expect((await client.listTools()).tools.map(({ name }) => name)).toEqual(['asking']);
-    await close();
-  });
-
-  test.skipIf(stateless)('[W1] [W2] reads a resource that asks the user', async () => {
-    const ran: string[] = [];
-    const { host, told } = hostOf(orderResource(ran));
-    const { client, close } = await connect(host);
-    answerBy(client, { elicit: () => accepted({ reason: 'an audit' }) });
-    expect(await client.readResource({ uri })).toMatchObject({ contents });
-    expect(ran).toEqual(['look']);
-    expect(told.errors).toEqual([]);
     await close();
   });
 
@@ -141,5 +130,19 @@ describe('a resource', () => {
     const { last } = await round(server, { method: 'resources/read', uri: 'orders://eu/newest' });
     expect(last.result).toMatchObject(fixed);
     expect(asked(await round(server, order)).keys).toEqual(['reason']);
+  });
+});
+
+// Over HTTP without sessions a client of 2025 can be asked nothing.
+describe.each(connections.filter(({ stateless }) => stateless !== true))('$name', ({ connect }) => {
+  test('[W1] [W2] reads a resource that asks the user', async () => {
+    const ran: string[] = [];
+    const { host, told } = hostOf(orderResource(ran));
+    const { client, close } = await connect(host);
+    answerBy(client, { elicit: () => accepted({ reason: 'an audit' }) });
+    expect(await client.readResource({ uri })).toMatchObject({ contents });
+    expect(ran).toEqual(['look']);
+    expect(told.errors).toEqual([]);
+    await close();
   });
 });

@@ -25,7 +25,10 @@ export async function createTask(
   call: ClientCall,
   turn: SuspendedTurn,
 ): Promise<object | undefined> {
-  const opened = found(settings, await settings.sealer.open(turn.token, { purpose: 'token' }));
+  const sealed = found(settings, await settings.sealer.open(turn.token, { purpose: 'token' }));
+  // From here on it is a task, by whatever the call would have gone on otherwise.
+  const claims = { ...sealed.saga.claims, method: call.method };
+  const opened = { ...sealed, saga: { ...sealed.saga, claims } };
   const { store } = tasks;
   const task =
     store === undefined

@@ -78,17 +78,26 @@ export async function cancelTask(request: TaskRequest): Promise<object> {
   // Without a store there is nowhere to note it. MCP obliges nobody to stop: it only waits, and does nothing.
   if (opened.saga !== undefined) return {};
   const task = stored(request, opened);
-  const { name, version } = opened.claims.saga;
-  const program = settings.registry.version(name, version, settings.clock()) ?? settings.registry.named(name);
-  const undoes = program?.forks !== undefined;
+  const looked = await readRecord(task);
+  const undoes = await mayUndo(settings, looked);
   const changed = await changeRecord(task, (record) => {
     if (isOver(record) || record.isCancelled === true) return undefined;
     // Nothing is to be undone: what runs is aborted when its lease is found to be gone.
-    if (!undoes) return ended({ status: 'cancelled' })(record);
+    if (!undoes && record.token === looked?.token) return ended({ status: 'cancelled' })(record);
     return { ...record, isCancelled: true, due: settings.clock() };
   });
   if (changed !== undefined && !isOver(changed)) request.waitUntil(drive(task, request.caller));
   return {};
+}
+
+/** Whether a task may have something to undo: as the saga that it is now, which may be another one than was called. */
+async function mayUndo(settings: HostSettings, record: TaskRecord | undefined): Promise<boolean> {
+  if (record?.token === undefined) return false;
+  const { claims } = await settings.sealer.open(record.token, { purpose: 'token', ignoreExpiry: true });
+  const { name, version } = claims.saga;
+  const program = settings.registry.version(name, version, settings.clock());
+  // What a version that is gone had declared, nobody knows.
+  return program === undefined || program.forks !== undefined;
 }
 
 async function openedBy({ settings, tasks, taskId, caller }: TaskRequest): Promise<OpenTaskId> {

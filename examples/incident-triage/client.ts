@@ -1,0 +1,106 @@
+/** Two servers, three incidents: one is taken at once, one too late, one is a false alarm. */
+import assert from 'node:assert/strict';
+import { startSaga, SuspendedSaga, type SagaTurn, type StepAnswer } from '@mcp-saga/client';
+import { connect, startServer, type ServerProcess } from '@mcp-saga/example-run-server';
+import { generateKey } from '@mcp-saga/server';
+import { startOperations } from './ops.ts';
+
+const operations = await startOperations();
+const folder = new URL('.', import.meta.url);
+const environment = { SAGA_KEYS: generateKey(), OPS_URL: operations.url };
+const [a, b, later] = await Promise.all([
+  startServer('A', { folder, environment }),
+  startServer('B', { folder, environment }),
+  startServer('B, ten minutes later,', { folder, environment: { ...environment, CLOCK_AHEAD: '600000' } }),
+]);
+
+/** Tells what a turn came to. */
+function tell(server: ServerProcess, turn: SagaTurn): void {
+  if (turn.status === 'suspended') {
+    for (const step of turn.saga.pending) {
+      const asks = step.type === 'elicitation' ? step.params.message : `(${step.type})`;
+      console.log(`${server.name} asks '${step.stepId}': ${asks}`);
+    }
+  } else {
+    console.log(`${server.name} says: ${textOf(turn)}`);
+  }
+}
+
+function textOf(turn: SagaTurn): string {
+  assert(turn.status === 'completed');
+  return turn.result.content.map((block) => ('text' in block ? block.text : '')).join('');
+}
+
+async function report(server: ServerProcess, service: string, symptom: string): Promise<SuspendedSaga> {
+  console.log(`\n${service}: ${symptom}`);
+  const call = { name: 'triage_incident', arguments: { service, symptom } };
+  const turn = await startSaga(await connect(server.url), call);
+  tell(server, turn);
+  assert(turn.status === 'suspended');
+  assert.deepEqual(
+    turn.saga.steps.map(({ stepId }) => stepId),
+    ['onCall', 'classify'],
+    'a person and the model are asked at once',
+  );
+  return turn.saga;
+}
+
+async function answer(
+  server: ServerProcess,
+  saga: SuspendedSaga,
+  answers: readonly StepAnswer[],
+): Promise<SagaTurn> {
+  const turn = await SuspendedSaga.from(await connect(server.url), saga).resume(answers);
+  tell(server, turn);
+  return turn;
+}
+
+const decides = (stepId: string, verdict: string): StepAnswer => ({
+  stepId,
+  result: { action: 'accept', content: { verdict } },
+});
+const declines = (stepId: string): StepAnswer => ({ stepId, result: { action: 'decline' } });
+const classifies = (text: string): StepAnswer => ({
+  stepId: 'classify',
+  result: { role: 'assistant', model: 'any', content: { type: 'text', text } },
+});
+
+// One: both answers come together, in time.
+const checkout = await report(a, 'checkout', 'errors at 40 %');
+const taken = await answer(b, checkout, [decides('onCall', 'taken'), classifies('high')]);
+assert.equal(textOf(taken), 'checkout is taken care of in room-1, severity high.');
+assert.deepEqual(operations.failedOver, ['checkout']);
+
+// Two: the model answers; the person on call does, ten minutes later.
+const search = await report(a, 'search', 'answers are slow');
+const classified = await answer(b, search, [classifies('low')]);
+assert(classified.status === 'suspended');
+const escalated = await answer(later, classified.saga, [decides('onCall', 'false alarm')]);
+assert(escalated.status === 'suspended', 'too late: what the person on call says does not count any more');
+const [question] = escalated.saga.steps;
+assert.match(question?.stepId ?? '', /^manager/);
+const managed = await answer(later, escalated.saga, [decides(question?.stepId ?? '', 'taken')]);
+assert.equal(textOf(managed), 'search is taken care of in room-2, severity low.');
+
+// Three: the person on call passes it on, the model talks, the manager knows better.
+const mail = await report(b, 'mail', 'the queue is empty');
+const passed = await answer(a, mail, [declines('onCall'), classifies('That depends.')]);
+assert(passed.status === 'suspended');
+const asked = passed.saga.steps.map(({ stepId }) => stepId);
+assert.equal(asked.length, 1);
+const undone = await answer(b, passed.saga, [decides(asked[0] ?? '', 'false alarm')]);
+assert.match(textOf(undone), /mail: a false alarm/);
+assert.match(textOf(undone), /Undone: 'room' \(the incident room\)/);
+
+assert.deepEqual(
+  [...operations.rooms],
+  [
+    ['room-1', 'checkout'],
+    ['room-2', 'search'],
+  ],
+);
+assert.equal(operations.opened, 3, 'each room was opened once');
+assert.deepEqual(operations.failedOver, ['checkout'], 'and nothing else was failed over');
+
+await Promise.all([a.stop(), b.stop(), later.stop(), operations.stop()]);
+console.log('\nThree incidents, three rooms; the one that nobody needed is closed.');

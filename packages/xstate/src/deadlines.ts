@@ -1,0 +1,70 @@
+import type { EventScheduler, LiveActor } from './adapter.ts';
+
+/** An event that an actor gets at a time. */
+export interface Timer {
+  readonly source: LiveActor;
+  readonly target: LiveActor;
+  readonly event: object;
+  readonly id: string;
+  /** Milliseconds since the epoch. */
+  readonly at: number;
+}
+
+/** What machines do after a time, as data: it goes along when they are suspended. */
+export class Deadlines implements EventScheduler {
+  readonly #clock: () => number;
+  readonly #timers: Timer[] = [];
+
+  constructor(clock: () => number) {
+    this.#clock = clock;
+  }
+
+  /** In the order they were made. */
+  get timers(): readonly Timer[] {
+    return this.#timers;
+  }
+
+  /** The one that is due first: of several, the one that was made first. */
+  get next(): Timer | undefined {
+    let next: Timer | undefined;
+    for (const timer of this.#timers) if (next === undefined || timer.at < next.at) next = timer;
+    return next;
+  }
+
+  /** It is due, or not wanted any more. */
+  remove(timer: Timer): void {
+    const index = this.#timers.indexOf(timer);
+    if (index !== -1) this.#timers.splice(index, 1);
+  }
+
+  /** Adds a timer that was kept. */
+  add(timer: Timer): void {
+    this.#timers.push(timer);
+  }
+
+  schedule(source: LiveActor, target: LiveActor, event: object, delay: number, id?: string): void {
+    if (!Number.isFinite(delay)) throw new RangeError(`A delay of '${source.id}' is not a number.`);
+    this.#timers.push({
+      source,
+      target,
+      event,
+      id: id ?? this.#unusedId(source),
+      at: this.#clock() + Math.max(0, delay),
+    });
+  }
+
+  cancel(source: LiveActor, id: string): void {
+    const timer = this.#timers.findLast((known) => known.source === source && known.id === id);
+    if (timer !== undefined) this.remove(timer);
+  }
+
+  cancelAll(source: LiveActor): void {
+    for (const timer of this.#timers.filter((known) => known.source === source)) this.remove(timer);
+  }
+
+  // Nobody can cancel it: it only has to be another one.
+  #unusedId(source: LiveActor): string {
+    const used = new Set(this.#timers.filter((known) => known.source === source).map(({ id }) => id));
+    for (let n = 1; ; n += 1) if (!used.has(`~${n}`)) return `~${n}`;
+  }
+}

@@ -1,0 +1,91 @@
+import type { ActorLogic } from 'xstate';
+import {
+  step,
+  type BoundUndo,
+  type Compensable,
+  type StepContext,
+  type StepOptions,
+  type UndoFunction,
+} from '@mcp-saga/core';
+import { specOf, type StepSpec } from '@mcp-saga/core/program';
+import type { LiveActor } from './adapter.ts';
+import { effectHostOf } from './effect-host.ts';
+import { stepTransitions, type StepEndEvent, type StepSnapshot } from './step-logic.ts';
+
+const effectBrand: unique symbol = Symbol.for('mcp-saga.xstate.effect');
+
+/** How an effect is run and undone: see the options of `step`. */
+export interface EffectOptions<R, I>
+  extends Pick<StepOptions<undefined>, 'retry' | 'timeout' | 'once' | 'undo' | 'label'>, Compensable<R, I> {
+  /** Undoes it where it is not known whether it happened: it timed out, was stopped, or its response was lost. */
+  readonly compensateUnknown?: UndoFunction<undefined, I> | BoundUndo;
+}
+
+/** A side effect as actor logic. */
+export interface EffectLogic<O, I> extends ActorLogic<StepSnapshot<O, I>, StepEndEvent, I> {
+  readonly [effectBrand]: StepSpec;
+}
+
+/**
+ * A side effect on the server, as actor logic: name it in `setup({ actors })` and invoke it. It runs as a saga's `step`
+ * does: with attempts, a timeout, and an idempotency key that is the same whenever the same token is processed again,
+ * and on every fork. It has ended before the client is asked anything. `onDone` gets what `run` returned, through the
+ * codec; `onError` a `StepError`.
+ *
+ * With `compensate`, it is undone when the machine ends in an error, is cancelled, or reaches a final state tagged
+ * `compensate`. Its saga must declare `forks` then.
+ *
+ * Under a live actor it is run once, with an idempotency key of its own.
+ */
+export function effect<R, I = undefined>(
+  run: (step: StepContext<I>) => R | PromiseLike<R>,
+  options: EffectOptions<R, I> = {},
+): EffectLogic<R, I> {
+  const spec = specOf(step('effect', run as never, options as never)) as StepSpec;
+  return {
+    [effectBrand]: spec,
+    ...stepTransitions<R, I>(),
+    getInitialSnapshot: (_, input) => ({ status: 'active', output: undefined, error: undefined, input }),
+    start: ({ status, input }, { self, system }) => {
+      if (status !== 'active') return;
+      const host = effectHostOf(system);
+      if (host === undefined) void runAlone(spec, input, self);
+      else host.begin(self as unknown as LiveActor, spec, input);
+    },
+  };
+}
+
+/** What the logic of an effect runs, or undefined for any other logic. */
+export function effectOf(logic: object): StepSpec | undefined {
+  return (logic as { readonly [effectBrand]?: StepSpec })[effectBrand];
+}
+
+interface Self {
+  readonly sessionId: string;
+  readonly id: string;
+  getSnapshot(): { readonly status: string };
+  send(event: StepEndEvent): void;
+}
+
+async function runAlone(spec: StepSpec, input: unknown, self: Self): Promise<void> {
+  const end = async (): Promise<StepEndEvent['end']> => {
+    try {
+      // As in a saga: where the state that invoked it is left at once, it does not run.
+      await Promise.resolve();
+      if (self.getSnapshot().status !== 'active') return { output: undefined };
+      const { signal } = new AbortController();
+      const given: StepContext<unknown> = {
+        input,
+        context: undefined,
+        signal,
+        attempt: 1,
+        idempotencyKey: `${self.id}:${self.sessionId}`,
+      };
+      return { output: await spec.run(given as never) };
+    } catch (error) {
+      return { error };
+    }
+  };
+  const ended = await end();
+  if (self.getSnapshot().status === 'active') self.send({ type: 'mcp-saga.end', end: ended });
+}

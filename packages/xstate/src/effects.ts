@@ -1,0 +1,178 @@
+import { decode, encode, type Runtime } from '@mcp-saga/core';
+import { encodeError, runStep, type StepEnd, type StepRun, type StepSpec } from '@mcp-saga/core/program';
+import { StepError, type StepErrorData } from '@mcp-saga/core';
+import type { LiveActor } from './adapter.ts';
+import type { EffectHost } from './effect-host.ts';
+import { effectOf } from './effect.ts';
+import type { Ledger } from './ledger.ts';
+import type { ActiveStepRecord } from './machine-record.ts';
+import { pathOf } from './survey.ts';
+
+/** An effect that is to be run, or runs. */
+interface Work {
+  readonly actor: LiveActor;
+  readonly spec: StepSpec;
+  readonly input: unknown;
+  attempts: number;
+  notBefore: number;
+  unknown: boolean;
+  /** Which run of its path it is, once it has been tried. */
+  run: number | undefined;
+  running: AbortController | undefined;
+}
+
+/** What effects need of the turn they belong to. */
+export interface EffectsOptions {
+  readonly runtime: Runtime;
+  readonly ledger: Ledger;
+  /** Names a logic, so that it is found again when its effect is undone. */
+  readonly nameOf: (logic: object) => string;
+  /** Whether effects wait for the next turn. */
+  readonly defers: () => boolean;
+  /** Told when one has ended. */
+  readonly wake: () => void;
+}
+
+/** The effects of a machine: begun when their actors start, run in this turn or put off to the next one. */
+export class Effects implements EffectHost {
+  /** How many have ended in this turn. */
+  ended = 0;
+
+  readonly #options: EffectsOptions;
+  readonly #work = new Map<LiveActor, Work>();
+  #restored: ReadonlyMap<LiveActor, ActiveStepRecord> = new Map();
+
+  constructor(options: EffectsOptions) {
+    this.#options = options;
+  }
+
+  /** What came of the attempts that turns before made. */
+  restore(steps: ReadonlyMap<LiveActor, ActiveStepRecord>): void {
+    this.#restored = steps;
+  }
+
+  /** An actor has started: it has an effect to be run. */
+  begin(actor: LiveActor, spec: StepSpec, input: unknown): void {
+    const [attempts, notBefore, unknown, run] = this.#restored.get(actor)?.e ?? [0, 0, false, undefined];
+    this.#work.set(actor, { actor, spec, input, attempts, notBefore, unknown, run, running: undefined });
+  }
+
+  /** Whether some run, be it that their actors were stopped. */
+  get running(): boolean {
+    return [...this.#work.values()].some((work) => work.running !== undefined);
+  }
+
+  /** Runs what is due. What nobody waits for any more is told to stop. */
+  startDue(): void {
+    const { runtime, defers } = this.#options;
+    for (const work of this.#work.values()) {
+      const wanted = work.actor.getSnapshot().status === 'active';
+      if (work.running !== undefined) {
+        if (!wanted) work.running.abort(new Error('The state that invoked it was left.'));
+      } else if (!wanted) {
+        this.#leave(work);
+      } else if (work.notBefore <= runtime.now() && !defers()) {
+        this.#start(work);
+      }
+    }
+  }
+
+  /** Tells all that run to stop. */
+  abort(reason: unknown): void {
+    for (const { running } of this.#work.values()) running?.abort(reason);
+  }
+
+  /** When the next one is due that was put off: 0 for at once, undefined when there is none. */
+  get nextDue(): number | undefined {
+    const times = [...this.#work.values()].map(({ notBefore }) => notBefore);
+    return times.length === 0 ? undefined : Math.min(...times);
+  }
+
+  /** What a state keeps of one that was put off. */
+  factsOf(actor: LiveActor): Pick<ActiveStepRecord, 'e'> {
+    const { attempts = 0, notBefore = 0, unknown = false, run } = this.#work.get(actor) ?? {};
+    return run === undefined ? {} : { e: [attempts, notBefore, unknown, run] };
+  }
+
+  /** The machine has ended: what was put off does not run any more. */
+  giveUp(): void {
+    for (const work of this.#work.values()) this.#leave(work);
+  }
+
+  // An attempt before may have had its effect, and nobody will ever know. (E4)
+  #leave(work: Work): void {
+    this.#work.delete(work.actor);
+    if (!work.unknown) return;
+    const { spec, input, actor } = work;
+    const logic = this.#options.nameOf(actor.logic);
+    this.#options.ledger.add(this.#pathOf(work), { letter: 'g', text: '{}' }, { spec, logic, input });
+  }
+
+  // The nth run of a path has the same name on every fork, whatever ran beside it: so does its idempotency key. (E1)
+  #pathOf(work: Work): string {
+    const base = pathOf(work.actor);
+    if (work.run === undefined) {
+      const beside = [...this.#work.values()].filter(({ actor }) => pathOf(actor) === base);
+      work.run = 1 + Math.max(this.#options.ledger.lastRun(base), ...beside.map(({ run = 0 }) => run));
+    }
+    return work.run === 1 ? base : `${base}#${work.run}`;
+  }
+
+  #start(work: Work): void {
+    const { runtime, ledger } = this.#options;
+    // Before it runs: what could not be noted had better not happen.
+    ledger.assertRoom([...this.#work.values()].filter(({ running }) => running !== undefined).length + 1);
+    const path = this.#pathOf(work);
+    const run: StepRun = {
+      path,
+      input: undefined,
+      attempts: work.attempts,
+      retry: undefined,
+      unknown: work.unknown,
+    };
+    const text = encode(work.input, { where: `input of '${path}'` });
+    const { spec } = work;
+    const controller = new AbortController();
+    work.running = controller;
+    // Each attempt gets an input of its own.
+    const body = (step: object): unknown => spec.run({ ...step, input: decode(text) } as never);
+    void runStep(run, { ...spec, run: body }, runtime, controller.signal)
+      .catch((error: unknown): StepEnd => ({ letter: 'g', text: encodeError(error) }))
+      .then((end) => this.#end(work, run, end));
+  }
+
+  #end(work: Work, run: StepRun, end: StepEnd): void {
+    const { actor, spec, input } = work;
+    const { ledger, nameOf, wake } = this.#options;
+    const wanted = actor.getSnapshot().status === 'active';
+    work.running = undefined;
+    if (end.letter === 't') {
+      [work.attempts, work.notBefore, work.unknown] = decode(end.text) as [number, number, boolean];
+      // Nothing was tried: its number is free again.
+      if (work.attempts === 0) work.run = undefined;
+      if (!wanted) this.#leave(work);
+    } else {
+      this.#work.delete(actor);
+      this.ended += 1;
+      ledger.add(run.path, end, { spec, logic: nameOf(actor.logic), input });
+      if (wanted) actor.send({ type: 'mcp-saga.end', end: outcomeOf(run.path, end) });
+    }
+    wake();
+  }
+}
+
+function outcomeOf(
+  path: string,
+  end: Exclude<StepEnd, { readonly letter: 't' }>,
+): { readonly output: unknown } | { readonly error: unknown } {
+  if (end.letter === 'f' || end.letter === 'g') {
+    return { error: new StepError(path, decode(end.text) as StepErrorData) };
+  }
+  return { output: 'text' in end ? decode(end.text) : undefined };
+}
+
+/** Whether a logic has an undo, or shall run once: its saga must declare `forks` then. (E7) */
+export function needsForks(logic: object): boolean {
+  const spec = effectOf(logic);
+  return spec !== undefined && (spec.undo !== undefined || spec.once);
+}

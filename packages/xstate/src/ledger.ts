@@ -1,0 +1,114 @@
+import { decode, encode, type ProgramState, type ProgramLimits } from '@mcp-saga/core';
+import { Journal, type Letter, type StepEnd, type StepSpec } from '@mcp-saga/core/program';
+import { encodeRecord } from './save.ts';
+
+/** One effect that was run. */
+export interface LedgerEntry {
+  readonly letter: string;
+  readonly path: string;
+  readonly value: unknown;
+}
+
+/** What a compensable effect leaves behind: the name of its logic, its input, its result. */
+export type DoneEffect = readonly [logic: string, input: unknown, result?: unknown];
+
+/**
+ * The effects of a saga, in the order they ended: a journal such as a generator's, which has the machine where that has
+ * its arguments. So what undoes a generator undoes a machine, even where the code of both is gone.
+ */
+export class Ledger {
+  /** What the first value of the state is: the arguments, a machine, or why it is being undone. */
+  readonly first: unknown;
+  readonly entries: LedgerEntry[];
+
+  readonly #journal: Journal;
+  readonly #runs = new Map<string, number>();
+
+  constructor(state: ProgramState, stream: 'client' | 'server', limits: ProgramLimits) {
+    const [first, ...values] = JSON.parse(`[${state[stream]}]`) as unknown[];
+    this.first = decode(JSON.stringify(first));
+    const { structure } = state;
+    const server = values.map((value) => JSON.stringify(value)).join(',');
+    this.#journal = new Journal({ head: '', structure, client: '', server }, limits.maxJournalEntries);
+    this.entries = [...this.#journal.skipTo(Number.POSITIVE_INFINITY)];
+    for (const { letter, path } of this.entries) this.#count(letter, path);
+  }
+
+  /** The number of the last run of the effect at a path, from 1; 0 where it was not run. */
+  lastRun(path: string): number {
+    return this.#runs.get(path) ?? 0;
+  }
+
+  /** Throws unless `more` effects can be run. */
+  assertRoom(more: number): void {
+    // A compensable effect with a named undo takes two entries.
+    this.#journal.assertRoom(2 * more);
+  }
+
+  /** Notes what became of an effect. One that can be undone leaves behind what that takes. */
+  add(
+    path: string,
+    end: StepEnd,
+    effect: { readonly spec: StepSpec; readonly logic: string; readonly input: unknown },
+  ): void {
+    const { spec, logic, input } = effect;
+    const compensable = spec.undo !== undefined;
+    switch (end.letter) {
+      case 's':
+      case 'z':
+      case 'v': {
+        if (!compensable) {
+          this.#append('v', path);
+          return;
+        }
+        const result: unknown = 'text' in end ? decode(end.text) : undefined;
+        const done: DoneEffect = result === undefined ? [logic, input] : [logic, input, result];
+        this.#append('s', path, encode(done));
+        this.#bind(path, spec, input, result);
+        return;
+      }
+      case 'g':
+        if (compensable) this.#append('g', path, encode({ name: logic, message: '', data: input }));
+        else this.#append('f', path, '{}');
+        return;
+      case 'f':
+        this.#append('f', path, '{}');
+        return;
+      case 't':
+        throw new TypeError('An effect that is tried again has not ended.');
+    }
+  }
+
+  /** The texts of the state: the machine's record, then what its effects left behind. */
+  texts(record: object): Pick<ProgramState, 'structure' | 'client' | 'server'> {
+    const { structure, server } = this.#journal.texts();
+    const first = encodeRecord(record);
+    return { structure, client: '', server: server === '' ? first : `${first},${server}` };
+  }
+
+  /** A named undo is sealed with its arguments, at once: it runs even where the code is gone. */
+  #bind(path: string, { undo }: StepSpec, input: unknown, result: unknown): void {
+    const known = undo?.known;
+    if (known === undefined || !('bind' in known)) return;
+    let text = encode(null);
+    try {
+      const { name, args } = known.bind({ result: result as never, input: input as never });
+      text = encode([name, args]);
+    } catch {
+      // It is done and cannot be undone: it is residue, should it come to that.
+    }
+    this.#append('b', path, text);
+  }
+
+  #append(letter: Letter, path: string, text?: string): void {
+    this.#journal.append({ letter, path, fingerprint: 0, ...(text === undefined ? {} : { text }) });
+    this.entries.push({ letter, path, value: text === undefined ? undefined : decode(text) });
+    this.#count(letter, path);
+  }
+
+  #count(letter: string, path: string): void {
+    if (letter === 'b') return;
+    const [base, run = '1'] = path.split('#') as [string, string?];
+    this.#runs.set(base, Math.max(this.lastRun(base), Number(run)));
+  }
+}

@@ -1,0 +1,82 @@
+import type { AnyActorLogic, AnyStateMachine } from 'xstate';
+import type {
+  ClientAnswer,
+  EndRequest,
+  Outcome,
+  Program,
+  ProgramState,
+  Runtime,
+  Schema,
+  TimelineEntry,
+} from '@mcp-saga/core';
+import { decodeHead, generatorProgram } from '@mcp-saga/core/program';
+import { Ledger } from './ledger.ts';
+import { MachineTurn } from './machine-turn.ts';
+import type { MigratedState } from './machine-state.ts';
+import { goOnUndoing, isUndoing, undoSaga } from './undo-saga.ts';
+
+/** Where a state comes from that is to be migrated. */
+export interface MigrationSource {
+  /** The hash of the definition it was kept with. */
+  readonly definition: string;
+  /** What of it does not fit, a sentence each. */
+  readonly misfits: readonly string[];
+}
+
+/** What a machine program needs of its saga. */
+export interface MachineProgramOptions {
+  readonly name: string;
+  readonly machine: AnyStateMachine;
+  readonly input: Schema | undefined;
+  readonly commitFirst: boolean;
+  readonly onMismatch: 'fail' | 'compensate';
+  readonly drift: 'compatible' | 'refuse';
+  readonly migrate: ((state: MigratedState, from: MigrationSource) => MigratedState) | undefined;
+  /** The name under which a logic is found again. */
+  readonly nameOf: (logic: object) => string;
+  readonly logicNamed: (name: string) => AnyActorLogic | undefined;
+}
+
+/** Makes a program of a machine: its state is the machine, and a journal of the effects that were run. */
+export function machineProgram(
+  options: MachineProgramOptions,
+): Pick<Program, 'begin' | 'advance' | 'asked' | 'timeline'> {
+  const { name, input } = options;
+  // Until it starts, a machine's state is what a generator's is: its arguments.
+  const { begin, asked, timeline } = generatorProgram({
+    name,
+    input,
+    commitFirst: false,
+    declaresForks: true,
+    onMismatch: 'fail',
+    body: function* () {
+      yield* [];
+    },
+  });
+  return {
+    begin,
+    asked,
+    advance: (state, answers, runtime, end) => advance(options, state, answers, runtime, end),
+    timeline: (state): readonly TimelineEntry[] => {
+      const started = decodeHead(state.head).turn > 0;
+      return timeline(state).map((entry, index) =>
+        index === 0 && started ? { ...entry, kind: 'machine', outcome: 'kept' } : entry,
+      );
+    },
+  };
+}
+
+async function advance(
+  options: MachineProgramOptions,
+  state: ProgramState,
+  answers: ReadonlyMap<string, ClientAnswer>,
+  runtime: Runtime,
+  end: EndRequest | undefined,
+): Promise<Outcome> {
+  const { input, turn } = decodeHead(state.head);
+  const ledger = new Ledger(state, input, runtime.limits);
+  const { first } = ledger;
+  if (turn > 0 && isUndoing(first)) return await goOnUndoing(options, state, ledger, runtime, end);
+  if (end !== undefined) return await undoSaga(options, ledger, runtime, { end }, turn);
+  return await new MachineTurn(options, ledger, decodeHead(state.head), runtime).take(answers);
+}

@@ -1,0 +1,154 @@
+import type { Runtime } from '@mcp-saga/core';
+import { TurnAborted } from '@mcp-saga/core';
+import { relay, whenEnded, withoutEchoes, type LiveActor, type makeRoot } from './adapter.ts';
+import { Deadlines, type Timer } from './deadlines.ts';
+import { hostEffects } from './effect-host.ts';
+import { Effects, type EffectsOptions } from './effects.ts';
+import { LaggingClock } from './lagging-clock.ts';
+import type { Restored } from './restore.ts';
+import { isIn, survey, type Survey } from './survey.ts';
+
+/** What a run needs of its turn. */
+export interface MachineRunOptions extends Pick<EffectsOptions, 'ledger' | 'nameOf' | 'defers'> {
+  /** Whether delays may pass: they do not while somebody only asks how things stand. (W7) */
+  readonly passesTime: boolean;
+}
+
+/**
+ * A machine in motion for one turn. XState is synchronous between its three asynchronous sources: work that runs, a
+ * delay, and the host. After each of them has acted, one look at the tree decides what it waits for.
+ */
+export class MachineRun {
+  readonly root: LiveActor;
+  readonly deadlines: Deadlines;
+  readonly effects: Effects;
+
+  readonly #runtime: Runtime;
+  readonly #passesTime: boolean;
+  readonly #clock: LaggingClock;
+  readonly #started: ReturnType<typeof makeRoot>;
+  readonly #watched = new WeakSet<LiveActor>();
+  #wake: () => void = () => undefined;
+
+  constructor(made: Restored, runtime: Runtime, options: MachineRunOptions) {
+    const { root, timers, steps } = made;
+    this.root = root;
+    this.#started = root;
+    this.#runtime = runtime;
+    this.#passesTime = options.passesTime;
+    this.#clock = new LaggingClock(() => runtime.now());
+    this.deadlines = new Deadlines(() => this.#clock.now());
+    for (const timer of timers) this.deadlines.add(timer);
+    root.system.scheduler = this.deadlines;
+    this.effects = new Effects({ ...options, runtime, wake: () => this.wake() });
+    this.effects.restore(steps);
+    hostEffects(root.system, this.effects);
+  }
+
+  /** Starts it, or starts it again where it was. */
+  start(isNew: boolean): void {
+    const first = this.deadlines.next;
+    if (first !== undefined) this.#clock.wakeAt(first.at);
+    if (isNew) this.#started.start();
+    else withoutEchoes(this.root.system, () => this.#started.start());
+  }
+
+  /** Stops it where it stands: nothing it would have done is done any more. */
+  stop(reason: unknown): void {
+    this.effects.abort(reason);
+    this.#started.stop();
+    this.wake();
+  }
+
+  /** Something has happened that a turn may wait for. */
+  wake(): void {
+    this.#wake();
+  }
+
+  /** Waits until nothing runs any more. */
+  async drain(): Promise<void> {
+    while (this.effects.running) {
+      // oxlint-disable-next-line no-await-in-loop -- one after the other ends
+      await new Promise<void>((resolve) => {
+        this.#wake = resolve;
+      });
+    }
+  }
+
+  /** Whether the machine goes on, or has ended. */
+  get active(): boolean {
+    return this.root.getSnapshot().status === 'active';
+  }
+
+  /**
+   * Lets it run until it waits for the client or the clock: what runs is awaited, and what is overdue happens, each at its
+   * own time. What was stopped while it ran is awaited too, since it may have had its effect.
+   */
+  async settle(isBusy: () => boolean = () => false): Promise<Survey> {
+    for (;;) {
+      // oxlint-disable-next-line no-await-in-loop -- what an action put off by a promise of its own has its turn
+      await Promise.resolve();
+      this.assertGoing();
+      const next = this.#passesTime && this.active ? this.deadlines.next : undefined;
+      // All that happens at one time comes before anything that takes time: an effect whose state is left at once does
+      // not run.
+      if (next !== undefined && next.at <= this.#clock.now()) {
+        this.#fire(next);
+        continue;
+      }
+      this.effects.startDue();
+      const seen = survey(this.root);
+      if (this.effects.running || (this.active && (seen.promises.length > 0 || isBusy()))) {
+        // oxlint-disable-next-line no-await-in-loop -- one after the other
+        await this.#nextEnd(seen, next);
+      } else if (next !== undefined && this.#clock.isPast(next.at)) {
+        this.#clock.forwardTo(next.at);
+      } else {
+        this.#clock.catchUp();
+        this.#forgetLostEvents();
+        return seen;
+      }
+    }
+  }
+
+  /** Throws where the request was aborted. */
+  assertGoing(): void {
+    if (this.#runtime.signal.aborted) throw new TurnAborted(this.#runtime.signal.reason);
+  }
+
+  /** Waits for what runs, and no longer than until a delay is over: it may be the time that the work has. */
+  async #nextEnd({ promises }: Survey, next: Timer | undefined): Promise<void> {
+    const ended = new Promise<void>((resolve) => {
+      this.#wake = resolve;
+    });
+    for (const { actor } of promises) {
+      if (this.#watched.has(actor)) continue;
+      this.#watched.add(actor);
+      whenEnded(actor, () => this.wake());
+    }
+    if (next === undefined) {
+      await ended;
+      return;
+    }
+    const timer = new AbortController();
+    const wait = Math.max(0, next.at - this.#clock.now());
+    await Promise.race([ended, this.#runtime.sleep(wait, timer.signal)]);
+    timer.abort();
+  }
+
+  /** An event to an actor that is gone is lost: nobody waits for it. */
+  #forgetLostEvents(): void {
+    const lost = this.deadlines.timers.filter(
+      ({ target }) => !isIn(this.root, target) || target.getSnapshot().status !== 'active',
+    );
+    for (const timer of lost) this.deadlines.remove(timer);
+  }
+
+  #fire(timer: Timer): void {
+    this.deadlines.remove(timer);
+    const { source, target, event } = timer;
+    if (target.getSnapshot().status === 'active') {
+      relay(source, target, event);
+    }
+  }
+}

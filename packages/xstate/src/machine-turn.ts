@@ -1,0 +1,237 @@
+import {
+  ClientCannot,
+  SagaAborted,
+  TurnAborted,
+  type ClientAnswer,
+  type Outcome,
+  type Runtime,
+} from '@mcp-saga/core';
+import { encodeHead, type Head } from '@mcp-saga/core/program';
+import { makeRoot, type LiveActor, type StateValue } from './adapter.ts';
+import { definitionOf } from './definition.ts';
+import { MachineStuck } from './errors.ts';
+import { fit } from './fit.ts';
+import type { Ledger } from './ledger.ts';
+import type { MachineProgramOptions } from './machine-program.ts';
+import { MachineRun } from './machine-run.ts';
+import { Questions } from './questions.ts';
+import type { Restored } from './restore.ts';
+import { save } from './save.ts';
+import type { Survey, SurveyedActor } from './survey.ts';
+import { undoSaga } from './undo-saga.ts';
+
+/** One turn of a machine saga. */
+export class MachineTurn {
+  readonly #options: MachineProgramOptions;
+  readonly #runtime: Runtime;
+  readonly #head: Head;
+  readonly #ledger: Ledger;
+  readonly #questions: Questions;
+  readonly #rounds = new WeakMap<LiveActor, number>();
+  #run: MachineRun | undefined;
+  #held = 0;
+
+  constructor(options: MachineProgramOptions, ledger: Ledger, head: Head, runtime: Runtime) {
+    this.#options = options;
+    this.#runtime = runtime;
+    this.#head = head;
+    this.#ledger = ledger;
+    this.#questions = new Questions({
+      saga: options.name,
+      runtime,
+      asked: this.#head.asked,
+      idOf: (at) => this.#idOf(at),
+      wake: () => this.#run?.wake(),
+    });
+  }
+
+  /** Takes the turn. */
+  async take(answers: ReadonlyMap<string, ClientAnswer>): Promise<Outcome> {
+    const { signal } = this.#runtime;
+    const abort = (): void => this.#run?.stop(signal.reason);
+    signal.addEventListener('abort', abort, { once: true });
+    try {
+      if (signal.aborted) throw new TurnAborted(signal.reason);
+      return await this.#take(answers);
+    } catch (error) {
+      await this.#stop(error);
+      if (signal.aborted || error instanceof TurnAborted) throw new TurnAborted(signal.reason);
+      return await this.#fail(error);
+    } finally {
+      signal.removeEventListener('abort', abort);
+    }
+  }
+
+  async #take(answers: ReadonlyMap<string, ClientAnswer>): Promise<Outcome> {
+    const isNew = this.#head.turn === 0;
+    const made = isNew ? this.#made() : fit(this.#options, this.#ledger.first);
+    if ('mismatch' in made) {
+      if (this.#options.onMismatch === 'compensate') return await this.#fail(made.mismatch);
+      // Nothing is undone, so that the code can be rolled back. (R3)
+      return { status: 'failed', error: made.mismatch, compensated: [], residue: [], ignored: [] };
+    }
+    for (const [actor, { r }] of made.steps) this.#rounds.set(actor, r ?? 1);
+    const run = new MachineRun(made, this.#runtime, {
+      ledger: this.#ledger,
+      nameOf: this.#options.nameOf,
+      defers: () => this.#defers(),
+      passesTime: this.#hasTime(),
+    });
+    this.#run = run;
+    run.start(isNew);
+    return await this.#go(run, answers);
+  }
+
+  #made(): Restored {
+    const root = makeRoot(this.#options.machine, { input: this.#ledger.first });
+    return { root, timers: [], steps: new Map() };
+  }
+
+  async #go(run: MachineRun, answers: ReadonlyMap<string, ClientAnswer>): Promise<Outcome> {
+    const busy = (): boolean => this.#questions.busy;
+    // What was overdue happens before any answer is heard.
+    const { asks } = await run.settle(busy);
+    await this.#questions.deliver(run.active ? asks : [], answers);
+    for (;;) {
+      // oxlint-disable-next-line no-await-in-loop -- until it waits
+      const seen = await run.settle(busy);
+      // oxlint-disable-next-line no-await-in-loop -- the last time round
+      if (!run.active) return await this.#ended(run);
+      if (this.#questions.route(seen.asks, this.#defers())) continue;
+      const wait = this.#shortWait(run, seen);
+      // oxlint-disable-next-line no-await-in-loop -- the last time round
+      if (wait === undefined) return await this.#suspended(run, seen);
+      this.#held += wait;
+      // oxlint-disable-next-line no-await-in-loop -- a short wait is held (W6)
+      await this.#runtime.sleep(wait, this.#runtime.signal);
+    }
+  }
+
+  /** The machine has ended: well, in an error, or in a state that says that what was done is to be undone. */
+  async #ended(run: MachineRun): Promise<Outcome> {
+    run.effects.giveUp();
+    const { status, output, error, tags, value } = run.root.getSnapshot();
+    if (status !== 'done') throw error;
+    if (tags?.has('compensate') === true) {
+      throw new SagaAborted(
+        typeof output === 'string' ? output : `'${this.#options.name}' ended in ${formatValue(value)}.`,
+      );
+    }
+    const result = await this.#runtime.checkResult(output);
+    run.assertGoing();
+    return { status: 'completed', result, ignored: this.#questions.ignored };
+  }
+
+  async #suspended(run: MachineRun, { asks }: Survey): Promise<Outcome> {
+    const due = this.#dueOf(run, asks);
+    if (asks.length === 0 && due === undefined) {
+      throw new MachineStuck(this.#options.name, formatValue(run.root.getSnapshot().value));
+    }
+    const now = this.#runtime.now();
+    const turn = this.#head.turn + 1;
+    const record = save(run.root, definitionOf(this.#options.machine), run.deadlines.timers, (actor) => {
+      const round = this.#rounds.get(actor) ?? turn;
+      return { ...(round === 1 ? {} : { r: round }), ...run.effects.factsOf(actor) };
+    });
+    const { steps, asked } = await this.#questions.toSteps(asks);
+    run.assertGoing();
+    const head: Head = {
+      turn,
+      input: 'server',
+      progress: this.#head.progress,
+      asked,
+      waits: {},
+      mismatch: undefined,
+    };
+    const latest = Math.max(0, ...run.deadlines.timers.map(({ at }) => at), run.effects.nextDue ?? 0);
+    return {
+      status: 'suspended',
+      state: { head: encodeHead(head), ...this.#ledger.texts(record) },
+      steps,
+      ...(steps.length > 0 ? {} : { retryAfterMs: Math.max(0, Math.ceil((due ?? now) - now)) }),
+      ...(latest > 0 ? { deadline: Math.ceil(latest) } : {}),
+      accepted: this.#questions.accepted,
+      ignored: this.#questions.ignored,
+    };
+  }
+
+  /** The saga has failed, or is to be undone for another reason: what its effects did is undone. */
+  async #fail(error: unknown): Promise<Outcome> {
+    const { accepted, ignored } = this.#questions;
+    const outcome = await undoSaga(this.#options, this.#ledger, this.#runtime, { error }, this.#head.turn);
+    if (outcome.status === 'suspended') return { ...outcome, accepted, ignored };
+    return { ...outcome, ignored };
+  }
+
+  /** Ends what runs, and waits until it has. */
+  async #stop(error: unknown): Promise<void> {
+    const run = this.#run;
+    if (run === undefined) return;
+    run.stop(error);
+    await run.drain();
+    run.effects.giveUp();
+  }
+
+  /** Whether effects have to wait for the next turn. (U4, E1) */
+  #defers(): boolean {
+    const { tokenBytes, checkpointAfterStep } = this.#runtime;
+    if (this.#options.commitFirst && this.#head.turn === 0 && tokenBytes === 0) return true;
+    return (checkpointAfterStep && this.#hasActed()) || !this.#hasTime();
+  }
+
+  /** Whether something ran here in this turn that touches the world. */
+  #hasActed(): boolean {
+    return this.#questions.answeredHere + (this.#run?.effects.ended ?? 0) > 0;
+  }
+
+  /** Whether anything may still happen in this turn. (U4, W7) */
+  #hasTime(): boolean {
+    return this.#runtime.now() < (this.#runtime.deadline ?? Number.POSITIVE_INFINITY);
+  }
+
+  /** How long to wait in this request, when there is nothing to do but wait, and not for long. (W6) */
+  #shortWait(run: MachineRun, { asks }: Survey): number | undefined {
+    const due = this.#dueOf(run, asks);
+    if (due === undefined || asks.some((at) => this.#questions.isAsked(at))) return undefined;
+    const { maxWait, holdsParts, deadline } = this.#runtime;
+    const wait = due - this.#runtime.now();
+    if (wait <= 0) return undefined;
+    const room = this.#room();
+    const fits = wait <= room;
+    // Where the client gets no token, it is kept waiting by this request. No step could be told: the machine waits itself.
+    if ((!fits || deadline === undefined) && wait > maxWait && this.#hasTime()) {
+      throw new ClientCannot(formatValue(run.root.getSnapshot().value), 'wait');
+    }
+    if (fits) return wait;
+    return holdsParts && room > 0 ? room : undefined;
+  }
+
+  /** How long this request can still be held, in milliseconds. */
+  #room(): number {
+    const { deadline, maxHold, checkpointAfterStep } = this.#runtime;
+    if (checkpointAfterStep && this.#hasActed()) return 0;
+    if (deadline === undefined) return Number.POSITIVE_INFINITY;
+    return Math.min(maxHold - this.#held, deadline - this.#runtime.now());
+  }
+
+  /** When something happens by itself: 0 for what was put off to the next turn. */
+  #dueOf(run: MachineRun, asks: readonly SurveyedActor[]): number | undefined {
+    const times = [run.effects.nextDue, run.deadlines.next?.at].filter((at) => at !== undefined);
+    if (!asks.every((at) => this.#questions.isAsked(at))) times.push(0);
+    return times.length === 0 ? undefined : Math.min(...times);
+  }
+
+  /** The path of a step; one that was created after the first turn has the turn behind it: no id is used twice. */
+  #idOf({ actor, path }: SurveyedActor): string {
+    let round = this.#rounds.get(actor);
+    if (round === undefined) {
+      round = this.#head.turn + 1;
+      this.#rounds.set(actor, round);
+    }
+    return round === 1 ? path : `${path}@${round}`;
+  }
+}
+
+function formatValue(value: StateValue | undefined): string {
+  return typeof value === 'string' ? `state '${value}'` : `state ${JSON.stringify(value)}`;
+}

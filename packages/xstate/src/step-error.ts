@@ -1,0 +1,68 @@
+import { ClientCannot, ElicitationRefused, StepError } from '@mcp-saga/core';
+
+/**
+ * Why a step failed. `declined`, `cancelled`: the user said no, or dismissed the question. `invalid`: `parse` could not
+ * read what the model said. `client`: the client answered with an error, or cannot do it. `failed`: an effect failed.
+ */
+export type StepFailureReason = 'declined' | 'cancelled' | 'invalid' | 'client' | 'failed';
+
+/** What went wrong in a step, as plain data: it may stand in the context, where an error may not. */
+export interface StepFailure {
+  /** The path of the step. */
+  readonly stepId: string;
+  readonly reason: StepFailureReason;
+  readonly name: string;
+  readonly message: string;
+  readonly code: string | number;
+}
+
+/** The code of the error of an answer that `parse` could not read. */
+export const invalidAnswer = 'invalid_answer';
+
+/**
+ * What went wrong in the step of an `onError` event, or undefined where the error is not a step's (a plain `fromPromise`
+ * rejected, a child machine failed). XState types `event.error` as unknown.
+ */
+export function stepError(event: object): StepFailure | undefined {
+  const { error } = event as { readonly error?: unknown };
+  if (
+    !(error instanceof StepError) &&
+    !(error instanceof ElicitationRefused) &&
+    !(error instanceof ClientCannot)
+  ) {
+    return undefined;
+  }
+  const { stepId, name, message, code } = error;
+  return { stepId, reason: reasonOf(error), name, message, code };
+}
+
+function reasonOf(error: StepError | ElicitationRefused | ClientCannot): StepFailureReason {
+  if (error instanceof ElicitationRefused) return error.action === 'decline' ? 'declined' : 'cancelled';
+  if (error instanceof ClientCannot || error.name === 'ClientError') return 'client';
+  return error.code === invalidAnswer ? 'invalid' : 'failed';
+}
+
+/** What a guard gets; it looks at the event only. */
+export interface GuardedEvent {
+  readonly event: object;
+}
+
+/** A guard for `onError`: the user said no. */
+export function declined({ event }: GuardedEvent): boolean {
+  return stepError(event)?.reason === 'declined';
+}
+
+/** A guard for `onError`: the user dismissed the question. */
+export function cancelled({ event }: GuardedEvent): boolean {
+  return stepError(event)?.reason === 'cancelled';
+}
+
+/** A guard for `onError`: the user said no, or dismissed the question. */
+export function refused(guarded: GuardedEvent): boolean {
+  return declined(guarded) || cancelled(guarded);
+}
+
+/** A guard for `onError`: `parse` could not read what the model said. */
+export function invalid({ event }: GuardedEvent): boolean {
+  return stepError(event)?.reason === 'invalid';
+}

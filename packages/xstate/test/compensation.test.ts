@@ -1,0 +1,266 @@
+import { compensator, SagaAborted, SagaCancelled, step, type Program } from '@mcp-saga/core';
+import { effect, elicitation, machineSaga, type EffectOptions } from '@mcp-saga/xstate';
+import { setup } from 'xstate';
+import { describe, expect, it } from 'vitest';
+import { orphan } from '../../core/src/orphan.ts';
+import { z } from 'zod';
+import { accept, Drive, failureOf } from './support/drive.ts';
+import { runtimeOf } from '../../core/test/support/world.ts';
+
+const ask = elicitation({ message: 'Well?', schema: z.object({ n: z.number() }) });
+
+interface Shop {
+  readonly told: string[];
+  readonly program: Program;
+}
+
+/** Reserves, charges, asks; then it ships, fails or gives up, as the answer says. */
+function shop(options: EffectOptions<string, undefined> = {}): Shop {
+  const told: string[] = [];
+  const machine = setup({
+    types: { output: {} as string },
+    actors: {
+      ask,
+      reserve: effect(
+        ({ input, idempotencyKey }: { input: { item: string }; idempotencyKey: string }) => {
+          told.push(`reserve ${input.item} ${idempotencyKey}`);
+          return { id: 'r1' };
+        },
+        {
+          label: 'the reservation',
+          compensate: ({ input, result, stepKey, idempotencyKey }) => {
+            told.push(`release ${input.item} ${result.id} ${stepKey} ${idempotencyKey}`);
+          },
+        },
+      ),
+      charge: effect(() => 'c1', {
+        compensate: ({ result }) => void told.push(`refund ${result}`),
+        ...options,
+      }),
+      ship: effect(() => {
+        throw new Error('no way');
+      }),
+    },
+  }).createMachine({
+    initial: 'reserving',
+    states: {
+      reserving: {
+        invoke: { id: 'reserve', src: 'reserve', input: { item: 'book' }, onDone: 'charging' },
+      },
+      charging: { invoke: { id: 'charge', src: 'charge', onDone: 'asking', onError: 'asking' } },
+      asking: {
+        invoke: {
+          id: 'ask',
+          src: 'ask',
+          onDone: [
+            { guard: ({ event }) => event.output.n === 1, target: 'shipped' },
+            { guard: ({ event }) => event.output.n === 2, target: 'left' },
+            { target: 'shipping' },
+          ],
+        },
+      },
+      shipping: { invoke: { id: 'ship', src: 'ship' } },
+      shipped: { type: 'final' },
+      left: { type: 'final', tags: 'compensate' },
+    },
+    output: 'You gave it up.',
+  });
+  return { told, program: machineSaga({ name: 'shop', version: '1', forks: 'accept' }, machine) };
+}
+
+const undone = ['refund c1', 'release book r1 do:reserve undo:~reserve'];
+
+describe('the effects of a machine', () => {
+  it('[E3] are undone last first when it ends in an error', async () => {
+    const { told, program } = shop();
+    const drive = new Drive(program);
+    await drive.start();
+    const outcome = failureOf(await drive.resume({ ask: accept({ n: 3 }) }));
+    expect(outcome.error).toMatchObject({ name: 'Error', message: 'no way', stepId: 'ship' });
+    expect(outcome.compensated).toEqual([
+      { stepId: 'charge' },
+      { stepId: 'reserve', label: 'the reservation' },
+    ]);
+    expect(outcome.residue).toEqual([]);
+    expect(told).toEqual(['reserve book do:reserve', ...undone]);
+  });
+
+  it('[E3] are undone when it reaches a final state tagged so', async () => {
+    const { told, program } = shop();
+    const drive = new Drive(program);
+    await drive.start();
+    const outcome = failureOf(await drive.resume({ ask: accept({ n: 2 }) }));
+    expect(outcome.error).toBeInstanceOf(SagaAborted);
+    expect(outcome.error).toMatchObject({ message: 'You gave it up.', public: true });
+    expect(told.slice(1)).toEqual(undone);
+  });
+
+  it('[E6] are undone when it is cancelled, or cannot be kept', async () => {
+    for (const error of [new SagaCancelled('enough'), new Error('too large')]) {
+      const { told, program } = shop();
+      const drive = new Drive(program);
+      // oxlint-disable-next-line no-await-in-loop -- one after the other
+      await drive.start();
+      // oxlint-disable-next-line no-await-in-loop -- one after the other
+      const outcome = failureOf(await drive.end(error));
+      expect(outcome.error).toBe(error);
+      expect(outcome.compensated).toHaveLength(2);
+      expect(told.slice(1)).toEqual(undone);
+    }
+  });
+
+  it('[E3] stay as they are when it ends well, unless its result is not what its saga declares', async () => {
+    const { told, program } = shop();
+    const drive = new Drive(program);
+    await drive.start();
+    const before = drive.outcome;
+    expect(await drive.resume({ ask: accept({ n: 1 }) })).toMatchObject({ status: 'completed' });
+    expect(told).toHaveLength(1);
+    drive.outcome = before;
+    const checkResult = () => Promise.reject(new Error('not that'));
+    const outcome = failureOf(await drive.resume({ ask: accept({ n: 1 }) }, { replace: { checkResult } }));
+    expect(outcome.error).toMatchObject({ message: 'not that' });
+    expect(told.slice(1)).toEqual(undone);
+  });
+
+  it('[E3] an undo that fails for good is residue, and the rest goes on', async () => {
+    let tries = 0;
+    const { told, program } = shop({
+      undo: { retry: { attempts: 2, delay: 1 } },
+      compensate: () => {
+        tries += 1;
+        throw new Error('down');
+      },
+    });
+    const drive = new Drive(program);
+    await drive.start();
+    const outcome = failureOf(await drive.resume({ ask: accept({ n: 2 }) }, { maxHold: 1_000 }));
+    expect(tries).toBe(2);
+    expect(outcome.residue).toEqual([{ stepId: 'charge' }]);
+    expect(outcome.compensated).toMatchObject([{ stepId: 'reserve' }]);
+    expect(told.slice(1)).toEqual(undone.slice(1));
+  });
+
+  it('[E2] a long backoff of an undo is a checkpoint, and nothing is undone twice', async () => {
+    let tries = 0;
+    const { told, program } = shop({
+      undo: { retry: { attempts: 2, delay: 60_000, jitter: false } },
+      compensate: () => {
+        tries += 1;
+        if (tries === 1) throw new Error('down');
+      },
+    });
+    const drive = new Drive(program);
+    await drive.start();
+    await drive.resume({ ask: accept({ n: 2 }) });
+    expect(drive.suspended).toMatchObject({ steps: [], retryAfterMs: 60_000 });
+    drive.world.time += 60_000;
+    const outcome = failureOf(await drive.resume());
+    expect(outcome.error).toMatchObject({ message: 'You gave it up.', public: true });
+    expect(outcome.compensated).toHaveLength(2);
+    expect(told.slice(1)).toEqual(undone.slice(1));
+  });
+
+  it('[E4] what timed out is undone by what is meant for that', async () => {
+    const lost: string[] = [];
+    const machine = setup({
+      actors: {
+        pay: effect(() => new Promise<string>(() => undefined), {
+          timeout: 10,
+          compensate: () => void lost.push('never'),
+          compensateUnknown: ({ stepKey }) => void lost.push(stepKey),
+        }),
+      },
+    }).createMachine({ initial: 'a', states: { a: { invoke: { id: 'pay', src: 'pay' } } } });
+    const drive = new Drive(machineSaga({ name: 'pay', version: '1', forks: 'accept' }, machine as never));
+    const outcome = failureOf(await drive.start());
+    expect(outcome.compensated).toEqual([{ stepId: 'pay' }]);
+    expect(lost).toEqual(['do:pay']);
+  });
+
+  it('[E4] what was stopped while it ran is awaited, and undone', async () => {
+    const told: string[] = [];
+    const machine = setup({
+      actors: {
+        pay: effect(
+          async ({ signal }) => {
+            await new Promise((resolve) => {
+              signal.addEventListener('abort', resolve);
+            });
+            return 'paid';
+          },
+          { compensate: ({ result }) => void told.push(`back ${result}`) },
+        ),
+      },
+    }).createMachine({
+      initial: 'a',
+      states: {
+        a: { invoke: { id: 'pay', src: 'pay' }, after: { 100: 'b' } },
+        b: { type: 'final', tags: ['compensate'] },
+      },
+    });
+    const drive = new Drive(machineSaga({ name: 'pay', version: '1', forks: 'accept' }, machine as never));
+    expect(failureOf(await drive.start()).compensated).toEqual([{ stepId: 'pay' }]);
+    expect(told).toEqual(['back paid']);
+  });
+
+  it('[R3] a named undo runs where the code is gone; what else was done is residue', async () => {
+    const refunds: unknown[] = [];
+    const refund = compensator('refund', z.object({ id: z.string() }), ({ args }) => void refunds.push(args));
+    const { program } = shop({ compensate: refund.for(({ result }) => ({ id: result })) });
+    const drive = new Drive(program);
+    await drive.start();
+    drive.world.compensators.set('refund', refund);
+    const gone = orphan('shop', new Error('gone'));
+    const outcome = failureOf(await gone.advance(drive.suspended.state, new Map(), runtimeOf(drive.world)));
+    expect(refunds).toEqual([{ id: 'c1' }]);
+    expect(outcome.compensated).toEqual([{ stepId: 'charge' }]);
+    expect(outcome.residue).toEqual([{ stepId: 'reserve' }]);
+    // By the code that is still there, too.
+    await drive.end(new SagaCancelled());
+    expect(refunds).toHaveLength(2);
+  });
+
+  it('[E3] an undo may be a generator of server steps', async () => {
+    const told: string[] = [];
+    const { program } = shop({
+      compensate: function* ({ result, stepKey }: { result: string; stepKey: string }) {
+        told.push(`${result} ${stepKey}`);
+        yield* step('one', () => void told.push('one'));
+        yield* step('two', () => void told.push('two'));
+      } as never,
+    });
+    const drive = new Drive(program);
+    await drive.start();
+    expect(failureOf(await drive.end(new SagaCancelled())).compensated).toHaveLength(2);
+    expect(told).toEqual(['c1 do:charge', 'one', 'two']);
+  });
+
+  it('[E1] the nth run of an effect has the same key on every fork', async () => {
+    const keys: string[] = [];
+    const machine = setup({
+      types: { output: {} as string },
+      actors: { ask, ping: effect(({ idempotencyKey }) => void keys.push(idempotencyKey)) },
+    }).createMachine({
+      initial: 'a',
+      states: {
+        a: { invoke: { id: 'ask', src: 'ask', onDone: 'b' } },
+        b: { invoke: { id: 'ping', src: 'ping', onDone: 'a' } },
+      },
+    });
+    const drive = new Drive(machineSaga({ name: 'loop', version: '1' }, machine as never));
+    await drive.start();
+    await drive.resume({ ask: accept({ n: 1 }) });
+    const fork = drive.outcome;
+    await drive.resume({ 'ask@2': accept({ n: 1 }) });
+    drive.outcome = fork;
+    await drive.resume();
+    await drive.resume({ 'ask@2': accept({ n: 2 }) });
+    expect(keys).toEqual(['do:ping', 'do:ping#2', 'do:ping#2']);
+    expect(drive.program.timeline(drive.suspended.state)).toMatchObject([
+      { kind: 'machine' },
+      { kind: 'step', path: 'ping', outcome: 'done' },
+      { kind: 'step', path: 'ping#2', outcome: 'done' },
+    ]);
+  });
+});

@@ -1,0 +1,154 @@
+import { toMermaid } from '@mcp-saga/xstate';
+import { describe, expect, it } from 'vitest';
+import { createMachine } from 'xstate';
+import { pictured, type Pictured } from './support/pictured.ts';
+
+const draw = (name: string): string => {
+  const { machine, ...options } = pictured[name] as Pictured;
+  return `\n${toMermaid(machine, options)}`;
+};
+
+describe('the picture of a machine', () => {
+  it('is a chain of steps by kind, with what ends them, guards and delays on the arrows', () => {
+    expect(draw('chain')).toMatchInlineSnapshot(`
+      "
+      stateDiagram-v2
+        [*] --> asking
+        state "asking" as asking
+        asking : elicitation target
+        asking : after patience (stays)
+        state "judging" as judging
+        judging : sampling safety
+        state "releasing" as releasing
+        releasing : effect release
+        releasing : PING (stays)
+        state "over" as over
+        state "failed" as failed
+        failed : compensate
+        asking --> judging : done
+        asking --> over : error [declined]
+        asking --> failed : error
+        asking --> failed : after 5 min
+        judging --> releasing : done [isSafe]
+        judging --> over : done [not isSafe]
+        releasing --> failed : STOP
+        releasing --> over : done
+        over --> [*]
+        failed --> [*]
+        classDef active fill:#ffd54f,stroke:#b8860b,color:#1a1a1a
+        class judging active
+      "
+    `);
+  });
+
+  it('has boxes in boxes, the machine itself where it has transitions of its own', () => {
+    expect(draw('nested')).toMatchInlineSnapshot(`
+      "
+      stateDiagram-v2
+        state "order" as order {
+          [*] --> open
+          state "open (promise load, machine child)" as open {
+            [*] --> open_empty
+            state "empty" as open_empty
+            state "full" as open_full
+            state "paid" as open_paid
+            open_empty --> open_full : always [guard]
+            open_full --> open_empty : LESS
+            open_paid --> [*]
+          }
+          state "over" as over
+          open --> open : any event
+          open --> over : done
+          open --> over : done child
+          over --> [*]
+        }
+        order --> over : CANCEL
+        open --> open_empty : RESET
+        open_full --> over : PAY
+        classDef active fill:#ffd54f,stroke:#b8860b,color:#1a1a1a
+        class open_full active
+      "
+    `);
+  });
+
+  it('has regions side by side, with an active leaf each', () => {
+    expect(draw('parallel')).toMatchInlineSnapshot(`
+      "
+      stateDiagram-v2
+        state "both" as both {
+          state "person" as person {
+            [*] --> person_asked
+            state "asked" as person_asked
+            person_asked : elicitation target
+            person_asked : elicitation URL sign
+            state "known" as person_known
+            person_asked --> person_known : done target
+            person_asked --> person_known : done sign
+            person_known --> [*]
+          }
+          --
+          state "model" as model {
+            [*] --> model_asked
+            state "asked" as model_asked
+            state "known" as model_known
+            model_known --> [*]
+          }
+          --
+          state "files" as files
+          files : roots
+        }
+        model_asked --> person_known : NEVER_MIND
+        classDef active fill:#ffd54f,stroke:#b8860b,color:#1a1a1a
+        class person_asked,model_known,files active
+      "
+    `);
+  });
+
+  it('has history states, shallow and deep', () => {
+    expect(draw('history')).toMatchInlineSnapshot(`
+      "
+      stateDiagram-v2
+        [*] --> playing
+        state "playing" as playing {
+          [*] --> playing_song
+          state "song" as playing_song {
+            [*] --> playing_song_verse
+            state "verse" as playing_song_verse
+            state "chorus" as playing_song_chorus
+            playing_song_verse --> playing_song_chorus : SING
+          }
+          state "silence" as playing_silence
+          state "H" as playing_last
+          state "H#42;" as playing_exactly
+          state "H" as playing_anew
+        }
+        state "paused" as paused
+        playing --> paused : PAUSE
+        playing_last --> playing_song_chorus : default
+        playing_exactly --> paused : default
+        paused --> playing_last : PLAY
+        paused --> playing_exactly : RESUME
+        classDef active fill:#ffd54f,stroke:#b8860b,color:#1a1a1a
+        class playing_song_verse active
+      "
+    `);
+  });
+
+  it('highlights nothing without a value, and nothing that the machine does not have', () => {
+    const { machine } = pictured['chain'] as Pictured;
+    expect(toMermaid(machine)).not.toContain('classDef');
+    expect(toMermaid(machine, { value: { gone: 'x' } })).not.toContain('classDef');
+  });
+
+  it('gives each state an id of its own, whatever its name, and none that means something to Mermaid', () => {
+    const ids = [...draw('odd').matchAll(/^ *state "[^"]*" as (\S+)/gm)].map(([, id]) => id);
+    expect(new Set(ids).size).toBe(ids.length);
+    for (const id of ids) expect(id).toMatch(/^[A-Za-z]\w*$/);
+    expect(ids).not.toContain('end');
+    expect(ids).not.toContain('a_start');
+  });
+
+  it('is a single state where a machine has no others', () => {
+    expect(toMermaid(createMachine({ id: 'alone' }))).toBe('stateDiagram-v2\n  state "alone" as alone\n');
+  });
+});

@@ -1,0 +1,296 @@
+import { ClientCannot } from '@mcp-saga/core';
+import {
+  cancelled,
+  declined,
+  effect,
+  elicitation,
+  elicitationUrl,
+  invalid,
+  machineSaga,
+  refused,
+  roots,
+  sampling,
+  stepError,
+} from '@mcp-saga/xstate';
+import { assign, createActor, setup } from 'xstate';
+import { describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { runtimeOf } from '../../core/test/support/world.ts';
+import { accept, Drive, failureOf, said } from './support/drive.ts';
+
+const Name = z.object({ name: z.string() });
+
+/** A machine that runs one step, and says what became of it. */
+function oneStep(logic: object, input?: unknown) {
+  const machine = setup({
+    types: { context: {} as { told: string }, output: {} as string },
+    actors: { it: logic as ReturnType<typeof roots> },
+    guards: { declined, cancelled, refused, invalid },
+  }).createMachine({
+    id: 'one',
+    context: { told: '' },
+    initial: 'doing',
+    states: {
+      doing: {
+        invoke: {
+          id: 'it',
+          src: 'it',
+          input: () => input as undefined,
+          onDone: {
+            target: 'done',
+            actions: assign({ told: ({ event }) => JSON.stringify(event.output) ?? 'nothing' }),
+          },
+          onError: [
+            { guard: 'declined', target: 'done', actions: assign({ told: 'declined' }) },
+            { guard: 'cancelled', target: 'done', actions: assign({ told: 'cancelled' }) },
+            { guard: 'invalid', target: 'done', actions: assign({ told: 'invalid' }) },
+            {
+              target: 'done',
+              actions: assign({
+                told: ({ event }) => `${stepError(event)?.reason} ${String(stepError(event)?.code)}`,
+              }),
+            },
+          ],
+        },
+      },
+      done: { type: 'final' },
+    },
+    output: ({ context }) => context.told,
+  });
+  return new Drive(machineSaga({ name: 'one', version: '1', forks: 'accept' }, machine));
+}
+
+describe('a step of a machine', () => {
+  it.each([
+    [
+      'elicitation',
+      elicitation({ message: 'Who?', schema: Name }),
+      accept({ name: 'Ada' }),
+      '{"name":"Ada"}',
+    ],
+    [
+      'elicitation declined',
+      elicitation({ message: 'Who?', schema: Name }),
+      { action: 'decline' },
+      'declined',
+    ],
+    [
+      'elicitation dismissed',
+      elicitation({ message: 'Who?', schema: Name }),
+      { action: 'cancel' },
+      'cancelled',
+    ],
+    [
+      'elicitation.outcome',
+      elicitation.outcome({ message: 'Who?', schema: Name }),
+      { action: 'decline' },
+      '{"action":"decline"}',
+    ],
+    [
+      'elicitationUrl',
+      elicitationUrl({ message: 'Go', url: 'https://a.example' }),
+      { action: 'accept' },
+      'nothing',
+    ],
+    ['roots', roots(), { roots: [{ uri: 'file:///a' }] }, '[{"uri":"file:///a"}]'],
+    ['sampling', sampling({ messages: [], maxTokens: 5 }), said('yes'), JSON.stringify(said('yes'))],
+    [
+      'sampling that is parsed',
+      sampling({ messages: [], maxTokens: 5, parse: ({ model }) => model }),
+      said('yes'),
+      '"m"',
+    ],
+    [
+      'sampling that cannot be parsed',
+      sampling({
+        messages: [],
+        maxTokens: 5,
+        parse: () => {
+          throw new Error('no');
+        },
+      }),
+      said('yes'),
+      'invalid',
+    ],
+  ])('[R1] %s is answered', async (_, logic, answer, told) => {
+    const drive = oneStep(logic);
+    await drive.start();
+    expect(drive.asked).toEqual(['it']);
+    expect(await drive.resume({ it: answer })).toMatchObject({ status: 'completed', result: told });
+  });
+
+  it('[W4] an answer that does not fit is asked again with the reason', async () => {
+    const drive = oneStep(elicitation({ message: 'Who?', schema: Name }));
+    await drive.start();
+    await drive.resume({ it: accept({ name: 7 }) });
+    expect(drive.suspended.steps).toMatchObject([{ stepId: 'it', reason: 'name: expected string' }]);
+    expect(drive.suspended.ignored).toEqual([{ stepId: 'it', why: 'invalid' }]);
+    expect(await drive.resume({ it: accept({ name: 'Ada' }) })).toMatchObject({ status: 'completed' });
+  });
+
+  it("[W4] a client's error comes as a step error", async () => {
+    const drive = oneStep(roots());
+    await drive.start();
+    const answers = new Map([['it', { error: { code: -7, message: 'no' }, provenance: 'client' as const }]]);
+    const outcome = await drive.program.advance(drive.suspended.state, answers, runtimeOf(drive.world));
+    expect(outcome).toMatchObject({ status: 'completed', result: 'client -7' });
+  });
+
+  it('[T6] an answer to a question that would be asked otherwise now is not used', async () => {
+    let message = 'Who?';
+    const drive = oneStep(elicitation({ message: () => message, schema: Name }));
+    await drive.start();
+    message = 'Who is it?';
+    await drive.resume({ it: accept({ name: 'Ada' }) });
+    expect(drive.suspended.ignored).toEqual([{ stepId: 'it', why: 'asked otherwise' }]);
+    expect(drive.suspended.steps[0]?.params).toMatchObject({ message: 'Who is it?' });
+  });
+
+  it('[T14] an answer that does not count is asked again', async () => {
+    const drive = oneStep(elicitation({ message: 'Who?', schema: Name, accept: 'client' }));
+    await drive.start();
+    await drive.resume({ it: accept({ name: 'Ada' }) }, { replace: { accepts: () => false } });
+    expect(drive.suspended.ignored).toEqual([{ stepId: 'it', why: 'not accepted' }]);
+  });
+
+  it('[W3] what the client cannot do is ClientCannot at the step', async () => {
+    const drive = oneStep(roots());
+    const outcome = await drive.start({}, { replace: { route: () => 'cannot' } });
+    expect(outcome).toMatchObject({ status: 'completed', result: 'client client_cannot' });
+    const alone = setup({ types: { output: {} as string }, actors: { roots: roots() } }).createMachine({
+      initial: 'a',
+      states: { a: { invoke: { id: 'it', src: 'roots' } } },
+    });
+    const failing = new Drive(machineSaga({ name: 'one', version: '1' }, alone));
+    const { error } = failureOf(await failing.start({}, { replace: { route: () => 'cannot' } }));
+    expect(error).toBeInstanceOf(ClientCannot);
+  });
+
+  it('[W3] a fallback answers where the client cannot be asked, and the host samples', async () => {
+    const asks = elicitation({
+      message: 'Who?',
+      schema: Name,
+      fallback: ({ idempotencyKey }) => ({ name: idempotencyKey }),
+    });
+    const told = await oneStep(asks).start({}, { replace: { route: () => 'fallback' } });
+    expect(told).toMatchObject({ status: 'completed', result: '{"name":"do:it"}' });
+    const samples = oneStep(sampling({ messages: [], maxTokens: 5, parse: ({ model }) => model }));
+    const sample = () => said('x') as never;
+    const sampled = await samples.start({}, { replace: { route: () => 'host', sample } });
+    expect(sampled).toMatchObject({ status: 'completed', result: '"m"' });
+    const broken = oneStep(
+      elicitation({
+        message: 'Who?',
+        schema: Name,
+        fallback: () => {
+          throw new Error('none');
+        },
+      }),
+    );
+    expect(await broken.start({}, { replace: { route: () => 'fallback' } })).toMatchObject({
+      result: 'failed step_failed',
+    });
+  });
+
+  it('a question that cannot be asked is an error of its step', async () => {
+    const nested = elicitation({ message: 'Who?', schema: z.object({ a: z.object({}) }) });
+    expect(await oneStep(nested).start()).toMatchObject({ result: 'undefined undefined' });
+    expect(() => elicitation({ message: 'Who?', schema: {} as never })).toThrow('needs a schema');
+    expect(() => sampling({ messages: [], maxTokens: 1.5 })).toThrow('maxTokens');
+  });
+
+  it('[E2] an effect has attempts, and its error is a StepError', async () => {
+    const seen: string[] = [];
+    const flaky = effect(
+      ({
+        attempt,
+        idempotencyKey,
+        input,
+      }: {
+        attempt: number;
+        idempotencyKey: string;
+        input: { n: number };
+      }) => {
+        seen.push(`${attempt} ${idempotencyKey} ${input.n}`);
+        if (attempt < 3) throw new Error('again');
+        return { at: new Date(7) };
+      },
+      { retry: { attempts: 3, delay: 10, jitter: false } },
+    );
+    const drive = oneStep(flaky, { n: 7 });
+    const outcome = await drive.start({}, { maxHold: 1_000 });
+    expect(outcome).toMatchObject({ status: 'completed', result: '{"at":"1970-01-01T00:00:00.007Z"}' });
+    expect(seen).toEqual(['1 do:it 7', '2 do:it 7', '3 do:it 7']);
+    const fails = effect(() => {
+      throw Object.assign(new Error('secret'), { code: 'E_X' });
+    });
+    expect(await oneStep(fails).start()).toMatchObject({ result: 'failed E_X' });
+  });
+
+  it('[E2] a backoff that the turn has no time for is a checkpoint', async () => {
+    const attempts: string[] = [];
+    const flaky = effect(
+      ({ attempt, idempotencyKey }) => {
+        attempts.push(`${attempt} ${idempotencyKey}`);
+        if (attempt < 2) throw new Error('again');
+        return 'done';
+      },
+      { retry: { attempts: 2, delay: 5_000, jitter: false } },
+    );
+    const drive = oneStep(flaky);
+    await drive.start();
+    expect(drive.suspended).toMatchObject({ steps: [], retryAfterMs: 5_000 });
+    await drive.resume();
+    expect(drive.suspended.retryAfterMs).toBe(5_000);
+    drive.world.time += 5_000;
+    expect(await drive.resume()).toMatchObject({ status: 'completed', result: '"done"' });
+    expect(attempts).toEqual(['1 do:it', '2 do:it']);
+  });
+
+  it('[U4] an effect that the budget has no time for waits for the next turn', async () => {
+    let ran = 0;
+    const drive = oneStep(effect(() => (ran += 1)));
+    await drive.start({}, { budget: 0 });
+    expect(drive.suspended).toMatchObject({ steps: [], retryAfterMs: 0 });
+    expect(ran).toBe(0);
+    expect(await drive.resume()).toMatchObject({ status: 'completed', result: '1' });
+  });
+
+  it('[E1] with commitFirst the client has a token before the first effect', async () => {
+    const machine = setup({
+      types: { output: {} as string },
+      actors: { it: effect(() => 'x') },
+    }).createMachine({
+      initial: 'a',
+      states: { a: { invoke: { id: 'it', src: 'it', onDone: 'b' } }, b: { type: 'final' } },
+      output: 'ended',
+    });
+    const drive = new Drive(machineSaga({ name: 'one', version: '1', commitFirst: true }, machine));
+    await drive.start();
+    expect(drive.suspended.steps).toEqual([]);
+    expect(await drive.resume()).toMatchObject({ status: 'completed', result: 'ended' });
+  });
+
+  it('[T13] an effect that shall run once claims its key', async () => {
+    const once = effect(() => 'x', { once: true });
+    const first = oneStep(once);
+    expect(await first.start()).toMatchObject({ result: '"x"' });
+    const again = oneStep(once);
+    again.world.claimed.add('do:it');
+    expect(await again.start()).toMatchObject({ result: 'failed outcome_unknown' });
+  });
+
+  it('runs under a live actor as well', async () => {
+    const machine = setup({
+      actors: { it: effect(({ input }: { input: { n: number } }) => input.n + 1) },
+    }).createMachine({
+      initial: 'a',
+      states: { a: { invoke: { id: 'it', src: 'it', input: { n: 1 }, onDone: 'b' } }, b: { type: 'final' } },
+    });
+    const actor = createActor(machine).start();
+    await new Promise((resolve) => {
+      actor.subscribe({ complete: () => resolve(undefined) });
+    });
+    expect(actor.getSnapshot().value).toBe('b');
+  });
+});

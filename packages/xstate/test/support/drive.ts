@@ -1,0 +1,75 @@
+import type { ClientAnswer, Json, Outcome, Program } from '@mcp-saga/core';
+import { runtimeOf, World, type TurnSettings } from '../../../core/test/support/world.ts';
+
+type Suspended = Extract<Outcome, { readonly status: 'suspended' }>;
+
+/** One saga in a test, turn by turn, without a host: what it was given is the state alone. */
+export class Drive {
+  readonly world = new World();
+  outcome: Outcome | undefined;
+  program: Program;
+  #turn = 0;
+
+  constructor(program: Program) {
+    this.program = program;
+  }
+
+  /** Starts it. */
+  async start(args: Json = {}, settings: TurnSettings = {}): Promise<Outcome> {
+    this.#turn = 1;
+    const state = await this.program.begin(args);
+    this.outcome = await this.program.advance(state, new Map(), this.#runtime(settings));
+    return this.outcome;
+  }
+
+  /** Goes on: answers by step id, as the contents of results. */
+  async resume(answers: Readonly<Record<string, Json>> = {}, settings: TurnSettings = {}): Promise<Outcome> {
+    this.#turn += 1;
+    const given = Object.entries(answers).map(([stepId, result]): [string, ClientAnswer] => [
+      stepId,
+      { result, provenance: 'client' },
+    ]);
+    this.outcome = await this.program.advance(this.suspended.state, new Map(given), this.#runtime(settings));
+    return this.outcome;
+  }
+
+  /** Ends it from outside. */
+  async end(error: unknown): Promise<Outcome> {
+    this.#turn += 1;
+    return await this.program.advance(this.suspended.state, new Map(), this.#runtime({}), { error });
+  }
+
+  /** The outcome of the turn before, which must have been suspended. */
+  get suspended(): Suspended {
+    if (this.outcome?.status !== 'suspended') {
+      const { error } = (this.outcome ?? {}) as { readonly error?: unknown };
+      throw new Error(`It is ${this.outcome?.status}.`, { cause: error });
+    }
+    return this.outcome;
+  }
+
+  /** The ids of the steps that are asked. */
+  get asked(): readonly string[] {
+    return this.suspended.steps.map(({ stepId }) => stepId);
+  }
+
+  #runtime(settings: TurnSettings): ReturnType<typeof runtimeOf> {
+    return runtimeOf(this.world, { budget: 1_000_000, maxHold: 0, turn: this.#turn, ...settings });
+  }
+}
+
+/** An accepted form. */
+export function accept(content: Json): Json {
+  return { action: 'accept', content };
+}
+
+/** What a model said. */
+export function said(text: string): Json {
+  return { role: 'assistant', model: 'm', content: { type: 'text', text } };
+}
+
+/** The error of a saga that failed, and what was undone. */
+export function failureOf(outcome: Outcome): Extract<Outcome, { readonly status: 'failed' }> {
+  if (outcome.status !== 'failed') throw new Error(`It is ${outcome.status}.`);
+  return outcome;
+}

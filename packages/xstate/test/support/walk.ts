@@ -1,0 +1,241 @@
+import { array, nat, type Arbitrary } from 'fast-check';
+import {
+  ElicitationRefused,
+  StepError,
+  type ClientAnswer,
+  type Outcome,
+  type Program,
+  type ProgramState,
+} from '@mcp-saga/core';
+import { machineSaga } from '@mcp-saga/xstate';
+import { runtimeOf, World } from '../../../core/test/support/world.ts';
+import type { MachineRecord, SagaRecord } from '../../src/machine-record.ts';
+import { askOf, type StepEnd } from '../../src/step-logic.ts';
+import { drawChart, makeMachine, type Chart } from './chart.ts';
+import { Live } from './live.ts';
+import { Tape } from './tape.ts';
+import { WalkWorld } from './walk-world.ts';
+
+/** What decides a walk. */
+export const decisions: Arbitrary<number[]> = array(nat({ max: 59 }), {
+  minLength: 600,
+  maxLength: 600,
+  size: 'max',
+});
+
+/** What a walk came to, told by both sides. */
+export interface Told {
+  readonly status: string;
+  readonly turns: readonly object[];
+  readonly trace: readonly string[];
+  readonly effects: readonly string[];
+  readonly result: unknown;
+}
+
+/** The figures of walks, so that a test can see that they went somewhere. */
+export interface WalkFigures {
+  readonly turns: number;
+  readonly ended: string;
+}
+
+const maxTurns = 10;
+
+/** One move: time that passes, and answers that come together. */
+interface Move {
+  readonly time: number;
+  readonly answers: ReadonlyMap<string, Reply>;
+}
+
+type Reply = 'accept' | 'decline' | 'cancel' | 'error' | 'bad';
+
+/** Walks through a chart twice: as a live actor that is never suspended, and as a saga that is nothing but a state. */
+export async function walk(
+  numbers: readonly number[],
+): Promise<{ live: Told; saga: Told; figures: WalkFigures }> {
+  const chart = drawChart(new Tape(numbers.slice(0, numbers.length / 2)));
+  const tape = new Tape(numbers.slice(numbers.length / 2));
+  const moves: Move[] = [];
+  const live = await walkLive(chart, tape, moves);
+  const saga = await walkSaga(chart, moves);
+  return { live, saga, figures: { turns: moves.length, ended: live.status } };
+}
+
+async function walkLive(chart: Chart, tape: Tape, moves: Move[]): Promise<Told> {
+  const world = new WalkWorld();
+  const live = new Live(makeMachine(chart, world), world);
+  const turns: object[] = [];
+  await live.passTo(world.time);
+  for (;;) {
+    const { status, output } = live.root.getSnapshot();
+    const told = { trace: world.trace, effects: world.effects, turns };
+    if (status === 'done') {
+      const tagged = live.root.getSnapshot().tags?.has('compensate') === true;
+      if (!tagged) return { ...told, status, result: output };
+    }
+    if (status !== 'active')
+      return { ...told, status: 'failed', result: undefined, effects: undone(world.effects) };
+    const pending = live.pending();
+    if (pending.size === 0 && live.due === undefined) {
+      return { ...told, status: 'failed', result: 'machine_stuck', effects: undone(world.effects) };
+    }
+    turns.push({ pending: [...pending.keys()], picture: live.picture(), dues: live.dues });
+    if (turns.length > maxTurns) return { ...told, status: 'walking', result: undefined };
+    const move = drawMove(tape, live, world.time);
+    moves.push(move);
+    // oxlint-disable-next-line no-await-in-loop -- one move after the other
+    await live.passTo(move.time);
+    for (const [path, actor] of live.pending()) {
+      const reply = move.answers.get(path);
+      // The question must be the one that was asked when the move was drawn.
+      if (reply !== undefined && pending.get(path) === actor)
+        live.answer(actor, endOf(reply, path, actor.logic));
+    }
+    // oxlint-disable-next-line no-await-in-loop -- one move after the other
+    await live.passTo(move.time);
+  }
+}
+
+function drawMove(tape: Tape, live: Live, now: number): Move {
+  const pending = [...live.pending().keys()];
+  const answers = new Map<string, Reply>();
+  const passes = live.due !== undefined && (pending.length === 0 || tape.once(3));
+  const time = passes
+    ? Math.max(now, tape.of([live.due ?? now, (live.due ?? now) + 10 * tape.pick(6), now]))
+    : now;
+  const forced = pending.length === 0 ? -1 : tape.pick(pending.length);
+  for (const [index, path] of pending.entries()) {
+    if (index !== forced && !tape.once(3)) continue;
+    if (index === forced && passes && tape.once(2)) continue;
+    answers.set(path, tape.of(['accept', 'accept', 'accept', 'decline', 'cancel', 'error', 'bad'] as const));
+  }
+  return { time: passes && pending.length === 0 ? Math.max(time, live.due ?? now) : time, answers };
+}
+
+/** What a reply comes to under a live actor. */
+function endOf(reply: Reply, path: string, logic: object): StepEnd {
+  const step = path;
+  if (reply === 'error')
+    return { error: new StepError(step, { name: 'ClientError', message: 'no', code: -1 }) };
+  const kind = kindOfAsk(logic, step);
+  if (kind === 'roots') return { output: [{ uri: 'file:///x' }] };
+  if (kind === 'sample') {
+    return reply === 'bad'
+      ? { error: new StepError(step, { name: 'InvalidAnswer', message: '', code: 'invalid_answer' }) }
+      : { output: 'model' };
+  }
+  const action = reply === 'decline' ? 'decline' : 'cancel';
+  const accepts = reply === 'accept' || reply === 'bad';
+  if (kind === 'outcome')
+    return { output: accepts ? { action: 'accept', content: { answer: 7 } } : { action } };
+  return accepts ? { output: { answer: 7 } } : { error: new ElicitationRefused(step, action) };
+}
+
+function kindOfAsk(logic: object, step: string): 'ask' | 'outcome' | 'sample' | 'roots' {
+  const ask = askOf(logic);
+  const spec = ask?.toSpec(step, { name: '', n: 0 });
+  if (spec?.kind === 'sample' || spec?.kind === 'roots') return spec.kind;
+  return spec?.kind === 'elicit' && spec.asOutcome ? 'outcome' : 'ask';
+}
+
+/** What the client sends for a reply. */
+function answerOf(reply: Reply, type: string): ClientAnswer {
+  const provenance = 'client';
+  if (reply === 'error') return { error: { code: -1, message: 'no' }, provenance };
+  if (type === 'roots') return { result: { roots: [{ uri: 'file:///x' }] }, provenance };
+  if (type === 'sampling') {
+    const content = { type: 'text', text: '' };
+    return { result: { role: 'assistant', model: reply === 'bad' ? 'bad' : 'model', content }, provenance };
+  }
+  if (reply === 'decline' || reply === 'cancel') return { result: { action: reply }, provenance };
+  return { result: { action: 'accept', content: { answer: 7 } }, provenance };
+}
+
+/** What a saga that fails undoes: what could be undone, last first. */
+function undone(effects: readonly string[]): readonly string[] {
+  const done = effects.filter((effect) => effect.startsWith('undoable '));
+  return [...effects, ...done.toReversed().map((effect) => `undo ${effect}`)];
+}
+
+async function walkSaga(chart: Chart, moves: readonly Move[]): Promise<Told> {
+  const world = new WalkWorld();
+  const started = new Set<string>();
+  const repeated: string[] = [];
+  const turns: object[] = [];
+  const advance = async (
+    state: ProgramState | undefined,
+    answers: ReadonlyMap<string, ClientAnswer>,
+    turn: number,
+  ): Promise<Outcome> => {
+    // Nothing of the turn before is left but its state.
+    const program: Program = machineSaga(
+      { name: 'walk', version: '1', forks: 'accept' },
+      makeMachine(chart, world) as never,
+    );
+    const runtime = runtimeOf(new World(), {
+      turn,
+      replace: {
+        now: () => world.time,
+        deadline: Number.POSITIVE_INFINITY,
+        maxHold: 0,
+        sleep: (_, signal) =>
+          new Promise((resolve) => {
+            signal.addEventListener('abort', () => resolve());
+          }),
+        observe: ({ type, path }) => {
+          if (type === 'started' && started.has(path)) repeated.push(path);
+          if (type === 'started') started.add(path);
+        },
+      },
+    });
+    const outcome = program.advance(state ?? (await program.begin({})), answers, runtime);
+    let ended = false;
+    void outcome.finally(() => {
+      ended = true;
+    });
+    // oxlint-disable-next-line no-unmodified-loop-condition, no-await-in-loop -- it is set when it has ended
+    while (!ended) await world.flush();
+    // Each effect has a name of its own, and so an idempotency key of its own.
+    if (repeated.length > 0) throw new Error(`'${repeated.join()}' ran twice`);
+    return await outcome;
+  };
+  let outcome = await advance(undefined, new Map(), 1);
+  for (let turn = 2; ; turn += 1) {
+    const told = { trace: world.trace, effects: world.effects, turns };
+    if (outcome.status === 'completed') return { ...told, status: 'done', result: outcome.result };
+    if (outcome.status === 'failed') {
+      const { code } = Object(outcome.error) as { readonly code?: string };
+      if (code === 'machine_refused' || outcome.residue.length > 0) throw outcome.error;
+      return { ...told, status: 'failed', result: code === 'machine_stuck' ? code : undefined };
+    }
+    if (outcome.status !== 'suspended') throw new Error(outcome.status);
+    const [record] = JSON.parse(`[${outcome.state.server}]`) as [SagaRecord];
+    const { steps } = outcome;
+    turns.push({
+      pending: steps.map(({ stepId }) => pathOf(stepId)),
+      picture: pictureOf(record.m),
+      dues: (record.t ?? []).map(([at]) => at).toSorted((one, other) => one - other),
+    });
+    const move = moves[turn - 2];
+    if (move === undefined) return { ...told, status: 'walking', result: undefined };
+    world.time = move.time;
+    const answers = new Map<string, ClientAnswer>();
+    for (const { stepId, type } of steps) {
+      const reply = move.answers.get(pathOf(stepId));
+      if (reply !== undefined) answers.set(stepId, answerOf(reply, type));
+    }
+    const { state } = outcome;
+    // oxlint-disable-next-line no-await-in-loop -- one move after the other
+    outcome = await advance(state, answers, turn);
+  }
+}
+
+function pathOf(stepId: string): string {
+  return stepId.replace(/@\d+$/, '');
+}
+
+function pictureOf({ v, c = {}, k = {} }: MachineRecord): unknown {
+  const machines = Object.entries(k).flatMap(([id, child]) =>
+    'm' in child && child.m.s === undefined ? [[id, pictureOf(child.m)] as const] : [],
+  );
+  return { value: v, context: c, machines: Object.fromEntries(machines) };
+}

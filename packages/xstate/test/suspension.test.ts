@@ -1,0 +1,399 @@
+import { ClientCannot, TurnAborted } from '@mcp-saga/core';
+import { effect, elicitation, machineSaga, MachineRefused, MachineStuck, sampling } from '@mcp-saga/xstate';
+import {
+  assign,
+  fromCallback,
+  fromPromise,
+  fromTransition,
+  sendTo,
+  setup,
+  type AnyActorRef,
+  type AnyStateMachine,
+} from 'xstate';
+import { describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { accept, Drive, failureOf, said } from './support/drive.ts';
+
+const ask = elicitation({ message: 'Well?', schema: z.object({ n: z.number() }) });
+const text = { output: {} as string };
+type Spawn = (logic: unknown, options?: { readonly id: string }) => unknown;
+const drive = (machine: AnyStateMachine): Drive =>
+  new Drive(machineSaga({ name: 'm', version: '1', forks: 'accept' }, machine as never));
+
+describe('a machine between two requests', () => {
+  it('[U1] has several steps pending, answered one at a time and in any order', async () => {
+    const machine = setup({
+      types: { ...text, context: {} as { got: string } },
+      actors: { ask, model: sampling({ messages: [], maxTokens: 1 }) },
+    }).createMachine({
+      context: { got: '' },
+      initial: 'both',
+      states: {
+        both: {
+          type: 'parallel',
+          states: {
+            one: {
+              initial: 'a',
+              states: { a: { invoke: { id: 'person', src: 'ask', onDone: 'b' } }, b: { type: 'final' } },
+            },
+            two: {
+              initial: 'a',
+              states: {
+                a: {
+                  invoke: {
+                    id: 'model',
+                    src: 'model',
+                    onDone: { target: 'b', actions: assign({ got: 'model' }) },
+                  },
+                },
+                b: { type: 'final' },
+              },
+            },
+          },
+          onDone: 'end',
+        },
+        end: { type: 'final' },
+      },
+      output: ({ context }) => context.got,
+    });
+    const saga = drive(machine);
+    await saga.start();
+    expect(saga.asked).toEqual(['person', 'model']);
+    await saga.resume({ model: said('x') });
+    expect(saga.asked).toEqual(['person']);
+    expect(await saga.resume({ person: accept({ n: 1 }), model: said('x') })).toMatchObject({
+      status: 'completed',
+      result: 'model',
+      ignored: [{ stepId: 'model', why: 'unknown' }],
+    });
+  });
+
+  it('[R1] asks three machines deep, and never uses an id twice', async () => {
+    const inner = setup({ actors: { ask } }).createMachine({
+      id: 'inner',
+      initial: 'a',
+      states: { a: { invoke: { id: 'ask', src: 'ask', onDone: 'b' } }, b: { type: 'final' } },
+    });
+    const middle = setup({ actors: { inner } }).createMachine({
+      id: 'middle',
+      initial: 'a',
+      states: { a: { invoke: { id: 'g', src: 'inner', onDone: 'b' } }, b: { type: 'final' } },
+    });
+    const machine = setup({
+      types: { ...text, context: {} as { n: number } },
+      actors: { middle },
+    }).createMachine({
+      context: { n: 0 },
+      initial: 'a',
+      states: {
+        a: {
+          invoke: {
+            id: 'mid',
+            src: 'middle',
+            onDone: [
+              { guard: ({ context }) => context.n > 0, target: 'end' },
+              { target: 'a', reenter: true, actions: assign({ n: 1 }) },
+            ],
+          },
+        },
+        end: { type: 'final' },
+      },
+      output: 'deep',
+    });
+    const saga = drive(machine);
+    await saga.start();
+    expect(saga.asked).toEqual(['mid/g/ask']);
+    await saga.resume({ 'mid/g/ask': accept({ n: 1 }) });
+    expect(saga.asked).toEqual(['mid/g/ask@2']);
+    // An answer that comes late is not the answer to the new question.
+    await saga.resume({ 'mid/g/ask': accept({ n: 1 }) });
+    expect(saga.suspended.ignored).toEqual([{ stepId: 'mid/g/ask', why: 'unknown' }]);
+    expect(await saga.resume({ 'mid/g/ask@2': accept({ n: 1 }) })).toMatchObject({ result: 'deep' });
+  });
+
+  it('[R1] keeps spawned actors, references to them, and those with a system id', async () => {
+    const child = setup({ actors: { ask } }).createMachine({
+      id: 'child',
+      initial: 'a',
+      states: { a: { invoke: { id: 'ask', src: 'ask', onDone: 'b' } }, b: { type: 'final' } },
+    });
+    const counter = fromTransition(
+      (n: number, event: { type: string }) => (event.type === 'up' ? n + 1 : n),
+      0,
+    );
+    const machine = setup({
+      types: { ...text, context: {} as { ref: AnyActorRef | undefined } },
+      actors: { child, counter, ask },
+    }).createMachine({
+      context: { ref: undefined },
+      initial: 'a',
+      entry: assign({
+        ref: ({ spawn }) => {
+          spawn('counter', { id: 'counter', systemId: 'counter' });
+          return spawn('child', { id: 'kid' });
+        },
+      }),
+      states: {
+        a: {
+          on: {
+            '*': { target: 'b', actions: sendTo(({ system }) => system.get('counter'), { type: 'up' }) },
+          },
+        },
+        b: { invoke: { id: 'last', src: 'ask', onDone: 'end' } },
+        end: { type: 'final' },
+      },
+      output: ({ context, self }) => {
+        const { children } = self.getSnapshot();
+        const count = (children['counter'] as { getSnapshot(): { context: number } }).getSnapshot().context;
+        return `${context.ref === children['kid']} ${count}`;
+      },
+    });
+    const saga = drive(machine);
+    await saga.start();
+    expect(saga.asked).toEqual(['kid/ask']);
+    await saga.resume({ 'kid/ask': accept({ n: 1 }) });
+    expect(saga.asked).toEqual(['last@2']);
+    expect(await saga.resume({ 'last@2': accept({ n: 1 }) })).toMatchObject({ result: 'true 1' });
+  });
+
+  it('[R1] keeps of a child machine that has failed no more than that', async () => {
+    const kid = setup({
+      types: { context: {} as { ref: unknown; at: object } },
+      actors: { ask, fail: effect(() => Promise.reject(new Error('no'))) },
+    }).createMachine({
+      context: ({ spawn }) => ({ ref: spawn('ask', { id: 'spawned' }), at: new AbortController() }),
+      invoke: { id: 'fail', src: 'fail' },
+    });
+    const machine = setup({
+      types: { ...text, context: {} as { failed: boolean } },
+      actors: { kid, ask },
+    }).createMachine({
+      context: { failed: false },
+      initial: 'a',
+      states: {
+        a: {
+          invoke: [
+            { id: 'kid', src: 'kid', onError: { actions: assign({ failed: true }) } },
+            { id: 'ask', src: 'ask', onDone: 'end' },
+          ],
+        },
+        end: { type: 'final' },
+      },
+      output: ({ context }) => String(context.failed),
+    });
+    const saga = drive(machine);
+    await saga.start();
+    expect(saga.asked).toEqual(['ask']);
+    expect(await saga.resume({ ask: accept({ n: 1 }) })).toMatchObject({ result: 'true' });
+  });
+
+  it('[W6] a delay passes while nobody calls, before an answer is heard', async () => {
+    const machine = setup({ types: text, actors: { ask } }).createMachine({
+      initial: 'asking',
+      states: {
+        asking: { invoke: { id: 'ask', src: 'ask', onDone: 'answered' }, after: { 60_000: 'escalated' } },
+        escalated: { after: { 60_000: 'late' }, invoke: { id: 'boss', src: 'ask', onDone: 'answered' } },
+        late: { type: 'final' },
+        answered: { type: 'final' },
+      },
+      output: ({ self }) => JSON.stringify(self.getSnapshot().value),
+    });
+    const saga = drive(machine);
+    await saga.start();
+    expect(saga.suspended.deadline).toBe(61_000);
+    saga.world.time += 70_000;
+    await saga.resume({ ask: accept({ n: 1 }) });
+    expect(saga.asked).toEqual(['boss@2']);
+    expect(saga.suspended).toMatchObject({ deadline: 121_000, ignored: [{ stepId: 'ask', why: 'unknown' }] });
+    saga.world.time += 51_000;
+    expect(await saga.resume({ 'boss@2': accept({ n: 1 }) })).toMatchObject({ status: 'completed' });
+  });
+
+  it('[W6] a delay alone is held, becomes a token, or is ClientCannot', async () => {
+    const machine = setup({ types: text }).createMachine({
+      initial: 'a',
+      states: { a: { after: { 5_000: 'b' } }, b: { type: 'final' } },
+      output: 'slept',
+    });
+    expect(await drive(machine).start({}, { maxHold: 10_000 })).toMatchObject({ result: 'slept' });
+    const short = drive(machine);
+    await short.start();
+    expect(short.suspended).toMatchObject({ steps: [], retryAfterMs: 5_000 });
+    const parts = drive(machine);
+    await parts.start({}, { maxHold: 2_000, replace: { holdsParts: true } });
+    expect(parts.suspended.retryAfterMs).toBe(3_000);
+    const { error } = failureOf(await drive(machine).start({}, { replace: { maxWait: 1_000 } }));
+    expect(error).toBeInstanceOf(ClientCannot);
+  });
+
+  it('[W7] no delay passes in a turn that has no time', async () => {
+    const machine = setup({ types: text, actors: { ask } }).createMachine({
+      initial: 'a',
+      states: { a: { invoke: { id: 'ask', src: 'ask' }, after: { 10: 'b' } }, b: { type: 'final' } },
+      output: 'over',
+    });
+    const saga = drive(machine);
+    await saga.start();
+    saga.world.time += 20;
+    await saga.resume({}, { budget: 0 });
+    expect(saga.asked).toEqual(['ask']);
+    expect(await saga.resume()).toMatchObject({ result: 'over' });
+  });
+
+  it('[U1] awaits promises, and leaves them when their time is over', async () => {
+    const machine = setup({
+      types: text,
+      actors: {
+        quick: fromPromise(async () => 'quick'),
+        slow: fromPromise(() => new Promise<string>(() => undefined)),
+        ask,
+      },
+    }).createMachine({
+      initial: 'a',
+      states: {
+        a: { invoke: { src: 'quick', onDone: 'b' } },
+        b: { invoke: { src: 'slow', onDone: 'a' }, after: { 1_000: 'c' } },
+        c: { invoke: { id: 'ask', src: 'ask', onDone: 'd' } },
+        d: { invoke: { src: 'quick', onDone: 'end' } },
+        end: { type: 'final' },
+      },
+      output: 'through',
+    });
+    const saga = drive(machine);
+    await saga.start();
+    expect(saga.asked).toEqual(['ask']);
+    expect(await saga.resume({ ask: accept({ n: 1 }) })).toMatchObject({ result: 'through' });
+  });
+
+  it('[U4] an aborted request stops, awaits what runs, and leaves the state before it good', async () => {
+    const seen: string[] = [];
+    const machine = setup({
+      types: text,
+      actors: {
+        ask,
+        work: effect(async ({ signal, idempotencyKey }) => {
+          seen.push(idempotencyKey);
+          if (seen.length === 1) {
+            await new Promise((resolve) => {
+              signal.addEventListener('abort', resolve);
+            });
+            seen.push('ended');
+          }
+          return 'x';
+        }),
+      },
+    }).createMachine({
+      initial: 'a',
+      states: {
+        a: { invoke: { id: 'ask', src: 'ask', onDone: 'b' } },
+        b: { invoke: { id: 'work', src: 'work', onDone: 'end' } },
+        end: { type: 'final' },
+      },
+      output: 'worked',
+    });
+    const saga = drive(machine);
+    await saga.start();
+    const before = saga.outcome;
+    const controller = new AbortController();
+    const turn = saga.resume({ ask: accept({ n: 1 }) }, { signal: controller.signal });
+    setImmediate(() => controller.abort());
+    await expect(turn).rejects.toBeInstanceOf(TurnAborted);
+    expect(seen).toEqual(['do:work', 'ended']);
+    saga.outcome = before;
+    expect(await saga.resume({ ask: accept({ n: 1 }) })).toMatchObject({ result: 'worked' });
+    expect(seen).toEqual(['do:work', 'ended', 'do:work']);
+  });
+
+  it('[U4] with checkpointAfterStep a turn ends after the first effect', async () => {
+    const machine = setup({ types: text, actors: { work: effect(() => 'x') } }).createMachine({
+      initial: 'a',
+      states: {
+        a: { invoke: { id: 'one', src: 'work', onDone: 'b' } },
+        b: { invoke: { id: 'two', src: 'work', onDone: 'end' } },
+        end: { type: 'final' },
+      },
+      output: 'worked',
+    });
+    const saga = drive(machine);
+    const replace = { checkpointAfterStep: true };
+    await saga.start({}, { replace });
+    expect(saga.suspended).toMatchObject({ steps: [], retryAfterMs: 0 });
+    expect(await saga.resume({}, { replace })).toMatchObject({ result: 'worked' });
+  });
+
+  it('says where it is stuck instead of waiting for ever', async () => {
+    const machine = setup({ types: text }).createMachine({
+      initial: 'a',
+      states: { a: { initial: 'b', states: { b: {} } } },
+    });
+    const { error } = failureOf(await drive(machine).start());
+    expect(error).toBeInstanceOf(MachineStuck);
+    expect(error).toMatchObject({ message: expect.stringContaining('{"a":"b"}') as string });
+  });
+
+  const refusals: readonly [string, AnyStateMachine, string][] = [
+    [
+      'an Error in the context',
+      setup({ types: { context: {} as { deep: unknown[] } }, actors: { ask } }).createMachine({
+        context: { deep: [{ error: new Error('secret') }] },
+        invoke: { src: 'ask' },
+      }),
+      'context.deep[0].error is an Error: keep plain data instead',
+    ],
+    [
+      'a class instance in the context of a child',
+      setup({
+        actors: {
+          kid: setup({ actors: { ask } }).createMachine({
+            context: { it: new AbortController() },
+            invoke: { src: 'ask' },
+          }),
+        },
+      }).createMachine({ invoke: { id: 'kid', src: 'kid' } }),
+      "context.it of 'kid' is an instance of a class",
+    ],
+    [
+      'a reference to an actor that is no child',
+      setup({ types: { context: {} as { up: unknown } }, actors: { ask } }).createMachine({
+        context: ({ self }) => ({ up: self }),
+        invoke: { src: 'ask' },
+      }),
+      'context.up is an actor that is no child',
+    ],
+    [
+      'an actor without an id of its own',
+      setup({ types: { context: {} as { ref: unknown } }, actors: { ask } }).createMachine({
+        context: ({ spawn }) => ({ ref: (spawn as Spawn)('ask') }),
+      }),
+      'has no id of its own',
+    ],
+    [
+      'an actor of a logic without a name',
+      setup({ types: { context: {} as { ref: unknown } }, actors: { ask } }).createMachine({
+        context: ({ spawn }) => ({ ref: (spawn as Spawn)(ask, { id: 'inline' }) }),
+      }),
+      "The actor 'inline' was spawned from a logic without a name",
+    ],
+  ];
+  it.each(refusals)('refuses %s, naming the place', async (_, machine, message) => {
+    const { error } = failureOf(await drive(machine).start());
+    expect(error).toBeInstanceOf(MachineRefused);
+    expect(error).toMatchObject({ message: expect.stringContaining(message) as string, public: false });
+    expect((error as Error).message).not.toContain('secret');
+  });
+
+  it('refuses at once what runs by itself, and what has no name', () => {
+    const ticking = setup({ actors: { ticks: fromCallback(() => undefined) } }).createMachine({
+      invoke: { src: 'ticks' },
+    });
+    expect(() => drive(ticking)).toThrow("The actor 'ticks' is an actor that runs by itself");
+    const invoke = { id: 'x', src: 'gone' };
+    const unnamed = setup({}).createMachine({ id: 'top', invoke } as never) as unknown as AnyStateMachine;
+    expect(() => drive(unnamed)).toThrow("The invoke 'x' of state 'top' means the actor 'gone'");
+    expect(() => machineSaga({ name: 'm', version: '1' }, {} as never)).toThrow("Saga 'm' needs a machine");
+    const undone = setup({ actors: { pay: effect(() => 1, { compensate: () => undefined }) } }).createMachine(
+      {},
+    );
+    expect(() => machineSaga({ name: 'm', version: '1' }, undone as never)).toThrow('must declare forks');
+  });
+});

@@ -1,0 +1,74 @@
+/** What does not compile. Compiled by types.test.ts: each expectation must be met. */
+import { assign, setup } from 'xstate';
+import { z } from 'zod';
+import { effect, elicitation, elicitationUrl, machineSaga, sampling } from '../../src/index.ts';
+
+const Name = z.object({ name: z.string() });
+const ask = elicitation({ message: ({ input }: { input: { of: string } }) => input.of, schema: Name });
+const plain = elicitation({ message: 'Who?', schema: Name });
+const pay = effect(({ input }: { input: { amount: number } }) => input.amount);
+
+// @ts-expect-error -- no message
+elicitation({ schema: Name });
+// @ts-expect-error -- no schema
+elicitation({ message: 'Who?' });
+// @ts-expect-error -- a message that is no text
+elicitation({ message: () => 5, schema: Name });
+// @ts-expect-error -- a fallback that does not fit
+elicitation({ message: 'Who?', schema: Name, fallback: { name: 5 } });
+// @ts-expect-error -- no url
+elicitationUrl({ message: 'Go' });
+// @ts-expect-error -- no maxTokens
+sampling({ messages: [] });
+// @ts-expect-error -- an undo of another result
+effect(() => 5, { compensate: ({ result }) => result.length });
+
+const { createMachine } = setup({
+  types: { context: {} as { name: string } },
+  actors: { ask, plain, pay },
+});
+
+createMachine({
+  context: { name: '' },
+  // @ts-expect-error -- the input is missing
+  invoke: { src: 'ask' },
+});
+createMachine({
+  context: { name: '' },
+  // @ts-expect-error -- another input
+  invoke: { src: 'pay', input: { amount: 'much' } },
+});
+createMachine({
+  context: { name: '' },
+  // @ts-expect-error -- an input for a step that takes none
+  invoke: { src: 'plain', input: { of: 'x' } },
+});
+createMachine({
+  context: { name: '' },
+  // @ts-expect-error -- no such actor
+  invoke: { src: 'nobody' },
+});
+createMachine({
+  context: { name: '' },
+  invoke: {
+    src: 'plain',
+    // @ts-expect-error -- the output has no such field
+    onDone: { actions: assign({ name: ({ event }) => event.output.nothing }) },
+  },
+});
+
+const takes = setup({ types: { input: {} as { topic: string }, output: {} as string } }).createMachine({});
+// @ts-expect-error -- the saga gives the machine no input
+machineSaga({ name: 'a', version: '1' }, takes);
+// @ts-expect-error -- the saga gives another input
+machineSaga({ name: 'a', version: '1', input: z.object({ topic: z.number() }) }, takes);
+const silent = setup({}).createMachine({});
+// @ts-expect-error -- the machine declares no output
+machineSaga({ name: 'a', version: '1' }, silent);
+const counts = setup({ types: { output: {} as { count: number } } }).createMachine({});
+// @ts-expect-error -- a structured result without a schema
+machineSaga({ name: 'a', version: '1' }, counts);
+// @ts-expect-error -- another result than the schema says
+machineSaga({ name: 'a', version: '1', output: z.object({ count: z.string() }) }, counts);
+// @ts-expect-error -- no version
+machineSaga({ name: 'a' }, setup({ types: { output: {} as string } }).createMachine({}));

@@ -1,0 +1,116 @@
+/** What compiles, and the types it has. Compiled by types.test.ts. */
+import { assign, setup } from 'xstate';
+import { z } from 'zod';
+import {
+  cancelled,
+  declined,
+  effect,
+  elicitation,
+  elicitationUrl,
+  machineSaga,
+  refused,
+  roots,
+  sampling,
+  stepError,
+} from '../../src/index.ts';
+
+// oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- how two types are told to be the same
+type Same<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false;
+function same<A, B>(yes: Same<A, B>): void {
+  void yes;
+}
+
+const Name = z.object({ name: z.string(), size: z.number().default(3) });
+
+const machine = setup({
+  types: {
+    input: {} as { topic: string },
+    context: {} as { topic: string; name: string },
+    output: {} as string,
+  },
+  actors: {
+    ask: elicitation({ message: ({ input }: { input: { of: string } }) => input.of, schema: Name }),
+    plain: elicitation({ message: 'Who?', schema: Name }),
+    outcome: elicitation.outcome({ message: 'Who?', schema: Name }),
+    url: elicitationUrl({ message: 'Go', url: 'https://a.example' }),
+    model: sampling({ messages: [], maxTokens: 1 }),
+    parsed: sampling({ messages: [], maxTokens: 1, parse: ({ model }) => model.length }),
+    roots: roots(),
+    pay: effect(({ input }: { input: { amount: number } }) => ({ id: `${input.amount}` }), {
+      compensate: ({ result, input }) => {
+        same<typeof result, { id: string }>(true);
+        same<typeof input, { amount: number }>(true);
+      },
+      compensateUnknown: ({ result }) => same<typeof result, undefined>(true),
+    }),
+    later: effect(async () => 7),
+  },
+  guards: { declined, cancelled, refused },
+}).createMachine({
+  context: ({ input }) => ({ topic: input.topic, name: '' }),
+  initial: 'ask',
+  states: {
+    ask: {
+      invoke: {
+        src: 'ask',
+        input: ({ context }) => ({ of: context.topic }),
+        onDone: {
+          target: 'rest',
+          guard: ({ event }) => event.output.size > 1,
+          actions: assign({ name: ({ event }) => event.output.name }),
+        },
+        onError: [
+          { guard: 'declined', target: 'end' },
+          { actions: assign({ name: ({ event }) => stepError(event)?.reason ?? 'none' }) },
+        ],
+      },
+    },
+    rest: {
+      invoke: [
+        {
+          src: 'plain',
+          onDone: { actions: ({ event }) => same<typeof event.output, { name: string; size: number }>(true) },
+        },
+        {
+          src: 'outcome',
+          onDone: {
+            actions: ({ event: { output } }) => {
+              if (output.action === 'accept')
+                same<typeof output.content, { name: string; size: number }>(true);
+            },
+          },
+        },
+        { src: 'url', onDone: { actions: ({ event }) => same<typeof event.output, undefined>(true) } },
+        { src: 'model', onDone: { actions: ({ event }) => same<typeof event.output.model, string>(true) } },
+        { src: 'parsed', onDone: { actions: ({ event }) => same<typeof event.output, number>(true) } },
+        {
+          src: 'roots',
+          onDone: { actions: ({ event }) => same<(typeof event.output)[number]['uri'], string>(true) },
+        },
+        {
+          src: 'pay',
+          input: { amount: 1 },
+          onDone: { actions: ({ event }) => same<typeof event.output, { id: string }>(true) },
+        },
+        {
+          src: 'later',
+          onDone: { target: 'end', actions: ({ event }) => same<typeof event.output, number>(true) },
+        },
+      ],
+    },
+    end: { type: 'final' },
+  },
+  output: ({ context }) => context.name,
+});
+
+const saga = machineSaga(
+  { name: 'typed', version: '1', forks: 'accept', input: z.object({ topic: z.string() }) },
+  machine,
+);
+same<typeof saga.output, undefined>(true);
+
+const Result = z.object({ count: z.number() });
+machineSaga(
+  { name: 'structured', version: '1', output: Result },
+  setup({ types: { output: {} as { count: number } } }).createMachine({ output: { count: 1 } }),
+);

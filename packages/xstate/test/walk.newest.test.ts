@@ -1,0 +1,22 @@
+import { assert, asyncProperty } from 'fast-check';
+import { createActor, setup } from 'xstate';
+import * as newest from 'xstate-newest';
+import { expect, it, vi } from 'vitest';
+import { quietly } from './support/quietly.ts';
+import { decisions, walk } from './support/walk.ts';
+
+// The package is built against the oldest XState that it takes.
+vi.mock('xstate', async () => await import('xstate-newest'));
+
+it('[R1] a machine does what a live actor does, by the newest XState of its major version', async () => {
+  expect(createActor).toBe(newest.createActor);
+  expect(setup).toBe(newest.setup);
+  quietly();
+  await assert(
+    asyncProperty(decisions, async (drawn) => {
+      const { live, saga } = await walk(drawn);
+      expect(saga).toEqual(live);
+    }),
+    { numRuns: 100, interruptAfterTimeLimit: 20_000 },
+  );
+});

@@ -1,0 +1,167 @@
+import type { ClientAnswer, ClientStep, Program, ProgramState } from '@mcp-saga/core';
+import { createSagaHost, generateKey } from '@mcp-saga/server';
+import { elicitation, machineSaga } from '@mcp-saga/xstate';
+import { createActor, setup, type AnyStateMachine } from 'xstate';
+import { z } from 'zod';
+import { measure, type Candidate } from '../harness.ts';
+import { journalOf } from '../journal-of.ts';
+import type { Row } from '../row.ts';
+
+const ask = elicitation({ message: 'And now?', schema: z.object({ ok: z.boolean() }) });
+
+/** Questions one after the other; the last but one is where it is measured. */
+function chain(states: number): AnyStateMachine {
+  const questions = Array.from({ length: states - 1 }, (_, index) => [
+    `s${index}`,
+    {
+      invoke: {
+        id: index === states - 3 ? 'last' : `ask${index}`,
+        src: 'ask',
+        onDone: index === states - 2 ? 'end' : `s${index + 1}`,
+      },
+    },
+  ]);
+  const all = { ...Object.fromEntries(questions), end: { type: 'final' } } as object;
+  return machineOf({ initial: 's0', states: all });
+}
+
+/** Questions beside each other, all pending at once; each region has one more. */
+function regions(count: number): AnyStateMachine {
+  const states = Array.from({ length: count }, (_, index) => [
+    `r${index}`,
+    {
+      initial: 'a',
+      states: {
+        a: { invoke: { id: index === 0 ? 'last' : `ask${index}`, src: 'ask', onDone: 'b' } },
+        b: { invoke: { id: `then${index}`, src: 'ask' } },
+      },
+    },
+  ]);
+  return machineOf({ type: 'parallel', states: Object.fromEntries(states) as object });
+}
+
+function machineOf(config: object): AnyStateMachine {
+  const { createMachine } = setup({ actors: { ask } });
+  return createMachine({ id: 'm', ...config } as never) as unknown as AnyStateMachine;
+}
+
+const programOf = (machine: AnyStateMachine): Program =>
+  machineSaga({ name: 'bench', version: '1' }, machine as never);
+
+/** One turn of a machine, without sealing; what its state takes; what a token of it takes. */
+export const machine: Row = async ({ effort }) => {
+  const [five, forty, eight] = await Promise.all([chain(5), chain(40), regions(8)].map(ready));
+  if (five === undefined || forty === undefined || eight === undefined) throw new Error('missing');
+  const turns = [five, forty, eight].flatMap((one, index): Candidate[] => [
+    { name: `saga ${index}`, run: turnOf(one) },
+    { name: `stock ${index}`, run: stockTurnOf(one) },
+  ]);
+  const us = await measure(turns, effort);
+  const finding = (figure: 'machine-chain-5' | 'machine-chain-40' | 'machine-regions-8', index: number) => ({
+    figure,
+    ours: us.get(`saga ${index}`) ?? Number.NaN,
+    peers: [
+      { name: 'restore, one event, persist, by XState alone', value: us.get(`stock ${index}`) ?? Number.NaN },
+    ],
+  });
+  const [tokenFive, tokenForty, tokenEight] = await Promise.all([five, forty, eight].map(tokenBytes));
+  return [
+    finding('machine-chain-5', 0),
+    finding('machine-chain-40', 1),
+    finding('machine-regions-8', 2),
+    {
+      figure: 'machine-bytes-chain',
+      ours: bytesOf(five.state),
+      peers: [
+        { name: 'with 40 states', value: bytesOf(forty.state) },
+        { name: 'as a token', value: tokenFive ?? Number.NaN },
+        { name: 'as a token, with 40 states', value: tokenForty ?? Number.NaN },
+      ],
+    },
+    {
+      figure: 'machine-bytes-regions',
+      ours: bytesOf(eight.state),
+      peers: [{ name: 'as a token', value: tokenEight ?? Number.NaN }],
+    },
+  ];
+};
+
+interface Ready {
+  readonly machine: AnyStateMachine;
+  readonly program: Program;
+  readonly state: ProgramState;
+  readonly runtime: Parameters<Program['advance']>[2];
+  readonly answers: ReadonlyMap<string, ClientAnswer>;
+}
+
+const accepted = { action: 'accept', content: { ok: true } };
+
+async function ready(made: AnyStateMachine): Promise<Ready> {
+  const program = programOf(made);
+  const { state, runtime } = await journalOf(program, {}, () => ({ ok: true }));
+  const [stepId = ''] = program.asked(state);
+  return {
+    machine: made,
+    program,
+    state,
+    runtime,
+    answers: new Map([[stepId, { result: accepted, provenance: 'client' }]]),
+  };
+}
+
+function turnOf({ program, state, runtime, answers }: Ready): Candidate['run'] {
+  return async (times) => {
+    for (let count = 0; count < times; count += 1) {
+      // oxlint-disable-next-line no-await-in-loop -- one after the other
+      const { status } = await program.advance(state, answers, runtime);
+      if (status !== 'suspended') throw new Error(`The turn ${status}`);
+    }
+  };
+}
+
+/** What XState alone takes for the same turn, through JSON. */
+function stockTurnOf({ machine: made, answers, state }: Ready): Candidate['run'] {
+  const first = createActor(made);
+  first.start();
+  const [target = ''] = [...answers.keys()].map((stepId) => stepId.replace(/@\d+$/, ''));
+  const end = { type: 'mcp-saga.end', end: { output: { ok: true } } };
+  const children = (
+    actor: typeof first,
+  ): Readonly<Record<string, { send(event: object): void } | undefined>> => actor.getSnapshot().children;
+  // To where the saga stands.
+  for (let turn = 0; turn < 100 && children(first)[target] === undefined; turn += 1) {
+    for (const child of Object.values(children(first))) child?.send(end);
+  }
+  const text = JSON.stringify(first.getPersistedSnapshot());
+  if (state.server === '') throw new Error('nothing to compare');
+  return (times) => {
+    for (let count = 0; count < times; count += 1) {
+      const actor = createActor(made, { snapshot: JSON.parse(text) as never });
+      actor.start();
+      children(actor)[target]?.send(end);
+      JSON.stringify(actor.getPersistedSnapshot());
+    }
+  };
+}
+
+function bytesOf({ head, structure, client, server }: ProgramState): number {
+  return head.length + structure.length + client.length + server.length;
+}
+
+async function tokenBytes({ program }: Ready): Promise<number> {
+  const host = createSagaHost({
+    sagas: [program],
+    keys: generateKey(),
+    audience: 'bench',
+    environment: 'production',
+    hooks: { onWarning: () => {} },
+  });
+  let turn = await host.start('bench', {});
+  for (;;) {
+    if (turn.status !== 'suspended') throw new Error(`The turn ${turn.status}`);
+    const [asked] = turn.steps as readonly [ClientStep];
+    if (asked.stepId.replace(/@\d+$/, '') === 'last') return turn.token.length;
+    // oxlint-disable-next-line no-await-in-loop -- one after the other
+    turn = await host.resume(turn.token, [{ stepId: asked.stepId, result: accepted }]);
+  }
+}

@@ -1,0 +1,4 @@
+/** The orders of a shop. */
+export const orders = {
+  read: (id: string): string => `Order ${id}: two books`,
+};
