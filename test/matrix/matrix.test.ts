@@ -22,7 +22,7 @@ describe('one saga, every client', () => {
 
   describe.each([...sdkClients, ...rawClients])('$name', (client) => {
     it('[W1] [P2] takes the quickstart to its end, and deploys once', async () => {
-      const before = world.ran.length;
+      const before = world.ran.filter((id) => id === 'deploy').length;
       const result = await client.call(world, deploy, accepted({ target: 'production' }));
       expect(result).toMatchObject({
         content: [
@@ -33,7 +33,9 @@ describe('one saga, every client', () => {
         ],
       });
       expect(result).not.toHaveProperty('isError');
-      await expect.poll(() => world.ran.slice(before)).toEqual(['deploy']);
+      // What another call undid may be told late.
+      const deployed = (): number => world.ran.filter((id) => id === 'deploy').length - before;
+      await expect.poll(deployed).toBe(1);
     });
 
     it('[W1] [E1] provisions a machine once, and keeps it', async () => {

@@ -27,7 +27,8 @@ export interface RecordingFile {
 
 /**
  * Finds recordings, each to be replayed in a test of its own:
- * `it.each(replayRecordings('recordings/*.json', { sagas }))('$file', ({ replay }) => replay())`.
+ * `it.each(replayRecordings('recordings/*.json', { sagas }))('$file', ({ replay }) => replay())`,
+ * or with Node's own runner, `for (const { file, replay } of …) test(file, replay)`.
  *
  * @param pattern - a file, a folder, or a path with `*` for part of a name and `**` for any folders; relative to the
  *   working directory

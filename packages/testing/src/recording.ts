@@ -62,7 +62,10 @@ export interface Recorded {
   readonly id: string;
 }
 
-/** Gives what of a value may be kept. */
+/**
+ * Gives what of a value may be kept. Ids stand in a recording as they are, with the `key` of a step that has one, and so do
+ * fingerprints: 32 bits of what was asked, by which replay tells that today something else is asked.
+ */
 export type Redact = (value: Json, of: Recorded) => Json;
 
 /** Makes a recording. */

@@ -2,7 +2,6 @@ import {
   ReplayMismatch,
   TurnAborted,
   validate,
-  type Json,
   type Outcome,
   type Program,
   type Runtime,
@@ -10,6 +9,7 @@ import {
 import { SagaTestError } from './errors.ts';
 import { messageOf } from './question-text.ts';
 import { assertRecording, endOf, historyIn, type RecordedEnd, type Recording } from './recording.ts';
+import { isSameValue } from './same-value.ts';
 import { show } from './show.ts';
 import { sideBySide, type Row } from './side-by-side.ts';
 
@@ -42,7 +42,8 @@ export async function replayRecording(
   const { mismatch } = replayed;
   const at = mismatch?.position ?? happened.length;
   const now = mismatch === undefined ? replayed : await advanced(program, recording, at);
-  const same = mismatch === undefined && now.end !== undefined && (ends === 'ignore' || isSame(now.end, end));
+  const same =
+    mismatch === undefined && now.end !== undefined && (ends === 'ignore' || isSameValue(now.end, end));
   if (!same) {
     const rows = rowsOf(recording, at, sayingNow(now, mismatch));
     throw new SagaTestError(
@@ -195,17 +196,4 @@ function endText(end: RecordedEnd): string {
     case 'continued':
       return `went on as ${end.saga} ${end.version}`;
   }
-}
-
-function isSame(one: RecordedEnd, other: RecordedEnd): boolean {
-  return canonical(one) === canonical(other);
-}
-
-/** JSON with sorted keys: who edits a recording by hand may put them in another order. */
-function canonical(value: object): string {
-  return JSON.stringify(value, (_, inner: Json) =>
-    typeof inner === 'object' && inner !== null && !Array.isArray(inner)
-      ? Object.fromEntries(Object.entries(inner).toSorted(([one], [other]) => (one < other ? -1 : 1)))
-      : inner,
-  );
 }

@@ -1,7 +1,7 @@
-import { isDeepStrictEqual } from 'node:util';
 import { show } from '../show.ts';
 import type { Effect } from '../ledger.ts';
 import type { Rule } from '../rules.ts';
+import { isSameValue } from '../same-value.ts';
 import type { Script, TestSaga } from '../test-saga.ts';
 import {
   assertNothingFound,
@@ -103,11 +103,11 @@ function differenceOf(baseline: Explored, crashed: Explored, options: CrashOptio
 function differentEnd({ run }: Explored, { run: other, stage }: Explored): string | undefined {
   if (other.status !== run.status) return `it ${other.status}, and without that it ${run.status}.`;
   // New idempotency keys and a new saga id may stand in the result.
-  if (stage.restarts === 0 && !isDeepStrictEqual(other.result, run.result)) {
+  if (stage.restarts === 0 && !isSameValue(other.result, run.result)) {
     return `it returns ${show(other.result)}, and without that ${show(run.result)}. Does it keep something in a variable outside of its body?`;
   }
   for (const what of ['compensated', 'residue'] as const) {
-    if (isDeepStrictEqual(other[what], run[what])) continue;
+    if (isSameValue(other[what], run[what])) continue;
     return `what was ${what === 'residue' ? 'left' : 'undone'} is ${show(other[what])}, and without that ${show(run[what])}.`;
   }
   return undefined;

@@ -1,10 +1,10 @@
-import { isDeepStrictEqual } from 'node:util';
 import type { ClientStep } from '@mcp-saga/server';
 import { SagaTestError } from '../errors.ts';
 import { edgesOf } from '../form-edges.ts';
 import { formOf, type Content } from '../form-content.ts';
 import type { Point } from '../play.ts';
 import type { SagaRun } from '../saga-run.ts';
+import { isSameValue } from '../same-value.ts';
 import { show } from '../show.ts';
 import { toSource } from '../source.ts';
 import type { Script, TestSaga } from '../test-saga.ts';
@@ -97,7 +97,7 @@ function guarded(first: SagaRun, fork: SagaRun, answer: unknown, runs: number): 
   if (answer !== undefined) {
     return fork.status === 'refused' ? undefined : `it is ${fork.status}, though the saga refuses forks.`;
   }
-  if (fork.status === first.status && isDeepStrictEqual(fork.result, first.result)) return undefined;
+  if (fork.status === first.status && isSameValue(fork.result, first.result)) return undefined;
   return `the same request gets another response: it is ${fork.status} with ${show(fork.result)}.`;
 }
 
@@ -129,7 +129,7 @@ function others({ type, params }: ClientStep, given: unknown): readonly unknown[
       const form = formOf(params);
       const { content, action } = Object(given) as { readonly content?: Content; readonly action?: string };
       const edges = form === undefined ? [] : edgesOf(form, content);
-      const other = edges.find((edge) => !isDeepStrictEqual(edge.content, content))?.content;
+      const other = edges.find((edge) => !isSameValue(edge.content, content))?.content;
       return [...(action === 'decline' ? [] : ['decline']), ...(other === undefined ? [] : [other])];
     }
     case 'sampling':

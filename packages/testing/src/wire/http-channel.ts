@@ -1,5 +1,6 @@
 import type * as sdkModule from '@modelcontextprotocol/server';
 import type { McpServer } from '@modelcontextprotocol/server';
+import type { AuthInfo } from './auth-info.ts';
 import { resultOf, WireCut, type Channel, type Fields, type Listener, type WireMessage } from './channel.ts';
 import type { Cutter } from './cutter.ts';
 import type { WireEra } from './ways.ts';
@@ -15,14 +16,6 @@ export interface ChannelOptions {
   /** Makes the server of one request: nothing of it is there at the next one. */
   readonly createServer: (sdk: Sdk) => McpServer;
   readonly cutter: Cutter;
-}
-
-/** Who sends a request, as the transport's authentication finds it. */
-export interface AuthInfo {
-  readonly token: string;
-  readonly clientId: string;
-  readonly scopes: string[];
-  readonly extra?: Record<string, unknown>;
 }
 
 const url = 'http://localhost/mcp';

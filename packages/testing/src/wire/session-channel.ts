@@ -1,6 +1,7 @@
 import type { McpServer } from '@modelcontextprotocol/server';
 import { resultOf, WireCut, type Channel, type Fields, type Listener, type WireMessage } from './channel.ts';
-import { info, type AuthInfo, type ChannelOptions } from './http-channel.ts';
+import type { AuthInfo } from './auth-info.ts';
+import { info, type ChannelOptions } from './http-channel.ts';
 
 type Transport = Parameters<McpServer['connect']>[0];
 

@@ -3,6 +3,7 @@ import {
   generateKey,
   memoryGuard,
   memoryTaskStore,
+  type McpServerLike,
   type SagaHost,
   type SagaHostOptions,
 } from '@mcp-saga/server';
@@ -11,7 +12,8 @@ import { EffectLedger, type Effect } from '../ledger.ts';
 import { defaultClock } from '../stage.ts';
 import { VirtualClock } from '../virtual-clock.ts';
 import { Cutter } from './cutter.ts';
-import { HttpChannel, info, type AuthInfo, type ChannelOptions, type Sdk } from './http-channel.ts';
+import type { AuthInfo } from './auth-info.ts';
+import { HttpChannel, info, type ChannelOptions, type Sdk } from './http-channel.ts';
 import { SessionChannel } from './session-channel.ts';
 import { Answerer } from './wire-answers.ts';
 import { capabilitiesOf, eraOf } from './ways.ts';
@@ -27,8 +29,11 @@ export interface WireHostOptions extends Omit<Partial<SagaHostOptions>, 'sagas' 
 
 /** The server around the host. */
 export interface WireServerOptions {
-  /** Makes the server that the sagas are attached to: one with other tools, prompts, resources. */
-  readonly server?: () => McpServer;
+  /**
+   * Makes the server that the sagas are attached to, an `McpServer` of `@modelcontextprotocol/server`: one with other
+   * tools, prompts, resources.
+   */
+  readonly server?: () => McpServerLike;
   /** Handed to steps as `context`. */
   readonly context?: unknown;
 }
@@ -97,7 +102,7 @@ export class TestHost {
 
   #createServer({ McpServer: Server }: Sdk): McpServer {
     const { server, context } = this.#server;
-    const mcp = server?.() ?? new Server(info, { capabilities: { logging: {} } });
+    const mcp = (server?.() as McpServer | undefined) ?? new Server(info, { capabilities: { logging: {} } });
     this.#makeHost().attach(mcp, { context, waitUntil: (work) => void this.#works.push(work) });
     return mcp;
   }

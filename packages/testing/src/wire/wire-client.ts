@@ -1,7 +1,7 @@
 import { WireCut, type Channel, type Fields, type Listener } from './channel.ts';
 import { drives } from './drives.ts';
 import { maxRounds, type Driving } from './driving.ts';
-import type { AuthInfo } from './http-channel.ts';
+import type { AuthInfo } from './auth-info.ts';
 import type { Answerer, WireAnswers } from './wire-answers.ts';
 import type { WireDialect, WireEra } from './ways.ts';
 

@@ -1,0 +1,14 @@
+import { encode, type Json } from '@mcp-saga/server';
+
+/** Whether two values are the same, as a journal would write them; in which order their fields stand says nothing. */
+export function isSameValue(one: unknown, other: unknown): boolean {
+  return Object.is(one, other) || canonical(one) === canonical(other);
+}
+
+function canonical(value: unknown): string {
+  return JSON.stringify(JSON.parse(encode(value)), (_, inner: Json) =>
+    typeof inner === 'object' && inner !== null && !Array.isArray(inner)
+      ? Object.fromEntries(Object.entries(inner).toSorted(([a], [b]) => (a < b ? -1 : 1)))
+      : inner,
+  );
+}
