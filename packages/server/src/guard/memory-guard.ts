@@ -88,7 +88,8 @@ export function memoryGuard(clock: () => number = Date.now): SagaGuard & { reado
       const used = held(fence);
       if (used === undefined) return false;
       used.isDone = true;
-      used.response = sealedResponse;
+      // One that comes when nobody may be answered with it any more is not kept.
+      if (used.respondsUntil > clock()) used.response = sealedResponse;
       return true;
     },
     release: (fence) => {
