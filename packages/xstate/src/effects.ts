@@ -134,8 +134,8 @@ export class Effects implements EffectHost {
     const { spec } = work;
     const controller = new AbortController();
     work.running = controller;
-    // Each attempt gets an input of its own.
-    const body = (step: object): unknown => spec.run({ ...step, input: decode(text) } as never);
+    // Each attempt gets an input of its own; not a copy of the step, which would read all that it offers.
+    const body = (step: object): unknown => spec.run(Object.assign(step, { input: decode(text) }) as never);
     void runStep(run, { ...spec, run: body }, runtime, controller.signal)
       .catch((error: unknown): StepEnd => ({ letter: 'g', text: encodeError(error) }))
       .then((end) => this.#end(work, run, end));

@@ -1,0 +1,97 @@
+import {
+  assertDeterministic,
+  crashEverywhere,
+  failEverywhere,
+  forkEverywhere,
+  refuseEverywhere,
+  testSaga,
+} from '@mcp-saga/testing';
+import '@mcp-saga/testing/vitest';
+import { declined, effect, elicitation, machineSaga } from '@mcp-saga/xstate';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { assign, setup } from 'xstate';
+import * as z from 'zod';
+
+const Sure = z.object({ sure: z.boolean() });
+const charged = new Set<string>();
+
+/** Charges, asks, and refunds where the user is not sure. */
+const machine = setup({
+  types: { context: {} as { id: string }, output: {} as string },
+  actors: {
+    charge: effect(
+      ({ idempotencyKey }) => {
+        charged.add(idempotencyKey);
+        return { id: 'ch_1' };
+      },
+      {
+        compensate: () => charged.clear(),
+        compensateUnknown: () => charged.clear(),
+      },
+    ),
+    ask: elicitation({ message: 'Sure?', schema: Sure }),
+  },
+  guards: {
+    declined,
+    unsure: ({ event }) => (event as { output?: { sure: boolean } }).output?.sure === false,
+  },
+}).createMachine({
+  id: 'pay',
+  context: { id: '' },
+  initial: 'charging',
+  states: {
+    charging: {
+      invoke: {
+        id: 'charge',
+        src: 'charge',
+        onDone: { target: 'asking', actions: assign({ id: ({ event }) => event.output.id }) },
+      },
+    },
+    asking: {
+      invoke: {
+        id: 'sure',
+        src: 'ask',
+        onDone: [{ guard: 'unsure', target: 'back' }, { target: 'paid' }],
+        onError: { guard: 'declined', target: 'back' },
+      },
+    },
+    paid: { type: 'final' },
+    back: { type: 'final', tags: 'compensate' },
+  },
+  output: ({ context }) => `Paid by ${context.id}`,
+});
+
+const pay = machineSaga({ name: 'pay', version: '1', forks: 'refuse', commitFirst: true }, machine);
+
+describe('a machine under test', () => {
+  const paid = testSaga(pay, { before: () => charged.clear() }).on.elicit('sure@2', { sure: true });
+
+  beforeEach(() => charged.clear());
+
+  it('runs by a script, and tells what happened', async () => {
+    const run = await paid.run();
+    expect(run.result).toBe('Paid by ch_1');
+    expect(run).toHaveRun('charge', 1);
+  });
+
+  it('[E3] is undone where the user says no', async () => {
+    const run = await paid.refuse.elicit('sure@2').run();
+    expect(run).toHaveCompensated(['charge']);
+    expect(run).toLeaveNoResidue();
+    expect(charged.size).toBe(0);
+  });
+
+  it('takes what a script says in place of an effect', async () => {
+    expect((await paid.on.step('charge', { id: 'ch_9' }).run()).result).toBe('Paid by ch_9');
+  });
+
+  it('[R1] [E1] is explored like a generator', async () => {
+    await crashEverywhere(paid, { check: () => expect(charged.size).toBe(1) });
+    const check = ({ status }: { readonly status: string }): void =>
+      expect(charged.size).toBe(status === 'completed' ? 1 : 0);
+    await failEverywhere(paid, { check });
+    await refuseEverywhere(paid, { check });
+    await forkEverywhere(paid);
+    await assertDeterministic(paid);
+  });
+});
