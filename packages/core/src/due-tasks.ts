@@ -32,12 +32,22 @@ export class DueTasks {
   #held = 0;
   /** How many server steps have ended in this turn. */
   #effects = 0;
+  /** How many of them the body itself wanted. */
+  #forward = 0;
   #wake: (() => void) | undefined;
 
   constructor(options: DueTasksOptions) {
     this.#options = options;
     this.#execution = options.execution;
     this.#runtime = options.runtime;
+  }
+
+  /**
+   * Whether this turn ends before it undoes: it ran effects, and a request that repeats them must not find them undone.
+   */
+  get undoesNext(): boolean {
+    if (this.#runtime.checkpointBeforeUndo !== true || !this.canSuspend) return false;
+    return this.#forward > 0 && this.#execution.ending.current !== undefined;
   }
 
   /** Runs all that is due, and what follows from it. */
@@ -154,6 +164,7 @@ export class DueTasks {
     if (this.#runtime.defersEffects === true) return true;
     if (!this.canSuspend) return false;
     if (this.#runtime.checkpointAfterStep && this.#effects > 0) return true;
+    if (this.undoesNext) return true;
     const { commitFirst, head } = this.#options;
     return commitFirst && task.spec.kind !== 'poll' && head.turn === 0 && this.#runtime.tokenBytes === 0;
   }
@@ -194,7 +205,10 @@ export class DueTasks {
     this.#running.delete(task);
     task.running = undefined;
     this.assertGoing();
-    if (entry !== undefined && isEffect(task) && !'Cy'.includes(entry.letter)) this.#effects += 1;
+    if (entry !== undefined && isEffect(task) && !'Cy'.includes(entry.letter)) {
+      this.#effects += 1;
+      if (this.#execution.ending.current === undefined) this.#forward += 1;
+    }
     if (task.discarded && (entry === undefined || isAskedOfClient(task.spec.kind))) {
       // A poll that was not answered, or a question that was answered here for nobody.
       this.#execution.record(task, { letter: task.spec.kind === 'poll' ? 'W' : 'w' }, undefined);

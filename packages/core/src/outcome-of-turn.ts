@@ -19,6 +19,8 @@ export interface WaitingTurn {
   readonly head: Omit<Head, 'asked' | 'waits'>;
   readonly accepted: number;
   readonly ignored: readonly IgnoredAnswer[];
+  /** Whether the turn was ended before it undoes. */
+  readonly undoes: boolean;
 }
 
 /** The outcome of a turn that waits: what the client is asked, and the state to go on from. */
@@ -60,6 +62,7 @@ export async function outcomeOfTurn(turn: WaitingTurn): Promise<Outcome> {
     steps,
     ...(steps.length === 0 ? { retryAfterMs: Number.isFinite(due) ? Math.max(0, due - now) : 0 } : {}),
     ...(steps.length > 0 && Number.isFinite(due) ? { due } : {}),
+    ...(turn.undoes ? { undoes: true as const } : {}),
     ...(deadline > 0 ? { deadline } : {}),
     ...(content.length > 0 ? { content } : {}),
     accepted: turn.accepted,

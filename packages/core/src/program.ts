@@ -65,16 +65,15 @@ export interface Runtime {
    * it longer than this is `ClientCannot`. Infinity where it does not matter. (W6)
    */
   readonly maxWait: number;
-  /**
-   * Whether a wait longer than `maxHold` is held for `maxHold` nevertheless, and only the rest becomes a token: for
-   * dialects whose clients come back at once. (W6)
-   */
+  /** Whether a longer wait is held for `maxHold`, and the rest becomes a token: clients come back at once. (W6) */
   readonly holdsParts: boolean;
   /**
    * Whether the turn ends after the first server step that ended in it, together with those that ran beside it: for
    * dialects that hand out a token after each. (U4)
    */
   readonly checkpointAfterStep: boolean;
+  /** Whether a turn that ran effects ends before it undoes: what was undone must not be run again. (E3) */
+  readonly checkpointBeforeUndo?: boolean;
   /**
    * Whether server steps, polls, undos and answers that are given here wait for a later turn, while the clock goes on:
    * for a turn that only finds out how far a saga comes without them. Default false. (W7)
@@ -193,6 +192,8 @@ export type Outcome =
       readonly steps: readonly ClientStep[];
       /** When nothing is asked: how long to wait before coming again. */
       readonly retryAfterMs?: number;
+      /** The turn was ended before it undoes. */
+      readonly undoes?: true;
       /** When something is asked: when the saga goes on without the client (ms since the epoch). Default: never. */
       readonly due?: number;
       /** The latest time that something in it waits for (ms since the epoch). */

@@ -57,6 +57,9 @@ export async function resume(
       );
     }
     reportInstantRefusals(settings, saga, asked, inner);
+    const { guard } = settings;
+    // What a version that is gone had declared, nobody knows: it is guarded where it can be.
+    const isGuarded = guard !== undefined && program?.forks !== 'accept';
     const run = async (): Promise<SagaTurn> => {
       const turn = await runTurn(settings, {
         program: standIn(opened),
@@ -65,22 +68,24 @@ export async function resume(
         caller,
         tokenBytes: token.length,
         traits,
+        isGuarded,
       });
       return program === undefined && turn.status === 'failed' ? { ...turn, error: versionGone(saga) } : turn;
     };
-    const { guard } = settings;
-    // What a version that is gone had declared, nobody knows: it is guarded where it can be.
-    if (guard === undefined || program?.forks === 'accept') return await settleTurn(settings, await run());
+    if (guard === undefined || !isGuarded) return await settleTurn(settings, await run());
     const news = new Map([...inner].filter(([stepId]) => asked.has(stepId)));
     const digest = await digestOf('resume', news);
     const signal = caller.signal ?? new AbortController().signal;
-    return await guarded(
-      settings,
-      guard,
-      saga,
-      { action: 'resume', digest, follows: request.follows === true, signal },
-      run,
-    );
+    const claim = { action: 'resume', digest, follows: request.follows === true, signal } as const;
+    const turn = await guarded(settings, guard, saga, claim, run);
+    if (turn.status !== 'suspended' || turn.undoes !== true) return turn;
+    // What was done is kept now: whoever repeats the request gets here, and not where it is done again. (E1)
+    const { methods: allowed, method: own } = request;
+    return await resume(settings, turn.token, [], caller, {
+      traits,
+      ...(allowed === undefined ? {} : { methods: allowed }),
+      ...(own === undefined ? {} : { method: own }),
+    });
   } catch (error) {
     if (error instanceof TokenRefused) settings.reject(error.reason);
     throw error;

@@ -30,6 +30,8 @@ export interface TurnRequest {
   /** Bytes of the token it was opened from; 0 at the start. */
   readonly tokenBytes: number;
   readonly traits: DialectTraits;
+  /** Whether the token before this turn is used once: the turn then ends before it undoes what it did. */
+  readonly isGuarded?: boolean;
   /** Answers that were accepted before the saga started over in this turn. */
   readonly accepted?: number;
   /** Ends the saga instead of going on with it; what it did is undone within this turn. */

@@ -45,6 +45,7 @@ export async function suspend(
     steps: outcome.steps.map((step) => ({ ...step, stepId: ids.toWire(step.stepId) })),
     expiresAt,
     ...(outcome.retryAfterMs === undefined ? {} : { retryAfterMs: outcome.retryAfterMs }),
+    ...(outcome.undoes === undefined ? {} : { undoes: outcome.undoes }),
     ...(outcome.due === undefined ? {} : { due: outcome.due }),
     ...(outcome.content === undefined ? {} : { content: outcome.content }),
     saga: claims.saga.name,

@@ -13,7 +13,7 @@ const digestLength = 16;
 /** What one turn of a saga may know and do. */
 export function turnRuntime(
   settings: HostSettings,
-  { program, saga, caller, tokenBytes, traits }: TurnRequest,
+  { program, saga, caller, tokenBytes, traits, isGuarded = false }: TurnRequest,
   deadline: number | undefined,
 ): Runtime {
   const { sagaId, state, claims } = saga;
@@ -30,6 +30,7 @@ export function turnRuntime(
     holdsParts: traits.holdsParts ?? false,
     maxWait: traits.maxWait?.(claims.turn + 1) ?? Number.POSITIVE_INFINITY,
     checkpointAfterStep: traits.checkpointAfterStep ?? false,
+    checkpointBeforeUndo: isGuarded,
     defersEffects: traits.defersEffects ?? false,
     route: (question) => routeOf(asking, question),
     accepts: (provenance, question) => isAccepted(asking, provenance, question),

@@ -11,6 +11,8 @@ export interface SuspendedTurn {
   readonly expiresAt: number;
   /** How long to wait before coming again, in milliseconds, when nothing is asked. */
   readonly retryAfterMs?: number;
+  /** What comes next is to undo: the host goes on with it by itself. */
+  readonly undoes?: true;
   /** When something is asked: when the saga goes on without the client (ms since the epoch). Default: never. */
   readonly due?: number;
   /** What the user may read meanwhile. */
