@@ -76,6 +76,14 @@ export function toJson(value: unknown, where: string): Json {
   }
 }
 
+/** The arguments of a call, checked at the door; absent ones are empty. (T9) */
+export function toArguments(sent: unknown): Json {
+  const args = toJson(sent ?? {}, 'arguments');
+  if (typeof args !== 'object' || args === null || Array.isArray(args))
+    throw invalid('arguments: expected an object');
+  return args;
+}
+
 function invalid(message: string): SagaHostError {
   return new SagaHostError('invalid_params', `Invalid params: ${message}`);
 }

@@ -1,5 +1,5 @@
 import { digestArguments, TokenRefused } from '@mcp-saga/seal';
-import { toAnswers, toJson } from './answers.ts';
+import { toAnswers, toArguments } from './answers.ts';
 import type { Caller } from './caller.ts';
 import { SagaHostError } from './errors.ts';
 import { stepIdsOf } from './generation.ts';
@@ -33,7 +33,7 @@ export async function resume(
         : {
             entry: {
               target: entry.target,
-              argsDigest: await digestArguments(toJson(entry.args ?? {}, 'arguments')),
+              argsDigest: await digestArguments(toArguments(entry.args)),
             },
           }),
     });

@@ -1,6 +1,6 @@
 import { engineVersion, InvalidInput, type Json, type Program, type ProgramState } from '@mcp-saga/core';
 import { createSecret, digestArguments, type Claims } from '@mcp-saga/seal';
-import { toJson } from './answers.ts';
+import { toArguments } from './answers.ts';
 import { principalOf, type Caller } from './caller.ts';
 import { SagaHostError } from './errors.ts';
 import type { StartRequest } from './host.ts';
@@ -25,9 +25,7 @@ export async function start(
   const { serves } = request;
   if (program === undefined || (serves !== undefined && serves !== servedAs(program)))
     throw new SagaHostError('unknown_saga', `Unknown ${serves ?? 'saga'}: ${printable(name)}`);
-  const input = toJson(args ?? {}, 'arguments');
-  if (typeof input !== 'object' || input === null || Array.isArray(input))
-    throw new SagaHostError('invalid_params', 'Invalid params: arguments: expected an object');
+  const input = toArguments(args);
   const argsDigest = await digestArguments(input);
   const principal = await principalOf(caller, settings.principal);
   if (!(await settings.authorize(caller, program))) {

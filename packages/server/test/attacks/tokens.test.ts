@@ -1,0 +1,210 @@
+import { createKeyRing, createSealer } from '@mcp-saga/seal';
+import { memoryGuard } from '@mcp-saga/server';
+import { describe, expect, test } from 'vitest';
+import { start } from '../fixtures/clock.ts';
+import { keyOf, newKey, oldKey, type TestHost } from '../fixtures/host.ts';
+import { accepted } from '../fixtures/rounds.ts';
+import { deploys, hostForAll, ways, type Way } from '../fixtures/ways.ts';
+
+const answers = { target: accepted({ target: 'production' }) };
+
+/** What an attacker makes of two good tokens, of one user and one saga each. */
+type Attack = (token: string, other: string) => string;
+
+function withHeader(token: string, change: (header: Record<string, unknown>) => object): string {
+  const [header = '', ...rest] = token.split('.');
+  const parsed = JSON.parse(Buffer.from(header, 'base64url').toString()) as Record<string, unknown>;
+  return [Buffer.from(JSON.stringify(change(parsed))).toString('base64url'), ...rest].join('.');
+}
+
+function part(token: string, index: number): string {
+  return token.split('.')[index] ?? '';
+}
+
+function replaced(token: string, index: number, by: string): string {
+  return token
+    .split('.')
+    .map((text, at) => (at === index ? by : text))
+    .join('.');
+}
+
+const none = Buffer.from('{"alg":"none"}').toString('base64url');
+
+const attacks: { readonly [name: string]: Attack } = {
+  'made up': () => 'eyJhbGciOiJkaXIifQ..AAAA.AAAA.AAAA',
+  'cut short by one character': (token) => token.slice(0, -1),
+  'cut in the middle': (token) => token.slice(0, token.length / 2),
+  'without its tag': (token) => replaced(token, 4, ''),
+  'a million characters long': () => 'A'.repeat(1_000_000),
+  'good, with a megabyte behind it': (token) => token + 'A'.repeat(1_000_000),
+  'with the text of another one': (token, other) => replaced(token, 3, part(other, 3)),
+  'with the tag of another one': (token, other) => replaced(token, 4, part(other, 4)),
+  'under the header of another saga': (token, other) => replaced(token, 0, part(other, 0)),
+  'under the nonce of another one': (token, other) => replaced(token, 2, part(other, 2)),
+  'its own, twice': (token) => `${token}.${token}`,
+  'of alg none': (token) => withHeader(token, (header) => ({ ...header, alg: 'none' })),
+  'of alg none, as an unsigned JWT': (token) => `${none}.${part(token, 3)}.`,
+  'signed with HS256, as a JWS': (token) => `${none}.${part(token, 3)}.${part(token, 4)}`,
+  'of alg RSA-OAEP': (token) => withHeader(token, (header) => ({ ...header, alg: 'RSA-OAEP' })),
+  'of alg PBES2, with a count that takes hours': (token) =>
+    withHeader(token, (header) => ({
+      ...header,
+      alg: 'PBES2-HS512+A256KW',
+      p2c: 2_000_000_000,
+      p2s: 'AAAA',
+    })),
+  'of alg dir, with an encrypted key beside it': (token) => replaced(token, 1, 'AAAA'),
+  'of enc A128GCM': (token) => withHeader(token, (header) => ({ ...header, enc: 'A128GCM' })),
+  'with zip, to be inflated': (token) => withHeader(token, (header) => ({ ...header, zip: 'DEF' })),
+  'with a key of its own in jwk': (token) =>
+    withHeader(token, (header) => ({ ...header, jwk: { kty: 'oct', k: 'A'.repeat(43) } })),
+  'with a jku to fetch keys from': (token) =>
+    withHeader(token, (header) => ({ ...header, jku: 'http://169.254.169.254/latest' })),
+  'under the id of another key of the ring': (token) =>
+    withHeader(token, (header) => ({ ...header, kid: 'new' })),
+  'under a key id that is a path': (token) =>
+    withHeader(token, (header) => ({ ...header, kid: '../../../dev/null' })),
+  'under a key id that is an object': (token) =>
+    withHeader(token, (header) => ({ ...header, kid: { toString: 'old' } })),
+  'under the key id __proto__': (token) => withHeader(token, (header) => ({ ...header, kid: '__proto__' })),
+  'under the key id constructor': (token) =>
+    withHeader(token, (header) => ({ ...header, kid: 'constructor' })),
+  'with its header written in another order': (token) =>
+    withHeader(token, (header) => Object.fromEntries(Object.entries(header).toReversed())),
+  'with its header in JSON that has kid twice': (token) => {
+    const header = Buffer.from(part(token, 0), 'base64url').toString().replace('"kid"', '"kid":"x","kid"');
+    return replaced(token, 0, Buffer.from(header).toString('base64url'));
+  },
+  'with padding': (token) => `${token}==`,
+};
+
+const keys = [oldKey, newKey];
+
+/** A host that counts what it does for a token; every user may do everything. */
+function watched(ran: string[] = []): { readonly server: TestHost; readonly asked: string[] } {
+  const asked: string[] = [];
+  const server = hostForAll([deploys(ran)], {
+    keys,
+    authorize: () => asked.push('authorize') > 0,
+    admit: () => asked.push('admit') > 0,
+  });
+  return { server, asked };
+}
+
+/** A token as it is sealed, with four megabytes of zeros in it that take four kilobytes. */
+async function inflated(token: string, purpose: 'token' | 'task'): Promise<string> {
+  const sealer = createSealer({
+    ring: createKeyRing(keys),
+    audience: 'deployer',
+    clock: () => start,
+    limits: { maxInflatedBytes: 8 * 1024 * 1024 },
+  });
+  const { sid, claims } = await sealer.open(token, { purpose });
+  const zeros = '0'.repeat(4 * 1024 * 1024);
+  return sealer.seal(purpose, sid, claims, [
+    { bytes: '{}', compress: false },
+    { bytes: zeros, compress: true },
+  ]);
+}
+
+describe.each(ways)('a token of $name', (way) => {
+  /** Sends what it made of a token, and gives the answer, byte for byte. */
+  async function answerTo(attack: Attack): Promise<string> {
+    const ran: string[] = [];
+    const { server, asked } = watched(ran);
+    const [token, other] = [await way.begin(server), await way.begin(server)];
+    const changed = attack(token, other);
+    expect(changed).not.toBe(token);
+    const before = ran.length;
+    asked.length = 0;
+    const { last, text, status } = await way.goOn(server, changed, answers);
+    expect(last.error).toStrictEqual(way.refused);
+    expect(status).toBe(200);
+    // Whatever is wrong with it, nobody is asked and nothing runs: the work is the same, too.
+    expect(asked).toEqual([]);
+    expect(ran).toHaveLength(before);
+    expect(server.told.rejections).toHaveLength(1);
+    expect(server.told.errors).toEqual([]);
+    return text;
+  }
+
+  test.each(Object.entries(attacks))('[T4] [T5] gets the one answer when it is %s', async (_, attack) => {
+    expect(await answerTo(attack)).toBe(await answerTo(() => ''));
+  });
+
+  test('[T3] [T5] gets the one answer when it is forged with another key under the same id', async () => {
+    const { server } = watched();
+    const forged = await way.begin(hostForAll([deploys()], { keys: keyOf('old', 0x66) }));
+    const { last } = await way.goOn(server, forged, answers);
+    expect(last.error).toStrictEqual(way.refused);
+    expect(server.told.rejections).toMatchObject([{ reason: 'undecryptable' }]);
+  });
+
+  test('[T10] [T11] gets the one answer when it would inflate beyond the limit', async () => {
+    const { server } = watched();
+    const bomb = await inflated(await way.begin(server), way.name === 'tasks' ? 'task' : 'token');
+    expect(bomb.length).toBeLessThan(20_000);
+    const { last } = await way.goOn(server, bomb, answers);
+    expect(last.error).toStrictEqual(way.refused);
+    expect(server.told.rejections).toHaveLength(1);
+  });
+
+  test.each([
+    ["another user's", 'eve'],
+    ["a user's, sent by nobody", undefined],
+  ])('[T5] [T6] gets the one answer when it is %s', async (_, user) => {
+    const ran: string[] = [];
+    const { server } = watched(ran);
+    const token = await way.begin(server, {}, 'ada');
+    const before = [...ran];
+    const { last, text } = await way.goOn(server, token, answers, { user });
+    expect(last.error).toStrictEqual(way.refused);
+    expect(text).toBe((await way.goOn(server, 'nonsense', answers, { user })).text);
+    expect(ran).toEqual(before);
+    expect((await way.goOn(server, token, answers, { user: 'ada' })).last.error).toSatisfy(isFine);
+  });
+
+  test('[T13] [E7] replayed ten times at once, runs each step once', async () => {
+    const ran: string[] = [];
+    const server = hostForAll([deploys(ran, 'refuse')], { guard: memoryGuard(() => start) });
+    const token = await way.begin(server);
+    const replays = Array.from({ length: 10 }, () => way.goOn(server, token, answers));
+    for (const { last } of await Promise.all(replays)) expect(last.error).toSatisfy(isFine);
+    expect(new Set(ran).size).toBe(ran.length);
+    const { last } = await way.goOn(server, token, { target: accepted({ target: 'elsewhere' }) });
+    // A request that is resumed brings no answers, and a task ignores those to what it no longer asks.
+    if (['resumable requests', 'tasks'].includes(way.name)) expect(last.error).toSatisfy(isFine);
+    else expect(last.error).toStrictEqual(way.refused);
+    expect(ran).not.toContain('deploy elsewhere');
+  });
+});
+
+/** Whether a request was answered, or told by an error what its token needs next, as `requests/resume` does. */
+function isFine(error: unknown): boolean {
+  return error === undefined || (error as { data: { reason?: string } }).data.reason === 'input_required';
+}
+
+/** The ways whose tokens a way takes: what goes on with a call takes those of calls. */
+const takes: { readonly [name: string]: readonly string[] } = {
+  'saga methods': ['saga methods'],
+  'multi round-trip': ['multi round-trip', 'resumable requests'],
+  'resume token': ['resume token'],
+  'resumable requests': ['multi round-trip', 'resume token', 'resumable requests'],
+  tasks: ['tasks'],
+};
+
+const pairs = ways.flatMap((from) =>
+  ways.map((to): [string, string, Way, Way] => [from.name, to.name, from, to]),
+);
+
+test.each(pairs.filter(([from, to]) => !(takes[to] ?? []).includes(from)))(
+  '[T3] [T6] a token of %s does not open in %s',
+  async (_from, _to, from, to) => {
+    const ran: string[] = [];
+    const { server } = watched(ran);
+    const token = await from.begin(server);
+    const before = [...ran];
+    expect((await to.goOn(server, token, answers)).last.error).toStrictEqual(to.refused);
+    expect(ran).toEqual(before);
+  },
+);

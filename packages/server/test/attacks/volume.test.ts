@@ -1,0 +1,78 @@
+import { elicit, saga, step, type Saga } from '@mcp-saga/server';
+import { describe, expect, test } from 'vitest';
+import * as z from 'zod';
+import { accepted } from '../fixtures/rounds.ts';
+import { deep, deploys, hostForAll, ways } from '../fixtures/ways.ts';
+
+/** Counts how often its schemas are asked. */
+function counted(asked: string[]): Saga<never, undefined> {
+  const text = (what: string): z.ZodString =>
+    z.string().refine(() => {
+      asked.push(what);
+      return true;
+    });
+  const input = z.object({ service: text('input').optional() });
+  return saga({ name: 'deploys', version: '1', input, task: 'prefer' }, function* () {
+    yield* step('build', () => undefined);
+    const { target } = yield* elicit('target', {
+      message: 'Where?',
+      schema: z.object({ target: text('answer') }),
+    });
+    yield* elicit('sure', { message: 'Sure?', schema: z.object({}) });
+    return target;
+  }) as never;
+}
+
+describe.each(ways)('in $name', (way) => {
+  test('[T11] a hundred thousand answers are counted before any is looked at', async () => {
+    const asked: string[] = [];
+    const server = hostForAll([counted(asked)]);
+    const token = await way.begin(server);
+    const many = Object.fromEntries(Array.from({ length: 100_000 }, (_, index) => [`s${index}`, {}]));
+    const { last } = await way.goOn(server, token, many);
+    // A request that is resumed has no answers.
+    if (way.name === 'resumable requests') expect(last.error?.message).toMatch(/^Input is required/);
+    else {
+      expect(last.error).toMatchObject({ code: -32_602, data: { reason: 'invalid_params' } });
+      expect(last.error?.message).toMatch(/more than 2000/);
+      expect(last.error?.message.length).toBeLessThan(200);
+    }
+    expect(asked).toEqual([]);
+    expect(server.told.ignored).toEqual([]);
+    expect(server.told.errors).toEqual([]);
+  });
+
+  test('[T11] arguments and answers a hundred thousand levels deep are refused', async () => {
+    const ran: string[] = [];
+    const server = hostForAll([deploys(ran)]);
+    await expect(way.begin(server, { service: deep })).rejects.toThrow('nested deeper than 64 levels');
+    expect(ran).toEqual([]);
+    const token = await way.begin(server);
+    const { last } = await way.goOn(server, token, { target: accepted({ target: deep }) });
+    // A request that is resumed has no answers.
+    if (way.name !== 'resumable requests')
+      expect(last.error?.message).toMatch(/nested deeper than 64 levels$/);
+    expect(last.error?.message.length).toBeLessThan(1000);
+    expect(ran.every((what) => what === 'build')).toBe(true);
+    expect(server.told.errors).toEqual([]);
+  });
+
+  test('[T6] [T11] a schema, which may be slow, is asked once for each value and never without a token that opens', async () => {
+    const asked: string[] = [];
+    const server = hostForAll([counted(asked)]);
+    const args = { service: 'shop' };
+    const token = await way.begin(server, args);
+    expect(asked).toEqual(['input']);
+    const answers = { target: accepted({ target: 'x' }) };
+    const wrong = token.replace(/.{4}$/, 'AAAA');
+    await way.goOn(server, wrong, answers, { args });
+    await way.goOn(server, token, answers, { args: { service: 'other' }, user: 'eve' });
+    expect(asked).toEqual(['input']);
+    await way.goOn(server, token, answers, { args });
+    if (way.name !== 'resumable requests') expect(asked).toEqual(['input', 'answer']);
+    // An answer to what nothing asks meets no schema.
+    await way.goOn(server, token, { nobody: accepted({ target: 'x' }) }, { args });
+    expect(asked.filter((what) => what === 'input')).toHaveLength(1);
+    expect(asked.length).toBeLessThan(3);
+  });
+});

@@ -1,0 +1,182 @@
+import { describe, expect, test } from 'vitest';
+import { start, testClock, type TestClock } from './fixtures/clock.ts';
+import { keyOf, newKey, oldKey, type TestHost } from './fixtures/host.ts';
+import { accepted } from './fixtures/rounds.ts';
+import { deploys, hostForAll, ways, type Way } from './fixtures/ways.ts';
+
+const answers = { target: accepted({ target: 'production' }) };
+const skew = 30_000;
+
+function fleet(
+  ran: string[],
+  clock: TestClock,
+  first: string,
+  second: string,
+): readonly [TestHost, TestHost] {
+  return [
+    hostForAll([deploys(ran)], { keys: first, clock }),
+    hostForAll([deploys(ran)], { keys: second, clock }),
+  ];
+}
+
+function kidOf(token: string): unknown {
+  const [header = ''] = token.split('.');
+  return (JSON.parse(Buffer.from(header, 'base64url').toString()) as { readonly kid: unknown }).kid;
+}
+
+/** Those of the ways whose token holds the whole saga: a task without its store is nothing. */
+const carrying = ways.filter(({ name }) => !['tasks', 'resumable requests'].includes(name));
+
+/** Goes on, and says how: `done`, `refused`, or what came instead. */
+async function outcome(way: Way, host: TestHost, token: string): Promise<string> {
+  const { last, text } = await way.goOn(host, token, answers);
+  if (last.result !== undefined && text.includes('Deployed to production')) return 'done';
+  expect(last.error).toStrictEqual(way.refused);
+  return 'refused';
+}
+
+const phases = [
+  [oldKey, oldKey],
+  // Each state is rolled out host by host, with the one before it still running.
+  [`${oldKey},${newKey}`, oldKey],
+  [`${oldKey},${newKey}`, `${oldKey},${newKey}`],
+  [`${newKey},${oldKey}`, `${oldKey},${newKey}`],
+  [`${newKey},${oldKey}`, `${newKey},${oldKey}`],
+  [newKey, `${newKey},${oldKey}`],
+  [newKey, newKey],
+] as const;
+
+describe.each(carrying)('a rotation of keys under sagas that go on by $name', (way) => {
+  test('[T7] loses none of those in flight, whichever host took or takes them', async () => {
+    const clock = testClock();
+    const ran: string[] = [];
+    let inFlight: readonly string[] = [];
+    let done = 0;
+    for (const [first, second] of phases) {
+      const hosts = fleet(ran, clock, first, second);
+      for (const [index, token] of inFlight.entries()) {
+        // Each goes on at another host than it would have by turns.
+        // oxlint-disable-next-line no-await-in-loop -- phase after phase
+        expect(await outcome(way, hosts[index % 2 === 0 ? 1 : 0], token)).toBe('done');
+        done += 1;
+      }
+      // oxlint-disable-next-line no-await-in-loop -- phase after phase
+      inFlight = [await way.begin(hosts[0]), await way.begin(hosts[1])];
+      // Sealed on one host, opened on the other, within the phase.
+      for (const [index, token] of inFlight.entries()) {
+        // oxlint-disable-next-line no-await-in-loop -- phase after phase
+        expect(await outcome(way, hosts[index === 0 ? 1 : 0], token)).toBe('done');
+      }
+      expect(hosts.flatMap(({ told }) => told.rejections)).toEqual([]);
+      clock.now += 60_000;
+    }
+    expect(done).toBe((phases.length - 1) * 2);
+  });
+
+  test('[T7] seals with the key that stands first, in the first turn and in each after it', async () => {
+    for (const [keys, kid] of [
+      [`${oldKey},${newKey}`, 'old'],
+      [`${newKey},${oldKey}`, 'new'],
+    ] as const) {
+      const host = hostForAll([deploys()], { keys });
+      // oxlint-disable-next-line no-await-in-loop -- one order after the other
+      expect(kidOf(await way.begin(host))).toBe(kid);
+    }
+    const old = await way.begin(hostForAll([deploys()], { keys: oldKey }));
+    const { text } = await way.goOn(hostForAll([deploys()], { keys: `${newKey},${oldKey}` }), old, {});
+    const [next = ''] = /eyJ[\w-]+\.\.[\w-]+\.[\w-]+\.[\w-]+/.exec(text) ?? [];
+    expect(kidOf(next)).toBe('new');
+  });
+
+  test.each([
+    ['a phase that was left out', oldKey, newKey, 'unknown-key'],
+    ['a retired key, which seals no more', `${oldKey},${newKey}`, newKey, 'unknown-key'],
+    ['a host that was not given the new key yet', `${newKey},${oldKey}`, oldKey, 'unknown-key'],
+    ['a wrong key under the same id', oldKey, keyOf('old', 0x33), 'undecryptable'],
+    ['the right key under another id', oldKey, keyOf('older', 0x11), 'unknown-key'],
+  ])('[T3] [T5] [T7] refuses %s, and tells the hook why', async (_, before, after, reason) => {
+    const ran: string[] = [];
+    const [one, other] = fleet(ran, testClock(), before, after);
+    const token = await way.begin(one);
+    expect(await outcome(way, other, token)).toBe('refused');
+    expect(other.told.rejections).toEqual([{ reason, suppressed: 0 }]);
+    expect(ran).toEqual(['build']);
+    // The token is none the worse for it: the key is put back, and the saga goes on.
+    const back = hostForAll([deploys(ran)], { keys: before });
+    expect(await outcome(way, back, token)).toBe('done');
+  });
+
+  test('[T3] does not open at another service that has the same key', async () => {
+    const clock = testClock();
+    const shop = hostForAll([deploys()], { audience: 'shop', clock });
+    const bank = hostForAll([deploys()], { audience: 'bank', clock });
+    const token = await way.begin(shop);
+    expect(await outcome(way, bank, token)).toBe('refused');
+    expect(bank.told.rejections).toEqual([{ reason: 'undecryptable', suppressed: 0 }]);
+    expect(await outcome(way, shop, token)).toBe('done');
+    await expect(bank.host.inspect(token)).rejects.toThrow('Invalid or expired');
+  });
+
+  test.each([
+    ['29 s behind the host that sealed', -29_000, 'done'],
+    ['31 s behind the host that sealed', -31_000, 'refused'],
+    ['29 s past the end of the token', 3_600_000 + 29_000, 'done'],
+    ['31 s past the end of the token', 3_600_000 + 31_000, 'refused'],
+  ])('[T6] by a clock %s is told apart', async (_, offset, expected) => {
+    const token = await way.begin(hostForAll([deploys()], { clock: testClock() }));
+    const other = hostForAll([deploys()], { clock: testClock(start + offset) });
+    expect(await outcome(way, other, token)).toBe(expected);
+  });
+
+  test('[T6] at 30 s of skew exactly, comes early enough and too late', async () => {
+    const token = await way.begin(hostForAll([deploys()], { clock: testClock() }));
+    const at = (now: number): Promise<string> =>
+      outcome(way, hostForAll([deploys()], { clock: testClock(now) }), token);
+    expect(await at(start - skew)).toBe('done');
+    expect(await at(start + 3_600_000 + skew)).toBe('refused');
+  });
+
+  test('[T7] takes the same keys as JWKs, as a list and as a text', async () => {
+    const jwk = (kid: string, byte: number): object => ({
+      kty: 'oct',
+      kid,
+      k: Buffer.alloc(32, byte).toString('base64url'),
+      alg: 'A256GCM',
+      use: 'enc',
+    });
+    const forms = [
+      `${oldKey},${newKey}`,
+      [oldKey, newKey],
+      [jwk('old', 0x11), jwk('new', 0x22)],
+      JSON.stringify({ keys: [jwk('old', 0x11), jwk('new', 0x22)] }),
+      [
+        { kid: 'old', key: new Uint8Array(32).fill(0x11) },
+        { kid: 'new', key: new Uint8Array(32).fill(0x22) },
+      ],
+    ];
+    const hosts = forms.map((keys) => hostForAll([deploys()], { keys: keys as string }));
+    for (const from of hosts) {
+      // oxlint-disable-next-line no-await-in-loop -- form after form
+      const token = await way.begin(from);
+      // oxlint-disable-next-line no-await-in-loop -- form after form
+      const outcomes = await Promise.all(hosts.map((to) => outcome(way, to, token)));
+      expect(outcomes).toEqual(forms.map(() => 'done'));
+    }
+  });
+});
+
+describe('a task under a rotation of keys', () => {
+  test('[T7] goes on by the id it was given with the old key, and its record is opened by it', async () => {
+    const way = ways.find(({ name }) => name === 'tasks')!;
+    const clock = testClock();
+    const ran: string[] = [];
+    const { host, told } = hostForAll([deploys(ran)], { keys: oldKey, clock });
+    const { store } = host.settings.tasks!;
+    const at = (keys: string): TestHost =>
+      hostForAll([deploys(ran)], { keys, clock, tasks: { store: store!, bearer: 'accept' } });
+    const taskId = await way.begin({ host, told, clock });
+    expect((await way.goOn(at(newKey), taskId, answers)).last.error).toStrictEqual(way.refused);
+    expect((await way.goOn(at(`${newKey},${oldKey}`), taskId, answers)).last.error).toBeUndefined();
+    expect(ran).toEqual(['build', 'deploy production']);
+  });
+});
