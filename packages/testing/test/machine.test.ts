@@ -5,6 +5,7 @@ import {
   forkEverywhere,
   recordSagas,
   refuseEverywhere,
+  replayRecording,
   testSaga,
 } from '@mcp-saga/testing';
 import '@mcp-saga/testing/vitest';
@@ -91,6 +92,16 @@ describe('a machine under test', () => {
     expect(() => run.recording).toThrow(/'pay' is a saga of a machine/);
     const options = { onRecording: () => undefined, redact: () => null };
     expect(() => recordSagas([pay], options)).toThrow(/'pay' is a saga of a machine/);
+    const recording = {
+      recording: 1,
+      saga: 'pay',
+      version: '1',
+      engine: 1,
+      input: {},
+      happened: [],
+      end: {},
+    };
+    await expect(replayRecording(recording, [pay])).rejects.toThrow(/'pay' is a saga of a machine/);
   });
 
   it('[R1] [E1] is explored like a generator', async () => {
