@@ -277,9 +277,9 @@ export interface Program {
   /** What a state says happened so far. */
   timeline(state: ProgramState): readonly TimelineEntry[];
   /** The same with its values, answers and results included: for recordings, never for logs. */
-  history?(state: ProgramState): SagaHistory;
+  readonly history?: (state: ProgramState) => SagaHistory;
   /** The state of a saga with that history: what replay finds in it is what it was given. */
-  restore?(history: SagaHistory): ProgramState;
+  readonly restore?: (history: SagaHistory) => ProgramState;
 }
 
 /** Ends a saga from outside and undoes what it did: it was cancelled, or cannot be kept. */

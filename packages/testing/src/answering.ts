@@ -59,7 +59,8 @@ function answeredIds(rules: readonly Rule[]): readonly string[] {
   return [...new Set(ids)];
 }
 
-type AnsweringRule = Extract<Rule, { readonly kind: ReturnType<typeof kindsFor>[number] }>;
+/** A line of a script that says what a client sends for a question. */
+export type AnsweringRule = Extract<Rule, { readonly kind: ReturnType<typeof kindsFor>[number] }>;
 
 function kindsFor({
   type,

@@ -1,4 +1,5 @@
 import type { Outcome, Program, ProgramState, SagaHistory } from '@mcp-saga/server';
+import { SagaTestError } from './errors.ts';
 import { toRecording, type Recording, type Redact } from './recording.ts';
 
 /** How sagas are recorded. */
@@ -21,17 +22,29 @@ export interface RecordSagasOptions {
  * Sagas that are recorded where they run, so that one of production becomes a test:
  * `createSagaHost({ sagas: recordSagas([order], { onRecording, redact }) })`. The host keeps nothing meanwhile: all that
  * has happened stands in the journal that the last request brings. Sagas of generators only, and those that end by themselves.
+ *
+ * @throws SagaTestError `script` for a saga of a machine, which keeps no such journal
  */
 export function recordSagas(sagas: readonly Program[], options: RecordSagasOptions): readonly Program[] {
   const { onRecording, redact, onError = () => undefined } = options;
-  return sagas.map((program) =>
-    recordedProgram(program, redact, async (recording, sagaId) => {
+  return sagas.map((program) => {
+    if (program.history === undefined) throw keepsNoHistory(program);
+    return recordedProgram(program, redact, async (recording, sagaId) => {
       try {
         await onRecording(recording(), { sagaId });
       } catch (error) {
         onError(error);
       }
-    }),
+    });
+  });
+}
+
+/** What is wrong with a program that remembers where it is, and not how it came there. */
+export function keepsNoHistory({ name }: Program): SagaTestError {
+  return new SagaTestError(
+    'script',
+    `'${name}' is a saga of a machine: its token holds where the machine is, and not what it was answered on the way, so ` +
+      'that there is nothing to record or replay. Sagas of generators are recorded; a machine is tested by a script.',
   );
 }
 

@@ -1,17 +1,13 @@
 import type { Program } from '@mcp-saga/server';
 import { SagaTestError } from './errors.ts';
+import { keepsNoHistory } from './record-sagas.ts';
 import type { RecordedEntry, Recording } from './recording.ts';
 import type { Stage } from './stage.ts';
 import type { Trace, TraceEntry } from './trace.ts';
 
 /** The recording of a run, with what only a run knows: the turns, and what was asked. */
 export function recordingOf(program: Program, stage: Stage): Recording {
-  if (program.history === undefined) {
-    throw new SagaTestError(
-      'script',
-      `'${program.name}' is no saga of a generator: it keeps no journal that could be recorded.`,
-    );
-  }
+  if (program.history === undefined) throw keepsNoHistory(program);
   const generations = [...stage.recordings].toSorted(([one], [other]) => one - other);
   const recording = generations.reduceRight<Recording | undefined>(
     (next, [generation, each]) => ({

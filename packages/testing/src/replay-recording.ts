@@ -8,6 +8,7 @@ import {
 } from '@mcp-saga/server';
 import { SagaTestError } from './errors.ts';
 import { messageOf } from './question-text.ts';
+import { keepsNoHistory } from './record-sagas.ts';
 import { assertRecording, endOf, historyIn, type RecordedEnd, type Recording } from './recording.ts';
 import { isSameValue } from './same-value.ts';
 import { show } from './show.ts';
@@ -68,11 +69,7 @@ interface Advanced {
 }
 
 async function advanced(program: Program, recording: Recording, count: number): Promise<Advanced> {
-  if (program.restore === undefined)
-    throw new SagaTestError(
-      'script',
-      `'${program.name}' is no saga of a generator: it cannot be replayed so.`,
-    );
+  if (program.restore === undefined) throw keepsNoHistory(program);
   const { input, entries } = historyIn(recording);
   const state = program.restore({ input, entries: entries.slice(0, count) });
   const does: string[] = [];

@@ -53,12 +53,16 @@ export function ruleSource(rule: Rule): string {
 
 /** A whole script, ready to paste. */
 export function scriptSource(saga: string, input: unknown, rules: readonly Rule[]): string {
+  return `await ${scriptExpression(saga, input, rules)}\n  .run();`;
+}
+
+/** A script that is not run: for what takes one. */
+export function scriptExpression(saga: string, input: unknown, rules: readonly Rule[]): string {
   const variable = /^[A-Za-z_$][\w$]*$/.test(saga) ? saga : 'saga';
   const options = input === undefined ? '' : `, { input: ${toSource(input)} }`;
   return [
-    `await testSaga(${variable}${options})`,
+    `testSaga(${variable}${options})`,
     ...rules.filter(isHeard).map((rule) => `  ${ruleSource(rule)}`),
-    '  .run();',
   ].join('\n');
 }
 

@@ -71,6 +71,8 @@ export class Stage {
   mayMismatch = false;
   /** Answers what the script does not; for those who explore. */
   improvise: Improvise | undefined;
+  /** What was answered so, as the lines of a script that would have said it. */
+  readonly improvised: Rule[] = [];
   /** What is to happen to a step, said when its code is first to be run; for those who explore. */
   foresee: ((id: string) => readonly Rule[]) | undefined;
   /** How often a rule has held. */

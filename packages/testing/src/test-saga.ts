@@ -4,7 +4,7 @@ import { play } from './play.ts';
 import type { Rule } from './rules.ts';
 import { SagaRun } from './saga-run.ts';
 import { Serving } from './serving.ts';
-import { scriptSource } from './source.ts';
+import { scriptExpression, scriptSource } from './source.ts';
 import { Stage } from './stage.ts';
 import type { OptionsParameter, ResultOf, TestSagaOptions } from './test-options.ts';
 
@@ -113,6 +113,15 @@ export class TestSaga<P extends Program = Program, Steps extends object = AnySte
     return new TestSaga<P, Steps>(this.saga, this.options, [...this.rules, ...rules]);
   }
 
+  /** The script with some lines left out; for those who look for a smaller one. */
+  without(at: number, count: number): TestSaga<P, Steps> {
+    return new TestSaga<P, Steps>(
+      this.saga,
+      this.options,
+      this.rules.filter((_, index) => index < at || index >= at + count),
+    );
+  }
+
   /**
    * Runs the saga to its end: a real host for every turn, that opens the token of the one before, replays, goes on and
    * seals. Time passes by itself.
@@ -131,6 +140,11 @@ export class TestSaga<P extends Program = Program, Steps extends object = AnySte
     stage.tell({ type: 'started', saga: this.saga.name, input });
     const serving = new Serving(this.saga, stage);
     return new SagaRun(this.saga, stage, serving, await play(this.saga, stage, serving));
+  }
+
+  /** The script as source code, not run: for what takes a script. */
+  get source(): string {
+    return scriptExpression(this.saga.name, this.options.input, this.rules);
   }
 
   /** The script as source code, ready to paste. */

@@ -3,7 +3,9 @@ import {
   crashEverywhere,
   failEverywhere,
   forkEverywhere,
+  recordSagas,
   refuseEverywhere,
+  replayRecording,
   testSaga,
 } from '@mcp-saga/testing';
 import '@mcp-saga/testing/vitest';
@@ -25,8 +27,8 @@ const machine = setup({
         return { id: 'ch_1' };
       },
       {
-        compensate: () => charged.clear(),
-        compensateUnknown: () => charged.clear(),
+        compensate: ({ stepKey }) => void charged.delete(stepKey),
+        compensateUnknown: ({ stepKey }) => void charged.delete(stepKey),
       },
     ),
     ask: elicitation({ message: 'Sure?', schema: Sure }),
@@ -83,6 +85,23 @@ describe('a machine under test', () => {
 
   it('takes what a script says in place of an effect', async () => {
     expect((await paid.on.step('charge', { id: 'ch_9' }).run()).result).toBe('Paid by ch_9');
+  });
+
+  it('is neither recorded nor replayed, and says why', async () => {
+    const run = await paid.run();
+    expect(() => run.recording).toThrow(/'pay' is a saga of a machine/);
+    const options = { onRecording: () => undefined, redact: () => null };
+    expect(() => recordSagas([pay], options)).toThrow(/'pay' is a saga of a machine/);
+    const recording = {
+      recording: 1,
+      saga: 'pay',
+      version: '1',
+      engine: 1,
+      input: {},
+      happened: [],
+      end: {},
+    };
+    await expect(replayRecording(recording, [pay])).rejects.toThrow(/'pay' is a saga of a machine/);
   });
 
   it('[R1] [E1] is explored like a generator', async () => {

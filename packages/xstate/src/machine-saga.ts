@@ -71,8 +71,14 @@ export function machineSaga<
   I extends Schema | undefined = undefined,
   O extends Schema | undefined = undefined,
 >(options: MachineSagaOptions<I, O>, machine: M & MachineProblem<M, I, O>): MachineSaga<I, O> {
-  // Another body, the same options: what cannot be meant is refused in the same words.
-  const { body: _, ...base } = saga(options as SagaOptions<I, O>, neverRun as never);
+  // Another body, the same options: what cannot be meant is refused in the same words. The journal is another one: it holds
+  // what effects did, and no answers that a replay could be given.
+  const {
+    body: _,
+    history: __,
+    restore: ___,
+    ...base
+  } = saga(options as SagaOptions<I, O>, neverRun as never);
   const { name } = base;
   if ((machine as Partial<AnyStateMachine> | undefined)?.root === undefined) {
     throw new TypeError(`Saga '${name}' needs a machine: setup({ … }).createMachine({ … }).`);

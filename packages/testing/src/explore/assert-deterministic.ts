@@ -3,15 +3,24 @@ import { showAll, showError } from '../show.ts';
 import type { Stage, Tape } from '../stage.ts';
 import type { Script, TestSaga } from '../test-saga.ts';
 import type { TraceEntry } from '../trace.ts';
-import { explored, scriptOf, type Explored, type ExploreReport } from './exploration.ts';
+import {
+  explored,
+  indented,
+  scriptOf,
+  unimprovised,
+  type Explored,
+  type ExploreReport,
+} from './exploration.ts';
 import { perturbations, standStill, type Perturbation } from './perturbation.ts';
+import { shrunk } from './shrink.ts';
 
 /**
  * Runs a script once, and then on machines with another clock, other randomness, another time zone and another language,
  * with everything the first run got from outside: what its steps returned, what it was answered, what `now()` said. The
  * saga must ask and do the very same.
  *
- * @throws SagaTestError `not_deterministic`: the first step that differs, side by side, and what makes it differ
+ * @throws SagaTestError `not_deterministic`: the first step that differs, side by side, what makes it differ, and the
+ *   smallest script that shows it
  */
 export async function assertDeterministic(script: Script): Promise<ExploreReport> {
   const test = scriptOf(script);
@@ -22,7 +31,18 @@ export async function assertDeterministic(script: Script): Promise<ExploreReport
     for (const perturbation of perturbations) {
       still.again();
       // oxlint-disable-next-line no-await-in-loop -- the machine is another one, one time after the other
-      await onAnotherMachine(test, baseline, perturbation);
+      const difference = await onAnotherMachine(test, baseline, perturbation);
+      if (difference === undefined) continue;
+      const again = async (smaller: TestSaga): Promise<Difference | undefined> => {
+        still.again();
+        const here = await explored(smaller, unimprovised);
+        still.again();
+        const found = await onAnotherMachine(smaller, here, perturbation);
+        return found?.id === difference.id ? found : undefined;
+      };
+      const complete = test.with(...baseline.stage.improvised);
+      // oxlint-disable-next-line no-await-in-loop -- the last time round
+      throw different(perturbation, await shrunk({ script: complete, found: difference }, again));
     }
   } finally {
     still.end();
@@ -30,11 +50,18 @@ export async function assertDeterministic(script: Script): Promise<ExploreReport
   return { cases: perturbations.length };
 }
 
+/** The first step that differs. */
+interface Difference {
+  readonly id: string | undefined;
+  readonly what: string;
+  readonly cause: unknown;
+}
+
 async function onAnotherMachine(
   test: TestSaga,
   { run, stage }: Explored,
   perturbation: Perturbation,
-): Promise<void> {
+): Promise<Difference | undefined> {
   const stages: Stage[] = [];
   let thrown: unknown;
   const restore = perturbation.apply();
@@ -52,31 +79,26 @@ async function onAnotherMachine(
   const [one, two] = [tellingOf(run.trace), tellingOf(there)];
   const index = one.findIndex((entry, at) => entry.line !== two[at]?.line);
   const at = index === -1 && two.length > one.length ? one.length : index;
-  if (at === -1) {
-    if (thrown === undefined) return;
-    throw different(test, perturbation, showError(thrown), thrown);
-  }
+  if (at === -1)
+    return thrown === undefined ? undefined : { id: undefined, what: showError(thrown), cause: thrown };
   const [here, elsewhere] = [one[at], two[at]];
   const id = here?.id ?? elsewhere?.id;
-  throw different(
-    test,
-    perturbation,
+  const what =
     `${id === undefined ? 'how it ends' : `'${id}'`} is the first that differs:\n\n` +
-      `    here:  ${here?.line ?? 'nothing more'}\n    there: ${elsewhere?.line ?? 'nothing more'}`,
-    thrown,
-  );
+    `    here:  ${here?.line ?? 'nothing more'}\n    there: ${elsewhere?.line ?? 'nothing more'}`;
+  return { id, what, cause: thrown };
 }
 
 function different(
-  test: TestSaga,
   { what, advice }: Perturbation,
-  difference: string,
-  cause: unknown,
+  { script, found }: { readonly script: TestSaga; readonly found: Difference },
 ): SagaTestError {
   return new SagaTestError(
     'not_deterministic',
-    `With ${what}, the saga '${test.saga.name}' does something else with the same answers and results. ${difference}\n\n${advice}`,
-    cause === undefined ? undefined : { cause },
+    `With ${what}, the saga '${script.saga.name}' does something else with the same answers and results. ${found.what}\n\n` +
+      `${advice}\n\nThe smallest case, to paste into a test:\n\n` +
+      indented(`await assertDeterministic(\n${script.source.replaceAll(/^/gm, '  ')},\n);`),
+    found.cause === undefined ? undefined : { cause: found.cause },
   );
 }
 

@@ -9,10 +9,12 @@ import {
   isHarmless,
   judged,
   scriptOf,
+  undisturbed,
   type Case,
   type Explored,
   type ExploreOptions,
   type ExploreReport,
+  type Find,
   type Finding,
 } from './exploration.ts';
 
@@ -39,16 +41,20 @@ export async function crashEverywhere(script: Script, options: CrashOptions = {}
   const baseline = await explored(test);
   await options.check?.(baseline.run);
   const cases = casesOf(test, baseline);
-  const judge = (crashed: Explored): string | undefined => differenceOf(baseline, crashed, options);
-  const sweep = await judged(sweepOf(test, baseline), options, judge);
-  if (sweep === undefined) return { cases: cases.length };
+  const find: Find = async (each, prepare) => {
+    const before = each.script === test ? baseline : await explored(undisturbed(each));
+    return await judged(each, options, (crashed) => differenceOf(before, crashed, options), prepare);
+  };
+  const sweep = sweepOf(test, baseline);
+  const swept = await judged(sweep, options, (crashed) => differenceOf(baseline, crashed, options));
+  if (swept === undefined) return { cases: cases.length };
   const findings: Finding[] = [];
   for (const each of cases) {
     // oxlint-disable-next-line no-await-in-loop -- one case after the other: they may share fakes
-    const finding = await judged(each, options, judge);
+    const finding = await find(each);
     if (finding !== undefined) findings.push(finding);
   }
-  assertNothingFound(findings.length === 0 ? [sweep] : findings, cases.length);
+  await assertNothingFound(findings.length === 0 ? [swept] : findings, cases.length, find);
   return { cases: cases.length };
 }
 
@@ -60,7 +66,8 @@ function casesOf(test: TestSaga, { run, stage }: Explored): readonly Case[] {
         const nth = runs === 1 ? '' : `, run ${n}`;
         cases.push({
           when: `When the process dies ${when} ${nameOf(id)}${nth}`,
-          test: test.with({ kind: 'crash', id, when, run: n }),
+          script: test,
+          fault: [{ kind: 'crash', id, when, run: n }],
         });
       }
     }
@@ -68,7 +75,8 @@ function casesOf(test: TestSaga, { run, stage }: Explored): readonly Case[] {
   for (let turn = 1; turn <= run.points.length + 1; turn += 1) {
     cases.push({
       when: `When the response of turn ${turn} is lost`,
-      test: test.with({ kind: 'loseResponse', turn }),
+      script: test,
+      fault: [{ kind: 'loseResponse', turn }],
     });
   }
   return cases;
@@ -88,7 +96,12 @@ function sweepOf(test: TestSaga, { run, stage }: Explored): Case {
     }
   }
   for (let turn = 1; turn <= run.points.length + 1; turn += 1) rules.push({ kind: 'loseResponse', turn });
-  return { when: 'When the process dies at every place, one after the other', test: test.with(...rules) };
+  return {
+    when: 'When the process dies at one place after the other',
+    script: test.with(...rules),
+    fault: rules,
+    sweeps: true,
+  };
 }
 
 function differenceOf(baseline: Explored, crashed: Explored, options: CrashOptions): string | undefined {

@@ -1,8 +1,10 @@
 import { SagaTestError } from '../errors.ts';
-import { improvise } from '../improvise.ts';
+import { improviseOn } from '../improvise.ts';
+import type { Rule } from '../rules.ts';
 import type { SagaRun } from '../saga-run.ts';
 import { Stage } from '../stage.ts';
 import { TestSaga, type Script } from '../test-saga.ts';
+import { isSameMessage, shrunk } from './shrink.ts';
 
 /** What those who explore may be told. */
 export interface ExploreOptions<Run = SagaRun> {
@@ -21,14 +23,26 @@ export interface ExploreReport {
   readonly cases: number;
 }
 
-/** A case: a script with one thing that goes wrong in it. */
+/** A case: a script, and what goes wrong in it. */
 export interface Case {
   /** What goes wrong, as a sentence begins: `When the process dies after 'charge'`. */
   readonly when: string;
-  readonly test: TestSaga;
+  /** The script in which it goes wrong: the lines of it that the failure does not need are left out where it is told. */
+  readonly script: TestSaga;
+  readonly fault: readonly Rule[];
+  /** The lines of the fault stand in the script: each of them may be left out as well. */
+  readonly sweeps?: true;
   /** Of two cases that find something, the one of the lower rank is told first. Default 0. */
   readonly rank?: number;
+  /** The case as source code. Default: the script, run. */
+  readonly paste?: (test: TestSaga) => string;
 }
+
+/** Runs a case, and says what is wrong with it. */
+export type Find<C extends Case = Case> = (
+  each: C,
+  prepare?: (stage: Stage) => void,
+) => Promise<Finding<C> | undefined>;
 
 /** What a run of a case came to. */
 export interface Explored {
@@ -37,9 +51,11 @@ export interface Explored {
 }
 
 /** What is wrong with a case. */
-export interface Finding {
-  readonly case: Case;
+export interface Finding<C extends Case = Case> {
+  readonly case: C;
   readonly what: string;
+  /** Lines that the script lacks: what was answered to questions that it does not foresee. */
+  readonly improvised: readonly Rule[];
   readonly story: string | undefined;
   readonly cause?: unknown;
 }
@@ -52,31 +68,52 @@ export function scriptOf({ saga, options, rules }: Script): TestSaga {
 /** Runs a script, with what it does not foresee answered in the simplest way. */
 export async function explored(test: TestSaga, prepare?: (stage: Stage) => void): Promise<Explored> {
   const stage = new Stage(test.options, test.rules);
-  stage.improvise = improvise;
+  improviseOn(stage);
   prepare?.(stage);
   return { run: await test.runOn(stage), stage };
 }
 
+/** The script of a case, with what goes wrong. */
+export function disturbed({ script, fault, sweeps }: Case): TestSaga {
+  return sweeps === true ? script : script.with(...fault);
+}
+
+/** The script of a case, with nothing that goes wrong. */
+export function undisturbed({ script, fault, sweeps }: Case): TestSaga {
+  if (sweeps !== true) return script;
+  return new TestSaga(
+    script.saga,
+    script.options,
+    script.rules.filter((rule) => !fault.includes(rule)),
+  );
+}
+
 /** Runs a case, and says what is wrong with it. */
-export async function judged(
-  each: Case,
+export async function judged<C extends Case>(
+  each: C,
   options: ExploreOptions,
   judge: (explored: Explored) => string | undefined,
   prepare?: (stage: Stage) => void,
-): Promise<Finding | undefined> {
+): Promise<Finding<C> | undefined> {
   let seen: Stage | undefined;
+  const found = (what: string, cause?: unknown): Finding<C> => ({
+    case: each,
+    what,
+    improvised: seen?.improvised ?? [],
+    story: seen === undefined ? undefined : String(seen.trace),
+    cause,
+  });
   try {
-    const { run, stage } = await explored(each.test, (stage_) => {
+    const { run, stage } = await explored(disturbed(each), (stage_) => {
       seen = stage_;
       prepare?.(stage_);
     });
     const what = judge({ run, stage });
-    if (what !== undefined) return { case: each, what, story: String(run.trace) };
+    if (what !== undefined) return found(what);
     await options.check?.(run);
     return undefined;
   } catch (error) {
-    const what = error instanceof Error ? error.message : String(error);
-    return { case: each, what, story: seen === undefined ? undefined : String(seen.trace), cause: error };
+    return found(error instanceof Error ? error.message : String(error), error);
   }
 }
 
@@ -85,18 +122,24 @@ export async function judged(
  *
  * @throws SagaTestError `violated`
  */
-export function assertNothingFound(findings: readonly Finding[], cases: number): void {
-  const [smallest] = findings.toSorted(
+export async function assertNothingFound<C extends Case>(
+  findings: readonly Finding<C>[],
+  cases: number,
+  find: Find<C>,
+): Promise<void> {
+  const [first] = findings.toSorted(
     (one, other) => rankOf(one) - rankOf(other) || sizeOf(one) - sizeOf(other),
   );
-  if (smallest === undefined) return;
-  const others = findings.filter((finding) => finding !== smallest);
+  if (first === undefined) return;
+  const smallest = await smallestOf(first, find);
+  const { paste = String } = smallest.case;
+  const others = findings.filter((finding) => finding !== first);
   const lines = [
     `${smallest.case.when}: ${smallest.what}`,
     '',
     'The smallest case, to paste into a test:',
     '',
-    indented(String(smallest.case.test)),
+    indented(paste(disturbed(smallest.case))),
   ];
   if (smallest.story !== undefined) lines.push('', 'What happened:', '', indented(smallest.story));
   if (others.length > 0) {
@@ -105,6 +148,25 @@ export function assertNothingFound(findings: readonly Finding[], cases: number):
     if (others.length > 10) lines.push('    …');
   }
   throw new SagaTestError('violated', lines.join('\n'), { cause: smallest.cause });
+}
+
+/** What was found, with what the script lacked and without what it does not need. */
+async function smallestOf<C extends Case>(finding: Finding<C>, find: Find<C>): Promise<Finding<C>> {
+  const again = async (script: TestSaga): Promise<Finding<C> | undefined> => {
+    const found = await find({ ...finding.case, script }, unimprovised);
+    return found !== undefined && isSameMessage(found.what, finding.what) ? found : undefined;
+  };
+  const { improvised } = finding;
+  const script = finding.case.script.with(...improvised);
+  const found = improvised.length === 0 ? finding : await again(script).catch(() => undefined);
+  // What comes only now and then is told as it came.
+  if (found === undefined) return finding;
+  return (await shrunk({ script, found }, again)).found;
+}
+
+/** A script to be pasted has nobody who answers for it. */
+export function unimprovised(stage: Stage): void {
+  stage.improvise = undefined;
 }
 
 /** Whether a step was declared harmless. */
@@ -120,6 +182,7 @@ function sizeOf({ story }: Finding): number {
   return story?.length ?? 0;
 }
 
-function indented(text: string): string {
+/** Text as it stands in a message. */
+export function indented(text: string): string {
   return text.replaceAll(/^/gm, '    ');
 }

@@ -1,14 +1,17 @@
 import type { Rule } from '../rules.ts';
 import type { Script, TestSaga } from '../test-saga.ts';
+import { carelessly, nameOf } from './crash-everywhere.ts';
 import {
   assertNothingFound,
   explored,
+  isHarmless,
   judged,
   scriptOf,
   type Case,
   type Explored,
   type ExploreOptions,
   type ExploreReport,
+  type Find,
   type Finding,
 } from './exploration.ts';
 import { forgotten } from './nothing-forgotten.ts';
@@ -16,26 +19,43 @@ import { programmingError } from './programming-error.ts';
 
 /**
  * Lets each step fail, time out, and lose its response after it had its effect. Where the saga fails then, every effect
- * must be undone or be named as residue, last first.
+ * must be undone or be named as residue, last first. On top of that each undo, in the simplest such case that calls it,
+ * loses its response once, and is done again: by the same key; and fails each time: it must be named, and everything else
+ * be undone. `check` is not told of a run that leaves residue by that: what is to hold then is another matter.
  *
  * @throws SagaTestError `violated`: the smallest case, as a script to paste
  */
 export async function failEverywhere(script: Script, options: ExploreOptions = {}): Promise<ExploreReport> {
   const test = scriptOf(script);
   const baseline = await explored(test);
-  const cases = casesOf(test, baseline);
-  const findings: Finding[] = [];
-  for (const each of cases) {
-    // oxlint-disable-next-line no-await-in-loop -- one case after the other: they may share fakes
-    const finding = await judged(
+  // What each case calls to undo: found out while it is judged.
+  const undos = new Map<Case, readonly string[]>();
+  const find: Find = async (each, prepare) => {
+    const before = each.script === test ? baseline : await explored(each.script);
+    return await judged(
       each,
-      options,
-      (failed) => forgotten(failed, options) ?? programmingError(failed, baseline),
+      each.fault.length === 1 ? options : onlyUndone(options),
+      (failed) => {
+        undos.set(each, undosIn(failed));
+        return forgotten(failed, options) ?? undoneTwice(failed, options) ?? programmingError(failed, before);
+      },
+      prepare,
     );
-    if (finding !== undefined) findings.push(finding);
-  }
-  assertNothingFound(findings, cases.length);
-  return { cases: cases.length };
+  };
+  const findings: Finding[] = [];
+  const findIn = async (cases: readonly Case[]): Promise<void> => {
+    for (const each of cases) {
+      // oxlint-disable-next-line no-await-in-loop -- one case after the other: they may share fakes
+      const finding = await find(each);
+      if (finding !== undefined) findings.push(finding);
+    }
+  };
+  const cases = casesOf(test, baseline);
+  await findIn(cases);
+  const further = furtherCasesOf(cases, undos);
+  await findIn(further);
+  await assertNothingFound(findings, cases.length + further.length, find);
+  return { cases: cases.length + further.length };
 }
 
 function casesOf(test: TestSaga, { run }: Explored): readonly Case[] {
@@ -48,6 +68,51 @@ function casesOf(test: TestSaga, { run }: Explored): readonly Case[] {
       ['times out', { kind: 'timeout', id, times: Infinity }],
       ['has its effect, and its response is lost', { kind: 'lose', id, times: Infinity }],
     ];
-    return faults.map(([how, rule], rank) => ({ when: `When '${id}' ${how}`, test: test.with(rule), rank }));
+    return faults.map(([how, rule], rank) => ({
+      when: `When '${id}' ${how}`,
+      script: test,
+      fault: [rule],
+      rank,
+    }));
   });
+}
+
+/** Each undo fails in one case only, the simplest that calls it: a saga of many steps has as many, and not their square. */
+function furtherCasesOf(
+  cases: readonly Case[],
+  undos: ReadonlyMap<Case, readonly string[]>,
+): readonly Case[] {
+  const first = new Map<string, Case>();
+  for (const each of cases.toSorted((one, other) => (one.rank ?? 0) - (other.rank ?? 0))) {
+    for (const id of undos.get(each) ?? []) if (!first.has(id)) first.set(id, each);
+  }
+  return Array.from(first).flatMap(([id, { when, script, fault }]) =>
+    faultsOfUndo(id).map(([how, rule], index) => ({
+      when: `${when}, and ${nameOf(id)} ${how}`,
+      script,
+      fault: [...fault, rule],
+      rank: 3 + index,
+    })),
+  );
+}
+
+function faultsOfUndo(id: string): readonly (readonly [string, Rule])[] {
+  return [
+    ['loses its response once', { kind: 'lose', id, times: 1 }],
+    ['fails each time', { kind: 'fail', id, error: new Error('not undone'), times: Infinity }],
+  ];
+}
+
+function undoneTwice({ stage }: Explored, options: ExploreOptions): string | undefined {
+  const undone = stage.ledger.effects.filter(({ id }) => id.startsWith('~') && !isHarmless(id, options));
+  return undone.map(carelessly).find(Boolean);
+}
+
+function undosIn({ stage }: Explored): readonly string[] {
+  return [...stage.runs.keys()].filter((id) => id.startsWith('~'));
+}
+
+function onlyUndone({ check, ...options }: ExploreOptions): ExploreOptions {
+  if (check === undefined) return options;
+  return { ...options, check: (run) => (run.residue.length === 0 ? check(run) : undefined) };
 }

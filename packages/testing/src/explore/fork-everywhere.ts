@@ -1,5 +1,4 @@
 import type { ClientStep } from '@mcp-saga/server';
-import { SagaTestError } from '../errors.ts';
 import { edgesOf } from '../form-edges.ts';
 import { formOf, type Content } from '../form-content.ts';
 import type { Point } from '../play.ts';
@@ -7,9 +6,20 @@ import type { SagaRun } from '../saga-run.ts';
 import { isSameValue } from '../same-value.ts';
 import { show } from '../show.ts';
 import { toSource } from '../source.ts';
+import type { Stage } from '../stage.ts';
 import type { Script, TestSaga } from '../test-saga.ts';
 import { carelessly } from './crash-everywhere.ts';
-import { explored, isHarmless, scriptOf, type ExploreOptions, type ExploreReport } from './exploration.ts';
+import {
+  assertNothingFound,
+  explored,
+  isHarmless,
+  scriptOf,
+  type Case,
+  type ExploreOptions,
+  type ExploreReport,
+  type Find,
+  type Finding,
+} from './exploration.ts';
 
 /** An older token that was used again, and what became of it. */
 export interface Fork {
@@ -39,7 +49,7 @@ export type ForkCheck = (fork: SagaRun, first: SagaRun) => unknown;
  * Without a guard, what is done again must be told apart by its idempotency key. What a saga that accepts forks undoes after
  * its end stands in the report, and `check` can look at the fakes: whether it does harm, only its author knows.
  *
- * @throws SagaTestError `violated`: the first such fork, as a script to paste
+ * @throws SagaTestError `violated`: the smallest such fork, as a script to paste
  */
 export async function forkEverywhere(
   script: Script,
@@ -48,33 +58,58 @@ export async function forkEverywhere(
   const test = scriptOf(script);
   const { run: baseline } = await explored(test);
   const forks: Fork[] = [];
-  for (const [index, point] of baseline.points.entries()) {
-    for (const answer of [undefined, ...othersFor(point)]) {
-      // oxlint-disable-next-line no-await-in-loop -- one fork after the other: each in a world of its own
-      forks.push(await forked(test, index, answer, options));
-    }
+  const findings: Finding<ForkCase>[] = [];
+  const find: Find<ForkCase> = async (each, prepare) => (await forked(each, options, prepare)).finding;
+  for (const each of baseline.points.flatMap((point, index) => casesOf(test, point, index))) {
+    // oxlint-disable-next-line no-await-in-loop -- one fork after the other: each in a world of its own
+    const { fork, finding } = await forked(each, options);
+    forks.push(fork);
+    if (finding !== undefined) findings.push(finding);
   }
+  await assertNothingFound(findings, forks.length, find);
   return { cases: forks.length, forks };
 }
 
-async function forked(
-  test: TestSaga,
-  index: number,
-  answer: unknown,
-  options: Omit<ExploreOptions, 'check'> & { readonly check?: ForkCheck },
-): Promise<Fork> {
-  const { run: first, stage } = await explored(test);
-  const point = first.points[index] as Point;
-  const before = new Map(first.effects.map(({ key, runs }) => [key, runs]));
-  const travel = first.back(first.points.length - index);
-  const fork = await travel.fork(answer as object | undefined);
+/** A token that is used again. */
+interface ForkCase extends Case {
+  readonly index: number;
+  /** The question it waits for, if it does. */
+  readonly id: string | undefined;
+  readonly answer: unknown;
+}
+
+function casesOf(script: TestSaga, point: Point, index: number): readonly ForkCase[] {
   const id = point.asked[0]?.stepId;
+  return [undefined, ...othersFor(point)].map((answer, rank) => ({
+    when:
+      `When the token of turn ${point.turn} is used again` +
+      (answer === undefined ? '' : ` and '${id}' answered with ${show(answer)}`),
+    script,
+    fault: [],
+    rank,
+    index,
+    id,
+    answer,
+  }));
+}
+
+async function forked(
+  each: ForkCase,
+  options: Omit<ExploreOptions, 'check'> & { readonly check?: ForkCheck },
+  prepare?: (stage: Stage) => void,
+): Promise<{ readonly fork: Fork; readonly finding: Finding<ForkCase> | undefined }> {
+  const { script: test, index, id, answer } = each;
+  const { run: first, stage } = await explored(test, prepare);
+  const point = first.points[index] as Point;
+  if (point.asked[0]?.stepId !== id) throw new TypeError('A smaller script goes another way.');
+  const before = new Map(first.effects.map(({ key, runs }) => [key, runs]));
+  const fork = await first.back(first.points.length - index).fork(answer as object | undefined);
   const effects = stage.ledger.effects;
   const again = effects
     .filter(({ key, runs }) => runs > (before.get(key) ?? runs))
     .map((effect) => effect.id);
-  const seen = { id, turn: point.turn, answer, status: fork.status, again };
-  const undone = fork.compensated.filter((each) => first.status === 'completed' && before.has(`do:${each}`));
+  const undone = fork.compensated.filter((step) => first.status === 'completed' && before.has(`do:${step}`));
+  const seen: Fork = { id, turn: point.turn, answer, status: fork.status, undone, again };
   const what =
     test.saga.forks === 'refuse'
       ? guarded(first, fork, answer, stage.ledger.runs - sum(before.values()))
@@ -83,13 +118,14 @@ async function forked(
           .map(carelessly)
           .find(Boolean);
   const found = what ?? (await checked(fork, first, options.check));
-  if (found === undefined) return { ...seen, undone };
-  throw new SagaTestError(
-    'violated',
-    `When the token of turn ${point.turn} is used again${answer === undefined ? '' : ` and '${id}' answered with ${show(answer)}`}: ` +
-      `${found}\n\nTo paste into a test:\n\n${indented(source(test, id, point.turn, first, answer))}\n\n` +
-      `What happened:\n\n${indented(String(fork.trace))}`,
-  );
+  if (found === undefined) return { fork: seen, finding: undefined };
+  const place = id === undefined ? `back(${first.points.length - index})` : `at(${toSource(id)})`;
+  const given = answer === undefined ? '' : toSource(answer);
+  const paste = (script: TestSaga): string =>
+    `const run = ${String(script)}\nawait run.${place}.fork(${given});`;
+  const { improvised } = stage;
+  const finding = { case: { ...each, paste }, what: found, improvised, story: String(fork.trace) };
+  return { fork: seen, finding };
 }
 
 function guarded(first: SagaRun, fork: SagaRun, answer: unknown, runs: number): string | undefined {
@@ -139,24 +175,8 @@ function others({ type, params }: ClientStep, given: unknown): readonly unknown[
   }
 }
 
-function source(
-  test: TestSaga,
-  id: string | undefined,
-  turn: number,
-  first: SagaRun,
-  answer: unknown,
-): string {
-  const place = id === undefined ? `back(${first.points.length - turn + 1})` : `at(${toSource(id)})`;
-  const given = answer === undefined ? '' : toSource(answer);
-  return `const run = ${String(test)}\nawait run.${place}.fork(${given});`;
-}
-
 function sum(numbers: Iterable<number>): number {
   let total = 0;
   for (const number of numbers) total += number;
   return total;
-}
-
-function indented(text: string): string {
-  return text.replaceAll(/^/gm, '    ');
 }

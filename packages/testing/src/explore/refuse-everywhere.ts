@@ -13,6 +13,7 @@ import {
   type Explored,
   type ExploreOptions,
   type ExploreReport,
+  type Find,
   type Finding,
 } from './exploration.ts';
 import { forgotten } from './nothing-forgotten.ts';
@@ -29,17 +30,22 @@ export async function refuseEverywhere(script: Script, options: ExploreOptions =
   const test = scriptOf(script);
   const baseline = await explored(test);
   const cases = casesOf(test, baseline);
+  const find: Find = async (each, prepare) => {
+    const before = each.script === test ? baseline : await explored(each.script);
+    return await judged(
+      each,
+      options,
+      (refused) => forgotten(refused, options) ?? programmingError(refused, before),
+      prepare,
+    );
+  };
   const findings: Finding[] = [];
   for (const each of cases) {
     // oxlint-disable-next-line no-await-in-loop -- one case after the other: they may share fakes
-    const finding = await judged(
-      each,
-      options,
-      (refused) => forgotten(refused, options) ?? programmingError(refused, baseline),
-    );
+    const finding = await find(each);
     if (finding !== undefined && !isNotTaken(finding)) findings.push(finding);
   }
-  assertNothingFound(findings, cases.length);
+  await assertNothingFound(findings, cases.length, find);
   return { cases: cases.length };
 }
 
@@ -57,7 +63,8 @@ function casesOf(test: TestSaga, baseline: Explored): readonly Case[] {
   return [...asked.values()].flatMap((step) =>
     rulesFor(step, answers.get(step.stepId)).map(([how, rule], rank) => ({
       when: `When '${step.stepId}' is ${how}`,
-      test: test.with(rule),
+      script: test,
+      fault: [rule],
       rank,
     })),
   );

@@ -5,9 +5,10 @@ import { SagaRun } from '../saga-run.ts';
 import { Serving } from '../serving.ts';
 import { showError } from '../show.ts';
 import { Stage } from '../stage.ts';
-import { improvise } from '../improvise.ts';
+import { improviseOn } from '../improvise.ts';
 import type { Script, TestSaga } from '../test-saga.ts';
-import { explored, scriptOf, type ExploreReport } from './exploration.ts';
+import { explored, indented, scriptOf, unimprovised, type ExploreReport } from './exploration.ts';
+import { isSameMessage, shrunk } from './shrink.ts';
 
 /** A saga that new code could not go on with. */
 export interface UpgradeProblem {
@@ -39,7 +40,8 @@ export interface UpgradeReport extends ExploreReport {
  * Runs a script with the old code as far as each of its tokens, and goes on with the new code: what happens to the sagas in
  * flight when it is deployed. A script says what both are answered.
  *
- * @throws SagaTestError `violated`: every token that the new code cannot go on with, recorded and asked side by side
+ * @throws SagaTestError `violated`: every token that the new code cannot go on with, recorded and asked side by side, and the
+ *   smallest script that comes to the first of them
  */
 export async function upgradeEverywhere(
   script: Script,
@@ -47,34 +49,90 @@ export async function upgradeEverywhere(
   options: UpgradeOptions = {},
 ): Promise<UpgradeReport> {
   const old = scriptOf(script);
-  const { run: baseline } = await explored(old);
+  const { run: baseline, stage } = await explored(old);
   const problems: UpgradeProblem[] = [];
-  for (const [index, point] of baseline.points.entries()) {
+  let first: (Upgraded & { readonly index: number }) | undefined;
+  for (const index of baseline.points.keys()) {
     // oxlint-disable-next-line no-await-in-loop -- one after the other: they may share fakes
-    const run = await upgraded(old, next, index + 1);
-    if (isProblem(run, baseline)) {
-      const { error } = run;
-      const { recorded, asked = [] } = error instanceof ReplayMismatch ? error : {};
-      const waitedFor = point.asked.map(({ stepId }) => stepId);
-      problems.push({ turn: point.turn, waitedFor, recorded, asked, error });
-    } else {
-      // oxlint-disable-next-line no-await-in-loop -- one after the other
-      await options.check?.(run);
-    }
+    const each = await upgraded(old, next, index, baseline, options);
+    if (each.problem !== undefined) problems.push(each.problem);
+    if (each.what !== undefined && (each.problem === undefined || options.reportOnly !== true))
+      first ??= { ...each, index };
   }
-  if (problems.length > 0 && options.reportOnly !== true) throw cannotGoOn(old.saga, next, problems);
+  if (first !== undefined) {
+    const improvised = [...stage.improvised, ...first.stage.improvised];
+    const smallest = await smallestOf(old.with(...improvised), next, first, options);
+    const told =
+      first.problem === undefined
+        ? `When version '${next.version}' goes on after turn ${baseline.points[first.index]?.turn}: ${first.what}`
+        : cannotGoOn(old.saga, next, problems);
+    throw new SagaTestError(
+      'violated',
+      `${told}\n\nThe smallest case, to paste into a test, with the new code as \`next\`:\n\n` +
+        `${indented(`const script = ${smallest.source};\nawait upgradeEverywhere(script, next);`)}\n\n` +
+        `What happened:\n\n${indented(String(first.stage.trace))}`,
+      { cause: first.cause },
+    );
+  }
   return { cases: baseline.points.length, problems };
 }
 
-async function upgraded(old: TestSaga, next: Program, at: number): Promise<SagaRun> {
+/** What came of one token. */
+interface Upgraded {
+  readonly stage: Stage;
+  readonly problem?: UpgradeProblem;
+  /** What is wrong, in a line; undefined where nothing is. */
+  readonly what?: string;
+  readonly cause?: unknown;
+}
+
+async function upgraded(
+  old: TestSaga,
+  next: Program,
+  index: number,
+  baseline: SagaRun,
+  options: UpgradeOptions,
+  prepare?: (stage: Stage) => void,
+): Promise<Upgraded> {
   const stage = new Stage(old.options, old.rules);
-  stage.improvise = improvise;
+  improviseOn(stage);
+  prepare?.(stage);
   stage.mayMismatch = true;
   await old.options.before?.();
   stage.tell({ type: 'started', saga: old.saga.name, input: old.options.input });
   const before = new Serving(old.saga, stage);
   const to = new Serving(next, stage, before);
-  return new SagaRun(next, stage, to, await play(old.saga, stage, before, { handover: { at, to } }));
+  const handover = { at: index + 1, to };
+  const run = new SagaRun(next, stage, to, await play(old.saga, stage, before, { handover }));
+  if (isProblem(run, baseline)) {
+    const { error } = run;
+    const { turn = 0, asked: questions = [] } = baseline.points[index] ?? {};
+    const { recorded, asked = [] } = error instanceof ReplayMismatch ? error : {};
+    const waitedFor = questions.map(({ stepId }) => stepId);
+    const problem = { turn, waitedFor, recorded, asked, error };
+    return { stage, problem, what: linesOf(problem).join(' '), cause: error };
+  }
+  try {
+    await options.check?.(run);
+    return { stage };
+  } catch (error) {
+    return { stage, what: error instanceof Error ? error.message : String(error), cause: error };
+  }
+}
+
+/** The script with what it lacks, and without what the first problem does not need. */
+async function smallestOf(
+  script: TestSaga,
+  next: Program,
+  { index, what = '' }: Upgraded & { readonly index: number },
+  options: UpgradeOptions,
+): Promise<TestSaga> {
+  const again = async (smaller: TestSaga): Promise<true | undefined> => {
+    const { run: baseline } = await explored(smaller);
+    const each = await upgraded(smaller, next, index, baseline, options, unimprovised);
+    return each.what !== undefined && isSameMessage(each.what, what) ? true : undefined;
+  };
+  return (await shrunk({ script, found: true }, again)).script;
 }
 
 function isProblem({ status, error }: SagaRun, baseline: SagaRun): boolean {
@@ -82,24 +140,20 @@ function isProblem({ status, error }: SagaRun, baseline: SagaRun): boolean {
   return status === 'failed' && baseline.status === 'completed';
 }
 
-function cannotGoOn(old: Program, next: Program, problems: readonly UpgradeProblem[]): SagaTestError {
-  const lines = [
+function cannotGoOn(old: Program, next: Program, problems: readonly UpgradeProblem[]): string {
+  return [
     `Version '${next.version}' of '${next.name}' cannot go on with sagas that version '${old.version}' began:`,
     '',
-  ];
-  for (const { turn, waitedFor, recorded, asked, error } of problems) {
-    lines.push(`    after turn ${turn}, waiting for ${waitedFor.join(', ') || 'nothing'}:`);
-    if (recorded === undefined) {
-      lines.push(`        ${showError(error)}`);
-    } else {
-      const now = asked.map(({ kind, path }) => `${kind} '${path}'`).join(', ') || 'nothing more';
-      lines.push(`        recorded: ${recorded.kind} '${recorded.path}'`, `        now asks: ${now}`);
-    }
-  }
-  lines.push(
+    ...problems.flatMap((problem) => linesOf(problem).map((line) => `    ${line}`)),
     '',
     'Steps that sagas in flight have in their journals must keep their ids, their order and what they ask. Put a change ' +
       "behind if (yield* patched('…')); or raise the version and let the old code end what it began: previous: [{ saga: old }].",
-  );
-  return new SagaTestError('violated', lines.join('\n'), { cause: problems[0]?.error });
+  ].join('\n');
+}
+
+function linesOf({ turn, waitedFor, recorded, asked, error }: UpgradeProblem): readonly string[] {
+  const where = `after turn ${turn}, waiting for ${waitedFor.join(', ') || 'nothing'}:`;
+  if (recorded === undefined) return [where, `    ${showError(error)}`];
+  const now = asked.map(({ kind, path }) => `${kind} '${path}'`).join(', ') || 'nothing more';
+  return [where, `    recorded: ${recorded.kind} '${recorded.path}'`, `    now asks: ${now}`];
 }

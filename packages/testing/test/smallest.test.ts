@@ -1,0 +1,156 @@
+import { elicit, saga, step } from '@mcp-saga/server';
+import {
+  assertDeterministic,
+  crashEverywhere,
+  failEverywhere,
+  forkEverywhere,
+  SagaTestError,
+  testSaga,
+  upgradeEverywhere,
+} from '@mcp-saga/testing';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { bank, readsDate, renamesStep } from './broken/sagas.ts';
+
+const Go = z.object({ go: z.boolean() });
+
+async function messageOf(promise: Promise<unknown>): Promise<string> {
+  const error: unknown = await promise.then(
+    () => undefined,
+    (thrown: unknown) => thrown,
+  );
+  expect(error).toBeInstanceOf(SagaTestError);
+  return (error as SagaTestError).message;
+}
+
+beforeEach(() => bank.reset());
+
+/** Asks, and ships what nothing brings back where the thanks cannot be said. */
+const ships = saga({ name: 'ships', version: '1', commitFirst: true, forks: 'accept' }, function* () {
+  const { go } = yield* elicit('go', { message: 'On?', schema: Go });
+  if (go) yield* step('ship', ({ idempotencyKey }) => idempotencyKey);
+  yield* step('thank', ({ idempotencyKey }) => idempotencyKey);
+  return 'done';
+});
+
+describe('the smallest case', () => {
+  it('has no lines that the failure does not need', async () => {
+    const script = testSaga(ships)
+      .on.elicit('gone', { go: true })
+      .on.elicit('go', { go: true })
+      .on.step('thank', 'thanked')
+      .timeout.step('nothing');
+    expect(await messageOf(failEverywhere(script))).toContain(
+      [
+        '    await testSaga(ships)',
+        "      .on.elicit('go', { go: true })",
+        "      .fail.step('thank', new Error('refused'))",
+        '      .run();',
+      ].join('\n'),
+    );
+  });
+
+  it('has the lines that the script lacks', async () => {
+    const message = await messageOf(failEverywhere(testSaga(ships)));
+    expect(message).toMatch(/await testSaga\(ships\)\n +\.on\.elicit\('go', \{ go: \w+ \}\)/);
+  });
+
+  it('[E7] is that of all forks, not the first one that fails', async () => {
+    const script = testSaga(ships).on.elicit('go', { go: false }).on.step('ship', 'shipped');
+    const check = (fork: { readonly status: string }): void => {
+      if (fork.status === 'completed') throw new Error('it goes on');
+    };
+    const message = await messageOf(forkEverywhere(script, { check }));
+    expect(message).toContain('it goes on');
+    expect(message).toMatch(/\d of \d cases fail/);
+    expect(message).toContain(
+      [
+        '    const run = await testSaga(ships)',
+        "      .on.elicit('go', { go: false })",
+        '      .run();',
+      ].join('\n'),
+    );
+    expect(message).toMatch(/await run\.\S+\.fork\(.*\);/);
+    expect(message).not.toContain("on.step('ship'");
+  });
+
+  it('[R3] is told of an upgrade, as a script for both versions', async () => {
+    const { old, next } = renamesStep;
+    const script = testSaga(old).timeout.step('nothing');
+    const message = await messageOf(upgradeEverywhere(script, next));
+    expect(message).toMatch(
+      /const script = testSaga\(renamesStep\)[^]*;\n +await upgradeEverywhere\(script, next\);/,
+    );
+    expect(message).not.toContain('.timeout');
+  });
+
+  it('[R3] is told of a check that fails after an upgrade', async () => {
+    const check = (): void => {
+      throw new Error('it is another one');
+    };
+    const message = await messageOf(upgradeEverywhere(testSaga(ships), ships, { check }));
+    expect(message).toMatch(/^When version '1' goes on after turn 1: it is another one/);
+    expect(message).toContain('await upgradeEverywhere(script, next);');
+  });
+
+  it('[R3] is told of what depends on its machine', async () => {
+    const script = testSaga(readsDate).on.elicit('other', { go: true }).on.elicit('sure', { sure: true });
+    expect(await messageOf(assertDeterministic(script))).toContain(
+      [
+        '    await assertDeterministic(',
+        '      testSaga(readsDate)',
+        "        .on.elicit('sure', { sure: true }),",
+        '    );',
+      ].join('\n'),
+    );
+  });
+
+  it('[E1] is that of several crashes, where one does not show it', async () => {
+    let died = 0;
+    const script = testSaga(ships, { before: () => void (died = 0), restart: () => void (died += 1) });
+    const check = (): void => {
+      if (died > 4) throw new Error('too many');
+    };
+    const message = await messageOf(crashEverywhere(script, { check }));
+    expect(message).toMatch(/^When the process dies at one place after the other: too many/);
+    // It takes two requests, and one more for each that dies.
+    expect(message.match(/\.(?:crash|lose)\./g)).toHaveLength(3);
+  });
+});
+
+describe('an undo that fails on top of a step', () => {
+  const pays = (refund: (key: string) => void) =>
+    saga({ name: 'pays', version: '1', forks: 'refuse', commitFirst: true }, function* () {
+      yield* step('charge', ({ idempotencyKey }) => bank.charge(900, idempotencyKey), {
+        compensate: (undo) => refund(undo.idempotencyKey),
+      });
+      yield* step('ship', () => 'shipped');
+      return 'paid';
+    });
+
+  it('[E3] is done again by its key, and named where it never works', async () => {
+    const keys = new Set<string>();
+    const script = testSaga(
+      pays((key) => void keys.add(key)),
+      { before: () => keys.clear() },
+    );
+    const check = ({ compensated }: { readonly compensated: readonly string[] }): void =>
+      expect(keys.size).toBe(compensated.includes('charge') ? 1 : 0);
+    // Three faults of each step, and two of the undo.
+    expect(await failEverywhere(script, { check, harmless: ['ship'] })).toEqual({ cases: 8 });
+  });
+
+  it('[E3] is told to send its key, where it does not', async () => {
+    const refunds = saga({ name: 'refunds', version: '1', commitFirst: true, forks: 'refuse' }, function* () {
+      yield* step('charge', ({ idempotencyKey }) => bank.charge(900, idempotencyKey), {
+        compensate: ({ result }) => void bank.charges.push(`refund ${result.id}`),
+      });
+      yield* step('ship', () => 'shipped');
+      return 'paid';
+    });
+    const message = await messageOf(failEverywhere(testSaga(refunds), { harmless: ['ship'] }));
+    expect(message).toMatch(/^When 'ship' fails, and the undo of 'charge' loses its response once: /);
+    expect(message).toContain('never looks at its idempotency key');
+    expect(message).toContain("\n      .lose.step('~charge', { times: 1 })\n");
+  });
+});
