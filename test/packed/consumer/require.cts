@@ -1,0 +1,35 @@
+import { callSaga } from '@mcp-saga/client';
+import { sample } from '@mcp-saga/core';
+import { generatorProgram } from '@mcp-saga/core/program';
+import { redisGuard } from '@mcp-saga/redis';
+import { generateKey } from '@mcp-saga/seal';
+import { createSagaHost, saga, step, type SagaHost } from '@mcp-saga/server';
+import { serveSagas } from '@mcp-saga/server/serve';
+import { testSaga } from '@mcp-saga/testing';
+import { sagaProperty } from '@mcp-saga/testing/fast-check';
+import { replayRecordings } from '@mcp-saga/testing/node';
+import { machineSaga } from '@mcp-saga/xstate';
+import assert = require('node:assert/strict');
+
+const hello = saga({ name: 'hello', version: '1' }, function* () {
+  return yield* step('greet', async () => 'Hello');
+});
+const host: SagaHost = createSagaHost({ sagas: [hello], keys: generateKey(), audience: 'required' });
+const others = [
+  callSaga,
+  sample,
+  generatorProgram,
+  redisGuard,
+  serveSagas,
+  sagaProperty,
+  replayRecordings,
+  machineSaga,
+];
+
+void (async () => {
+  const turn = await host.start('hello', {});
+  assert(turn.status === 'completed');
+  assert.equal(turn.result, (await testSaga(hello).run()).result);
+  for (const other of others) assert.equal(typeof other, 'function');
+  console.log('all is well');
+})();

@@ -1,0 +1,35 @@
+import { cp, mkdtemp, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { cache, type Tarball } from './pack.ts';
+import { run } from './run.ts';
+
+/** What the consumer has besides. */
+const peers = {
+  '@modelcontextprotocol/client': '2.4.0',
+  '@modelcontextprotocol/sdk': '1.32.2',
+  '@modelcontextprotocol/server': '2.4.0',
+  '@types/node': '20.19.43',
+  'fast-check': '4.10.2',
+  xstate: '5.33.3',
+  zod: '4.6.7',
+};
+
+/**
+ * A project that has installed the tarballs, with the sources of `consumer`. It is outside of the workspace, whose packages
+ * it would find otherwise. What it downloads is kept in the cache.
+ *
+ * @returns its folder
+ */
+export async function installConsumer(tarballs: readonly Tarball[]): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'mcp-saga-consumer-'));
+  await cp(fileURLToPath(new URL('consumer', import.meta.url)), join(folder, 'src'), { recursive: true });
+  const manifest = { private: true, type: 'module', dependencies: peers };
+  await writeFile(join(folder, 'package.json'), JSON.stringify(manifest));
+  const flags = ['--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'];
+  const paths = tarballs.map(({ path }) => path);
+  const kept = ['--prefer-offline', '--cache', join(cache, 'npm')];
+  await run('npm', ['install', ...kept, ...flags, ...paths], folder);
+  return folder;
+}

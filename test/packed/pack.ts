@@ -1,0 +1,30 @@
+import { mkdir, readdir, readFile, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { root } from '../support/command.ts';
+import { run } from './run.ts';
+
+/** Where what the tests make is kept. */
+export const cache: string = fileURLToPath(new URL('node_modules/.cache', import.meta.url));
+
+/** A package as it would be published. */
+export interface Tarball {
+  readonly path: string;
+  readonly data: Uint8Array<ArrayBuffer>;
+}
+
+/** Packs every package, one after the other, since each builds those it needs. */
+export async function pack(): Promise<readonly Tarball[]> {
+  const folder = join(cache, 'tarballs');
+  await rm(folder, { recursive: true, force: true });
+  await mkdir(folder, { recursive: true });
+  const packages = ['-r', '--filter', './packages/*', '--workspace-concurrency=1'];
+  await run('npx', ['-y', 'pnpm@12.21.0', ...packages, 'pack', '--pack-destination', folder], root);
+  const names = (await readdir(folder)).toSorted();
+  return await Promise.all(
+    names.map(async (name) => {
+      const path = join(folder, name);
+      return { path, data: new Uint8Array(await readFile(path)) };
+    }),
+  );
+}
