@@ -1,0 +1,33 @@
+import { assertDeterministic, refuseEverywhere, testSaga } from '@mcp-saga/testing';
+import { expect, it } from 'vitest';
+import { triageIncident } from './saga.ts';
+
+const opened = testSaga(triageIncident, { input: { service: 'checkout', symptom: 'slow' } })
+  .on.step('room', { room: 'room-1' })
+  .on.step('~room', () => undefined)
+  .on.step('failOver', () => undefined);
+
+const taken = opened.on.elicit('onCall', { verdict: 'taken' }).on.sample('classify', 'high');
+
+it('asks a person and the model at once, and fails over where it is severe', async () => {
+  const run = await taken.run();
+  expect(run.result).toBe('checkout is taken care of in room-1, severity high.');
+  expect(String(run.trace)).toContain('ran failOver');
+});
+
+it('[E3] closes the room where it was a false alarm', async () => {
+  const run = await taken.on.elicit('onCall', { verdict: 'false alarm' }).run();
+  expect(run.compensated).toEqual(['room']);
+  expect(run.residue).toEqual([]);
+});
+
+it('asks the manager where the one on call declines', async () => {
+  const run = await taken.refuse.elicit('onCall').on.elicit('manager@2', { verdict: 'taken' }).run();
+  expect(run.result).toContain('is taken care of');
+});
+
+it('takes any answer, and does the same on any machine', async () => {
+  const answered = taken.on.elicit('manager@2', { verdict: 'taken' });
+  await refuseEverywhere(answered);
+  await assertDeterministic(answered);
+});
