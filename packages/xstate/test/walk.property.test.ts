@@ -14,7 +14,9 @@ it('[R1] a machine does what a live actor does that is never suspended, whatever
       ended[figures.ended] = (ended[figures.ended] ?? 0) + 1;
       turns += figures.turns;
     }),
-    { numRuns: 500 },
+    // The same walks each time: one chart in many thousands runs in a circle for ever, here as in XState. `pnpm walks`
+    // goes on with others.
+    { numRuns: 500, seed: 328_088_403, endOnFailure: true },
   );
   // They go somewhere, and come to every kind of end.
   expect(turns).toBeGreaterThan(500);
