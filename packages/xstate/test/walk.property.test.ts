@@ -14,8 +14,7 @@ it('[R1] a machine does what a live actor does that is never suspended, whatever
       ended[figures.ended] = (ended[figures.ended] ?? 0) + 1;
       turns += figures.turns;
     }),
-    // The same walks each time: one chart in many thousands runs in a circle for ever, here as in XState. `pnpm walks`
-    // goes on with others.
+    // The same walks each time, so that a test run cannot draw one that takes for ever; `pnpm walks` goes on with others.
     { numRuns: 500, seed: 328_088_403, endOnFailure: true },
   );
   // They go somewhere, and come to every kind of end.
