@@ -1,0 +1,36 @@
+import { all, createSagaHost, elicit, generateKey, saga, type SagaHost } from '@mcp-saga/server';
+import { expect, test } from 'vitest';
+import { Target } from '../fixtures/sagas.ts';
+
+const both = saga({ name: 'both', version: '1' }, function* () {
+  const { open, strict } = yield* all({
+    open: elicit('open', { message: 'Open?', schema: Target, accept: 'model' }),
+    strict: elicit.outcome('strict', {
+      message: 'Strict?',
+      schema: Target,
+      fallback: { target: 'the fallback' },
+    }),
+  });
+  return `${open.target}, ${strict.action === 'accept' ? strict.content.target : strict.action}`;
+});
+
+test('[T14] takes of a model what each question takes from one, as the host that is asked has it', async () => {
+  const keys = generateKey();
+  const hostOf = (modelAnswers: 'accept' | 'refuse'): SagaHost =>
+    createSagaHost({ sagas: [both], keys, audience: 'test', modelAnswers });
+  const traits = { asks: [], asksModel: true };
+  const turn = await hostOf('accept').start('both', {}, {}, { traits });
+  if (turn.status !== 'suspended') throw new Error(turn.status);
+  expect(turn.steps.map(({ stepId }) => stepId)).toEqual(['open', 'strict']);
+  const answers = ['open', 'strict'].map((stepId) => ({
+    stepId,
+    result: { action: 'accept', content: { target: 'the model' } },
+  }));
+  const request = { provenance: 'model', traits } as const;
+  expect(await hostOf('refuse').resume(turn.token, answers, {}, request)).toMatchObject({
+    result: 'the model, the fallback',
+  });
+  expect(await hostOf('accept').resume(turn.token, answers, {}, request)).toMatchObject({
+    result: 'the model, the model',
+  });
+});
