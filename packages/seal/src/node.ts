@@ -131,3 +131,16 @@ function works({ Buffer, crypto, zlib }: NodeBuiltins): boolean {
   const inflated = zlib.inflateRawSync(opened, { maxOutputLength: bytes.length, info: true });
   return inflated.buffer.toString('base64url') === text && inflated.engine.bytesWritten === opened.length;
 }
+
+/**
+ * Node's zlib where it cannot be had at once, for the releases of Node 20 whose streams know no raw DEFLATE: those before
+ * 20.12. Rejects where there is none.
+ */
+export async function importZlib(): Promise<NodeZlib> {
+  return (await importBuiltin('node:zlib')) as NodeZlib;
+}
+
+// By a name that is not written here, which bundlers for other platforms would look for.
+function importBuiltin(id: string): Promise<unknown> {
+  return import(/* @vite-ignore */ /* webpackIgnore: true */ id);
+}

@@ -1,6 +1,8 @@
 import { TokenRefused, TokenTooLarge } from './errors.ts';
 import type { StoredStream } from './layout.ts';
 import type { Limits } from './limits.ts';
+import { importZlib } from './node.ts';
+import type { NodeZlib } from './node.ts';
 
 /** One of the byte strings that a token carries. */
 export interface Stream {
@@ -56,9 +58,11 @@ export function isDeflated({ bytes, inflated }: StoredStream): boolean {
   return bytes.length !== inflated;
 }
 
-/** Compresses by raw DEFLATE (RFC 1951), through the web platform's streams. */
+/** Compresses by raw DEFLATE (RFC 1951), through the web platform's streams; through Node's zlib where they cannot. */
 export async function deflatePortable(bytes: Uint8Array): Promise<Uint8Array> {
-  const stream = new Blob([new Uint8Array(bytes)]).stream().pipeThrough(new CompressionStream('deflate-raw'));
+  const compression = supported(() => new CompressionStream('deflate-raw'));
+  if (compression === undefined) return (await importZlib()).deflateRawSync(bytes);
+  const stream = new Blob([new Uint8Array(bytes)]).stream().pipeThrough(compression);
   return new Uint8Array(await new Response(stream).arrayBuffer());
 }
 
@@ -68,11 +72,13 @@ export async function deflatePortable(bytes: Uint8Array): Promise<Uint8Array> {
  * @throws TokenRefused for bytes that are not raw DEFLATE, or not of exactly the declared length.
  */
 export async function inflatePortable({ bytes, inflated }: StoredStream): Promise<Uint8Array> {
+  const decompression = supported(() => new DecompressionStream('deflate-raw'));
+  if (decompression === undefined) return inflateSync(await importZlib(), { bytes, inflated });
   const output = new Uint8Array(inflated);
   let length = 0;
   try {
     const source = new Blob([new Uint8Array(bytes)]).stream();
-    const reader = source.pipeThrough(new DecompressionStream('deflate-raw')).getReader();
+    const reader = source.pipeThrough(decompression).getReader();
     for (let next = await reader.read(); !next.done; next = await reader.read()) {
       if (next.value.length > inflated - length) {
         await reader.cancel();
@@ -86,4 +92,28 @@ export async function inflatePortable({ bytes, inflated }: StoredStream): Promis
   }
   if (length !== inflated) throw new TokenRefused('malformed');
   return output;
+}
+
+/**
+ * Decompresses a stream by Node's zlib, holding no more than it declares.
+ *
+ * @throws TokenRefused as {@link inflatePortable} does, and for bytes after the end
+ */
+export function inflateSync(zlib: NodeZlib, { bytes, inflated }: StoredStream): Uint8Array {
+  try {
+    const { buffer, engine } = zlib.inflateRawSync(bytes, { maxOutputLength: inflated, info: true });
+    if (buffer.length === inflated && engine.bytesWritten === bytes.length) return new Uint8Array(buffer);
+  } catch {
+    // Refused below, like any other stream that is not what it declares.
+  }
+  throw new TokenRefused('malformed');
+}
+
+/** What is made, or undefined where the platform does not know it. */
+function supported<T>(make: () => T): T | undefined {
+  try {
+    return make();
+  } catch {
+    return undefined;
+  }
 }

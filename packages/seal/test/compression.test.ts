@@ -1,9 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { deflateRawSync } from 'node:zlib';
-import { describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { encodeClaims } from '../src/claims.ts';
 import { pack } from '../src/layout.ts';
 import type { StoredStream } from '../src/layout.ts';
+import type { Sealer } from '../src/sealer.ts';
 import {
   binding,
   claimsWith,
@@ -139,4 +140,44 @@ it('[T10] refuses bytes after the end of a compressed stream where node:zlib tel
   const token = await forgeStreams([{ bytes, inflated: 5000 }]);
   const sealer = sealerWith({ implementation: 'fast' });
   expect(await outcomeOf(() => sealer.open(token, expectations))).toBe('malformed');
+});
+
+describe('compression where the streams know no raw DEFLATE', () => {
+  // As in Node 20 before 20.12, which has no process.getBuiltinModule either.
+  beforeEach(() => {
+    for (const name of ['CompressionStream', 'DecompressionStream']) {
+      const constructor = vi.fn(function refuse(format: string) {
+        throw new TypeError(`Received ${format}`);
+      });
+      vi.stubGlobal(name, constructor);
+    }
+  });
+  afterEach(() => {
+    vi.unstubAllGlobals();
+  });
+
+  const streams = [{ bytes: text, compress: true }];
+  const [portable, fast] = (['portable', 'fast'] as const).map((implementation) =>
+    sealerWith({ implementation }),
+  ) as [Sealer, Sealer];
+
+  it('[P1] [T10] makes streams smaller all the same, and gives them back', async () => {
+    const token = await portable.seal('token', sid, claimsWith(), streams);
+    expect(token.length).toBeLessThan(text.length / 8);
+    for (const opener of [portable, fast]) {
+      expect((await opener.open(token, expectations)).streams.map(textOf)).toStrictEqual([text]);
+    }
+    expect(CompressionStream).toHaveBeenCalledTimes(1);
+  });
+
+  it('[P1] [T10] opens what was sealed elsewhere', async () => {
+    const token = await fast.seal('token', sid, claimsWith(), streams);
+    expect((await portable.open(token, expectations)).streams.map(textOf)).toStrictEqual([text]);
+    expect(DecompressionStream).toHaveBeenCalledTimes(1);
+  });
+
+  it.each([4999, 5001])('[T10] refuses a stream of %i bytes that declares 5000', async (length) => {
+    const token = await forgeStreams([{ bytes: deflateRawSync(Buffer.alloc(length)), inflated: 5000 }]);
+    expect(await outcomeOf(() => portable.open(token, expectations))).toBe('malformed');
+  });
 });
