@@ -10,7 +10,7 @@ export interface ToolCall {
 
 /** One client at work: what a dialect needs to see a call through. */
 export interface Driving {
-  readonly answerer: Answerer;
+  readonly answerer: Pick<Answerer, 'answer'>;
   /** Sends a request; where the connection is cut, again, until there is an answer. */
   send(method: string, params: Fields, listener?: Listener): Promise<Fields>;
   /** Sends a request once. */

@@ -43,7 +43,7 @@ export interface WireExchange {
 /** What a client shares with the host it was made by. */
 export interface Surroundings {
   readonly channel: Channel;
-  readonly answerer: Answerer;
+  readonly answerer: Pick<Answerer, 'answer'>;
   /** Lets time pass, and what goes on behind the answers come to its end. */
   readonly wait: (ms: number) => Promise<void>;
 }
