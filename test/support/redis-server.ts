@@ -5,7 +5,7 @@ import { mkdtemp } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { describe } from 'vitest';
+import { describeWith } from './describe-with.ts';
 
 /** A Redis server of a test's own: on a free port of 127.0.0.1, in memory only. */
 export interface RedisServer {
@@ -33,12 +33,7 @@ export function hasRedisServer(): boolean {
  * Tests that need a Redis server. Where it is missing they are skipped, by a name that says so; in CI they fail.
  */
 export function describeWithRedis(name: string, tests: () => void): void {
-  if (hasRedisServer()) describe(name, tests);
-  else if (process.env['CI'] === 'true') {
-    describe(name, (): never => {
-      throw new Error(`${command} is missing: CI installs it by Debian's package of that name.`);
-    });
-  } else describe.skip(`${name} (skipped: ${command} is not in the PATH)`, tests);
+  describeWith(name, hasRedisServer() ? undefined : `${command} is not in the PATH`, tests);
 }
 
 /**
