@@ -12,6 +12,7 @@ import { serveStdio } from '@modelcontextprotocol/server/stdio';
 import { serve } from 'srvx';
 import { provision } from '../../examples/provision/saga.ts';
 import { complexTool } from '../../examples/quickstart/saga.ts';
+import { sessions } from '../support/sessions.ts';
 
 const info = { name: 'matrix', version: '1.0.0' };
 const host: SagaHost = createSagaHost({
@@ -39,31 +40,6 @@ const version1 = (): ServerV1 => {
   host.attach(server);
   return server;
 };
-
-interface Transport {
-  handleRequest(request: Request): Promise<Response>;
-}
-
-interface SessionOptions {
-  readonly sessionIdGenerator: () => string;
-  readonly onsessioninitialized: (id: string) => void;
-}
-
-/** Sessions of 2025: a server for each, which remembers its client. */
-function sessions(
-  start: (options: SessionOptions) => Promise<Transport>,
-): (request: Request) => Promise<Response> {
-  const started = new Map<string, Transport>();
-  return async (request) => {
-    const known = started.get(request.headers.get('mcp-session-id') ?? '');
-    if (known !== undefined) return await known.handleRequest(request);
-    const transport = await start({
-      sessionIdGenerator: () => crypto.randomUUID(),
-      onsessioninitialized: (id) => void started.set(id, transport),
-    });
-    return await transport.handleRequest(request);
-  };
-}
 
 const stateless = createMcpHandler(version2);
 const paths: Readonly<Record<string, (request: Request) => Promise<Response>>> = {
