@@ -10,12 +10,13 @@ export interface Bundle {
   remove(): Promise<void>;
 }
 
-/** The quickstart's server in one file, `server.mjs`, for a Node that does not read TypeScript. */
-export async function bundleServer(): Promise<Bundle> {
+/** A server in one file for a Node that does not read TypeScript: `listen.mjs` of `listen.ts`. */
+export async function bundleForNode(entry: string): Promise<Bundle> {
   const bundle = await folderFor('node-');
   await build({
-    entryPoints: [join(root, 'examples/quickstart/server.ts')],
-    outfile: join(bundle.folder, 'server.mjs'),
+    entryPoints: [fileURLToPath(new URL(entry, import.meta.url))],
+    outdir: bundle.folder,
+    outExtension: { '.js': '.mjs' },
     bundle: true,
     format: 'esm',
     platform: 'node',

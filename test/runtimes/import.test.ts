@@ -11,7 +11,7 @@ async function serve(bundle: Bundle): Promise<Serving> {
   const executable = await workerd.executable();
   return await startServing({
     executable,
-    args: workerdArgs,
+    args: workerdArgs('bare'),
     cwd: bundle.folder,
     keys: '',
     port: workerdPort,

@@ -8,8 +8,10 @@ export interface Runtime {
   readonly version: string;
   /** The executable, installed if need be. */
   readonly executable: () => Promise<string>;
-  /** How it says its version. */
+  /** How it is asked for its version. */
   readonly versionFlag: string;
+  /** What is in its answer. */
+  readonly versionSaid: string;
 }
 
 const exe = process.platform === 'win32' ? '.exe' : '';
@@ -20,26 +22,32 @@ export function node(version: string): Runtime {
   const name = `node-${platform}-${process.arch}`;
   const executable = async (): Promise<string> =>
     join(await install('runtimes', `${name}@${version}`), 'node_modules', name, 'bin', `node${exe}`);
-  return { name: 'Node', version, executable, versionFlag: '--version' };
+  return { name: 'Node', version, executable, ...saysVersion(version) };
 }
 
 /** Bun. */
 export function bun(version: string): Runtime {
   const executable = (): Promise<string> => ofPlatform('bun', version, '@oven', join('bin', `bun${exe}`));
-  return { name: 'Bun', version, executable, versionFlag: '--version' };
+  return { name: 'Bun', version, executable, ...saysVersion(version) };
 }
 
 /** Deno. */
 export function deno(version: string): Runtime {
   const executable = (): Promise<string> => ofPlatform('deno', version, '@deno', `deno${exe}`);
-  return { name: 'Deno', version, executable, versionFlag: '--version' };
+  return { name: 'Deno', version, executable, ...saysVersion(version) };
 }
 
 /** workerd, the runtime of Cloudflare Workers. */
 export function workerd(version: string): Runtime {
   const executable = (): Promise<string> =>
     ofPlatform('workerd', version, '@cloudflare', join('bin', `workerd${exe}`));
-  return { name: 'workerd', version, executable, versionFlag: '--version' };
+  // It says only the date that its version is made of.
+  const date = version.replace(/^1\.(\d{4})(\d\d)(\d\d)\.\d+$/, '$1-$2-$3');
+  return { name: 'workerd', version, executable, ...saysVersion(date) };
+}
+
+function saysVersion(versionSaid: string): Pick<Runtime, 'versionFlag' | 'versionSaid'> {
+  return { versionFlag: '--version', versionSaid };
 }
 
 /** The executable in the package for this platform, which npm chose among the optional ones in `scope`. */

@@ -6,6 +6,7 @@ import { root } from '../support/command.ts';
 
 /** A server that runs under some runtime. */
 export interface Serving {
+  /** Where it serves, without a path. */
   readonly url: URL;
   stop(): Promise<void>;
 }
@@ -33,7 +34,10 @@ export async function startServing(options: ServingOptions): Promise<Serving> {
     stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
   });
   const printed: string[] = [];
-  const gone = once(child, 'close');
+  // A test that is stopped leaves no server behind.
+  const kill = (): void => void child.kill('SIGKILL');
+  process.once('exit', kill);
+  const gone = once(child, 'close').finally(() => process.off('exit', kill));
   const port = new Promise<string>((resolve, reject) => {
     for (const stream of child.stdio.slice(1) as Readable[]) {
       createInterface({ input: stream }).on('line', (line) => {
@@ -48,8 +52,8 @@ export async function startServing(options: ServingOptions): Promise<Serving> {
     );
   });
   const stop = async (): Promise<void> => {
-    child.kill('SIGKILL');
+    kill();
     await gone;
   };
-  return { url: new URL(`http://127.0.0.1:${await port}/mcp`), stop };
+  return { url: new URL(`http://127.0.0.1:${await port}/`), stop };
 }

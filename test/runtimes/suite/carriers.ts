@@ -1,0 +1,107 @@
+import type { Fields, WireMessage } from '../../../packages/testing/src/wire/channel.ts';
+import { capabilitiesOf } from '../../../packages/testing/src/wire/ways.ts';
+import { accepted, completed } from './answers.ts';
+import { ask } from './wire.ts';
+
+/** One way in which a client holds a token and gives it back. */
+export interface Carrier {
+  readonly name: string;
+  /** The one answer to whatever does not open. */
+  readonly refused: object;
+  /** Starts a saga of this label, which asks; gives the token. */
+  begin(url: URL, label: string): Promise<string>;
+  /** Goes on with the answer. */
+  goOn(url: URL, label: string, token: string): Promise<WireMessage>;
+}
+
+const asked = { address: accepted({ address: 'Main Street 1' }), place: accepted({ place: 'here' }) };
+const knowsTasks = capabilitiesOf({ dialect: 'tasks', era: '2026-07-28' });
+const resumable = capabilitiesOf({ dialect: 'resumable requests', era: '2026-07-28' });
+
+function frozen(message: string, reason: string): object {
+  return { code: -32_602, message, data: { reason } };
+}
+
+/** A request in rounds, which is sent again with `requestState`. */
+function inRounds(name: string, method: string, paramsOf: (label: string) => Fields): Carrier {
+  return {
+    name,
+    refused: frozen('Invalid or expired requestState', 'invalid_request_state'),
+    begin: async (url, label) => text((await ask(url, method, paramsOf(label))).result?.['requestState']),
+    goOn: (url, label, requestState) =>
+      ask(url, method, { ...paramsOf(label), requestState, inputResponses: asked }),
+  };
+}
+
+/** How the saga methods do it. */
+export const sagaMethods: Carrier = {
+  name: 'saga methods',
+  refused: frozen('Invalid or expired sagaToken', 'invalid_saga_token'),
+  begin: async (url, label) => {
+    const { result } = await ask(url, 'tools/callSaga', { name: 'order', arguments: { label } });
+    return text(result?.['sagaToken']);
+  },
+  goOn: (url, _, sagaToken) =>
+    ask(url, 'tools/resumeSaga', { sagaToken, completedSteps: completed('address', asked.address) }),
+};
+
+/** Every way in which a token comes back that holds the whole saga. */
+export const carriers: readonly Carrier[] = [
+  sagaMethods,
+  inRounds('multi round-trip, a tool', 'tools/call', (label) => ({ name: 'order', arguments: { label } })),
+  inRounds('multi round-trip, a prompt', 'prompts/get', (label) => ({
+    name: 'greeting',
+    arguments: { label },
+  })),
+  inRounds('multi round-trip, a resource', 'resources/read', (label) => ({ uri: `pages://${label}` })),
+  {
+    name: 'resume token',
+    refused: frozen('Invalid or expired resumeToken', 'invalid_resume_token'),
+    begin: async (url, label) => {
+      const params = { name: 'order', arguments: { label } };
+      const { result } = await ask(url, 'tools/call', params, { capabilities: {} });
+      return text(result?.['nextResumeToken']);
+    },
+    goOn: (url, label, resumeToken) => {
+      const args = { label, resumeToken, answers: { address: asked.address } };
+      return ask(url, 'tools/call', { name: 'order', arguments: args }, { capabilities: {} });
+    },
+  },
+  {
+    name: 'resumable requests',
+    refused: frozen('Invalid or expired resumeToken', 'invalid_resume_token'),
+    begin: async (url, label) => {
+      let token: unknown;
+      const onNotification = (method: string, told: Fields): void => {
+        if (method === 'notifications/requests/resumePolicy') token = told['resumeToken'];
+      };
+      const params = { name: 'order', arguments: { label } };
+      await ask(url, 'tools/call', params, { capabilities: resumable, onNotification });
+      return text(token);
+    },
+    // It brings a token and nothing else.
+    goOn: (url, _, resumeToken) => ask(url, 'requests/resume', { resumeToken }, { capabilities: resumable }),
+  },
+];
+
+/** How tasks do it: what their client holds opens what the server keeps of them. */
+export const tasks: Carrier = {
+  name: 'tasks',
+  refused: frozen('Unknown or expired task', 'invalid_task_id'),
+  begin: async (url, label) => {
+    const params = { name: 'order', arguments: { label } };
+    return text((await ask(url, 'tools/call', params, { capabilities: knowsTasks })).result?.['taskId']);
+  },
+  goOn: (url, _, taskId) =>
+    ask(url, 'tasks/update', { taskId, inputResponses: asked }, { capabilities: knowsTasks }),
+};
+
+/** Whether a token was taken: a request that is resumed says by an error what it needs next. */
+export function isTaken({ result, error }: WireMessage): boolean {
+  return result !== undefined || Object(error?.data).reason === 'input_required';
+}
+
+function text(token: unknown): string {
+  if (typeof token !== 'string') throw new TypeError('No token came.');
+  return token;
+}

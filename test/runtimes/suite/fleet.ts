@@ -1,0 +1,73 @@
+import { randomUUID } from 'node:crypto';
+import { expect, it } from 'vitest';
+import type { Effect } from '../server/effects.ts';
+import type { Subject } from '../subject.ts';
+import { accepted, completed } from './answers.ts';
+import { ask } from './wire.ts';
+
+/** What many runtimes do together, that share the key and nothing else. */
+export function fleetSuite(subjects: readonly Subject[]): void {
+  it('[P1] [P2] [E1] one saga goes from runtime to runtime, and each runs its step once', async () => {
+    const label = randomUUID();
+    const { last } = await relay(subjects, label);
+    const result = await goOn(subjects.at(-1), last, subjects.length);
+    const { places } = JSON.parse(result) as { readonly places: readonly string[] };
+    // What the first one kept came through all the others: a BigInt, a Date, a Set.
+    expect(places).toEqual(subjects.map(({ name }, index) => `${index + 1} ${index + 1} ${name}`));
+    const ran = await Promise.all(subjects.map((subject) => subject.effects(label)));
+    expect(ran.map((effects) => effects.map(({ what }) => what))).toEqual(
+      subjects.map((_, index) => [`pass ${index + 1}`]),
+    );
+    expect(new Set(ran.flat().map(({ idempotencyKey }) => idempotencyKey)).size).toBe(subjects.length);
+  });
+
+  it('[P1] [E1] [T8] one token gives the same idempotency key and the same draws on every runtime', async () => {
+    const label = randomUUID();
+    const { last } = await relay(subjects, label);
+    const results = new Set<string>();
+    const keys: Effect[] = [];
+    for (const subject of subjects) {
+      // oxlint-disable-next-line no-await-in-loop -- one after the other is as good
+      const { drawn } = JSON.parse(await goOn(subject, last, subjects.length)) as {
+        readonly drawn: unknown[];
+      };
+      results.add(JSON.stringify(drawn));
+      // oxlint-disable-next-line no-await-in-loop -- see above
+      keys.push(...(await subject.effects(label)).filter(({ what }) => what === `pass ${subjects.length}`));
+    }
+    expect(results.size).toBe(1);
+    expect(keys).toHaveLength(subjects.length);
+    expect(new Set(keys.map(({ idempotencyKey }) => idempotencyKey)).size).toBe(1);
+  });
+}
+
+/** Starts at the first and goes on at each but the last; gives the token that the last one takes. */
+async function relay(subjects: readonly Subject[], label: string): Promise<{ readonly last: string }> {
+  const [first] = subjects;
+  if (first === undefined) throw new Error('Nothing runs.');
+  const args = { label, stops: subjects.length };
+  let { result } = await ask(first.mcp(), 'tools/callSaga', { name: 'relay', arguments: args });
+  for (const [index, subject] of subjects.slice(0, -1).entries()) {
+    // oxlint-disable-next-line no-await-in-loop -- each request follows from the one before
+    ({ result } = await ask(subject.mcp(), 'tools/resumeSaga', {
+      sagaToken: result?.['sagaToken'],
+      completedSteps: completed(idOf(index + 1), accepted({ place: subject.name })),
+    }));
+  }
+  return { last: String(result?.['sagaToken']) };
+}
+
+/** Goes on to the end, and gives what the saga returned. */
+async function goOn(subject: Subject | undefined, sagaToken: string, stop: number): Promise<string> {
+  if (subject === undefined) throw new Error('Nothing runs.');
+  const { result } = await ask(subject.mcp(), 'tools/resumeSaga', {
+    sagaToken,
+    completedSteps: completed(idOf(stop), accepted({ place: subject.name })),
+  });
+  const [block] = (result?.['content'] ?? []) as readonly { readonly text: string }[];
+  return block?.text ?? '';
+}
+
+function idOf(stop: number): string {
+  return stop === 1 ? 'stop' : `stop#${stop}`;
+}

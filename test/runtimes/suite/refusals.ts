@@ -1,0 +1,126 @@
+import { randomUUID } from 'node:crypto';
+import { generateKey } from '@mcp-saga/server';
+import { tamper } from '@mcp-saga/testing';
+import { describe, expect, it } from 'vitest';
+import { createRefusedCorpus } from '../../../packages/seal/test/refused-corpus.ts';
+import type { Subject } from '../subject.ts';
+import { carriers, isTaken, sagaMethods, tasks, type Carrier } from './carriers.ts';
+
+const lifetime = 60 * 60 * 1000;
+/** How far clocks may lie apart. */
+const skew = 30_000;
+
+/** What must not open: tokens that were changed, and tokens whose time is over. */
+export function refusalsSuite(subject: Subject): void {
+  describe.each(subject.sealings)('a token that is refused, sealed the %s way', (sealing) => {
+    const url = (): URL => subject.mcp({ sealing });
+
+    it('[P1] [T4] [T5] gets the one answer, whatever of the corpus it is', async () => {
+      const label = randomUUID();
+      const token = await sagaMethods.begin(url(), label);
+      const corpus = createRefusedCorpus(token).flatMap(({ name: how, token: changed }) =>
+        // Over the wire a token is a text, or no token.
+        typeof changed === 'string' ? [{ how, token: changed }] : [],
+      );
+      expect(corpus.length).toBeGreaterThan(80);
+      await expectRefused(sagaMethods, url(), label, corpus);
+      expect(await sagaMethods.goOn(url(), label, token)).toSatisfy(isTaken);
+    });
+
+    it.each([...carriers, tasks])(
+      '[P1] [T1] [T5] gets the one answer after any change, by $name',
+      async (carrier) => {
+        const [label, otherLabel] = [randomUUID(), randomUUID()] as const;
+        const token = await carrier.begin(url(), label);
+        const other = await carrier.begin(url(), otherLabel);
+        await expectRefused(carrier, url(), label, [...tamper(token, other), ...changes(token, other)]);
+        expect(await carrier.goOn(url(), label, token)).toSatisfy(isTaken);
+      },
+    );
+
+    it('[P1] [T3] [T5] gets the one answer when it is sealed with another key under its id', async () => {
+      const label = randomUUID();
+      const forged = await sagaMethods.begin(subject.mcp({ keys: generateKey('k1'), sealing }), label);
+      await expectRefused(sagaMethods, url(), label, [{ how: 'forged', token: forged }]);
+    });
+
+    it.each(carriers)(
+      '[P1] [T5] [T6] gets the one answer when its time is over, by $name',
+      async (carrier) => {
+        const [label, born] = [randomUUID(), Date.now()] as const;
+        const at = (ms: number): URL => subject.mcp({ sealing, at: born + ms });
+        const token = await carrier.begin(at(0), label);
+        await expectRefused(carrier, at(lifetime + skew), label, [{ how: 'too late', token }]);
+        expect(await carrier.goOn(at(lifetime + skew - 1), label, token)).toSatisfy(isTaken);
+      },
+    );
+  });
+
+  it('[P1] [T6] a token of one way of calling does not open in another', async () => {
+    const label = randomUUID();
+    const answers: Record<string, unknown> = {};
+    const [first, ...others] = carriers;
+    if (first === undefined) return;
+    for (const other of others) {
+      // oxlint-disable-next-line no-await-in-loop -- one after the other is as good
+      const token = await other.begin(subject.mcp(), label);
+      // oxlint-disable-next-line no-await-in-loop -- see above
+      answers[other.name] = (await first.goOn(subject.mcp(), label, token)).error;
+    }
+    expect(answers).toEqual(Object.fromEntries(others.map(({ name }) => [name, first.refused])));
+  });
+
+  /** Sends each of them, and sees that the answer is the same to all, and that nothing ran. */
+  async function expectRefused(
+    carrier: Carrier,
+    url: URL,
+    label: string,
+    tokens: readonly { readonly how: string; readonly token: string }[],
+  ): Promise<void> {
+    const before = await subject.effects(label);
+    const answers: Record<string, unknown> = {};
+    for (const { how, token } of tokens) {
+      // oxlint-disable-next-line no-await-in-loop -- a hundred at once would be a test of the network
+      answers[how] = (await carrier.goOn(url, label, token)).error;
+    }
+    expect(answers).toEqual(Object.fromEntries(tokens.map(({ how }) => [how, carrier.refused])));
+    expect(await subject.effects(label)).toEqual(before);
+  }
+}
+
+const partNames = ['header', 'key', 'nonce', 'ciphertext', 'tag'] as const;
+
+/**
+ * Each part of a token changed at its first and at its last character, and taken from the token of another saga; and the
+ * id of the other key of the ring.
+ */
+function changes(token: string, other: string): { readonly how: string; readonly token: string }[] {
+  const [parts, others] = [token.split('.'), other.split('.')];
+  const replaced = (index: number, by: string): string =>
+    parts.map((part, at) => (at === index ? by : part)).join('.');
+  const kid = Buffer.from(parts[0] ?? '', 'base64url')
+    .toString()
+    .replace('"k1"', '"k2"');
+  const underOtherKey = {
+    how: 'the id of the other key',
+    token: replaced(0, Buffer.from(kid).toString('base64url')),
+  };
+  const changed = partNames.flatMap((name, index) => {
+    const part = parts[index] ?? '';
+    const swapped = { how: `the ${name} of another saga`, token: replaced(index, others[index] ?? '') };
+    if (part === '') return [{ how: `a ${name} where there is none`, token: replaced(index, 'A') }];
+    const ends = [
+      { how: `another first character of the ${name}`, token: replaced(index, flipped(part, 0)) },
+      {
+        how: `another last character of the ${name}`,
+        token: replaced(index, flipped(part, part.length - 1)),
+      },
+    ];
+    return [...ends, swapped];
+  });
+  return [underOtherKey, ...changed];
+}
+
+function flipped(part: string, index: number): string {
+  return part.slice(0, index) + (part[index] === 'A' ? 'B' : 'A') + part.slice(index + 1);
+}
