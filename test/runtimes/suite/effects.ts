@@ -19,7 +19,7 @@ export function effectsSuite(subject: Subject): void {
     it('[P1] [E3] is undone when the user declines', async () => {
       const label = randomUUID();
       const way = { dialect: 'multi round-trip', era: '2026-07-28' } as const;
-      const client = clientOf(subject.mcp(), way, { 'elicitation/create': { action: 'decline' } });
+      const client = clientOf(() => subject.mcp(), way, { 'elicitation/create': { action: 'decline' } });
       const result = await client.call('order', { label });
       expect(result).toMatchObject({
         isError: true,

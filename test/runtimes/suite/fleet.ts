@@ -1,14 +1,25 @@
 import { randomUUID } from 'node:crypto';
+import { wireWays } from '@mcp-saga/testing';
 import { expect, it } from 'vitest';
 import type { Effect } from '../server/effects.ts';
 import type { Subject } from '../subject.ts';
 import { accepted, completed } from './answers.ts';
-import { ask } from './wire.ts';
+import { ask, clientOf } from './wire.ts';
+
+/** Those that need neither a session nor a store. */
+const ways = wireWays.filter(({ dialect }) =>
+  ['saga methods', 'multi round-trip', 'resume token'].includes(dialect),
+);
+
+/** The label of a call, long enough that it is compressed in the token. */
+function longLabel(): string {
+  return randomUUID().repeat(60);
+}
 
 /** What many runtimes do together, that share the key and nothing else. */
 export function fleetSuite(subjects: readonly Subject[]): void {
   it('[P1] [P2] [E1] one saga goes from runtime to runtime, and each runs its step once', async () => {
-    const label = randomUUID();
+    const label = longLabel();
     const { last } = await relay(subjects, label);
     const result = await goOn(subjects.at(-1), last, subjects.length);
     const { places } = JSON.parse(result) as { readonly places: readonly string[] };
@@ -21,8 +32,22 @@ export function fleetSuite(subjects: readonly Subject[]): void {
     expect(new Set(ran.flat().map(({ idempotencyKey }) => idempotencyKey)).size).toBe(subjects.length);
   });
 
+  it.each(ways)(
+    '[P1] [P2] each request of a call by $dialect, $era, goes to another runtime',
+    async (way) => {
+      const label = longLabel();
+      let sent = 0;
+      const inTurns = (): URL => (subjects[sent++ % subjects.length] as Subject).mcp();
+      const client = clientOf(inTurns, way, { 'elicitation/create': accepted({ place: 'here' }) });
+      const result = await client.call('relay', { label, stops: subjects.length });
+      expect(result).toMatchObject({ content: [{ text: expect.stringContaining('"1 1 here"') }] });
+      const ran = await Promise.all(subjects.map((subject) => subject.effects(label)));
+      expect(ran.map((effects) => effects.length)).toEqual(subjects.map(() => 1));
+    },
+  );
+
   it('[P1] [E1] [T8] one token gives the same idempotency key and the same draws on every runtime', async () => {
-    const label = randomUUID();
+    const label = longLabel();
     const { last } = await relay(subjects, label);
     const results = new Set<string>();
     const keys: Effect[] = [];

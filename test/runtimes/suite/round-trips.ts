@@ -17,7 +17,7 @@ export function roundTripsSuite(subject: Subject): void {
   describe('a round trip', () => {
     it.each(stateless)('[P1] [W1] [E1] by $dialect, $era, runs each step once', async (way) => {
       const label = randomUUID();
-      const client = clientOf(subject.mcp(), way, answers);
+      const client = clientOf(() => subject.mcp(), way, answers);
       expect(await client.call('order', { label })).toMatchObject({ content: [{ text: orderText }] });
       expectOnce(await subject.effects(label));
       const methods = new Set(client.exchanges.map(({ method }) => method));
@@ -32,9 +32,14 @@ export function roundTripsSuite(subject: Subject): void {
         const label = randomUUID();
         let told = 0;
         const way = { dialect: 'resumable requests', era: '2026-07-28' } as const;
-        const client = clientOf(subject.mcp(), way, answers, (method) => {
-          if (method === 'notifications/requests/resumePolicy' && ++told === cutAt) throw new WireCut();
-        });
+        const client = clientOf(
+          () => subject.mcp(),
+          way,
+          answers,
+          (method) => {
+            if (method === 'notifications/requests/resumePolicy' && ++told === cutAt) throw new WireCut();
+          },
+        );
         expect(await client.call('order', { label })).toMatchObject({ content: [{ text: orderText }] });
         expect(client.exchanges.map(({ method }) => method)).toContain('requests/resume');
         const keys = new Map(

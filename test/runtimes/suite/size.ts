@@ -22,7 +22,7 @@ export function sizeSuite(subject: Subject): void {
     const url = (): URL => subject.mcp({ sealing });
 
     it.each(carrying)('[P1] [T11] goes round at about 60 KiB, by $dialect, $era', async (way) => {
-      const client = clientOf(url(), way, { 'elicitation/create': accepted({ go: true }) });
+      const client = clientOf(url, way, { 'elicitation/create': accepted({ go: true }) });
       const result = await client.call('ballast', { label: randomUUID(), bytes: load, text });
       expect(result).toMatchObject({ content: [{ text: `${load} ${text.length}` }] });
       const [small = '', large = ''] = client.tokens;

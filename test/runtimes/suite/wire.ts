@@ -79,9 +79,14 @@ export interface Answers {
   readonly [method: string]: Fields;
 }
 
-/** A client of the test kit that reaches a server over the network. `cut` sees what comes, and may throw. */
+/**
+ * A client of the test kit over a network.
+ *
+ * @param url - where its next request goes
+ * @param cut - sees what comes, and may throw
+ */
 export function clientOf(
-  url: URL,
+  url: () => URL,
   way: WireWay,
   answers: Answers,
   cut: NonNullable<Listener['onNotification']> = () => undefined,
@@ -93,7 +98,7 @@ export function clientOf(
         cut(told, more);
       };
       const options = { era: way.era, capabilities: capabilitiesOf(way), onNotification };
-      return resultOf(await ask(url, method, params, options));
+      return resultOf(await ask(url(), method, params, options));
     },
     close: () => Promise.resolve(),
   };
