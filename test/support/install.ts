@@ -22,14 +22,14 @@ export async function install(cache: string, ...packages: readonly string[]): Pr
   const fresh = await mkdtemp(join(kept, 'installing-'));
   // Their scripts would only link or download what their packages for each platform hold anyway.
   const flags = ['--ignore-scripts', '--no-save', '--no-audit', '--no-fund', '--loglevel=error'];
-  await run('npm', ['install', '--prefix', fresh, ...flags, ...packages], {
-    shell: process.platform === 'win32',
-  });
   try {
+    await run('npm', ['install', '--prefix', fresh, ...flags, ...packages], {
+      shell: process.platform === 'win32',
+    });
     await rename(fresh, folder);
   } catch (error) {
-    // Another run was faster.
     await rm(fresh, { recursive: true });
+    // Another run was faster.
     if (!existsSync(folder)) throw error;
   }
   return folder;
