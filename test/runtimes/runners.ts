@@ -51,7 +51,7 @@ export const runners: readonly Runner[] = [
     sealing: 'fast',
   },
   {
-    // The web platform, and nothing of Node: what a worker was until 2026, and what is left where Node is not imitated.
+    // The web platform alone: workers of an older compatibility date are so.
     ...workerd,
     name: 'workerd without Node',
     args: workerdArgs('bare'),

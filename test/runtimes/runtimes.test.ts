@@ -19,7 +19,7 @@ const subjects = await Promise.all(
   runners.map(async (runner) => {
     const missing = await runner.executable().then(
       () => undefined,
-      () => `npm does not give ${runner.name} ${runner.version} here`,
+      (error: unknown) => `npm does not give it here: ${reasonOf(error)}`,
     );
     return { subject: new Subject(runner), missing };
   }),
@@ -55,3 +55,7 @@ describe('a fleet of all of them', () => {
 
   fleetSuite(present);
 });
+
+function reasonOf(error: unknown): string {
+  return /npm error code (\w+)/.exec(String(error))?.[1] ?? String(error);
+}

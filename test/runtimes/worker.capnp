@@ -6,7 +6,8 @@ const bare :Workerd.Config = (
   sockets = [(name = "http", address = "127.0.0.1:0", http = (), service = "worker")],
 );
 
-# A worker as it is by default: since some date of 2026 that includes much of Node, such as process.getBuiltinModule.
+# A worker as it is by default: from compatibility date 2026-08-04 on that includes much of Node, such as
+# process.getBuiltinModule.
 const default :Workerd.Config = (
   services = [(name = "worker", worker = .defaultWorker)],
   sockets = [(name = "http", address = "127.0.0.1:0", http = (), service = "worker")],
