@@ -59,15 +59,14 @@ export function refusalsSuite(subject: Subject): void {
   it('[P1] [T6] a token of one way of calling does not open in another', async () => {
     const label = randomUUID();
     const answers: Record<string, unknown> = {};
-    const [first, ...others] = carriers;
-    if (first === undefined) return;
+    const others = carriers.filter((carrier) => carrier !== sagaMethods);
     for (const other of others) {
       // oxlint-disable-next-line no-await-in-loop -- one after the other is as good
       const token = await other.begin(subject.mcp(), label);
       // oxlint-disable-next-line no-await-in-loop -- see above
-      answers[other.name] = (await first.goOn(subject.mcp(), label, token)).error;
+      answers[other.name] = (await sagaMethods.goOn(subject.mcp(), label, token)).error;
     }
-    expect(answers).toEqual(Object.fromEntries(others.map(({ name }) => [name, first.refused])));
+    expect(answers).toEqual(Object.fromEntries(others.map(({ name }) => [name, sagaMethods.refused])));
   });
 
   /** Sends each of them, and sees that the answer is the same to all, and that nothing ran. */
