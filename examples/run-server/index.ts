@@ -1,3 +1,4 @@
-/** Runs the `server.ts` of an example in a process of its own, and connects clients to it. */
+/** Runs the server of an example in a process of its own, and connects clients to it. */
 export { connect } from './connect.ts';
-export { startServer, type ServerProcess, type ServerProcessOptions } from './server-process.ts';
+export { type CommandOptions, type ServerProcess, startCommand } from './start-command.ts';
+export { type ServerOptions, startServer } from './start-server.ts';

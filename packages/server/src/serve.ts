@@ -8,15 +8,15 @@ import {
 import type { SagaHostOptions } from './host/host-options.ts';
 import { createSagaHost, type SagaHost } from './saga-host.ts';
 
-/** What is served, and how. */
-export interface ServeSagasOptions extends Omit<SagaHostOptions, 'audience' | 'keys'> {
+/** What is served, and how. `Env` is what the runtime hands to `fetch` beside the request, the bindings of a Worker say. */
+export interface ServeSagasOptions<Env = unknown> extends Omit<SagaHostOptions, 'audience' | 'keys'> {
   /** The server's name, for clients; also the audience of its tokens, unless that is given. */
   readonly name: string;
   /** The server's version, for clients. */
   readonly version: string;
   readonly audience?: string;
   /** As for `createSagaHost`; or a function of the runtime's `env`, where keys are bindings (Cloudflare Workers). */
-  readonly keys?: SagaHostOptions['keys'] | ((env: unknown) => SagaHostOptions['keys']);
+  readonly keys?: SagaHostOptions['keys'] | ((env: Env) => SagaHostOptions['keys']);
   /**
    * The host names that requests may be sent to, without ports: against DNS rebinding, where a page the user visits
    * reaches a server on the user's own machine. A server that listens on loopback should name
@@ -26,12 +26,15 @@ export interface ServeSagasOptions extends Omit<SagaHostOptions, 'audience' | 'k
   /** The path that is served. Default `/mcp`. */
   readonly path?: string;
   /** What server steps get as `context`. Default: the runtime's `env`. */
-  readonly context?: (request: Request, env: unknown) => unknown;
-  /** Auth info of a request, from whatever checks its access token; undefined for none. */
+  readonly context?: (request: Request, env: Env) => unknown;
+  /**
+   * Auth info of a request, from whatever checks its access token: the SDK's `requireBearerAuth({ verifier })` as it is.
+   * Undefined for none. A `Response` is sent in place of an answer: a 401 that says where to sign in.
+   */
   readonly authenticate?: (
     request: Request,
-    env: unknown,
-  ) => Promise<AuthInfo | undefined> | AuthInfo | undefined;
+    env: Env,
+  ) => Promise<AuthInfo | Response | undefined> | AuthInfo | Response | undefined;
   /** Registers more on each request's `McpServer`: other tools, prompts, resources. */
   readonly extend?: (server: McpServer) => void;
   /** Options of the SDK's handler: body limits, response mode, … */
@@ -43,8 +46,8 @@ type AuthInfo = NonNullable<
 >;
 
 /** A server: hand it to the runtime as it is. */
-export interface SagaServer {
-  fetch(request: Request, env?: unknown, runtime?: unknown): Promise<Response>;
+export interface SagaServer<Env = unknown> {
+  fetch(request: Request, env?: Env, runtime?: unknown): Promise<Response>;
 }
 
 /**
@@ -52,7 +55,7 @@ export interface SagaServer {
  *
  * @throws as `createSagaHost` does; with `keys` as a function, not before the first request
  */
-export function serveSagas(options: ServeSagasOptions): SagaServer {
+export function serveSagas<Env = unknown>(options: ServeSagasOptions<Env>): SagaServer<Env> {
   const {
     name,
     version,
@@ -69,7 +72,9 @@ export function serveSagas(options: ServeSagasOptions): SagaServer {
     createSagaHost({ ...rest, ...resolved, audience: options.audience ?? name });
   let host = typeof keys === 'function' ? undefined : create(keys === undefined ? {} : { keys });
   return {
-    fetch: async (request, env, runtime) => {
+    fetch: async (request, given, runtime) => {
+      // What it is, the author says. Runtimes that give nothing are served by options that look at nothing.
+      const env = given as Env;
       if (new URL(request.url).pathname !== path) {
         return new Response(`Nothing here: MCP is served at ${path}\n`, { status: 404 });
       }
@@ -79,13 +84,14 @@ export function serveSagas(options: ServeSagasOptions): SagaServer {
       host ??= create(typeof keys === 'function' ? { keys: keys(env) } : {});
       const serving = host;
       const authInfo = await authenticate?.(request, env);
+      if (authInfo instanceof Response) return authInfo;
       // A handler for each request, since the server it makes takes this request's context along.
       const mcp = createMcpHandler(() => {
         try {
           const server = new McpServer({ name, version }, { capabilities: { logging: {} } });
           serving.attach(server, {
             context: context === undefined ? env : context(request, env),
-            ...waitUntilOf(runtime),
+            ...waitUntilOf(runtime ?? env),
           });
           extend?.(server);
           return server;
@@ -99,7 +105,7 @@ export function serveSagas(options: ServeSagasOptions): SagaServer {
   };
 }
 
-/** The `waitUntil` of a runtime that ends with the answer, as it hands it to `fetch` beside `env`. */
+/** The `waitUntil` of a runtime that ends with the answer, as it hands it to `fetch`: beside `env`, or in its place (Vercel). */
 function waitUntilOf(runtime: unknown): { readonly waitUntil?: (work: Promise<unknown>) => void } {
   const { waitUntil } = Object(runtime) as { waitUntil?: (work: Promise<unknown>) => void };
   // Called on its own object, which Workers insist on.

@@ -1,5 +1,6 @@
 import { serveSagas, type ServeSagasOptions } from '@mcp-saga/server/serve';
 import { elicit, log, memoryTaskStore, progress, saga, SealError, step, type Saga } from '@mcp-saga/server';
+import { OAuthError, OAuthErrorCode, requireBearerAuth } from '@modelcontextprotocol/server';
 import { describe, expect, test } from 'vitest';
 import * as z from 'zod';
 import { accept, hooksInto, hostOf, newKey, nothingTold, oldKey, say, suspended } from './fixtures/host.ts';
@@ -218,7 +219,10 @@ describe('serveSagas', () => {
     expect(envs).toEqual([env]);
   });
 
-  test('hands work that goes on after an answer to the runtime', async () => {
+  test.each([
+    { runtime: 'a Worker', given: (runtime: object) => [{}, runtime] as const },
+    { runtime: 'Vercel', given: (runtime: object) => [runtime] as const },
+  ])('hands work that goes on after an answer to the runtime, as $runtime has it', async ({ given }) => {
     const works: Promise<unknown>[] = [];
     const runtime = {
       works,
@@ -242,7 +246,7 @@ describe('serveSagas', () => {
       _meta: { 'io.modelcontextprotocol/clientCapabilities': capabilities },
     };
     const request = post('modern', 'tools/call', params, 1, { headers: { 'mcp-name': 'running' } });
-    const { last } = await read(await server.fetch(request, {}, runtime));
+    const { last } = await read(await server.fetch(request, ...given(runtime)));
     expect(last.result).toMatchObject({ resultType: 'task' });
     expect(works).toHaveLength(1);
     await works[0];
@@ -322,6 +326,23 @@ describe('serveSagas', () => {
     expect((await as('ada', 'tools/resumeSaga', resume)).last.result).toMatchObject({
       content: [{ text: 'x' }],
     });
+  });
+
+  test('[T6] refuses a request in the way its gate says, and runs nothing of it', async () => {
+    const told = nothingTold();
+    const gate = requireBearerAuth({
+      verifier: {
+        verifyAccessToken: () => Promise.reject(new OAuthError(OAuthErrorCode.InvalidToken, 'unknown token')),
+      },
+    });
+    const server = serve({ authenticate: gate, hooks: hooksInto(told) });
+    const headers = { authorization: 'Bearer stolen' };
+    const refused = await server.fetch(
+      post('modern', 'tools/callSaga', { name: 'complex_tool' }, 1, { headers }),
+    );
+    expect(refused.status).toBe(401);
+    expect(refused.headers.get('www-authenticate')).toContain('invalid_token');
+    expect(told.turns).toEqual([]);
   });
 
   test('lets more be registered on each server', async () => {

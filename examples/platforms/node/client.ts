@@ -1,0 +1,76 @@
+/** Two processes behind a load balancer, their key rotated while orders come in, and a token that was stolen. */
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { type IncomingMessage, request } from 'node:http';
+import { SagaGone } from '@mcp-saga/client';
+import {
+  assertBound,
+  begin,
+  connect,
+  end,
+  goOn,
+  orderUmbrellas,
+  startIssuer,
+} from '@mcp-saga/example-order/client';
+import { type ServerProcess, startServer } from '@mcp-saga/example-run-server';
+import { generateKey } from '@mcp-saga/server';
+import { startProxy } from './proxy.ts';
+
+const issuer = await startIssuer();
+const servers: ServerProcess[] = [];
+const proxy = await startProxy(servers);
+const start = (keys: string): Promise<ServerProcess> =>
+  startServer('Node', {
+    folder: new URL('.', import.meta.url),
+    environment: { SAGA_KEYS: keys, OAUTH_ISSUER: issuer.url, OAUTH_RESOURCE: proxy.url.href },
+    end: 'SIGTERM',
+  });
+
+/** Replaces one process after the other, as a rolling update does: in between, some have the new keys and some not. */
+async function roll(keys: string): Promise<void> {
+  const fresh = await Promise.all([start(keys), start(keys)]);
+  for (const [index, server] of fresh.entries()) {
+    const ordered = orderUmbrellas(ada);
+    const [old] = servers.splice(index, 1, server);
+    // oxlint-disable-next-line no-await-in-loop -- one after the other is the point
+    await Promise.all([old?.stop(), ordered]);
+  }
+}
+
+const [old, young] = [generateKey('k1'), generateKey('k2')];
+servers.push(...(await Promise.all([start(old), start(old)])));
+const ada = await connect(proxy.url, { token: await issuer.issue('ada', proxy.url.href) });
+const eve = await connect(proxy.url, { token: await issuer.issue('eve', proxy.url.href) });
+
+const { by } = await orderUmbrellas(ada);
+assert.notEqual(...by, 'every request went to the other process');
+await assertBound(ada, eve);
+await assert.rejects(connect(proxy.url), /401|[Uu]nauthorized/, 'who has no token is not served');
+await assert.rejects(
+  connect(proxy.url, { token: await issuer.issue('ada', 'https://elsewhere.example/mcp') }),
+  /401|[Uu]nauthorized/,
+  'nor is a token that was issued for another server',
+);
+
+const [waiting, forgotten] = await Promise.all([begin(ada), begin(ada)]);
+await roll(`${old},${young}`);
+await roll(`${young},${old}`);
+const asked = await goOn(ada, waiting);
+await roll(young);
+await end(ada, asked);
+await assert.rejects(goOn(ada, forgotten), SagaGone, 'what nobody went on with ended with the old key');
+console.log('The key was rotated, and no order was lost.');
+
+const [{ url }] = servers as [ServerProcess];
+const late = request(url, { method: 'POST', headers: { expect: '100-continue' } });
+late.flushHeaders();
+await once(late, 'continue');
+const stopped = Promise.all(servers.map((server) => server.stop()));
+// Until it takes no more connections.
+while (await fetch(url).then(Boolean, () => false));
+late.end('{}');
+const [answer] = (await once(late, 'response')) as [IncomingMessage];
+assert.equal(answer.resume().statusCode, 401, 'a process that is told to end answers what it has been asked');
+await stopped;
+proxy.stop();
+issuer.stop();

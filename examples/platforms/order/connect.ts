@@ -1,0 +1,47 @@
+import { Client, type FetchLike, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+
+export interface ConnectOptions {
+  /** The user's access token. */
+  readonly token?: string;
+  /** Sends the requests. */
+  readonly fetch?: FetchLike;
+}
+
+const answers: { readonly [question: string]: Record<string, number | boolean> } = {
+  'How many umbrellas?': { quantity: 3 },
+  '3 umbrellas: order them?': { sure: true },
+};
+
+/** A client of the official SDK whose user answers the questions of `order`. */
+export function createClient(): Client {
+  const client = new Client(
+    { name: 'shopper', version: '1.0.0' },
+    { capabilities: { elicitation: { form: {} } }, versionNegotiation: { mode: 'auto' } },
+  );
+  client.setRequestHandler('elicitation/create', ({ params }) => {
+    const content = answers[params.message];
+    return content === undefined ? { action: 'cancel' } : { action: 'accept', content };
+  });
+  return client;
+}
+
+/** Connects it over HTTP. */
+export async function connect(url: URL, { token, fetch }: ConnectOptions = {}): Promise<Client> {
+  const client = createClient();
+  const transport = new StreamableHTTPClientTransport(url, {
+    ...(fetch === undefined ? {} : { fetch }),
+    ...(token === undefined ? {} : { authProvider: { token: async () => token } }),
+  });
+  await client.connect(transport);
+  return client;
+}
+
+/** Sends each request to another server than the one before, as a load balancer does. */
+export function inTurns(servers: readonly { readonly url: URL }[]): FetchLike {
+  let requests = 0;
+  return (_, init) => {
+    const server = servers[requests++ % servers.length];
+    if (server === undefined) throw new TypeError('There is no server.');
+    return fetch(server.url, init);
+  };
+}

@@ -1,0 +1,39 @@
+import assert from 'node:assert/strict';
+import type { ServerProcess } from '@mcp-saga/example-run-server';
+import { generateKey } from '@mcp-saga/server';
+import type { Client } from '@modelcontextprotocol/client';
+import { connect, inTurns } from './connect.ts';
+import { startIssuer } from './issuer.ts';
+import { assertBound, orderUmbrellas } from './order-umbrellas.ts';
+
+/** What a server is started with. */
+export type Environment = Record<'SAGA_KEYS' | 'OAUTH_ISSUER' | 'OAUTH_RESOURCE', string>;
+
+/**
+ * Starts two servers that share a key and nothing else, sends each request to the other one, and asserts that an order
+ * comes to its end, that each did a part of it, and that another user's token is refused.
+ */
+export async function takeTurns(
+  start: (name: string, environment: Environment) => Promise<ServerProcess>,
+): Promise<void> {
+  const issuer = await startIssuer();
+  const resource = 'https://orders.example/mcp';
+  const environment = { SAGA_KEYS: generateKey(), OAUTH_ISSUER: issuer.url, OAUTH_RESOURCE: resource };
+  const servers = await Promise.all([start('A', environment), start('B', environment)]);
+  const send = inTurns(servers);
+  const connectAs = async (user: string): Promise<Client> =>
+    await connect(servers[0].url, { fetch: send, token: await issuer.issue(user, resource) });
+
+  const ada = await connectAs('ada');
+  const { by } = await orderUmbrellas(ada);
+  assert.notEqual(...by, 'every request went to the other server');
+  await assertBound(ada, await connectAs('eve'));
+  assert.equal(
+    (await fetch(servers[0].url, { method: 'POST' })).status,
+    401,
+    'who has no token is not served',
+  );
+
+  await Promise.all(servers.map((server) => server.stop()));
+  issuer.stop();
+}

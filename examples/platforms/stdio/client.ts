@@ -1,0 +1,48 @@
+/** A client that starts its server, ends it while a saga waits, and goes on with another process. */
+import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+import { SagaGone } from '@mcp-saga/client';
+import { begin, createClient, end, goOn, orderUmbrellas } from '@mcp-saga/example-order/client';
+import { generateKey } from '@mcp-saga/server';
+import type { Client } from '@modelcontextprotocol/client';
+import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
+
+interface McpConfig {
+  readonly mcpServers: { readonly orders: { readonly command: string; readonly args: string[] } };
+}
+
+const folder = new URL('.', import.meta.url);
+const config = JSON.parse(await readFile(new URL('mcp.json', folder), 'utf8')) as McpConfig;
+
+/** Starts the server as its configuration says, with these keys for `${SAGA_KEYS}`, and ends it when `use` is done. */
+async function withServer<T>(keys: string | undefined, use: (client: Client) => Promise<T>): Promise<T> {
+  const client = createClient();
+  const { command, args } = config.mcpServers.orders;
+  const transport = new StdioClientTransport({
+    command,
+    args,
+    cwd: fileURLToPath(folder),
+    env: keys === undefined ? {} : { SAGA_KEYS: keys },
+  });
+  await client.connect(transport);
+  try {
+    return await use(client);
+  } finally {
+    await client.close();
+  }
+}
+
+const [old, young] = [generateKey('k1'), generateKey('k2')];
+const begun = await withServer(old, async (client) => {
+  await orderUmbrellas(client);
+  return await begin(client);
+});
+// Only one process runs at a time: the new key may seal as soon as it is there.
+const asked = await withServer(`${young},${old}`, (client) => goOn(client, begun));
+await withServer(young, (client) => end(client, asked));
+console.log('Three processes, one after the other, and two keys served one saga.');
+
+// Whoever starts the server is its user. What keeps users apart is that each has a key.
+await withServer(undefined, (other) => assert.rejects(end(other, asked), SagaGone));
+console.log("A process without the key does not go on with its user's saga.");

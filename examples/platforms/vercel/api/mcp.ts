@@ -1,0 +1,13 @@
+import { bearerAuth, principal } from '@mcp-saga/example-order/bearer-auth';
+import { order } from '@mcp-saga/example-order/saga';
+import { serveSagas } from '@mcp-saga/server/serve';
+
+export default serveSagas({
+  name: 'orders',
+  version: '1.0.0',
+  sagas: [order],
+  keys: process.env['SAGA_KEYS'],
+  path: '/api/mcp',
+  authenticate: bearerAuth(process.env['OAUTH_ISSUER'], process.env['OAUTH_RESOURCE']),
+  principal,
+});

@@ -1,0 +1,28 @@
+import { fileURLToPath } from 'node:url';
+import { type CommandOptions, type ServerProcess, startCommand } from './start-command.ts';
+
+export interface ServerOptions extends Pick<CommandOptions, 'onLine' | 'signal' | 'end'> {
+  /** The folder of the example, as a URL: its `server.ts` is started. */
+  readonly folder: URL;
+  /** Its environment, beside this process's own: `SAGA_KEYS`, which processes that serve a saga in turns share. */
+  readonly environment: { readonly SAGA_KEYS: string; readonly [name: string]: string };
+}
+
+/**
+ * Starts the `server.ts` of an example in a process of its own, on a free port of 127.0.0.1.
+ *
+ * @throws Error with what the process said when it ends before it serves
+ */
+export async function startServer(name: string, options: ServerOptions): Promise<ServerProcess> {
+  const { folder, environment, ...rest } = options;
+  const tsx = import.meta.resolve('tsx');
+  const endWithParent = import.meta.resolve('./end-with-parent.ts');
+  return await startCommand(name, {
+    ...rest,
+    command: process.execPath,
+    args: ['--import', tsx, '--import', endWithParent, 'server.ts'],
+    cwd: fileURLToPath(folder),
+    environment: { ...environment, PORT: '0' },
+    served: /(?<=^MCP is served at )http:\S+/,
+  });
+}
