@@ -78,8 +78,17 @@ test.each([
   expect(copied).toHaveBeenCalledTimes(Number(length) > limit ? 1 : copies);
 });
 
-test('no more than 1 MiB is read in one go', async () => {
-  const serve = serveSagas({ name: 'deployer', version: '1', sagas: [complexTool()], keys: newKey });
+test.each([
+  ['by default', {}],
+  ['where more is served', { maxRequestBodySize: 2 * 1024 * 1024 }],
+])('no more than 1 MiB is read in one go %s', async (_, handler) => {
+  const serve = serveSagas({
+    name: 'deployer',
+    version: '1.0.0',
+    sagas: [complexTool()],
+    keys: newKey,
+    handler,
+  });
   const copies = async (length: number): Promise<number> => {
     const request = post('modern', method, call, 1, declared(length));
     const copied = vi.spyOn(request, 'clone');
