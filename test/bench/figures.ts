@@ -1,11 +1,13 @@
 /** A figure to reach. */
-export interface Figure {
+export type Figure = {
   readonly what: string;
-  readonly unit: 'us' | 'bytes' | 'ms';
-  /** At most this: of ours, or of ours through the first peer's. */
-  readonly atMost: number;
+  readonly unit: 'us' | 'bytes' | 'ms' | 'MB' | 'a second';
+  /** What is to be reached: ours, or ours through the first peer's. */
   readonly of: 'ours' | 'ratio';
-}
+} & (
+  | { readonly atMost: number; readonly atLeast?: never }
+  | { readonly atLeast: number; readonly atMost?: never }
+);
 
 /** The figures to reach, in the order they are printed. */
 export const figures = {
@@ -25,6 +27,54 @@ export const figures = {
     atMost: 1,
     of: 'ratio',
   },
+  'load-requests-1': {
+    what: 'requests over HTTP, 1 saga in flight',
+    unit: 'a second',
+    atLeast: 1,
+    of: 'ratio',
+  },
+  'load-requests-100': {
+    what: 'requests over HTTP, 100 in flight',
+    unit: 'a second',
+    atLeast: 1,
+    of: 'ratio',
+  },
+  'load-requests-1000': {
+    what: 'requests over HTTP, 1,000 in flight',
+    unit: 'a second',
+    atLeast: 1,
+    of: 'ratio',
+  },
+  'load-cpu-1': { what: 'processor time of a request, 1 saga in flight', unit: 'us', atMost: 1, of: 'ratio' },
+  'load-cpu-100': { what: 'processor time of a request, 100 in flight', unit: 'us', atMost: 1, of: 'ratio' },
+  'load-cpu-1000': {
+    what: 'processor time of a request, 1,000 in flight',
+    unit: 'us',
+    atMost: 1,
+    of: 'ratio',
+  },
+  'load-heap-1': { what: 'heap of the process, 1 saga in flight', unit: 'MB', atMost: 1.1, of: 'ratio' },
+  'load-heap-100': { what: 'heap of the process, 100 in flight', unit: 'MB', atMost: 1.1, of: 'ratio' },
+  'load-heap-1000': { what: 'heap of the process, 1,000 in flight', unit: 'MB', atMost: 1.1, of: 'ratio' },
+  'load-rss-1': {
+    what: 'memory of the process (RSS), 1 saga in flight',
+    unit: 'MB',
+    atMost: 1.1,
+    of: 'ratio',
+  },
+  'load-rss-100': {
+    what: 'memory of the process (RSS), 100 in flight',
+    unit: 'MB',
+    atMost: 1.1,
+    of: 'ratio',
+  },
+  'load-rss-1000': {
+    what: 'memory of the process (RSS), 1,000 in flight',
+    unit: 'MB',
+    atMost: 1.1,
+    of: 'ratio',
+  },
+  'load-saga': { what: 'heap that a suspended saga takes', unit: 'bytes', atMost: 64, of: 'ours' },
   'journal-bytes': {
     what: 'journal bytes of a server step, tiny result',
     unit: 'bytes',

@@ -22,7 +22,9 @@ export function toTable(findings: readonly Finding[]): string {
 
 /** Whether a finding reaches its figure. */
 export function isReached(finding: Finding): boolean {
-  return reached(finding) <= figures[finding.figure].atMost;
+  const { atMost, atLeast }: Figure = figures[finding.figure];
+  const value = reached(finding);
+  return atMost === undefined ? value >= atLeast : value <= atMost;
 }
 
 /** What is compared with the figure: ours, or ours through the first peer's. */
@@ -33,7 +35,8 @@ export function reached({ figure, ours, peers }: Finding): number {
 function linesOf(finding: Finding): string[][] {
   const { ours, peers } = finding;
   const figure: Figure = figures[finding.figure];
-  const reach = figure.of === 'ours' ? format(figure.atMost, figure) : `${figure.atMost}x`;
+  const bound = figure.atMost ?? figure.atLeast;
+  const reach = `${figure.atMost === undefined ? 'at least ' : ''}${figure.of === 'ours' ? format(bound, figure) : `${bound}x`}`;
   const [first, ...others] = peers.map(({ name, value }) => [
     `${format(value, figure)} ${name}`,
     `${(ours / value).toPrecision(3)}x`,

@@ -6,6 +6,7 @@ import {
   type CreateMcpHandlerOptions,
 } from '@modelcontextprotocol/server';
 import type { SagaHostOptions } from './host/host-options.ts';
+import { readJson } from './json-body.ts';
 import { createSagaHost, type SagaHost } from './saga-host.ts';
 
 /** What is served, and how. `Env` is what the runtime hands to `fetch` beside the request, the bindings of a Worker say. */
@@ -100,7 +101,8 @@ export function serveSagas<Env = unknown>(options: ServeSagasOptions<Env>): Saga
           throw error;
         }
       }, handler);
-      return await mcp.fetch(request, authInfo === undefined ? {} : { authInfo });
+      const { request: read, ...body } = await readJson(request, handler?.maxRequestBodySize);
+      return await mcp.fetch(read, { ...body, ...(authInfo === undefined ? {} : { authInfo }) });
     },
   };
 }

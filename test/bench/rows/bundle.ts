@@ -3,9 +3,9 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
-import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import { build } from 'esbuild';
+import { benchFolder } from '../bench-folder.ts';
 import { tenthPercentile, type Effort } from '../harness.ts';
 import type { Row } from '../row.ts';
 
@@ -35,12 +35,6 @@ async function bundled(external: readonly string[]): Promise<Uint8Array> {
     logLevel: 'error',
   });
   return outputFiles[0]?.contents ?? new Uint8Array();
-}
-
-/** This folder, from the source and from what is bundled of it: both lie somewhere below. */
-function benchFolder(): string {
-  const here = fileURLToPath(import.meta.url);
-  return here.slice(0, here.lastIndexOf(join('test', 'bench')) + join('test', 'bench').length);
 }
 
 function importMs(code: Uint8Array, { rounds }: Effort): number {

@@ -1,6 +1,7 @@
 import type { Row } from '../row.ts';
 import { bundle } from './bundle.ts';
 import { journalBytes } from './journal-bytes.ts';
+import { load } from './load.ts';
 import { machine } from './machine.ts';
 import { replay } from './replay.ts';
 import { resume } from './resume.ts';
@@ -14,6 +15,7 @@ export const rows: Readonly<Record<string, Row>> = {
   replay,
   resume,
   'two-questions': twoQuestions,
+  load,
   'journal-bytes': journalBytes,
   'token-bytes': tokenBytes,
   machine,

@@ -1,0 +1,44 @@
+import { createSagaHost, elicit, generateKey, memoryGuard, saga, type SuspendedTurn } from '@mcp-saga/server';
+import { expect, test } from 'vitest';
+import * as z from 'zod';
+import { testClock } from '../fixtures/clock.ts';
+
+const Ok = z.object({ ok: z.boolean() });
+const hour = 3_600_000;
+const margin = 5 * 60_000;
+
+test('[T13] one in memory holds tokens that were used until they expire, and no sagas that wait', async () => {
+  const clock = testClock();
+  const guard = memoryGuard(clock);
+  const asking = saga({ name: 'asking', version: '1', forks: 'refuse' }, function* () {
+    yield* elicit('one', { message: 'One?', schema: Ok });
+    yield* elicit('two', { message: 'Two?', schema: Ok });
+    return 'done';
+  });
+  const host = createSagaHost({ sagas: [asking], keys: generateKey(), audience: 'asking', guard, clock });
+  const begin = async (): Promise<SuspendedTurn> => (await host.start('asking', {})) as SuspendedTurn;
+  const answer = async ({ token, steps }: SuspendedTurn): Promise<SuspendedTurn> => {
+    const answers = steps.map(({ stepId }) => ({
+      stepId,
+      result: { action: 'accept', content: { ok: true } },
+    }));
+    return (await host.resume(token, answers)) as SuspendedTurn;
+  };
+
+  const waiting = await Promise.all(Array.from({ length: 100 }, begin));
+  expect(guard.size).toBe(0);
+
+  await Promise.all(waiting.map(answer));
+  expect(guard.size).toBe(100);
+
+  const late = await begin();
+  clock.now += hour - 1;
+  await answer(late);
+  expect(guard.size).toBe(101);
+
+  // What has expired goes when the guard is asked next: all but the entry of that one.
+  const last = await begin();
+  clock.now += margin + 1;
+  await answer(last);
+  expect(guard.size).toBe(1);
+});

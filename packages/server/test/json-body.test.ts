@@ -1,0 +1,121 @@
+import { serveSagas } from '@mcp-saga/server/serve';
+import { describe, expect, test, vi } from 'vitest';
+import { hooksInto, newKey, nothingTold } from './fixtures/host.ts';
+import { eras, post, postText, read } from './fixtures/raw.ts';
+import { complexTool } from './fixtures/sagas.ts';
+
+const limit = 2000;
+const method = 'tools/callSaga';
+const call = { name: 'complex_tool', arguments: { initial_arg: 'value' } };
+
+const server = (told = nothingTold()): ReturnType<typeof serveSagas> =>
+  serveSagas({
+    name: 'deployer',
+    version: '1.0.0',
+    sagas: [complexTool()],
+    keys: newKey,
+    handler: { maxRequestBodySize: limit },
+    hooks: hooksInto(told),
+  });
+
+const declared = (length: number): { readonly headers: Record<string, string> } => ({
+  headers: { 'content-length': String(length) },
+});
+
+describe.each(eras)('a posted body of the %s era', (era) => {
+  test('is read in one go where its length is declared', async () => {
+    const request = post(era, method, call, 'one', declared(400));
+    const copied = vi.spyOn(request, 'clone');
+    const { last } = await read(await server().fetch(request));
+    expect(last).toMatchObject({ id: 'one', result: { state: 'suspended' } });
+    expect(copied).not.toHaveBeenCalled();
+  });
+
+  test('that is read already is refused like any other', async () => {
+    const request = post(era, method, call, 1, declared(400));
+    await request.text();
+    expect((await server().fetch(request)).status).toBe(400);
+  });
+
+  test.each([
+    ['no JSON', '{'],
+    ['nothing', ''],
+    ['null', 'null'],
+    ['JSON after a byte order mark', `\ufeff{"jsonrpc":"2.0","id":1,"method":"ping"}`],
+    ['a batch', '[{"jsonrpc":"2.0","id":1,"method":"ping"}]'],
+    ['a notification', '{"jsonrpc":"2.0","method":"notifications/initialized"}'],
+    ['no message', '{"a":1}'],
+  ])('that is %s is answered as it is without a length', async (_, body) => {
+    const sent = [{}, declared(100)].map((init) => postText(era, method, body, init));
+    const [without, once] = await Promise.all(
+      sent.map(async (request) => read(await server().fetch(request))),
+    );
+    expect(once).toEqual(without);
+  });
+
+  test('is 413 where it is longer than is served, whatever length it declares', async () => {
+    const told = nothingTold();
+    const big = { ...call, arguments: { initial_arg: 'x'.repeat(limit) } };
+    for (const length of [limit + 1, limit, 400]) {
+      // oxlint-disable-next-line no-await-in-loop -- one after the other
+      const { status } = await server(told).fetch(post(era, method, big, 1, declared(length)));
+      expect(status).toBe(413);
+    }
+    expect(told.turns).toEqual([]);
+  });
+});
+
+test.each([
+  ['no number', 'many', 1],
+  ['less than nothing', '-1', 1],
+  ['longer than is served', String(limit + 1), 0],
+  ['as long as is served', String(limit), 0],
+])('a length that is %s makes no difference to what is answered', async (_, length, copies) => {
+  const request = post('modern', method, call, 1, { headers: { 'content-length': length } });
+  const copied = vi.spyOn(request, 'clone');
+  const { status } = await server().fetch(request);
+  expect(status).toBe(Number(length) > limit ? 413 : 200);
+  expect(copied).toHaveBeenCalledTimes(Number(length) > limit ? 1 : copies);
+});
+
+test.each([
+  ['by default', {}],
+  ['where more is served', { maxRequestBodySize: 2 * 1024 * 1024 }],
+])('no more than 1 MiB is read in one go %s', async (_, handler) => {
+  const serve = serveSagas({
+    name: 'deployer',
+    version: '1.0.0',
+    sagas: [complexTool()],
+    keys: newKey,
+    handler,
+  });
+  const copies = async (length: number): Promise<number> => {
+    const request = post('modern', method, call, 1, declared(length));
+    const copied = vi.spyOn(request, 'clone');
+    expect((await serve.fetch(request)).status).toBe(200);
+    return copied.mock.calls.length;
+  };
+  expect(await copies(1024 * 1024)).toBe(0);
+  expect(await copies(1024 * 1024 + 1)).toBe(1);
+});
+
+test('what only reads has no body to be read', async () => {
+  const headers = { accept: 'text/event-stream', 'content-length': '10' };
+  const { status } = await server().fetch(new Request('http://localhost/mcp', { headers }));
+  expect(status).toBe(405);
+});
+
+test('a body that breaks off is refused', async () => {
+  const body = new ReadableStream({ start: (controller) => controller.error(new Error('gone')) });
+  const request = new Request('http://localhost/mcp', {
+    method: 'POST',
+    headers: {
+      'content-type': 'application/json',
+      accept: 'application/json, text/event-stream',
+      'content-length': '400',
+    },
+    body,
+    duplex: 'half',
+  } as RequestInit);
+  expect((await server().fetch(request)).status).toBe(400);
+});

@@ -1,0 +1,38 @@
+import type { Board } from './clients/flight.ts';
+import { Fleet } from './fleet.ts';
+import type { ServerProcess } from './server-process.ts';
+
+/**
+ * How node is run where single bytes are counted: what its compilers make of code, when they think it worth it, lies on
+ * the heap, too, and is more than sagas could leave behind.
+ */
+export const interpreted: readonly string[] = [
+  '--no-opt',
+  '--no-maglev',
+  '--no-sparkplug',
+  '--no-flush-bytecode',
+  '--no-lazy-feedback-allocation',
+];
+
+/**
+ * Bytes that a server holds for each call in flight, once everything else was collected: those of the calls from one
+ * of these sizes to the next, the middle one of them.
+ */
+export async function bytesOfEach(
+  server: ServerProcess,
+  board: Board,
+  sizes: readonly number[],
+): Promise<number> {
+  const fleet = new Fleet(server.url, board);
+  const found: number[] = [];
+  let before = { size: 0, heap: Number.NaN };
+  for (const size of sizes) {
+    // oxlint-disable-next-line no-await-in-loop -- it grows
+    await fleet.growTo(size);
+    // oxlint-disable-next-line no-await-in-loop -- as above
+    const { heap } = await server.memory();
+    if (before.size > 0) found.push((heap - before.heap) / (size - before.size));
+    before = { size, heap };
+  }
+  return found.toSorted((one, other) => one - other)[Math.floor(found.length / 2)] ?? Number.NaN;
+}

@@ -1,0 +1,43 @@
+import { Agent, request, type IncomingMessage } from 'node:http';
+
+// A client that does as little as there is to do, so that what is measured is the server.
+const agent = new Agent({ keepAlive: true, maxSockets: 32 });
+
+/** How a message is sent. */
+export interface PostOptions {
+  readonly headers: { readonly [name: string]: string };
+  /** Who keeps the sockets. Default: one that everybody shares, with at most 32 of them. */
+  readonly agent?: Agent;
+}
+
+/** Sends a JSON-RPC message. The response is at its headers then. */
+export async function post(
+  url: string,
+  message: object,
+  { headers, agent: keeper = agent }: PostOptions,
+): Promise<IncomingMessage> {
+  const body = JSON.stringify({ jsonrpc: '2.0', ...message });
+  return new Promise((resolve, reject) => {
+    const sent = request(url, {
+      method: 'POST',
+      agent: keeper,
+      headers: {
+        'content-type': 'application/json',
+        accept: 'application/json, text/event-stream',
+        'content-length': Buffer.byteLength(body),
+        ...headers,
+      },
+    });
+    sent.once('response', resolve).once('error', reject).end(body);
+  });
+}
+
+/** The whole body of a response. */
+export async function textOf(response: IncomingMessage): Promise<string> {
+  let text = '';
+  response.setEncoding('utf8');
+  return new Promise((resolve, reject) => {
+    response.on('data', (part: string) => (text += part));
+    response.once('end', () => resolve(text)).once('error', reject);
+  });
+}

@@ -1,0 +1,45 @@
+import { info } from '../tool.ts';
+import { answers, call, textIn, type ToolResult } from './call.ts';
+import type { Board, Progress } from './flight.ts';
+import { post, textOf } from './post.ts';
+
+const key = 'io.modelcontextprotocol/';
+const version = '2026-07-28';
+const headers = {
+  'mcp-protocol-version': version,
+  'mcp-method': 'tools/call',
+  'mcp-name': call.name,
+};
+const meta = {
+  [`${key}protocolVersion`]: version,
+  [`${key}clientInfo`]: info,
+  [`${key}clientCapabilities`]: { elicitation: { form: {} } },
+};
+
+interface RoundResult extends ToolResult {
+  readonly inputRequests?: { readonly [id: string]: object };
+  readonly requestState?: string;
+}
+
+/** A user whose client speaks MCP 2026-07-28: all that there is of a call between two requests is here. */
+export const inRounds: Board = async (url) => {
+  const send = async (more: object): Promise<RoundResult> => {
+    const params = { ...call, ...more, _meta: meta };
+    const response = await post(url, { id: 1, method: 'tools/call', params }, { headers });
+    const { result } = JSON.parse(await textOf(response)) as { readonly result?: RoundResult };
+    if (result === undefined) throw new Error('The server refused a request');
+    return result;
+  };
+  let open = await send({});
+  return {
+    next: async (): Promise<Progress> => {
+      const asked = Object.keys(open.inputRequests ?? {}) as readonly (keyof typeof answers)[];
+      const inputResponses = Object.fromEntries(asked.map((id) => [id, answers[id]]));
+      open = await send({ inputResponses, requestState: open.requestState });
+      if (open.inputRequests !== undefined) return { requests: 1 };
+      const told = textIn(open);
+      open = await send({});
+      return { requests: 2, told };
+    },
+  };
+};

@@ -1,0 +1,15 @@
+import * as z from 'zod';
+
+// The tool that all servers under load serve: it deploys a service, and asks two questions, one after the other.
+export const info = { name: 'load', version: '1' };
+export const tool = { name: 'deploy', description: 'Deploys a service' };
+export const Input = z.object({ service: z.string(), replicas: z.number().int().optional() });
+export const Target = z.object({ target: z.string() });
+export const Window = z.object({ from: z.string(), hours: z.number() });
+export const where = 'Where to?';
+export const when = 'When may it restart?';
+
+/** What the tool says in the end. */
+export function told(service: string, target: string, from: string): string {
+  return `${service} goes to ${target} at ${from}.`;
+}
