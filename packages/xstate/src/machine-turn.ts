@@ -155,12 +155,17 @@ export class MachineTurn {
     };
   }
 
-  /** The saga has failed, or is to be undone for another reason: what its effects did is undone. */
+  /**
+   * The saga has failed, or is to be undone for another reason: what its effects did is undone. Where the token is used
+   * once, that is kept first: a machine is not replayed, and a request that is repeated might go on where it now fails. (E1)
+   */
   async #fail(error: unknown): Promise<Outcome> {
     const { accepted, ignored } = this.#questions;
-    const outcome = await undoSaga(this.#options, this.#ledger, this.#runtime, { error }, this.#head.turn);
-    if (outcome.status === 'suspended') return { ...outcome, accepted, ignored };
-    return { ...outcome, ignored };
+    const later = this.#runtime.checkpointBeforeUndo === true;
+    const runtime = later ? { ...this.#runtime, defersEffects: true } : this.#runtime;
+    const outcome = await undoSaga(this.#options, this.#ledger, runtime, { error }, this.#head.turn);
+    if (outcome.status !== 'suspended') return { ...outcome, ignored };
+    return { ...outcome, ...(later ? { undoes: true as const } : {}), accepted, ignored };
   }
 
   /** Ends what runs, and waits until it has. */
