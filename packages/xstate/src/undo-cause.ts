@@ -17,9 +17,17 @@ export type UndoCause = { readonly error: unknown } | { readonly end: EndRequest
 export function toUndoRecord(cause: UndoCause): UndoRecord {
   if ('end' in cause) return { u: null };
   const { error } = cause;
-  const u = decode(encodeError(error)) as StepErrorData;
-  if (error instanceof ElicitationRefused) return { u, s: error.stepId, a: error.action };
-  return error instanceof StepError ? { u, s: error.stepId } : { u };
+  return { u: decode(encodeError(error)) as StepErrorData, ...stepOf(error) };
+}
+
+// Whatever may have been thrown, with a prototype that throws as well.
+function stepOf(error: unknown): Pick<UndoRecord, 's' | 'a'> {
+  try {
+    if (error instanceof ElicitationRefused) return { s: error.stepId, a: error.action };
+    return error instanceof StepError ? { s: error.stepId } : {};
+  } catch {
+    return {};
+  }
 }
 
 /**

@@ -22,7 +22,7 @@ interface Shop {
   readonly errors: unknown[];
 }
 
-type Fault = 'none' | 'error' | 'quota' | 'stock' | 'closed' | 'tagged' | 'refused';
+type Fault = 'none' | 'error' | 'quota' | 'stock' | 'closed' | 'hostile' | 'tagged' | 'refused';
 
 /** Asks, charges, ships: the first time it comes so far, the fault happens, and then never again. */
 function shop(fault: Fault, forks: 'refuse' | 'accept' = 'refuse'): Shop {
@@ -51,6 +51,7 @@ function shop(fault: Fault, forks: 'refuse' | 'accept' = 'refuse'): Shop {
       stock: fromPromise(async () => {
         const now = once();
         if (now === 'stock') throw new Error('sold out');
+        if (now === 'hostile') throw hostile();
         if (now === 'closed') throw new SagaError('The warehouse is closed.');
       }),
     },
@@ -61,7 +62,7 @@ function shop(fault: Fault, forks: 'refuse' | 'accept' = 'refuse'): Shop {
       charging: { invoke: { id: 'charge', src: 'charge', onDone: 'again' } },
       again: { invoke: { id: 'really', src: 'ask', onDone: 'looking' } },
       looking:
-        fault === 'stock' || fault === 'closed'
+        fault === 'stock' || fault === 'closed' || fault === 'hostile'
           ? { invoke: { id: 'stock', src: 'stock', onDone: 'shipping' } }
           : { always: 'shipping' },
       shipping: {
@@ -90,6 +91,14 @@ function shop(fault: Fault, forks: 'refuse' | 'accept' = 'refuse'): Shop {
     },
   });
   return { did, host, guard, errors };
+}
+
+/** Something that throws whenever it is looked at. */
+function hostile(): object {
+  const refuse = (): never => {
+    throw new Error('not this');
+  };
+  return new Proxy({}, { get: refuse, has: refuse, getPrototypeOf: refuse });
 }
 
 function yes(stepId: string): readonly StepAnswer[] {
@@ -134,6 +143,15 @@ describe('the undoing of a machine under a guard', () => {
     // And for those who ask once more.
     expect(await host.resume(token, yes('really@2'))).toMatchObject({ compensated: [{ stepId: 'charge' }] });
     expect(did.slice(before)).toEqual(['refund']);
+  });
+
+  it('[E3] happens whatever was thrown', async () => {
+    const { host, did } = shop('hostile');
+    const first = await tokenOf(host.start('shop', {}));
+    const token = await tokenOf(host.resume(first, yes('sure')));
+    const end = await host.resume(token, yes('really@2'));
+    expect(end).toMatchObject({ status: 'failed', compensated: [{ stepId: 'charge' }] });
+    expect(did).toEqual(['charge', 'refund']);
   });
 
   it.each(['error', 'quota', 'stock', 'closed', 'tagged', 'refused'] as const)(
