@@ -85,7 +85,7 @@ export interface Runtime {
   accepts(provenance: Provenance, question: Question): boolean;
   /** Samples at the host, where a `sample` goes there. (W3) */
   sample(params: SampleParams, step: HostSampling): Awaitable<SampleResult>;
-  /** Claims the key of a `once` step; undefined where there is no guard. (T13) */
+  /** Claims the key of a `once` step; undefined where there is no guard. Where it rejects, the turn is aborted. (T13) */
   readonly claim: ((key: string) => Awaitable<boolean>) | undefined;
   /** A named compensator, for undos whose code is gone. */
   compensator(name: string): Pick<Compensator<Schema>, 'run'> | undefined;

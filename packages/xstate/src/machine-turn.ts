@@ -55,7 +55,9 @@ export class MachineTurn {
       return await this.#take(answers);
     } catch (error) {
       await this.#stop(error);
-      if (signal.aborted || error instanceof TurnAborted) throw new TurnAborted(signal.reason);
+      const { aborted } = this.#run?.effects ?? {};
+      if (aborted !== undefined) throw aborted;
+      if (signal.aborted) throw new TurnAborted(signal.reason);
       return await this.#fail(error);
     } finally {
       signal.removeEventListener('abort', abort);

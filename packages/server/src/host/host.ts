@@ -70,7 +70,7 @@ export interface SagaHostCore {
   /**
    * Starts a saga.
    *
-   * @throws SagaHostError `unknown_saga`, `invalid_params`, `forbidden`, `principal_missing`
+   * @throws SagaHostError `unknown_saga`, `invalid_params`, `forbidden`, `principal_missing`, `guard_down`
    * @throws TurnAborted when the caller's signal aborts
    */
   start(name: string, args: unknown, caller?: Caller, request?: StartRequest): Promise<SagaTurn>;
@@ -79,7 +79,7 @@ export interface SagaHostCore {
    *
    * @throws TokenRefused with one frozen message for whatever is wrong with the token
    * @throws AnswerConflict when a repeated answer is not what was answered before
-   * @throws SagaHostError `invalid_params`, naming the field
+   * @throws SagaHostError `invalid_params`, naming the field; `guard_down`, `busy`: the token stays good
    * @throws TurnAborted when the caller's signal aborts
    */
   resume(

@@ -1,6 +1,7 @@
 import {
   assertJson,
   SagaLimitExceeded,
+  TurnAborted,
   type ClientAnswer,
   type EndRequest,
   type IgnoredAnswer,
@@ -50,7 +51,7 @@ export async function runTurn(settings: HostSettings, request: TurnRequest): Pro
     const ids = stepIdsOf(saga.state.generation);
     const { inner, older } = ids.fromWire(answers);
     // oxlint-disable-next-line no-await-in-loop -- it starts over
-    const outcome = await program.advance(saga.state.program, inner, runtime, request.end);
+    const outcome = await advance(program, saga.state.program, inner, runtime, request.end);
     reportIgnored(settings, saga, [...older, ...outcome.ignored]);
     if (outcome.status !== 'continued') {
       // oxlint-disable-next-line no-await-in-loop -- the last time round
@@ -69,6 +70,19 @@ export async function runTurn(settings: HostSettings, request: TurnRequest): Pro
       const ended = { ...factsOf(saga), compensated: [], residue: [] };
       return reported(settings, { status: 'failed', error, ...ended }, began);
     }
+  }
+}
+
+/** Where the guard is down, nobody aborted the request: what the host says to that is what its client gets. */
+async function advance(
+  program: Pick<Program, 'advance'>,
+  ...turn: Parameters<Program['advance']>
+): Promise<Outcome> {
+  try {
+    return await program.advance(...turn);
+  } catch (error) {
+    const { cause } = error instanceof TurnAborted ? error : {};
+    throw cause instanceof SagaHostError && cause.code === 'guard_down' ? cause : error;
   }
 }
 
@@ -140,7 +154,7 @@ async function concluded(
     // It cannot be kept, so it ends here, as after an unknown outcome: nothing is stranded. (T11)
     // There is no later turn to which the undoing could be left.
     const now = { ...runtime, defersEffects: false };
-    const undone = await program.advance(outcome.state, new Map(), now, { error });
+    const undone = await advance(program, outcome.state, new Map(), now, { error });
     return failed(error, undone.status === 'failed' ? undone : undefined);
   }
 }
