@@ -161,7 +161,7 @@ export interface HostSampling {
 export interface ProgramLimits {
   /** Entries in a journal. */
   readonly maxJournalEntries: number;
-  /** Commands a body may yield in one advance, replayed ones included. */
+  /** Commands a body may yield in one advance, replayed ones included; steps a machine may take in one. */
   readonly maxCommands: number;
 }
 

@@ -7,16 +7,16 @@ import {
   type Runtime,
 } from '@mcp-saga/core';
 import { encodeHead, type Head } from '@mcp-saga/core/program';
-import { makeRoot, type LiveActor, type StateValue } from './adapter.ts';
+import { inStates, makeRoot, type LiveActor } from './adapter.ts';
 import { definitionOf } from './definition.ts';
 import { MachineStuck } from './errors.ts';
-import { fit } from './fit.ts';
+import { fit, type Fitted } from './fit.ts';
 import type { Ledger } from './ledger.ts';
 import type { MachineProgramOptions } from './machine-program.ts';
 import { MachineRun } from './machine-run.ts';
 import { Questions } from './questions.ts';
-import type { Restored } from './restore.ts';
 import { save } from './save.ts';
+import { stepLimit } from './step-limit.ts';
 import type { Survey, SurveyedActor } from './survey.ts';
 import { undoSaga } from './undo-saga.ts';
 
@@ -66,7 +66,7 @@ export class MachineTurn {
 
   async #take(answers: ReadonlyMap<string, ClientAnswer>): Promise<Outcome> {
     const isNew = this.#head.turn === 0;
-    const made = isNew ? this.#made() : fit(this.#options, this.#ledger.first);
+    const made = this.#made(isNew);
     if ('mismatch' in made) {
       if (this.#options.onMismatch === 'compensate') return await this.#fail(made.mismatch);
       // Nothing is undone, so that the code can be rolled back. (R3)
@@ -84,9 +84,12 @@ export class MachineTurn {
     return await this.#go(run, answers);
   }
 
-  #made(): Restored {
-    const root = makeRoot(this.#options.machine, { input: this.#ledger.first });
-    return { root, timers: [], steps: new Map() };
+  #made(isNew: boolean): Fitted {
+    const { name, machine } = this.#options;
+    const { first } = this.#ledger;
+    const limit = stepLimit(name, this.#runtime.limits.maxCommands);
+    if (!isNew) return fit(this.#options, first, limit);
+    return { root: makeRoot(machine, { input: first }, limit), timers: [], steps: new Map() };
   }
 
   async #go(run: MachineRun, answers: ReadonlyMap<string, ClientAnswer>): Promise<Outcome> {
@@ -116,7 +119,7 @@ export class MachineTurn {
     if (status !== 'done') throw error;
     if (tags?.has('compensate') === true) {
       throw new SagaAborted(
-        typeof output === 'string' ? output : `'${this.#options.name}' ended in ${formatValue(value)}.`,
+        typeof output === 'string' ? output : `'${this.#options.name}' ended in ${inStates(value)}.`,
       );
     }
     const result = await this.#runtime.checkResult(output);
@@ -127,7 +130,7 @@ export class MachineTurn {
   async #suspended(run: MachineRun, { asks }: Survey): Promise<Outcome> {
     const due = this.#dueOf(run, asks);
     if (asks.length === 0 && due === undefined) {
-      throw new MachineStuck(this.#options.name, formatValue(run.root.getSnapshot().value));
+      throw new MachineStuck(this.#options.name, inStates(run.root.getSnapshot().value));
     }
     const now = this.#runtime.now();
     const turn = this.#head.turn + 1;
@@ -207,7 +210,7 @@ export class MachineTurn {
     const fits = wait <= room;
     // Where the client gets no token, it is kept waiting by this request. No step could be told: the machine waits itself.
     if ((!fits || deadline === undefined) && wait > maxWait && this.#hasTime()) {
-      throw new ClientCannot(formatValue(run.root.getSnapshot().value), 'wait');
+      throw new ClientCannot(inStates(run.root.getSnapshot().value), 'wait');
     }
     if (fits) return wait;
     return holdsParts && room > 0 ? room : undefined;
@@ -237,8 +240,4 @@ export class MachineTurn {
     }
     return round === 1 ? path : `${path}@${round}`;
   }
-}
-
-function formatValue(value: StateValue | undefined): string {
-  return typeof value === 'string' ? `state '${value}'` : `state ${JSON.stringify(value)}`;
 }

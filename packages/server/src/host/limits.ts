@@ -4,7 +4,10 @@ import { defaultLimits as sealLimits, type Limits as SealLimits } from '@mcp-sag
 export interface HostLimits extends SealLimits {
   /** Entries in the journal of one saga. Default 10,000. */
   readonly maxJournalEntries: number;
-  /** Commands a body may yield in one turn, replayed ones included. Default 100,000. */
+  /**
+   * Commands a body may yield in one turn, replayed ones included; or steps that a machine may take, of which delays that
+   * passed while nobody called take one each. Default 100,000.
+   */
   readonly maxCommands: number;
   /** Answers in one request, repeated ones included. Default 2,000. */
   readonly maxAnswers: number;
