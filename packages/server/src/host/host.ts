@@ -40,6 +40,11 @@ export interface ResumeRequest {
    * requests that go on with what another one began. Only a guard knows. Default false. (T13)
    */
   readonly follows?: boolean;
+  /**
+   * Told before a saga goes on as another one in this turn, which has run nothing yet. What it throws ends the turn, and
+   * leaves the token as it was.
+   */
+  readonly goesOnAs?: (program: Program) => Promise<void>;
 }
 
 /** How a request to cancel came. */

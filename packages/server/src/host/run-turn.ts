@@ -33,6 +33,8 @@ export interface TurnRequest {
   readonly traits: DialectTraits;
   /** Whether the token before this turn is used once: the turn then ends before it undoes what it did. */
   readonly isGuarded?: boolean;
+  /** Told before the saga goes on as another one. What it throws ends the turn. */
+  readonly goesOnAs?: ((program: Program) => Promise<void>) | undefined;
   /** Answers that were accepted before the saga started over in this turn. */
   readonly accepted?: number;
   /** Ends the saga instead of going on with it; what it did is undone within this turn. */
@@ -70,6 +72,8 @@ export async function runTurn(settings: HostSettings, request: TurnRequest): Pro
       const ended = { ...factsOf(saga), compensated: [], residue: [] };
       return reported(settings, { status: 'failed', error, ...ended }, began);
     }
+    // oxlint-disable-next-line no-await-in-loop -- it starts over
+    await request.goesOnAs?.(program as Program);
   }
 }
 
