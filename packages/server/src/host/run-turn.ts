@@ -47,6 +47,7 @@ export async function runTurn(settings: HostSettings, request: TurnRequest): Pro
   const deadline = request.end === undefined ? deadlineOf(settings, request.traits, began) : undefined;
   let { program, saga, answers } = request;
   let accepted = 0;
+  const unknown: string[] = [];
   for (let continued = 0; ; continued += 1) {
     const current = { ...request, program, saga };
     const runtime = turnRuntime(settings, current, deadline);
@@ -55,10 +56,13 @@ export async function runTurn(settings: HostSettings, request: TurnRequest): Pro
     // oxlint-disable-next-line no-await-in-loop -- it starts over
     const outcome = await advance(program, saga.state.program, inner, runtime, request.end);
     reportIgnored(settings, saga, [...older, ...outcome.ignored]);
+    const unasked = outcome.ignored.filter(({ why }) => why === 'unknown');
+    unknown.push(...older.map(({ stepId }) => stepId), ...unasked.map(({ stepId }) => ids.toWire(stepId)));
     if (outcome.status !== 'continued') {
       // oxlint-disable-next-line no-await-in-loop -- the last time round
       const turn = await concluded(settings, { ...request, program, saga, accepted }, outcome, runtime);
-      return reported(settings, turn, began);
+      const isTold = turn.status === 'suspended' && unknown.length > 0;
+      return reported(settings, isTold ? { ...turn, unknown: fewOf(unknown) } : turn, began);
     }
     try {
       if (continued >= maxContinuations) {
@@ -88,6 +92,11 @@ async function advance(
     const { cause } = error instanceof TurnAborted ? error : {};
     throw cause instanceof SagaHostError && cause.code === 'guard_down' ? cause : error;
   }
+}
+
+/** Enough of what a client made up to know it again. */
+function fewOf(ids: readonly string[]): readonly string[] {
+  return ids.slice(0, 5).map((id) => id.slice(0, 128));
 }
 
 function deadlineOf(settings: HostSettings, traits: DialectTraits, began: number): number {
