@@ -284,7 +284,12 @@ describe('a step of a machine', () => {
     let ran = 0;
     const drive = oneStep(effect(() => (ran += 1), { once: true }));
     const down = new Error('ECONNREFUSED');
-    const claim = () => Promise.reject(down);
+    let claims = 0;
+    const claim = async (): Promise<boolean> => {
+      claims += 1;
+      if (claims === 1) throw down;
+      return true;
+    };
     await expect(drive.start({}, { replace: { claim } })).rejects.toMatchObject({
       name: 'TurnAborted',
       cause: down,
