@@ -10,6 +10,7 @@ export type SagaClientErrorCode =
   | 'SAGA_ABORTED'
   | 'SAGA_ROUNDS_EXCEEDED'
   | 'SAGA_ON_TURN_FAILED'
+  | 'SAGA_STEP_UNHANDLED'
   | 'KEPT_SAGA_INVALID';
 
 /** For the constructors of errors. */
@@ -145,6 +146,33 @@ export class SagaOnTurnFailed extends SagaClientError {
   }
   override get name(): string {
     return 'SagaOnTurnFailed';
+  }
+}
+
+/**
+ * The server asks for a step that nobody here fulfils. Nothing was asked or sent for this turn: give a handler, and
+ * resume `saga`. To have the saga do without the step, give one that throws, or declines.
+ */
+export class SagaStepUnhandled extends SagaClientError {
+  override readonly code = 'SAGA_STEP_UNHANDLED';
+  readonly stepId: string;
+  readonly type: 'elicitation' | 'sampling' | 'roots';
+
+  constructor(
+    step: { readonly stepId: string; readonly type: 'elicitation' | 'sampling' | 'roots' },
+    method: string,
+    options: SagaClientErrorOptions = {},
+  ) {
+    super(
+      `Nobody fulfils step '${step.stepId}' (${step.type}): give options.handlers.${step.type}, or set a request ` +
+        `handler for ${method} on the client; then resumeSaga(client, error.saga) goes on`,
+      options,
+    );
+    this.stepId = step.stepId;
+    this.type = step.type;
+  }
+  override get name(): string {
+    return 'SagaStepUnhandled';
   }
 }
 

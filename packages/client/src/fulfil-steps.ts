@@ -1,5 +1,5 @@
 import { abortable } from './abort.ts';
-import { SagaAborted } from './errors.ts';
+import { SagaAborted, SagaStepUnhandled } from './errors.ts';
 import type { McpClient } from './mcp-client.ts';
 import { isRecord } from './record.ts';
 import { registeredHandler } from './registered-handler.ts';
@@ -21,12 +21,14 @@ export interface Fulfilment {
 /**
  * Asks all pending steps of a saga at the same time and gives the saga with the answers.
  *
+ * @throws SagaStepUnhandled before anything is asked
  * @throws SagaAborted with the answers that were there when the signal aborted
  */
 export async function fulfilSteps(saga: SuspendedSaga, fulfilment: Fulfilment): Promise<SuspendedSaga> {
   const answers: StepAnswer[] = [];
-  const asked = saga.pending.map(async (step) => {
-    answers.push(await answerStep(step, fulfilment));
+  const handled = saga.pending.map((step) => [step, handlerOf(step, saga, fulfilment)] as const);
+  const asked = handled.map(async ([step, handle]) => {
+    answers.push(await answerStep(step, handle));
   });
   try {
     await abortable(Promise.all(asked), fulfilment.signal);
@@ -36,10 +38,10 @@ export async function fulfilSteps(saga: SuspendedSaga, fulfilment: Fulfilment): 
   return saga.withAnswers(answers);
 }
 
-async function answerStep(step: SagaStep, fulfilment: Fulfilment): Promise<StepAnswer> {
+async function answerStep(step: SagaStep, handle: () => unknown): Promise<StepAnswer> {
   const { stepId } = step;
   try {
-    const result = await runHandler(step, fulfilment);
+    const result = await handle();
     if (!isResult(result)) {
       return {
         stepId,
@@ -52,38 +54,45 @@ async function answerStep(step: SagaStep, fulfilment: Fulfilment): Promise<StepA
   }
 }
 
-async function runHandler(step: SagaStep, { client, handlers, signal }: Fulfilment): Promise<unknown> {
+/** What fulfils a step. */
+function handlerOf(step: SagaStep, saga: SuspendedSaga, fulfilment: Fulfilment): () => unknown {
+  const { handlers, signal } = fulfilment;
   switch (step.type) {
     case 'elicitation':
-      if (handlers.elicitation) return handlers.elicitation(step.params, step, { signal });
-      return runRegistered(client, 'elicitation/create', step, signal);
+      if (handlers.elicitation) return () => handlers.elicitation?.(step.params, step, { signal });
+      return registered(step, 'elicitation/create', saga, fulfilment);
     case 'sampling':
-      if (handlers.sampling) return handlers.sampling(step.params, step, { signal });
-      return runRegistered(client, 'sampling/createMessage', step, signal);
+      if (handlers.sampling) return () => handlers.sampling?.(step.params, step, { signal });
+      return registered(step, 'sampling/createMessage', saga, fulfilment);
     case 'roots':
-      if (handlers.roots) return handlers.roots(step.params, step, { signal });
-      return runRegistered(client, 'roots/list', step, signal);
-    default:
-      throw new NoHandler(`The client does not know steps of type '${unknownType(step)}'`);
+      if (handlers.roots) return () => handlers.roots?.(step.params, step, { signal });
+      return registered(step, 'roots/list', saga, fulfilment);
+    default: {
+      const type = unknownType(step);
+      // No handler could be given for it: a newer server knows what it means to be told so.
+      return () => {
+        throw new UnknownStep(`The client does not know steps of type '${type}'`);
+      };
+    }
   }
 }
 
-async function runRegistered(
-  client: McpClient,
-  method: string,
+function registered(
   step: SagaStep,
-  signal: AbortSignal,
-): Promise<unknown> {
+  method: string,
+  saga: SuspendedSaga,
+  { client, signal }: Fulfilment,
+): () => unknown {
   const handler = registeredHandler(client, method);
-  if (handler === undefined) throw new NoHandler(`The client has no handler for ${method}`);
-  return handler(step, signal);
+  if (handler === undefined) throw new SagaStepUnhandled(step, method, { saga });
+  return () => handler(step, signal);
 }
 
-class NoHandler extends Error {
+class UnknownStep extends Error {
   readonly code = METHOD_NOT_FOUND;
 }
 
-// The server sent it, so it may be sent back; a newer server knows what it means.
+// The server sent it, so it may be sent back.
 function unknownType(step: never): string {
   const { type }: { type: string } = step;
   return type;

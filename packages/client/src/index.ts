@@ -39,6 +39,7 @@ export {
   type SagaClientErrorCode,
   type SagaClientErrorOptions,
   SagaOnTurnFailed,
+  SagaStepUnhandled,
   SagaProtocolError,
   SagaGone,
   SagaRequestFailed,

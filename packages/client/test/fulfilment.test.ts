@@ -1,5 +1,5 @@
-import { expect, test, vi } from 'vitest';
-import { callSaga } from '../src/index.ts';
+import { describe, expect, test, vi } from 'vitest';
+import { callSaga, resumeSaga, SagaStepUnhandled, type KeptSaga, type StepHandlers } from '../src/index.ts';
 import { connections } from './fixtures/connections.ts';
 import { deferred } from './fixtures/deferred.ts';
 import { done, form, rpcError, ScriptedServer, suspended } from './fixtures/scripted-server.ts';
@@ -100,14 +100,10 @@ test.for(connections)(
 );
 
 test.for(connections)(
-  'answers a step that nothing can fulfil with an error of that step: $name',
+  'does not answer a step of a type that it does not know: $name',
   async ({ connect }) => {
     const server = new ScriptedServer([
-      suspended('t', [
-        form('who'),
-        { type: 'roots', stepId: 'where' },
-        { type: 'payment', stepId: 'pay', params: {} },
-      ]),
+      suspended('t', [{ type: 'payment', stepId: 'pay', params: {} }]),
       done('ok'),
     ]);
     const { client, close } = await connect(server);
@@ -116,13 +112,56 @@ test.for(connections)(
 
     expect(result.content).toStrictEqual([{ type: 'text', text: 'ok' }]);
     expect(answered(server)).toStrictEqual([
-      { stepId: 'who', error: { code: -32601, message: 'The client has no handler for elicitation/create' } },
-      { stepId: 'where', error: { code: -32601, message: 'The client has no handler for roots/list' } },
       { stepId: 'pay', error: { code: -32601, message: "The client does not know steps of type 'payment'" } },
     ]);
     await close();
   },
 );
+
+const kinds = [
+  { type: 'elicitation', step: form('it'), method: 'elicitation/create', answer: { action: 'decline' } },
+  {
+    type: 'sampling',
+    step: { ...sampling, stepId: 'it' },
+    method: 'sampling/createMessage',
+    answer: verdict,
+  },
+  { type: 'roots', step: { type: 'roots', stepId: 'it' }, method: 'roots/list', answer: roots },
+] as const;
+
+describe.each(kinds)('where nobody fulfils a step of type $type', ({ type, step, method, answer }) => {
+  test.for(connections)(
+    'nothing is asked or sent, and the error says who could: $name',
+    async ({ connect }) => {
+      const other = type === 'elicitation' ? sampling : form('other');
+      const server = new ScriptedServer([suspended('t', [other, step]), done('ok')]);
+      const { client, close } = await connect(server);
+      const asked: string[] = [];
+      const handlers: StepHandlers = {
+        ...(type === 'elicitation' ? {} : { elicitation: () => (asked.push('user'), { action: 'decline' }) }),
+        ...(type === 'elicitation' ? { sampling: () => (asked.push('model'), verdict) } : {}),
+      };
+      const error: unknown = await callSaga(client, call, { handlers }).catch((thrown: unknown) => thrown);
+      expect(error).toBeInstanceOf(SagaStepUnhandled);
+      const { message, saga, ...facts } = error as SagaStepUnhandled;
+      expect(facts).toMatchObject({ code: 'SAGA_STEP_UNHANDLED', stepId: 'it', type });
+      expect(message).toBe(
+        `Nobody fulfils step 'it' (${type}): give options.handlers.${type}, or set a request handler for ${method} ` +
+          'on the client; then resumeSaga(client, error.saga) goes on',
+      );
+      expect(asked).toEqual([]);
+      expect(server.sent).toHaveLength(1);
+
+      const given = { ...handlers, [type]: () => answer };
+      const kept = JSON.parse(JSON.stringify(saga)) as KeptSaga;
+      expect((await resumeSaga(client, kept, { handlers: given })).content).toEqual([
+        { type: 'text', text: 'ok' },
+      ]);
+      expect(answered(server)).toContainEqual({ stepId: 'it', result: answer });
+      await close();
+    },
+  );
+});
 
 test.for(connections)(
   'tells the server what a handler throws, and the other answers with it: $name',

@@ -4,6 +4,7 @@ import type { JournalledSpec } from './command-spec.ts';
 import { agreementDigest } from './fingerprint.ts';
 import type { NewEntry } from './journal.ts';
 import type { Json } from './json.ts';
+import type { ProgramLimits } from './program.ts';
 import { isSameJson } from './same-json.ts';
 import { validate } from './standard-schema.ts';
 
@@ -28,13 +29,17 @@ export function agreementOf(answer: ClientAnswer): number {
  * Checks what a client sent for a step. Everything it sends is unchecked until here; what is accepted was parsed by
  * the schema, once, and is never parsed again. (R2) Reasons name fields, never values.
  *
+ * @param limits - no schema sees what is larger: some take a time that grows much faster than what they look at (T11)
  * @param onError - told what a schema throws
  */
 export async function acceptAnswer(
   spec: JournalledSpec,
   answer: ClientAnswer,
+  { maxAnswerBytes = Number.POSITIVE_INFINITY }: Pick<ProgramLimits, 'maxAnswerBytes'>,
   onError: (error: unknown) => void,
 ): Promise<Acceptance> {
+  if (isLargerThan(maxAnswerBytes, 'error' in answer ? answer.error : answer.result))
+    return { reason: `it has more than ${maxAnswerBytes} bytes` };
   try {
     return await checkedAnswer(spec, answer);
   } catch (error) {
@@ -42,6 +47,13 @@ export async function acceptAnswer(
     onError(error);
     return { reason: 'this answer cannot be checked' };
   }
+}
+
+function isLargerThan(limit: number, value: object | Json): boolean {
+  const text = JSON.stringify(value);
+  // A character is one to three bytes, and a pair of surrogates four.
+  if (text.length > limit) return true;
+  return text.length * 3 > limit && new TextEncoder().encode(text).length > limit;
 }
 
 /**

@@ -88,7 +88,7 @@ export class Answers {
       this.ignored.push({ stepId, why: 'not accepted' });
       return;
     }
-    const acceptance = await acceptAnswer(spec, answer, (error) =>
+    const acceptance = await acceptAnswer(spec, answer, runtime.limits, (error) =>
       runtime.observe({ type: 'failed', kind: spec.kind, path: stepId, error }),
     );
     this.#turn.due.assertGoing();

@@ -201,10 +201,11 @@ export class DueTasks {
     return deadline === undefined ? Number.POSITIVE_INFINITY : Math.min(maxHold - this.#held, deadline - now);
   }
 
-  #finish(task: Task, { entry, value }: TaskEnd): void {
+  #finish(task: Task, { entry, value, aborts }: TaskEnd): void {
     this.#running.delete(task);
     task.running = undefined;
     this.assertGoing();
+    if (aborts !== undefined) throw aborts;
     if (entry !== undefined && isEffect(task) && !'Cy'.includes(entry.letter)) {
       this.#effects += 1;
       if (this.#execution.ending.current === undefined) this.#forward += 1;

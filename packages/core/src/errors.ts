@@ -241,7 +241,10 @@ export class OutcomeUnknown extends SagaError {
   }
 }
 
-/** The request was aborted: nothing was undone, and the token before this turn is still good. (U4) */
+/**
+ * The turn was aborted: by its request, or because what it runs on is down, which `cause` says. Nothing was undone, and
+ * the token before this turn is still good. (U4)
+ */
 export class TurnAborted extends SagaError {
   declare readonly code: 'turn_aborted';
 

@@ -85,7 +85,7 @@ export interface Runtime {
   accepts(provenance: Provenance, question: Question): boolean;
   /** Samples at the host, where a `sample` goes there. (W3) */
   sample(params: SampleParams, step: HostSampling): Awaitable<SampleResult>;
-  /** Claims the key of a `once` step; undefined where there is no guard. (T13) */
+  /** Claims the key of a `once` step; undefined where there is no guard. Where it rejects, the turn is aborted. (T13) */
   readonly claim: ((key: string) => Awaitable<boolean>) | undefined;
   /** A named compensator, for undos whose code is gone. */
   compensator(name: string): Pick<Compensator<Schema>, 'run'> | undefined;
@@ -106,10 +106,7 @@ export interface Runtime {
   log(level: LogLevel, data: Json): void;
   /** What happens while the turn runs: for traces and tests. */
   observe(event: StepEvent): void;
-  /**
-   * Gets the state with which a saga ends, which nobody keeps: for recordings. Not called where replay of it would not
-   * come to the same end, since what ended the saga stands in no journal.
-   */
+  /** Gets the state with which a saga ends, for recordings: not where replay of it would not come to the same end. */
   readonly ended?: (state: ProgramState) => void;
   /**
    * Runs the code of a step, an undo or a poll in the engine's place: for tests, which look on, put something else there,
@@ -161,8 +158,10 @@ export interface HostSampling {
 export interface ProgramLimits {
   /** Entries in a journal. */
   readonly maxJournalEntries: number;
-  /** Commands a body may yield in one advance, replayed ones included. */
+  /** Commands a body may yield in one advance, replayed ones included; steps a machine may take in one. */
   readonly maxCommands: number;
+  /** Bytes of one answer, as JSON. Default: any number. */
+  readonly maxAnswerBytes?: number;
 }
 
 /** Something that happened to a step in this turn. Never carries values. */

@@ -1,6 +1,6 @@
 import { encode } from './codec.ts';
 import type { StepSpec } from './command-spec.ts';
-import { OutcomeUnknown, StepError, toStepErrorData } from './errors.ts';
+import { OutcomeUnknown, StepError, toStepErrorData, TurnAborted } from './errors.ts';
 import type { Task } from './fiber.ts';
 import { performed } from './performed.ts';
 import type { Runtime } from './program.ts';
@@ -14,6 +14,11 @@ export type StepEnd =
   | { readonly letter: 'f' | 'g'; readonly text: string; readonly error?: unknown }
   | { readonly letter: 't'; readonly text: string };
 
+/** A server step that shall run once, and could not be claimed: it has not run, and its turn cannot go on. */
+export interface StepUnclaimed {
+  readonly aborts: TurnAborted;
+}
+
 /** A run of a server step: what it works on, and what came of the attempts before. `unknown` is brought up to date. */
 export type StepRun = Pick<Task, 'path' | 'input' | 'attempts' | 'retry' | 'unknown'>;
 
@@ -26,7 +31,7 @@ export async function runStep(
   spec: StepSpec,
   runtime: Runtime,
   signal: AbortSignal,
-): Promise<StepEnd> {
+): Promise<StepEnd | StepUnclaimed> {
   const undoes = task.path.startsWith(undoMark);
   const idempotencyKey = await runtime.idempotencyKey(task.path, spec.key, undoes ? 'undo' : 'do');
   const { of } = spec;
@@ -93,12 +98,19 @@ async function claimOnce(
   spec: StepSpec,
   runtime: Runtime,
   key: string,
-): Promise<StepEnd | undefined> {
+): Promise<StepEnd | StepUnclaimed | undefined> {
   if (!spec.once || task.attempts > 0) return undefined;
   if (runtime.claim === undefined) {
     return failed(task, new TypeError(`Step '${task.path}' shall run once: that needs a guard on the host.`));
   }
-  if (await runtime.claim(key)) return undefined;
+  let isFirst: boolean;
+  try {
+    isFirst = await runtime.claim(key);
+  } catch (error) {
+    // That who keeps the claims is down is no fault of the step's: its body must not take it for one.
+    return { aborts: new TurnAborted(error) };
+  }
+  if (isFirst) return undefined;
   const message = `Step '${task.path}' was begun before, and what became of it is not known.`;
   return { letter: 'g', text: encodeError(new OutcomeUnknown(message)) };
 }

@@ -3,6 +3,7 @@ import { decode, encode } from './codec.ts';
 import type { CallSpec, PollSpec } from './command-spec.ts';
 import type { Task } from './fiber.ts';
 import type { NewEntry } from './journal.ts';
+import type { TurnAborted } from './errors.ts';
 import { performed } from './performed.ts';
 import type { Runtime, StepGiven } from './program.ts';
 import { encodeError, runStep } from './run-step.ts';
@@ -13,6 +14,8 @@ export interface TaskEnd {
   /** Undefined where a poll was not answered yet: it is asked again. */
   readonly entry: Omit<NewEntry, 'path' | 'fingerprint'> | undefined;
   readonly value: unknown;
+  /** It could not be run, and neither can the turn. */
+  readonly aborts?: TurnAborted;
 }
 
 /** Runs what does not wait for the client. Never rejects. */
@@ -29,6 +32,7 @@ async function run(task: Task, runtime: Runtime, signal: AbortSignal): Promise<T
   switch (spec.kind) {
     case 'step': {
       const done = await runStep(task, spec, runtime, signal);
+      if ('aborts' in done) return { entry: undefined, value: undefined, ...done };
       return 'text' in done
         ? end(done.letter, done.text)
         : { entry: { letter: done.letter }, value: undefined };

@@ -13,6 +13,8 @@ import { declined, effect, elicitation, machineSaga } from '@mcp-saga/xstate';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { assign, setup } from 'xstate';
 import * as z from 'zod';
+import { orderMachine } from './sagas/order-machine.ts';
+import { shop } from './sagas/shop.ts';
 
 const Sure = z.object({ sure: z.boolean() });
 const charged = new Set<string>();
@@ -112,5 +114,15 @@ describe('a machine under test', () => {
     await refuseEverywhere(paid, { check });
     await forkEverywhere(paid);
     await assertDeterministic(paid);
+  });
+
+  it('[E1] [E3] does not do again what it undid, wherever its process dies', async () => {
+    const sent = testSaga(orderMachine, { before: () => shop.reset() }).on.elicit('sure', {});
+    const check = ({ status }: { readonly status: string }): void => {
+      const stands = status === 'completed' ? 1 : 0;
+      expect([shop.charges.size, shop.shipped.size]).toEqual([stands, stands]);
+    };
+    await crashEverywhere(sent, { check });
+    await crashEverywhere(sent.fail.step('ship', new Error('no parcels today'), { times: 1 }), { check });
   });
 });

@@ -5,6 +5,7 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { forgetsUndo, overflows } from './broken/sagas.ts';
+import { orderMachine } from './sagas/order-machine.ts';
 import { order } from './sagas/order.ts';
 
 interface Charge {
@@ -58,6 +59,24 @@ describe('sagaProperty', () => {
       expect(ends).toEqual(new Set(['completed', 'failed']));
     },
   );
+
+  it('[E1] [E3] [E4] holds of a sound machine, whatever fails and wherever its process dies', async () => {
+    const ends = new Set<string>();
+    const options = {
+      world: () => new World(),
+      steps: (world: World) => world.stands(),
+      faults: ['steps', 'crashes', 'refusals'],
+    } as const;
+    const property = sagaProperty(orderMachine, options, (run, { bank, truck }) => {
+      ends.add(run.status);
+      const stands = run.status === 'completed' ? 1 : 0;
+      for (const [id, { standing }] of Object.entries({ charge: bank, ship: truck })) {
+        if (!run.residue.includes(id)) expect(standing).toHaveLength(stands);
+      }
+    });
+    await fc.assert(property, { seed: 7, numRuns: 200 });
+    expect(ends).toEqual(new Set(['completed', 'failed']));
+  });
 
   it('[E3] finds an undo that was forgotten, and gives a script to paste', async () => {
     const error: unknown = await fc.assert(sagaProperty(forgetsUndo, {}), { seed: 7 }).then(

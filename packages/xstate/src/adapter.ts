@@ -2,7 +2,7 @@
 /**
  * All that is known here of the inside of XState 5. Another major version is another adapter.
  */
-import { createActor, type AnyActorLogic, type AnyStateMachine } from 'xstate';
+import { createActor, type AnyActorLogic, type AnyStateMachine, type InspectionEvent } from 'xstate';
 import { askOf } from './step-logic.ts';
 import { effectOf } from './effect.ts';
 
@@ -113,6 +113,11 @@ export function isMachine(logic: unknown): logic is AnyStateMachine {
   return typeof logic === 'object' && logic !== null && '__xstatenode' in logic;
 }
 
+/** The states that are active, as a sentence has them. */
+export function inStates(value: StateValue | undefined): string {
+  return typeof value === 'string' ? `state '${value}'` : `state ${JSON.stringify(value)}`;
+}
+
 /** The root of the states of a machine. */
 export function rootOf(machine: AnyStateMachine): LiveNode {
   return machine.root as unknown as LiveNode;
@@ -169,12 +174,20 @@ export interface PersistedSnapshot {
   readonly [key: string]: unknown;
 }
 
+/** Told of each step that a machine takes: itself, or one below it. What it throws, the machine fails with. */
+export type StepWatch = (actor: LiveActor, snapshot: LiveSnapshot) => void;
+
 /** Makes the root actor, of input or of what was persisted. It has not started: its events can be taken over. */
 export function makeRoot(
   machine: AnyStateMachine,
   from: { readonly input: unknown } | { readonly snapshot: PersistedSnapshot },
+  watch: StepWatch,
 ): LiveActor & { start(): void; stop(): void } {
-  const actor = createActor(machine, from as never);
+  const inspect = (seen: InspectionEvent): void => {
+    if (seen.type !== '@xstate.microstep' || seen.event.type === 'xstate.stop') return;
+    watch(seen.actorRef as unknown as LiveActor, seen.snapshot);
+  };
+  const actor = createActor(machine, { ...from, inspect } as never);
   // Without it an error of the root is thrown in a timer, and ends the process.
   actor.subscribe({ error: () => undefined });
   return actor as unknown as LiveActor & { start(): void; stop(): void };

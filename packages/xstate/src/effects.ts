@@ -1,4 +1,4 @@
-import { decode, encode, type Runtime } from '@mcp-saga/core';
+import { decode, encode, type Runtime, type TurnAborted } from '@mcp-saga/core';
 import { encodeError, runStep, type StepEnd, type StepRun, type StepSpec } from '@mcp-saga/core/program';
 import { StepError, type StepErrorData } from '@mcp-saga/core';
 import type { LiveActor } from './adapter.ts';
@@ -37,6 +37,8 @@ export interface EffectsOptions {
 export class Effects implements EffectHost {
   /** How many have ended in this turn. */
   ended = 0;
+  /** Why the turn cannot go on: one could not be claimed. */
+  aborted: TurnAborted | undefined;
 
   readonly #options: EffectsOptions;
   readonly #work = new Map<LiveActor, Work>();
@@ -138,7 +140,14 @@ export class Effects implements EffectHost {
     const body = (step: object): unknown => spec.run(Object.assign(step, { input: decode(text) }) as never);
     void runStep(run, { ...spec, run: body }, runtime, controller.signal)
       .catch((error: unknown): StepEnd => ({ letter: 'g', text: encodeError(error) }))
-      .then((end) => this.#end(work, run, end));
+      .then((end) => ('aborts' in end ? this.#abortTurn(work, end.aborts) : this.#end(work, run, end)));
+  }
+
+  // It has not run, and its machine does not hear of it.
+  #abortTurn(work: Work, why: TurnAborted): void {
+    work.running = undefined;
+    this.aborted ??= why;
+    this.#options.wake();
   }
 
   #end(work: Work, run: StepRun, end: StepEnd): void {

@@ -1,3 +1,4 @@
+import type { StepWatch } from './adapter.ts';
 import { definitionOf } from './definition.ts';
 import { MachineMismatch, MachineRefused } from './errors.ts';
 import type { MachineProgramOptions } from './machine-program.ts';
@@ -13,11 +14,11 @@ export type Fitted = Restored | { readonly mismatch: MachineMismatch };
  * Fits a kept state to a machine that may have been changed since. The same definition: it goes on. Another one: it goes on
  * where nothing misfits, unless the author wants none of that; else as the author migrates it; else it does not. (R3)
  */
-export function fit(options: MachineProgramOptions, first: unknown): Fitted {
+export function fit(options: MachineProgramOptions, first: unknown, watch: StepWatch): Fitted {
   const fitting = fittingRecord(options, first);
   if ('mismatch' in fitting) return fitting;
   try {
-    return restore(options.machine, fitting.record);
+    return restore(options.machine, fitting.record, watch);
   } catch (error) {
     // What XState cannot restore must not be undone for that: another release may.
     if (!(error instanceof MachineRefused)) throw error;

@@ -1,3 +1,4 @@
+import type { StepErrorData } from '@mcp-saga/core';
 import type { StateValue } from './adapter.ts';
 
 /**
@@ -70,5 +71,9 @@ export interface SagaRecord {
 /** What stands in the place of the machine while the saga is being undone: why. */
 export interface UndoRecord {
   /** The error, encoded as steps encode theirs; null where the saga was ended from outside. */
-  readonly u: object | null;
+  readonly u: StepErrorData | null;
+  /** The step it is the error of. */
+  readonly s?: string;
+  /** How the user refused, where that is why. */
+  readonly a?: 'decline' | 'cancel';
 }

@@ -111,9 +111,10 @@ export class MachineRun {
     }
   }
 
-  /** Throws where the request was aborted. */
+  /** Throws where the turn was aborted. */
   assertGoing(): void {
     if (this.#runtime.signal.aborted) throw new TurnAborted(this.#runtime.signal.reason);
+    if (this.effects.aborted !== undefined) throw this.effects.aborted;
   }
 
   /** Waits for what runs, and no longer than until a delay is over: it may be the time that the work has. */

@@ -7,16 +7,16 @@ import {
   type Runtime,
 } from '@mcp-saga/core';
 import { encodeHead, type Head } from '@mcp-saga/core/program';
-import { makeRoot, type LiveActor, type StateValue } from './adapter.ts';
+import { inStates, makeRoot, type LiveActor } from './adapter.ts';
 import { definitionOf } from './definition.ts';
 import { MachineStuck } from './errors.ts';
-import { fit } from './fit.ts';
+import { fit, type Fitted } from './fit.ts';
 import type { Ledger } from './ledger.ts';
 import type { MachineProgramOptions } from './machine-program.ts';
 import { MachineRun } from './machine-run.ts';
 import { Questions } from './questions.ts';
-import type { Restored } from './restore.ts';
 import { save } from './save.ts';
+import { stepLimit } from './step-limit.ts';
 import type { Survey, SurveyedActor } from './survey.ts';
 import { undoSaga } from './undo-saga.ts';
 
@@ -55,7 +55,9 @@ export class MachineTurn {
       return await this.#take(answers);
     } catch (error) {
       await this.#stop(error);
-      if (signal.aborted || error instanceof TurnAborted) throw new TurnAborted(signal.reason);
+      const { aborted } = this.#run?.effects ?? {};
+      if (aborted !== undefined) throw aborted;
+      if (signal.aborted) throw new TurnAborted(signal.reason);
       return await this.#fail(error);
     } finally {
       signal.removeEventListener('abort', abort);
@@ -64,7 +66,7 @@ export class MachineTurn {
 
   async #take(answers: ReadonlyMap<string, ClientAnswer>): Promise<Outcome> {
     const isNew = this.#head.turn === 0;
-    const made = isNew ? this.#made() : fit(this.#options, this.#ledger.first);
+    const made = this.#made(isNew);
     if ('mismatch' in made) {
       if (this.#options.onMismatch === 'compensate') return await this.#fail(made.mismatch);
       // Nothing is undone, so that the code can be rolled back. (R3)
@@ -82,9 +84,12 @@ export class MachineTurn {
     return await this.#go(run, answers);
   }
 
-  #made(): Restored {
-    const root = makeRoot(this.#options.machine, { input: this.#ledger.first });
-    return { root, timers: [], steps: new Map() };
+  #made(isNew: boolean): Fitted {
+    const { name, machine } = this.#options;
+    const { first } = this.#ledger;
+    const limit = stepLimit(name, this.#runtime.limits.maxCommands);
+    if (!isNew) return fit(this.#options, first, limit);
+    return { root: makeRoot(machine, { input: first }, limit), timers: [], steps: new Map() };
   }
 
   async #go(run: MachineRun, answers: ReadonlyMap<string, ClientAnswer>): Promise<Outcome> {
@@ -114,7 +119,7 @@ export class MachineTurn {
     if (status !== 'done') throw error;
     if (tags?.has('compensate') === true) {
       throw new SagaAborted(
-        typeof output === 'string' ? output : `'${this.#options.name}' ended in ${formatValue(value)}.`,
+        typeof output === 'string' ? output : `'${this.#options.name}' ended in ${inStates(value)}.`,
       );
     }
     const result = await this.#runtime.checkResult(output);
@@ -125,7 +130,7 @@ export class MachineTurn {
   async #suspended(run: MachineRun, { asks }: Survey): Promise<Outcome> {
     const due = this.#dueOf(run, asks);
     if (asks.length === 0 && due === undefined) {
-      throw new MachineStuck(this.#options.name, formatValue(run.root.getSnapshot().value));
+      throw new MachineStuck(this.#options.name, inStates(run.root.getSnapshot().value));
     }
     const now = this.#runtime.now();
     const turn = this.#head.turn + 1;
@@ -155,12 +160,17 @@ export class MachineTurn {
     };
   }
 
-  /** The saga has failed, or is to be undone for another reason: what its effects did is undone. */
+  /**
+   * The saga has failed, or is to be undone for another reason: what its effects did is undone. Where the token is used
+   * once, that is kept first: a machine is not replayed, and a request that is repeated might go on where it now fails. (E1)
+   */
   async #fail(error: unknown): Promise<Outcome> {
     const { accepted, ignored } = this.#questions;
-    const outcome = await undoSaga(this.#options, this.#ledger, this.#runtime, { error }, this.#head.turn);
-    if (outcome.status === 'suspended') return { ...outcome, accepted, ignored };
-    return { ...outcome, ignored };
+    const later = this.#runtime.checkpointBeforeUndo === true;
+    const runtime = later ? { ...this.#runtime, defersEffects: true } : this.#runtime;
+    const outcome = await undoSaga(this.#options, this.#ledger, runtime, { error }, this.#head.turn);
+    if (outcome.status !== 'suspended') return { ...outcome, ignored };
+    return { ...outcome, ...(later ? { undoes: true as const } : {}), accepted, ignored };
   }
 
   /** Ends what runs, and waits until it has. */
@@ -200,7 +210,7 @@ export class MachineTurn {
     const fits = wait <= room;
     // Where the client gets no token, it is kept waiting by this request. No step could be told: the machine waits itself.
     if ((!fits || deadline === undefined) && wait > maxWait && this.#hasTime()) {
-      throw new ClientCannot(formatValue(run.root.getSnapshot().value), 'wait');
+      throw new ClientCannot(inStates(run.root.getSnapshot().value), 'wait');
     }
     if (fits) return wait;
     return holdsParts && room > 0 ? room : undefined;
@@ -230,8 +240,4 @@ export class MachineTurn {
     }
     return round === 1 ? path : `${path}@${round}`;
   }
-}
-
-function formatValue(value: StateValue | undefined): string {
-  return typeof value === 'string' ? `state '${value}'` : `state ${JSON.stringify(value)}`;
 }

@@ -184,7 +184,7 @@ export class Questions {
   ): Promise<StepEnd | { readonly reason: string }> {
     const { runtime } = this.#options;
     const observed = { kind: spec.kind, path: stepId };
-    const acceptance = await acceptAnswer(spec, answer, (error) =>
+    const acceptance = await acceptAnswer(spec, answer, runtime.limits, (error) =>
       runtime.observe({ ...observed, type: 'failed', error }),
     );
     if ('reason' in acceptance) return acceptance;

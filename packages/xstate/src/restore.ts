@@ -12,6 +12,7 @@ import {
   type LiveActor,
   type LiveNode,
   type PersistedSnapshot,
+  type StepWatch,
 } from './adapter.ts';
 import type { AnyStateMachine } from 'xstate';
 import type { Timer } from './deadlines.ts';
@@ -33,8 +34,8 @@ export interface Restored {
  *
  * @throws MachineRefused naming what was not restored
  */
-export function restore(machine: AnyStateMachine, record: SagaRecord): Restored {
-  const root = makeRoot(machine, { snapshot: persistedMachine(machine, record.m) });
+export function restore(machine: AnyStateMachine, record: SagaRecord, watch: StepWatch): Restored {
+  const root = makeRoot(machine, { snapshot: persistedMachine(machine, record.m) }, watch);
   const steps = new Map<LiveActor, ActiveStepRecord>();
   verify(root, record.m, steps);
   const timers = (record.t ?? []).map(([at, path, id, event, target]): Timer => {

@@ -1,18 +1,15 @@
-import {
-  decode,
-  StepError,
-  type EndRequest,
-  type Outcome,
-  type Program,
-  type ProgramState,
-  type Runtime,
-  type StepErrorData,
-  type Steps,
+import type {
+  EndRequest,
+  Outcome,
+  Program,
+  ProgramState,
+  Runtime,
+  StepErrorData,
+  Steps,
 } from '@mcp-saga/core';
 import {
   command,
   defaultUndoRetry,
-  encodeError,
   encodeHead,
   generatorProgram,
   type StepSpec,
@@ -23,6 +20,7 @@ import { effectOf } from './effect.ts';
 import type { DoneEffect, Ledger, LedgerEntry } from './ledger.ts';
 import type { UndoRecord } from './machine-record.ts';
 import type { MachineProgramOptions } from './machine-program.ts';
+import { errorOf, toUndoRecord, type UndoCause } from './undo-cause.ts';
 
 /** Whether a saga is being undone already. */
 export function isUndoing(first: unknown): first is UndoRecord {
@@ -37,10 +35,9 @@ export async function undoSaga(
   options: MachineProgramOptions,
   ledger: Ledger,
   runtime: Runtime,
-  why: { readonly error: unknown } | { readonly end: EndRequest },
+  why: UndoCause,
   turn: number,
 ): Promise<Outcome> {
-  const record: UndoRecord = { u: 'error' in why ? (decode(encodeError(why.error)) as object) : null };
   const head = encodeHead({
     turn,
     input: 'server',
@@ -49,7 +46,7 @@ export async function undoSaga(
     waits: {},
     mismatch: undefined,
   });
-  const state = { head, ...ledger.texts(record) };
+  const state = { head, ...ledger.texts(toUndoRecord(why)) };
   const program = standIn(options, ledger, 'error' in why ? { error: why.error } : undefined);
   return await program.advance(state, new Map(), runtime, 'end' in why ? why.end : undefined);
 }
@@ -62,9 +59,12 @@ export async function goOnUndoing(
   runtime: Runtime,
   end?: EndRequest,
 ): Promise<Outcome> {
-  const { u } = ledger.first as UndoRecord;
-  const cause = u === null ? undefined : { error: new StepError(options.name, u as StepErrorData) };
-  return await standIn(options, ledger, cause).advance(state, new Map(), runtime, end);
+  return await standIn(options, ledger, errorOf(ledger.first as UndoRecord)).advance(
+    state,
+    new Map(),
+    runtime,
+    end,
+  );
 }
 
 function standIn(

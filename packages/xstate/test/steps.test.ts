@@ -280,6 +280,24 @@ describe('a step of a machine', () => {
     expect(await again.start()).toMatchObject({ result: 'failed outcome_unknown' });
   });
 
+  it('[T13] an effect that cannot be claimed ends the turn, and may be run in the next one', async () => {
+    let ran = 0;
+    const drive = oneStep(effect(() => (ran += 1), { once: true }));
+    const down = new Error('ECONNREFUSED');
+    let claims = 0;
+    const claim = async (): Promise<boolean> => {
+      claims += 1;
+      if (claims === 1) throw down;
+      return true;
+    };
+    await expect(drive.start({}, { replace: { claim } })).rejects.toMatchObject({
+      name: 'TurnAborted',
+      cause: down,
+    });
+    expect(ran).toBe(0);
+    expect(await drive.start()).toMatchObject({ result: '1' });
+  });
+
   it('runs under a live actor as well', async () => {
     const machine = setup({
       actors: { it: effect(({ input }: { input: { n: number } }) => input.n + 1) },

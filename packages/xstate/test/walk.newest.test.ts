@@ -1,4 +1,4 @@
-import { assert, asyncProperty } from 'fast-check';
+import { assert, asyncProperty, pre } from 'fast-check';
 import { createActor, setup } from 'xstate';
 import * as newest from 'xstate-newest';
 import { expect, it, vi } from 'vitest';
@@ -14,9 +14,10 @@ it('[R1] a machine does what a live actor does, by the newest XState of its majo
   quietly();
   await assert(
     asyncProperty(decisions, async (drawn) => {
-      const { live, saga } = await walk(drawn);
-      expect(saga).toEqual(live);
+      const walked = await walk(drawn);
+      pre(walked !== undefined);
+      expect(walked.saga).toEqual(walked.live);
     }),
-    { numRuns: 100, seed: 1_786_432_024, endOnFailure: true },
+    { numRuns: 100, endOnFailure: true },
   );
 });

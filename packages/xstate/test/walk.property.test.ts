@@ -1,4 +1,4 @@
-import { assert, asyncProperty } from 'fast-check';
+import { assert, asyncProperty, pre } from 'fast-check';
 import { expect, it } from 'vitest';
 import { quietly } from './support/quietly.ts';
 import { decisions, walk } from './support/walk.ts';
@@ -9,13 +9,15 @@ it('[R1] a machine does what a live actor does that is never suspended, whatever
   let turns = 0;
   await assert(
     asyncProperty(decisions, async (drawn) => {
-      const { live, saga, figures } = await walk(drawn);
+      const walked = await walk(drawn);
+      pre(walked !== undefined);
+      const { live, saga, figures } = walked;
       expect(saga).toEqual(live);
       ended[figures.ended] = (ended[figures.ended] ?? 0) + 1;
       turns += figures.turns;
     }),
-    // The same walks each time, so that a test run cannot draw one that takes for ever; `pnpm walks` goes on with others.
-    { numRuns: 500, seed: 328_088_403, endOnFailure: true },
+    // Its seed says all about a walk that fails: to look for a smaller one takes hundreds of walks.
+    { numRuns: 500, endOnFailure: true },
   );
   // They go somewhere, and come to every kind of end.
   expect(turns).toBeGreaterThan(500);

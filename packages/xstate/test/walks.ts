@@ -13,10 +13,11 @@ for (let seed = Number(first); seed < Number(first) + Number(count); seed += 1) 
   const numbers = Array.from({ length: 600 }, () => Math.floor(random() * 60));
   try {
     // oxlint-disable-next-line no-await-in-loop -- one after the other
-    const { live, saga, figures } = await walk(numbers);
-    ended[figures.ended] = (ended[figures.ended] ?? 0) + 1;
-    turns += figures.turns;
-    if (!isDeepStrictEqual(saga, live)) diverging.push(seed);
+    const walked = await walk(numbers);
+    const end = walked?.figures.ended ?? 'too long';
+    ended[end] = (ended[end] ?? 0) + 1;
+    turns += walked?.figures.turns ?? 0;
+    if (!isDeepStrictEqual(walked?.saga, walked?.live)) diverging.push(seed);
   } catch (error) {
     diverging.push(seed);
     console.error(seed, error);

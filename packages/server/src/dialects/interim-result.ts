@@ -15,15 +15,28 @@ export function toInterimResult(turn: SuspendedTurn): ToolResult & { readonly ne
   };
   return {
     content: [
-      ...[...content, steps.length === 0 ? onWaiting(turn) : onAnswering(turn)].map((text) => ({
-        type: 'text',
-        text,
-      })),
+      ...[...content, ...onUnknown(turn), steps.length === 0 ? onWaiting(turn) : onAnswering(turn)].map(
+        (text) => ({
+          type: 'text',
+          text,
+        }),
+      ),
       ...steps.flatMap(mediaOf),
     ],
     nextResumeToken: token,
     _meta: { nextResumeToken: token, [extensionKey]: hints },
   };
+}
+
+/** Answers that nobody waits for: a model that is not told of them takes them for given. (W4) */
+function onUnknown({ unknown = [], steps }: SuspendedTurn): readonly string[] {
+  if (unknown.length === 0) return [];
+  const open = steps.map(({ stepId }) => JSON.stringify(stepId)).join(', ');
+  const asked = steps.length === 0 ? 'No step asks anything now' : `The steps that ask are: ${open}`;
+  return [
+    `These are not steps of this call that ask anything, and their answers were not used: ` +
+      `${unknown.map((id) => JSON.stringify(id)).join(', ')}. ${asked}.`,
+  ];
 }
 
 function onWaiting({ token, retryAfterMs = 0 }: SuspendedTurn): string {

@@ -1,6 +1,7 @@
 import { AnswerConflict, ReplayMismatch, type ClientAnswer } from '@mcp-saga/core';
 import { canonicalize, digestText, TokenRefused } from '@mcp-saga/seal';
 import type { GuardClaim, GuardVerdict, SagaGuard } from '../guard/guard.ts';
+import { askGuard } from './ask-guard.ts';
 import { SagaHostError } from './errors.ts';
 import type { HostSettings } from './host-options.ts';
 import { guardedUntil, respondsUntil } from './guarded-until.ts';
@@ -79,13 +80,13 @@ async function finished(
     // A conflict is found before anything runs. What else was thrown may have come after an effect: then the same
     // request may come again, and no other one. Should this fail as well, the lease runs out.
     const ranNothing = error instanceof AnswerConflict;
-    await asked(settings, () => (ranNothing ? guard.forget(fence) : guard.release(fence))).catch(
+    await askGuard(settings, () => (ranNothing ? guard.forget(fence) : guard.release(fence))).catch(
       () => undefined,
     );
     throw error;
   }
   if (isLeftAsItIs(turn)) {
-    await asked(settings, () => guard.forget(fence)).catch(() => undefined);
+    await askGuard(settings, () => guard.forget(fence)).catch(() => undefined);
     return turn;
   }
   const sealed = await sealResponse(settings.responses, saga, turn);
@@ -107,8 +108,8 @@ function isLeftAsItIs(turn: SagaTurn): boolean {
 
 /** Keeps a response. Where the guard may be down, a response that cannot be kept is still one. */
 async function kept(settings: HostSettings, keep: () => boolean | Promise<boolean>): Promise<boolean> {
-  if (settings.whenGuardIsDown === 'closed') return await asked(settings, keep);
-  return await asked(settings, keep).catch(() => true);
+  if (settings.whenGuardIsDown === 'closed') return await askGuard(settings, keep);
+  return await askGuard(settings, keep).catch(() => true);
 }
 
 async function begun(
@@ -116,24 +117,8 @@ async function begun(
   guard: SagaGuard,
   claim: GuardClaim,
 ): Promise<GuardVerdict | 'down'> {
-  if (settings.whenGuardIsDown === 'closed') return await asked(settings, () => guard.begin(claim));
-  return await asked(settings, () => guard.begin(claim)).catch(() => 'down' as const);
-}
-
-/** Asks the guard; where it cannot be asked, nothing runs. */
-async function asked<T>(settings: HostSettings, ask: () => T | Promise<T>): Promise<T> {
-  try {
-    return await ask();
-  } catch (error) {
-    settings.hooks.onError(error);
-    throw new SagaHostError(
-      'guard_down',
-      'The server cannot go on with this call now. Send it again later.',
-      {
-        cause: error,
-      },
-    );
-  }
+  if (settings.whenGuardIsDown === 'closed') return await askGuard(settings, () => guard.begin(claim));
+  return await askGuard(settings, () => guard.begin(claim)).catch(() => 'down' as const);
 }
 
 /** A digest of what a request brings: equal for equal answers, whatever their order. */

@@ -64,7 +64,8 @@ export interface SagaHostOptions {
   readonly guard?: SagaGuard;
   /**
    * What becomes of a request while the guard cannot be asked: `closed` (default) runs nothing and says to come again;
-   * `open` runs it unguarded, as if going back did no harm.
+   * `open` runs it unguarded, as if going back did no harm. A step that shall run `once` and cannot be claimed does not
+   * run either way, and the client is told to come again.
    */
   readonly whenGuardIsDown?: 'closed' | 'open';
   /** How long a request may run before a repeated one may take its place at the guard. Default 60 s. */

@@ -40,6 +40,11 @@ export interface ResumeRequest {
    * requests that go on with what another one began. Only a guard knows. Default false. (T13)
    */
   readonly follows?: boolean;
+  /**
+   * Told before a saga goes on as another one in this turn, which has run nothing yet. What it throws ends the turn, and
+   * leaves the token as it was.
+   */
+  readonly goesOnAs?: (program: Program) => Promise<void>;
 }
 
 /** How a request to cancel came. */
@@ -70,7 +75,7 @@ export interface SagaHostCore {
   /**
    * Starts a saga.
    *
-   * @throws SagaHostError `unknown_saga`, `invalid_params`, `forbidden`, `principal_missing`
+   * @throws SagaHostError `unknown_saga`, `invalid_params`, `forbidden`, `principal_missing`, `guard_down`
    * @throws TurnAborted when the caller's signal aborts
    */
   start(name: string, args: unknown, caller?: Caller, request?: StartRequest): Promise<SagaTurn>;
@@ -79,7 +84,7 @@ export interface SagaHostCore {
    *
    * @throws TokenRefused with one frozen message for whatever is wrong with the token
    * @throws AnswerConflict when a repeated answer is not what was answered before
-   * @throws SagaHostError `invalid_params`, naming the field
+   * @throws SagaHostError `invalid_params`, naming the field; `guard_down`, `busy`: the token stays good
    * @throws TurnAborted when the caller's signal aborts
    */
   resume(

@@ -4,10 +4,18 @@ import { defaultLimits as sealLimits, type Limits as SealLimits } from '@mcp-sag
 export interface HostLimits extends SealLimits {
   /** Entries in the journal of one saga. Default 10,000. */
   readonly maxJournalEntries: number;
-  /** Commands a body may yield in one turn, replayed ones included. Default 100,000. */
+  /**
+   * Commands a body may yield in one turn, replayed ones included; or steps that a machine may take, of which delays that
+   * passed while nobody called take one each. Default 100,000.
+   */
   readonly maxCommands: number;
   /** Answers in one request, repeated ones included. Default 2,000. */
   readonly maxAnswers: number;
+  /**
+   * Bytes of one answer, as JSON. A larger one meets no schema and is asked again, with the reason. Default four times
+   * `maxTokenBytes`, since answers are compressed.
+   */
+  readonly maxAnswerBytes: number;
 }
 
 /** The bounds of a host that names none. */
@@ -16,11 +24,13 @@ export const defaultHostLimits: HostLimits = {
   maxJournalEntries: 10_000,
   maxCommands: 100_000,
   maxAnswers: 2_000,
+  maxAnswerBytes: 4 * sealLimits.maxTokenBytes,
 };
 
 /** Fills in the defaults. Throws a `RangeError` for a limit that is not a whole number from 1. */
 export function resolveHostLimits(limits: Partial<HostLimits> = {}): HostLimits {
-  const resolved: Record<string, number> = { ...defaultHostLimits };
+  const { maxTokenBytes = defaultHostLimits.maxTokenBytes } = limits;
+  const resolved: Record<string, number> = { ...defaultHostLimits, maxAnswerBytes: 4 * maxTokenBytes };
   for (const [name, value] of Object.entries(limits)) {
     // undefined must not take a limit away
     if (value === undefined) continue;

@@ -69,6 +69,7 @@ export async function resume(
         tokenBytes: token.length,
         traits,
         isGuarded,
+        goesOnAs: request.goesOnAs,
       });
       return program === undefined && turn.status === 'failed' ? { ...turn, error: versionGone(saga) } : turn;
     };

@@ -1,6 +1,7 @@
 import {
   assertJson,
   SagaLimitExceeded,
+  TurnAborted,
   type ClientAnswer,
   type EndRequest,
   type IgnoredAnswer,
@@ -32,6 +33,8 @@ export interface TurnRequest {
   readonly traits: DialectTraits;
   /** Whether the token before this turn is used once: the turn then ends before it undoes what it did. */
   readonly isGuarded?: boolean;
+  /** Told before the saga goes on as another one. What it throws ends the turn. */
+  readonly goesOnAs?: ((program: Program) => Promise<void>) | undefined;
   /** Answers that were accepted before the saga started over in this turn. */
   readonly accepted?: number;
   /** Ends the saga instead of going on with it; what it did is undone within this turn. */
@@ -44,18 +47,22 @@ export async function runTurn(settings: HostSettings, request: TurnRequest): Pro
   const deadline = request.end === undefined ? deadlineOf(settings, request.traits, began) : undefined;
   let { program, saga, answers } = request;
   let accepted = 0;
+  const unknown: string[] = [];
   for (let continued = 0; ; continued += 1) {
     const current = { ...request, program, saga };
     const runtime = turnRuntime(settings, current, deadline);
     const ids = stepIdsOf(saga.state.generation);
     const { inner, older } = ids.fromWire(answers);
     // oxlint-disable-next-line no-await-in-loop -- it starts over
-    const outcome = await program.advance(saga.state.program, inner, runtime, request.end);
+    const outcome = await advance(program, saga.state.program, inner, runtime, request.end);
     reportIgnored(settings, saga, [...older, ...outcome.ignored]);
+    const unasked = outcome.ignored.filter(({ why }) => why === 'unknown');
+    unknown.push(...older.map(({ stepId }) => stepId), ...unasked.map(({ stepId }) => ids.toWire(stepId)));
     if (outcome.status !== 'continued') {
       // oxlint-disable-next-line no-await-in-loop -- the last time round
       const turn = await concluded(settings, { ...request, program, saga, accepted }, outcome, runtime);
-      return reported(settings, turn, began);
+      const isTold = turn.status === 'suspended' && unknown.length > 0;
+      return reported(settings, isTold ? { ...turn, unknown: fewOf(unknown) } : turn, began);
     }
     try {
       if (continued >= maxContinuations) {
@@ -69,7 +76,27 @@ export async function runTurn(settings: HostSettings, request: TurnRequest): Pro
       const ended = { ...factsOf(saga), compensated: [], residue: [] };
       return reported(settings, { status: 'failed', error, ...ended }, began);
     }
+    // oxlint-disable-next-line no-await-in-loop -- it starts over
+    await request.goesOnAs?.(program as Program);
   }
+}
+
+/** Where the guard is down, nobody aborted the request: what the host says to that is what its client gets. */
+async function advance(
+  program: Pick<Program, 'advance'>,
+  ...turn: Parameters<Program['advance']>
+): Promise<Outcome> {
+  try {
+    return await program.advance(...turn);
+  } catch (error) {
+    const { cause } = error instanceof TurnAborted ? error : {};
+    throw cause instanceof SagaHostError && cause.code === 'guard_down' ? cause : error;
+  }
+}
+
+/** Enough of what a client made up to know it again. */
+function fewOf(ids: readonly string[]): readonly string[] {
+  return ids.slice(0, 5).map((id) => id.slice(0, 128));
 }
 
 function deadlineOf(settings: HostSettings, traits: DialectTraits, began: number): number {
@@ -140,7 +167,7 @@ async function concluded(
     // It cannot be kept, so it ends here, as after an unknown outcome: nothing is stranded. (T11)
     // There is no later turn to which the undoing could be left.
     const now = { ...runtime, defersEffects: false };
-    const undone = await program.advance(outcome.state, new Map(), now, { error });
+    const undone = await advance(program, outcome.state, new Map(), now, { error });
     return failed(error, undone.status === 'failed' ? undone : undefined);
   }
 }

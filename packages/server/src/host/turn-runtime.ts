@@ -1,5 +1,6 @@
 import type { Runtime } from '@mcp-saga/core';
 import { deriveFromSecret, digestText, toBase64Url } from '@mcp-saga/seal';
+import { askGuard } from './ask-guard.ts';
 import { claimedUntil } from './guarded-until.ts';
 import { quietly } from './hooks.ts';
 import type { HostSettings } from './host-options.ts';
@@ -41,7 +42,7 @@ export function turnRuntime(
     claim:
       guard === undefined
         ? undefined
-        : (key) => guard.claim(`${sagaId}:${key}`, claimedUntil(settings, claims)),
+        : (key) => askGuard(settings, () => guard.claim(`${sagaId}:${key}`, claimedUntil(settings, claims))),
     compensator: (name) => settings.compensators.get(name),
     capabilities: caller.capabilities,
     context: caller.context,

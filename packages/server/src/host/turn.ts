@@ -15,6 +15,8 @@ export interface SuspendedTurn {
   readonly undoes?: true;
   /** When something is asked: when the saga goes on without the client (ms since the epoch). Default: never. */
   readonly due?: number;
+  /** Ids that answers came for and that nobody waited for: the first five, cut to 128 characters. (W4) */
+  readonly unknown?: readonly string[];
   /** What the user may read meanwhile. */
   readonly content?: readonly string[];
   /** The name of the saga. */

@@ -57,6 +57,16 @@ describe.each(ways)('in $name', (way) => {
     expect(server.told.errors).toEqual([]);
   });
 
+  test('[T11] an answer that no token could hold meets no schema, which may be slow, and costs nothing', async () => {
+    const asked: string[] = [];
+    const server = hostForAll([counted(asked)]);
+    const token = await way.begin(server);
+    await way.goOn(server, token, { target: accepted({ target: 'x'.repeat(300_000) }) });
+    expect(asked).toEqual([]);
+    expect(server.told.errors).toEqual([]);
+    expect(server.told.turns.map(({ status }) => status)).not.toContain('failed');
+  });
+
   test('[T6] [T11] a schema, which may be slow, is asked once for each value and never without a token that opens', async () => {
     const asked: string[] = [];
     const server = hostForAll([counted(asked)]);

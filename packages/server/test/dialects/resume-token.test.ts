@@ -1,4 +1,14 @@
-import { elicit, elicitUrl, info, all, saga, sample, step, type SagaHostOptions } from '@mcp-saga/server';
+import {
+  elicit,
+  elicitUrl,
+  info,
+  all,
+  saga,
+  sample,
+  sleep,
+  step,
+  type SagaHostOptions,
+} from '@mcp-saga/server';
 import { describe, expect, test } from 'vitest';
 import * as z from 'zod';
 import { called, sent, served, toCallResult } from '../fixtures/calling.ts';
@@ -152,6 +162,44 @@ describe.each(eras)('%s, without a session', (era) => {
       `Step "target", for the user:\n(The last answer was not accepted: ${reason}`,
     );
     expect(again.token).toBeDefined();
+  });
+
+  test('[W4] a model is told of answers that nobody asked for, and what is asked', async () => {
+    const { server, told } = served([asking()], accepting);
+    const { token, text: first } = await called(server, era, { name: 'asking' });
+    const answers = Object.fromEntries(
+      ['Target', 'x'.repeat(200), '"', 'a', 'b', 'c'].map((id) => [id, { target: 'here' }]),
+    );
+    const again = await called(server, era, { name: 'asking', arguments: { resumeToken: token, answers } });
+    const ids = `"Target", "${'x'.repeat(128)}", "\\"", "a", "b"`;
+    const { content } = again.result as { readonly content: readonly { readonly text: string }[] };
+    expect(content.map(({ text }) => text)).toEqual([
+      `These are not steps of this call that ask anything, and their answers were not used: ${ids}. ` +
+        'The steps that ask are: "target".',
+      first.replace(String(token), String(again.token)),
+    ]);
+    expect(told.ignored).toHaveLength(6);
+    const both = { target: { target: 'here' }, Target: { target: 'there' } };
+    const args = { resumeToken: again.token, answers: both };
+    expect(await called(server, era, { name: 'asking', arguments: args })).toMatchObject({
+      text: expect.stringContaining('here'),
+      token: undefined,
+    });
+  });
+
+  test('[W4] a model is told so where nothing is asked', async () => {
+    const waiting = saga({ name: 'waiting', version: '1', modelAnswers: 'accept' }, function* () {
+      yield* sleep(3_600_000);
+      return 'waited';
+    });
+    const { server } = served([waiting]);
+    const { token } = await called(server, era, { name: 'waiting' });
+    const args = { resumeToken: token, answers: { target: {} } };
+    const { result } = await called(server, era, { name: 'waiting', arguments: args });
+    expect(result['content']).toMatchObject([
+      { text: expect.stringMatching(/not used: "target"\. No step asks anything now\.$/) as string },
+      { text: expect.stringContaining('This call is not finished. Wait') as string },
+    ]);
   });
 
   test('[W3] a question that nobody can answer fails at its step, at once', async () => {

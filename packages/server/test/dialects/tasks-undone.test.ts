@@ -10,13 +10,19 @@ import {
 } from '@mcp-saga/server';
 import { expect, test } from 'vitest';
 import { testClock } from '../fixtures/clock.ts';
+import { deferred } from '../fixtures/deferred.ts';
 import { hostOf, type TestHost } from '../fixtures/host.ts';
 import { taskClient } from '../fixtures/task-client.ts';
 import { Target } from '../fixtures/task-sagas.ts';
 
 function tasked(sagas: readonly Program[], options: Parameters<typeof hostOf>[1] = {}): TestHost {
   const clock = testClock();
-  return hostOf(sagas, { clock, tasks: { bearer: 'accept', store: memoryTaskStore(clock) }, ...options });
+  return hostOf(sagas, {
+    clock,
+    maxHold: 0,
+    tasks: { bearer: 'accept', store: memoryTaskStore(clock) },
+    ...options,
+  });
 }
 
 test('[E3] a task that has gone on as another saga is undone as that one', async () => {
@@ -37,6 +43,91 @@ test('[E3] a task that has gone on as another saga is undone as that one', async
   await client.idle();
   expect(did).toEqual(['begun', 'shipped', 'recalled']);
   expect(await client.get(taskId)).toMatchObject({ status: 'cancelled' });
+});
+
+/** Begins as a saga that leaves nothing to undo, and goes on as one that does, in one turn. */
+function shipping(
+  did: string[],
+  held: () => Promise<void> | undefined,
+  undoes = true,
+): readonly [Program, Program] {
+  const forks = undoes ? { forks: 'accept' as const } : {};
+  const ships = saga({ name: 'ships', version: '1', ...forks }, function* () {
+    yield* step(
+      'ship',
+      async () => {
+        did.push('shipped');
+        await held();
+      },
+      undoes ? { compensate: () => void did.push('recalled') } : {},
+    );
+    yield* sleep(600_000);
+    return 'shipped';
+  });
+  const begins = saga({ name: 'begins', version: '1', task: 'require' }, function* () {
+    yield* sleep(1);
+    return yield* continueAs(ships, {});
+  });
+  return [begins, ships];
+}
+
+test.each([
+  ['is undone as that one', true, 'working', ['shipped', 'recalled']],
+  ['is over at once, where that one leaves nothing to undo', false, 'cancelled', ['shipped']],
+])(
+  '[E3] a task that is cancelled while it goes on as another saga %s',
+  async (_, undoes, status, effects) => {
+    const did: string[] = [];
+    const begun = deferred<void>();
+    const goOn = deferred<void>();
+    const held = (): Promise<void> | undefined => {
+      begun.resolve();
+      return client.worksBehind ? goOn.promise : undefined;
+    };
+    const sagas = shipping(did, held, undoes);
+    const { host, clock, told } = tasked(sagas);
+    const client = taskClient(host);
+    const taskId = await client.start('begins');
+    await client.idle();
+    clock.now += 1;
+    await client.get(taskId);
+    await begun.promise;
+    await client.cancel(taskId);
+    expect(await client.get(taskId)).toMatchObject({ status });
+    goOn.resolve();
+    await client.idle();
+    expect(await client.get(taskId)).toMatchObject({ status: 'cancelled' });
+    expect(did).toEqual(effects);
+    expect(told.errors).toEqual([]);
+  },
+);
+
+test('[E3] a task that is cancelled before it goes on as another saga does nothing as that one', async () => {
+  const did: string[] = [];
+  const asked = deferred<void>();
+  const goOn = deferred<void>();
+  const { host, clock, told } = tasked(
+    shipping(did, () => undefined),
+    {
+      authorize: async (_, { name }) => {
+        if (name === 'ships') asked.resolve();
+        if (name === 'ships' && client.worksBehind) await goOn.promise;
+        return true;
+      },
+    },
+  );
+  const client = taskClient(host);
+  const taskId = await client.start('begins');
+  await client.idle();
+  clock.now += 1;
+  await client.get(taskId);
+  await asked.promise;
+  await client.cancel(taskId);
+  goOn.resolve();
+  await client.idle();
+  expect(await client.get(taskId)).toMatchObject({ status: 'cancelled' });
+  expect(did).toEqual([]);
+  expect(told.errors).toEqual([]);
 });
 
 test('[T11] a call whose state is too large for a task is undone at once', async () => {

@@ -135,16 +135,22 @@ export function guardedHostsSuite(name: string, make: MakeGuard): void {
       expect(did.filter((effect) => effect === 'thank')).toHaveLength(1);
     });
 
-    it('[T13] does not run a step that runs once and cannot be claimed', async () => {
-      const { hosts, token, did } = await setUp({}, { claim: gone });
-      const [one, other] = hosts;
-      const next = suspended(await other.resume(token, answer('ship')));
-      expect(await one.resume(next.token, answer('review'))).toMatchObject({
-        status: 'failed',
-        compensated: [{ stepId: 'charge' }],
-      });
-      expect(did).not.toContain('thank');
-    });
+    it.each(['closed', 'open'] as const)(
+      "[T13] does not run a step that runs once and cannot be claimed, nor fail for it, told '%s'",
+      async (whenGuardIsDown) => {
+        const { hosts, token, did, errors } = await setUp({ whenGuardIsDown }, { claim: gone });
+        const [one, other] = hosts;
+        const next = suspended(await other.resume(token, answer('ship')));
+        const before = [...did];
+        await expect(one.resume(next.token, answer('review'))).rejects.toMatchObject({ code: 'guard_down' });
+        expect(did).toEqual(before);
+        expect(errors).toMatchObject([{ message: 'the store is gone' }]);
+        // The token was used, by this request alone: it comes again at once, and goes on.
+        await expect(other.resume(next.token, answer('review', false))).rejects.toThrow(TokenRefused);
+        expect(await other.resume(next.token, answer('review'))).toMatchObject({ result: 'thanks' });
+        expect(did).toEqual([...before, 'thank']);
+      },
+    );
 
     it('[E8] tells again of a turn when its request is repeated, as if the first time had been lost', async () => {
       const { hosts, token, did, told, facts } = await setUp();

@@ -132,6 +132,57 @@ describe('the other limits', () => {
     expect(told.rejections).toEqual([]);
   });
 
+  describe('maxAnswerBytes', () => {
+    const met: string[] = [];
+    const spelled = z.object({
+      target: z.string().refine((text) => {
+        met.push(text);
+        return true;
+      }),
+    });
+    const asks = saga({ name: 'asks', version: '1' }, function* () {
+      const { target } = yield* elicit('target', { message: 'Where?', schema: spelled });
+      return target;
+    });
+    const around = JSON.stringify({ action: 'accept', content: { target: '' } }).length;
+
+    test.each([
+      ['letters', (bytes: number) => 'x'.repeat(bytes)],
+      ['characters of three bytes', (bytes: number) => '€'.repeat(bytes / 3)],
+      ['characters of four bytes', (bytes: number) => '😀'.repeat(bytes / 4)],
+    ])('[T11] [W4] holds an answer of n bytes, and asks again for n + 1, in %s', async (_, text) => {
+      met.length = 0;
+      const size = 1_200;
+      const { host, told } = hostOf(asks, limited({ maxAnswerBytes: around + size }));
+      const { token } = suspended(await host.start('asks', {}));
+      const again = suspended(await host.resume(token, [accept('target', { target: `${text(size)}x` })]));
+      expect(again.steps).toMatchObject([
+        { stepId: 'target', reason: `it has more than ${around + size} bytes` },
+      ]);
+      expect(told.ignored).toEqual([{ stepId: 'target', why: 'invalid' }]);
+      expect(met).toEqual([]);
+      const end = completed(await host.resume(again.token, [accept('target', { target: text(size) })]));
+      expect(end.result).toBe(text(size));
+      expect(met).toEqual([text(size)]);
+    });
+
+    test('[T11] an error that a client answers with is an answer like another', async () => {
+      const { host } = hostOf(asks, limited({ maxAnswerBytes: 100 }));
+      const { token } = suspended(await host.start('asks', {}));
+      const error = { code: -1, message: 'x'.repeat(100) };
+      expect(suspended(await host.resume(token, [{ stepId: 'target', error }])).steps).toHaveLength(1);
+      failed(await host.resume(token, [{ stepId: 'target', error: { ...error, message: 'no' } }]));
+    });
+
+    test('[T11] is four times what a token may have, unless it is told', () => {
+      const limits = (given: Partial<HostLimits>): number =>
+        hostOf(asks, limited(given)).host.settings.limits.maxAnswerBytes;
+      expect(limits({})).toBe(4 * 65_536);
+      expect(limits({ maxTokenBytes: 10_000 })).toBe(40_000);
+      expect(limits({ maxTokenBytes: 10_000, maxAnswerBytes: 7 })).toBe(7);
+    });
+  });
+
   const nested = (levels: number): Json => (levels === 0 ? 1 : { in: nested(levels - 1) });
 
   test('[T11] holds arguments 64 levels deep and refuses 65, naming the place', async () => {
@@ -176,6 +227,7 @@ describe('the other limits', () => {
   test.each([
     ['maxAnswers', 0],
     ['maxAnswers', Number.NaN],
+    ['maxAnswerBytes', 0],
     ['maxCommands', 1.5],
     ['maxJournalEntries', -1],
     ['maxTokenBytes', Number.POSITIVE_INFINITY],

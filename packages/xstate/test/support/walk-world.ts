@@ -1,3 +1,12 @@
+/**
+ * A walk that does more than a walk needs. Fuel burns in each machine alone: a chart of children of children may do a
+ * thousand times as much as another, and more than a journal holds.
+ */
+export class WalkTooLong extends Error {}
+
+/** What actions may do in one walk. */
+const longest = 5_000;
+
 /** What the machines of a walk do and wait for. Nothing runs before the walk says so, and time stands still. */
 export class WalkWorld {
   time = 1_000;
@@ -26,11 +35,16 @@ export class WalkWorld {
     });
   }
 
-  /** Lets everything run until nothing runs any more: one gate at a time. */
+  /**
+   * Lets everything run until nothing runs any more: one gate at a time.
+   *
+   * @throws WalkTooLong
+   */
   async flush(): Promise<void> {
     for (;;) {
       // oxlint-disable-next-line no-await-in-loop -- one gate at a time
       await this.breathe();
+      if (this.trace.length > longest) throw new WalkTooLong();
       const [next] = this.#gates.toSorted((one, other) => (one.label < other.label ? -1 : 1));
       if (next === undefined) return;
       this.#gates.splice(this.#gates.indexOf(next), 1);

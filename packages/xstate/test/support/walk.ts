@@ -14,7 +14,7 @@ import { askOf, type StepEnd } from '../../src/step-logic.ts';
 import { drawChart, makeMachine, type Chart } from './chart.ts';
 import { Live } from './live.ts';
 import { Tape } from './tape.ts';
-import { WalkWorld } from './walk-world.ts';
+import { WalkTooLong, WalkWorld } from './walk-world.ts';
 
 /** What decides a walk. */
 export const decisions: Arbitrary<number[]> = array(nat({ max: 59 }), {
@@ -48,14 +48,26 @@ interface Move {
 
 type Reply = 'accept' | 'decline' | 'cancel' | 'error' | 'bad';
 
-/** Walks through a chart twice: as a live actor that is never suspended, and as a saga that is nothing but a state. */
-export async function walk(
-  numbers: readonly number[],
-): Promise<{ live: Told; saga: Told; figures: WalkFigures }> {
+/** A walk that was walked twice. */
+export interface Walked {
+  readonly live: Told;
+  readonly saga: Told;
+  readonly figures: WalkFigures;
+}
+
+/**
+ * Walks through a chart twice: as a live actor that is never suspended, and as a saga that is nothing but a state.
+ * Undefined for a chart that does too much.
+ */
+export async function walk(numbers: readonly number[]): Promise<Walked | undefined> {
   const chart = drawChart(new Tape(numbers.slice(0, numbers.length / 2)));
   const tape = new Tape(numbers.slice(numbers.length / 2));
   const moves: Move[] = [];
-  const live = await walkLive(chart, tape, moves);
+  const live = await walkLive(chart, tape, moves).catch((error: unknown) => {
+    if (error instanceof WalkTooLong) return undefined;
+    throw error;
+  });
+  if (live === undefined) return undefined;
   const saga = await walkSaga(chart, moves);
   return { live, saga, figures: { turns: moves.length, ended: live.status } };
 }

@@ -83,7 +83,8 @@ export async function cancelTask(request: TaskRequest): Promise<object> {
   const changed = await changeRecord(task, (record) => {
     if (isOver(record) || record.isCancelled === true) return undefined;
     // Nothing is to be undone: what runs is aborted when its lease is found to be gone.
-    if (!undoes && record.token === looked?.token) return ended({ status: 'cancelled' })(record);
+    if (!undoes && record.undoes !== true && record.token === looked?.token)
+      return ended({ status: 'cancelled' })(record);
     return { ...record, isCancelled: true, due: settings.clock() };
   });
   if (changed !== undefined && !isOver(changed)) request.waitUntil(drive(task, request.caller));

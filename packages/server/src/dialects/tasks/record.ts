@@ -37,6 +37,8 @@ export interface TaskRecord {
   readonly lease?: { readonly id: string; readonly until: number };
   /** The turn that was begun and is not known to have ended: it is repeated as it was, or a guard refuses it. */
   readonly turn?: { readonly action: 'resume' | 'cancel'; readonly keys: readonly string[] };
+  /** It has gone on as a saga that may have something to undo, be it in the turn that is not known to have ended. */
+  readonly undoes?: boolean;
   /** The client wants it to end. */
   readonly isCancelled?: boolean;
   readonly result?: { readonly [key: string]: unknown };

@@ -1,3 +1,4 @@
+import { TurnAborted, type Program } from '@mcp-saga/core';
 import { TokenRefused } from '@mcp-saga/seal';
 import type { StepAnswer } from '../../host/answers.ts';
 import { cancel } from '../../host/cancel.ts';
@@ -7,7 +8,7 @@ import { resume } from '../../host/resume.ts';
 import type { SagaTurn } from '../../host/turn.ts';
 import { toToolResult } from '../../mcp/tool-result.ts';
 import { askedNow } from './keys.ts';
-import { isOpen, type StoredTaskRef, type TaskProgress, type TaskRecord } from './record.ts';
+import { changeRecord, isOpen, type StoredTaskRef, type TaskProgress, type TaskRecord } from './record.ts';
 import { endOf, failure } from './status.ts';
 
 /** What a turn has made of a task. */
@@ -45,6 +46,7 @@ export async function takeTurn(task: StoredTaskRef, record: TaskRecord, caller: 
       methods,
       answersField: 'inputResponses',
       traits,
+      goesOnAs: (program) => noteUndoes(task, record, program),
     });
     return gone(taken, turn.keys, progress, settings.clock);
   } catch (error) {
@@ -53,6 +55,18 @@ export async function takeTurn(task: StoredTaskRef, record: TaskRecord, caller: 
     if (error instanceof TokenRefused) return ended(failure('The task cannot go on.'));
     throw error;
   }
+}
+
+/**
+ * Notes that a turn goes on as a saga that may have something to undo: who cancels the task from here on has to wait for
+ * the turn, and who cancelled it before has ended it. (E3)
+ */
+async function noteUndoes(task: StoredTaskRef, { lease }: TaskRecord, { forks }: Program): Promise<void> {
+  if (forks === undefined) return;
+  const noted = await changeRecord(task, (now) =>
+    now.lease?.id === lease?.id ? { ...now, undoes: true } : undefined,
+  );
+  if (noted === undefined) throw new TurnAborted(new Error('The lease of a task was lost.'));
 }
 
 /** A task after a turn of its saga. */

@@ -1,0 +1,95 @@
+import { all, elicit, memoryGuard, saga, step, type SagaGuard, type SagaTurn } from '@mcp-saga/server';
+import { describe, expect, test } from 'vitest';
+import { testClock } from './fixtures/clock.ts';
+import { accept, hostOf, suspended } from './fixtures/host.ts';
+import { Empty } from './fixtures/sagas.ts';
+
+const sure = accept('sure', {});
+
+/** A guard that cannot be asked for claims, the first time. */
+function guardDownOnce(clock: () => number): SagaGuard {
+  const guard = memoryGuard(clock);
+  let isDown = true;
+  return {
+    ...guard,
+    claim: (key, expiresAt) => {
+      if (!isDown) return guard.claim(key, expiresAt);
+      isDown = false;
+      throw new Error('ECONNREFUSED 10.0.0.7');
+    },
+  };
+}
+
+function refused(turn: Promise<SagaTurn>): Promise<void> {
+  return expect(turn).rejects.toMatchObject({ code: 'guard_down', public: true });
+}
+
+describe('a step that runs once, while the guard is down', () => {
+  test('[T13] [E1] ends its turn, and what ran before it runs again under the same keys', async () => {
+    const did: string[] = [];
+    const clock = testClock();
+    const order = saga({ name: 'order', version: '1', forks: 'refuse' }, function* () {
+      yield* elicit('sure', { message: 'Sure?', schema: Empty });
+      yield* step('charge', ({ idempotencyKey }) => void did.push(`charge ${idempotencyKey}`), {
+        compensate: () => void did.push('refund'),
+      });
+      try {
+        yield* step('thank', () => void did.push('thank'), { once: true });
+      } catch {
+        did.push('caught');
+      }
+      return 'done';
+    });
+    const { host, told } = hostOf(order, { guard: guardDownOnce(clock), clock });
+    const { token } = suspended(await host.start('order', {}));
+    await refused(host.resume(token, [sure]));
+    expect(told.errors).toMatchObject([{ message: 'ECONNREFUSED 10.0.0.7' }]);
+    expect(told.turns.map(({ status }) => status)).toEqual(['suspended']);
+    expect(await host.resume(token, [sure])).toMatchObject({ result: 'done' });
+    expect(did).toEqual([did[0], did[0], 'thank']);
+  });
+
+  test('[T13] [U3] stops what runs beside it, and waits for it', async () => {
+    const clock = testClock();
+    let runs = 0;
+    let running = 0;
+    const order = saga({ name: 'order', version: '1', forks: 'accept' }, function* () {
+      yield* all({
+        slow: (function* () {
+          yield* step('slow', async ({ signal }) => {
+            runs += 1;
+            running += 1;
+            if (runs === 1) await new Promise((resolve) => signal.addEventListener('abort', resolve));
+            running -= 1;
+          });
+        })(),
+        thank: step('thank', () => undefined, { once: true }),
+      });
+      return 'done';
+    });
+    const { host } = hostOf(order, { guard: guardDownOnce(clock), clock });
+    await refused(host.start('order', {}));
+    expect([runs, running]).toEqual([1, 0]);
+    expect(await host.start('order', {})).toMatchObject({ result: 'done' });
+  });
+
+  test('[T13] [E3] in an undo leaves the saga to be cancelled again', async () => {
+    const did: string[] = [];
+    const clock = testClock();
+    const order = saga({ name: 'order', version: '1', forks: 'refuse' }, function* () {
+      yield* step('charge', () => 1, {
+        compensate: function* () {
+          yield* step('refund', () => void did.push('refund'), { once: true });
+        },
+      });
+      yield* elicit('sure', { message: 'Sure?', schema: Empty });
+      return 'done';
+    });
+    const { host } = hostOf(order, { guard: guardDownOnce(clock), clock });
+    const { token } = suspended(await host.start('order', {}));
+    await refused(host.cancel(token));
+    expect(did).toEqual([]);
+    expect(await host.cancel(token)).toMatchObject({ compensated: [{ stepId: 'charge' }], residue: [] });
+    expect(did).toEqual(['refund']);
+  });
+});
