@@ -13,7 +13,7 @@ import { installConsumer } from './install-consumer.ts';
 import { pack, type Tarball } from './pack.ts';
 import { run } from './run.ts';
 
-const names = ['client', 'core', 'redis', 'seal', 'server', 'testing', 'xstate'] as const;
+const names = ['client', 'core', 'opentelemetry', 'redis', 'seal', 'server', 'testing', 'xstate'] as const;
 // Long enough for a Node, or what the consumer has besides, to be downloaded.
 const timeout = 300_000;
 
