@@ -5,6 +5,7 @@ import {
   InMemorySpanExporter,
   SimpleSpanProcessor,
   type ReadableSpan,
+  type SpanProcessor,
 } from '@opentelemetry/sdk-trace-base';
 
 /** A real provider that keeps what it exports. */
@@ -20,9 +21,21 @@ export interface Tracing {
 
 export function tracing(): Tracing {
   const exporter = new InMemorySpanExporter();
-  const provider = new BasicTracerProvider({ spanProcessors: [new SimpleSpanProcessor(exporter)] });
+  // Not by their times, which may be the same.
+  const order: string[] = [];
+  const inOrder: SpanProcessor = {
+    onStart: (span) => void order.push(span.spanContext().spanId),
+    onEnd: () => undefined,
+    forceFlush: async () => undefined,
+    shutdown: async () => undefined,
+  };
+  const provider = new BasicTracerProvider({
+    spanProcessors: [inOrder, new SimpleSpanProcessor(exporter)],
+  });
   const began = (): readonly ReadableSpan[] =>
-    exporter.getFinishedSpans().toSorted((one, other) => timeOf(one) - timeOf(other));
+    exporter
+      .getFinishedSpans()
+      .toSorted((one, other) => order.indexOf(idOf(one)) - order.indexOf(idOf(other)));
   const under = (parent: string | undefined, depth: number): string[] =>
     began()
       .filter((span) => parentOf(span, began()) === parent)
@@ -39,8 +52,6 @@ export function tracing(): Tracing {
     },
   };
 }
-
-const timeOf = ({ startTime: [seconds, nanos] }: ReadableSpan): number => seconds * 1e9 + nanos;
 
 export const idOf = (span: ReadableSpan): string => span.spanContext().spanId;
 export const traceOf = (span: ReadableSpan): string => span.spanContext().traceId;

@@ -1,9 +1,20 @@
 import { createKeyRing, createSealer } from '@mcp-saga/seal';
-import { continueAs, elicit, memoryGuard, saga, step, type Program } from '@mcp-saga/server';
+import {
+  continueAs,
+  elicit,
+  memoryGuard,
+  memoryTaskStore,
+  saga,
+  sleep,
+  step,
+  type Program,
+} from '@mcp-saga/server';
 import { describe, expect, test } from 'vitest';
 import { start, testClock } from '../fixtures/clock.ts';
 import { accept, completed, failed, hostOf, oldKey, suspended } from '../fixtures/host.ts';
 import { Empty } from '../fixtures/sagas.ts';
+import { taskClient } from '../fixtures/task-client.ts';
+import { asksInTask } from '../fixtures/task-sagas.ts';
 import { recordingTelemetry } from '../fixtures/telemetry.ts';
 
 /** The host's own part of what is sealed in a token. */
@@ -148,5 +159,67 @@ describe('what a token carries of its trace', () => {
     expect(cancelled?.ends).toEqual([
       { status: 'failed', errorType: 'saga_cancelled', isFault: false, asked: [], tokenBytes: 0 },
     ]);
+  });
+
+  test('[E1] is the same when a turn under a guard leaves it to the next one to undo', async () => {
+    const telemetry = recordingTelemetry();
+    const clock = testClock();
+    const paid = saga({ name: 'paid', version: '1', forks: 'refuse' }, function* () {
+      yield* elicit('go', asks('Go?'));
+      yield* step('charge', () => 1, { compensate: () => undefined });
+      throw new Error('no');
+    });
+    const { host } = hostOf(paid, { telemetry, clock, guard: memoryGuard(clock) });
+    const { token } = suspended(await host.start('paid', {}));
+    failed(await host.resume(token, [accept('go', {})]));
+    expect(
+      telemetry.turns.map(({ begun, steps, ends }) => [
+        begun.turn,
+        begun.parent,
+        steps.length,
+        ends[0]?.status,
+      ]),
+    ).toEqual([
+      [1, undefined, 0, 'suspended'],
+      [2, 'trace-of-1', 1, 'suspended'],
+      [3, 'trace-of-1', 1, 'failed'],
+    ]);
+  });
+
+  test('[W1] is the same in the turns of a task, behind its answers', async () => {
+    const telemetry = recordingTelemetry();
+    const clock = testClock();
+    const tasks = { bearer: 'accept', store: memoryTaskStore(clock) } as const;
+    const { host } = hostOf(asksInTask(), { telemetry, clock, tasks });
+    const client = taskClient(host);
+    const taskId = await client.start('asks');
+    await client.idle();
+    await client.update(taskId, { target: { action: 'accept', content: { target: 'prod' } } });
+    await client.idle();
+    expect(await client.get(taskId)).toMatchObject({ status: 'completed' });
+    expect(telemetry.turns.length).toBeGreaterThan(2);
+    expect(telemetry.turns[0]?.begun.parent).toBeUndefined();
+    for (const { begun } of telemetry.turns.slice(1)) expect(begun.parent).toBe('trace-of-1');
+    expect(telemetry.turns.flatMap(({ steps }) => steps.map(({ begun }) => begun.stepId))).toEqual([
+      'before',
+      'after',
+    ]);
+  });
+
+  test('[W7] is in the id of a task that only waits; to look at it is no turn', async () => {
+    const telemetry = recordingTelemetry();
+    const clock = testClock();
+    const waiting = saga({ name: 'waiting', version: '1' }, function* () {
+      yield* sleep(1_000_000);
+      return 'waited';
+    });
+    const { host } = hostOf(waiting, { telemetry, clock, tasks: { bearer: 'accept' } });
+    const client = taskClient(host);
+    const taskId = await client.start('waiting');
+    const turns = telemetry.turns.length;
+    expect(await client.get(taskId)).toMatchObject({ status: 'working' });
+    clock.now += 1_000_000;
+    expect(await client.get(taskId)).toMatchObject({ status: 'completed' });
+    expect(telemetry.turns).toHaveLength(turns);
   });
 });
