@@ -1,10 +1,10 @@
-import { all, elicit, saga, step, type Program, type SagaHost } from '@mcp-saga/server';
+import { all, elicit, saga, sleep, step, type Program, type SagaHost } from '@mcp-saga/server';
 import { openTelemetry } from '@mcp-saga/opentelemetry';
 import { context, propagation, trace } from '@opentelemetry/api';
 import { afterEach, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { accept, hostOf, suspended } from './support/sagas.ts';
-import { idOf, manageContext, traceOf, tracing, type Tracing } from './support/tracing.ts';
+import { eventsOf, idOf, manageContext, traceOf, tracing, type Tracing } from './support/tracing.ts';
 
 afterEach(() => {
   context.disable();
@@ -165,6 +165,19 @@ describe('the provider that is registered globally', () => {
     expect((await host.inspect(token)).trace).toBeUndefined();
     expect(await host.resume(token, [accept('go')])).toMatchObject({ status: 'completed' });
   });
+});
+
+test('a saga that sleeps says for how long', async () => {
+  const traced = tracing();
+  const asleep = saga({ name: 'asleep', version: '1' }, function* () {
+    yield* sleep(1_000_000);
+    return 'done';
+  });
+  const telemetry = openTelemetry({ tracerProvider: traced.provider });
+  await hostOf([asleep], { telemetry, clock: () => 1_760_000_000_000 }).start('asleep', {});
+  expect(eventsOf(traced.span('saga asleep'))).toEqual([
+    ['saga.suspended', { 'saga.step.ids': [], 'saga.step.kinds': [], 'saga.retry_after_ms': 1_000_000 }],
+  ]);
 });
 
 describe('the names of spans', () => {

@@ -19,8 +19,7 @@ export function tracedRuntime(
     perform: (call) => {
       const attempt = beginStep(span, call, idOf, onError);
       const { path, run, step } = call;
-      const work = async (): Promise<unknown> =>
-        await (runtime.perform === undefined ? run(step) : runtime.perform(call));
+      const work = async (): Promise<unknown> => await run(step);
       if (attempt === undefined) return work();
       const working = within(attempt, onError, work);
       if (call.kind === 'step') {
@@ -40,7 +39,7 @@ export function tracedRuntime(
       const failure = type === 'failed' || type === 'retrying' ? errorTypeOf(error) : undefined;
       const attempt = running.get(path);
       if (kind !== 'step') tell(span, event, idOf(path), failure, onError);
-      else if (attempt !== undefined && type !== 'started') {
+      else if (attempt !== undefined) {
         // The engine knows best how an attempt ended: its code may go on after a timeout, and what it returned may be
         // nothing that can be kept.
         running.delete(path);

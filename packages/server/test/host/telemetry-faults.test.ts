@@ -1,6 +1,6 @@
 import { all, createSagaHost, elicit, poll, saga, step, type SagaTelemetry } from '@mcp-saga/server';
 import { describe, expect, test } from 'vitest';
-import { accept, failed, hostOf, oldKey, suspended } from '../fixtures/host.ts';
+import { accept, failed, hostOf, oldKey, suspended, type TestHost } from '../fixtures/host.ts';
 import { asking, Empty } from '../fixtures/sagas.ts';
 
 const asks = (message: string) => ({ message, schema: Empty });
@@ -71,16 +71,19 @@ describe.each(Object.entries(misbehaving))('telemetry that %s', (_, telemetry) =
       });
       return JSON.stringify(done);
     });
-    const told = [hostOf(working), hostOf(working, { telemetry })].map(async ({ host }) => {
+    const taken = async ({ host, told: { steps, turns } }: TestHost): Promise<object> => {
       runs.length = 0;
       const one = suspended(await host.start('working', {}));
       const { timeline } = await host.inspect(one.token);
       await expect(host.resume(`${one.token.slice(0, -4)}AAAA`)).rejects.toThrow('Invalid or expired');
       const two = failed(await host.resume(one.token, [accept('go', {})]));
-      return { timeline, compensated: two.compensated, error: String(two.error), runs: [...runs] };
-    });
-    const [without] = [await told[0]];
-    expect(await told[1]).toEqual(without);
+      const { compensated, error } = two;
+      const ended = turns.map(({ status }) => status);
+      return { timeline, compensated, error: String(error), runs: [...runs], steps, ended };
+    };
+    const without = await taken(hostOf(working));
+    expect(await taken(hostOf(working, { telemetry }))).toEqual(without);
+    expect(without).toMatchObject({ runs: ['one', 'two', 'three', 'four', 'not one'] });
   });
 });
 

@@ -1,4 +1,4 @@
-import { all, elicit, memoryGuard, poll, saga, SagaError, step } from '@mcp-saga/server';
+import { all, elicit, memoryGuard, poll, saga, SagaError, sleep, step } from '@mcp-saga/server';
 import { describe, expect, test } from 'vitest';
 import { errorTypeOf } from '../../src/host/error-type.ts';
 import { testClock } from '../fixtures/clock.ts';
@@ -126,6 +126,32 @@ describe('what telemetry is told', () => {
     ]);
     expect(telemetry.turns[2]?.begun.parent).toBe('trace-of-1');
     expect(telemetry.refusals).toEqual(['used']);
+  });
+
+  test('a poll that throws', async () => {
+    const telemetry = recordingTelemetry();
+    const polling = saga({ name: 'polling', version: '1' }, function* () {
+      const broken = (): undefined => {
+        throw new RangeError('secret');
+      };
+      yield* poll('parcel', broken, { every: 1, timeout: 1000 });
+      return 'done';
+    });
+    failed(await hostOf(polling, { telemetry }).host.start('polling', {}));
+    expect(telemetry.turns[0]?.steps).toEqual([
+      { begun: { stepId: 'parcel', kind: 'poll', attempt: 1 }, ends: ['RangeError'] },
+    ]);
+  });
+
+  test('for how long a saga waits, where nothing is asked', async () => {
+    const telemetry = recordingTelemetry();
+    const asleep = saga({ name: 'asleep', version: '1' }, function* () {
+      yield* sleep(1_000_000);
+      return 'done';
+    });
+    const { token } = suspended(await hostOf(asleep, { telemetry }).host.start('asleep', {}));
+    const waits = { asked: [], retryAfterMs: 1_000_000, tokenBytes: token.length };
+    expect(telemetry.turns[0]?.ends).toEqual([{ status: 'suspended', isFault: false, ...waits }]);
   });
 
   test('[W7] nothing of a status request, of looking at a token, and of a call that never began', async () => {
