@@ -1,6 +1,7 @@
 import { all, elicit, memoryGuard, poll, saga, SagaError, sleep, step } from '@mcp-saga/server';
 import { describe, expect, test } from 'vitest';
 import { errorTypeOf } from '../../src/host/error-type.ts';
+import { sent, served } from '../fixtures/calling.ts';
 import { testClock } from '../fixtures/clock.ts';
 import { accept, completed, failed, hostOf, suspended } from '../fixtures/host.ts';
 import { asking, Empty } from '../fixtures/sagas.ts';
@@ -189,6 +190,25 @@ describe('what telemetry is told', () => {
       { status: 'rejected', errorType: 'turn_aborted', isFault: false, asked: [], tokenBytes: 0 },
       { status: 'rejected', errorType: 'answer_conflict', isFault: false, asked: [], tokenBytes: 0 },
     ]);
+  });
+
+  test.each([
+    [
+      { traceparent: 'a', tracestate: 'b' },
+      { traceparent: 'a', tracestate: 'b' },
+    ],
+    [{ traceparent: 'a', tracestate: 7 }, { traceparent: 'a' }],
+    [{ traceparent: 'a' }, { traceparent: 'a' }],
+    [{ traceparent: ['a'], tracestate: 'b' }, undefined],
+    [{}, undefined],
+  ])('[W1] the texts that a client sent as its trace context: of _meta %j it is %j', async (meta, client) => {
+    const telemetry = recordingTelemetry();
+    const { server } = served([asking()], { telemetry });
+    for (const era of ['modern', 'legacy'] as const) {
+      // oxlint-disable-next-line no-await-in-loop -- one after the other
+      await sent(server, era, { name: 'asking', _meta: meta });
+    }
+    expect(telemetry.turns.map(({ begun }) => begun.client)).toEqual([client, client]);
   });
 
   test.each([
