@@ -4,6 +4,7 @@ import { openTelemetry, type OpenTelemetryOptions } from '@mcp-saga/opentelemetr
 import { Client as ClientV1 } from '@modelcontextprotocol/sdk/client/index.js';
 import { InMemoryTransport } from '@modelcontextprotocol/sdk/inMemory.js';
 import { McpServer as ServerV1 } from '@modelcontextprotocol/sdk/server/mcp.js';
+import { context, INVALID_SPAN_CONTEXT, trace } from '@opentelemetry/api';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { accept, hostOf, keys, suspended } from './support/sagas.ts';
@@ -29,6 +30,16 @@ function hostWith(traced: Tracing, options: OpenTelemetryOptions = {}): SagaHost
 }
 
 const fromClient: Caller = { traceContext: { traceparent, tracestate: 'vendor=1' } };
+
+test('a request whose span is none is not linked to', async () => {
+  const traced = tracing();
+  const host = hostWith(traced);
+  const none = trace.setSpanContext(context.active(), INVALID_SPAN_CONTEXT);
+  const { token } = suspended(await context.with(none, () => host.start('asking', {})));
+  await context.with(none, () => host.resume(token, [accept('go')]));
+  expect(traced.tree()).toBe('saga asking\n  saga asking');
+  expect(linksOf(traced.span('saga asking', 1))).toEqual([]);
+});
 
 describe('the trace context that a client sends', () => {
   test('is linked to, and decides nothing', async () => {

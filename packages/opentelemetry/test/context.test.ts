@@ -1,7 +1,7 @@
 import { all, elicit, saga, sleep, step, type Program, type SagaHost } from '@mcp-saga/server';
 import { openTelemetry } from '@mcp-saga/opentelemetry';
-import { context, propagation, trace } from '@opentelemetry/api';
-import { afterEach, describe, expect, test } from 'vitest';
+import { context, diag, propagation, trace } from '@opentelemetry/api';
+import { afterEach, describe, expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
 import { accept, hostOf, suspended } from './support/sagas.ts';
 import { eventsOf, idOf, manageContext, traceOf, tracing, type Tracing } from './support/tracing.ts';
@@ -212,9 +212,20 @@ describe('the names of spans', () => {
   });
 });
 
-test('what a step left open ends with its turn', async () => {
+test('what a step left open ends with its turn, and nothing ends twice', async () => {
+  const said: string[] = [];
+  const say = (message: string): void => void said.push(message);
+  diag.setLogger({
+    error: say,
+    warn: say,
+    info: () => undefined,
+    debug: () => undefined,
+    verbose: () => undefined,
+  });
+  onTestFinished(() => diag.disable());
   const traced = tracing();
   const odd = saga({ name: 'odd', version: '1' }, function* () {
+    yield* step('even', () => 1);
     yield* step('odd', () => {
       // Nobody can say what this is: to look at it throws.
       throw new Proxy(
@@ -229,5 +240,6 @@ test('what a step left open ends with its turn', async () => {
     return 'done';
   });
   await hostWith(traced, odd).start('odd', {});
-  expect(traced.tree()).toBe(['saga odd', '  step odd'].join('\n'));
+  expect(traced.tree()).toBe(['saga odd', '  step even', '  step odd'].join('\n'));
+  expect(said).toEqual([]);
 });
