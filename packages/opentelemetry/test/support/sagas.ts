@@ -13,7 +13,6 @@ import {
   type SuspendedTurn,
   type SagaTurn,
 } from '@mcp-saga/server';
-import { trace } from '@opentelemetry/api';
 import { z } from 'zod';
 import type { Tracing } from './tracing.ts';
 
@@ -87,6 +86,3 @@ export function order({ provider }: Tracing) {
     return 'On its way';
   });
 }
-
-/** The span that is active, as a step sees it. */
-export const activeSpanId = (): string | undefined => trace.getActiveSpan()?.spanContext().spanId;
