@@ -1,17 +1,18 @@
 /**
  * Adds a file of golden tokens: run it once for each release, with the release as argument; and once more with
- * `machines` behind it.
+ * `machines`, and with `traced`, behind it.
  */
 import { existsSync, writeFileSync } from 'node:fs';
 import { publishedTestKeys } from '@mcp-saga/seal';
 import { engineVersion } from '@mcp-saga/server';
-import { finish, goldenHost, type GoldenFile } from './host.ts';
+import { finish, goldenHost, goldenTrace, tracing, type GoldenFile } from './host.ts';
 import { machineStories } from './machines.ts';
 import { stories } from './sagas.ts';
 
 const [release = '', what = ''] = process.argv.slice(2);
-if (!/^\d+\.\d+\.\d+$/.test(release)) throw new Error('Usage: pnpm golden 1.2.3 [machines]');
-const file = new URL(what === 'machines' ? `${release}.machines.json` : `${release}.json`, import.meta.url);
+if (!/^\d+\.\d+\.\d+$/.test(release)) throw new Error('Usage: pnpm golden 1.2.3 [machines | traced]');
+if (!['', 'machines', 'traced'].includes(what)) throw new Error(`There are no golden tokens '${what}'.`);
+const file = new URL(what === '' ? `${release}.json` : `${release}.${what}.json`, import.meta.url);
 if (existsSync(file)) throw new Error(`${release} has its golden tokens already. They stay as they are.`);
 
 // A key that everybody knows, and that hosts refuse outside of tests.
@@ -19,7 +20,7 @@ const key = `golden:${publishedTestKeys[2]}`;
 const sealedAt = Date.now();
 const tokens: Record<string, GoldenFile['tokens'][string]> = {};
 for (const [name, story] of Object.entries(what === 'machines' ? machineStories : stories)) {
-  const host = goldenHost(key, () => sealedAt);
+  const host = goldenHost(key, () => sealedAt, what === 'traced' ? { telemetry: tracing } : {});
   /* oxlint-disable no-await-in-loop -- one turn after the other */
   let turn = await host.start(story.saga.name, story.args);
   for (const answers of story.before) {
@@ -30,6 +31,7 @@ for (const [name, story] of Object.entries(what === 'machines' ? machineStories 
   const later = goldenHost(key, () => sealedAt + story.pause);
   tokens[name] = { token: turn.token, result: await finish(later, story, turn.token) };
 }
-const golden: GoldenFile = { release, engine: engineVersion, key, sealedAt, tokens };
+const traced = what === 'traced' ? { trace: goldenTrace } : {};
+const golden: GoldenFile = { release, engine: engineVersion, key, sealedAt, ...traced, tokens };
 writeFileSync(file, `${JSON.stringify(golden, null, 2)}\n`);
 console.log(`It holds ${Object.keys(tokens).length} tokens of engine ${engineVersion}.`);

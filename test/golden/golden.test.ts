@@ -14,7 +14,7 @@ describe('golden tokens', () => {
     expect(files.map(({ engine }) => engine)).toContain(engineVersion);
   });
 
-  describe.each(files)('of release $release, engine $engine', ({ key, sealedAt, tokens }) => {
+  describe.each(files)('of release $release, engine $engine', ({ key, sealedAt, trace, tokens }) => {
     it.each(Object.entries(tokens))(
       '[R4] "%s" opens and ends as it would have then',
       async (name, { token, result }) => {
@@ -28,7 +28,10 @@ describe('golden tokens', () => {
         expect(await finish(host, story, token)).toEqual(result);
         // The same idempotency keys, for ever.
         expect(effects).toEqual(once);
-        expect(await host.inspect(token)).toMatchObject({ claims: { saga: { name: story.saga.name } } });
+        expect(await host.inspect(token)).toMatchObject({
+          claims: { saga: { name: story.saga.name } },
+          trace,
+        });
       },
     );
   });

@@ -1,4 +1,4 @@
-import { createSagaHost, type SagaHost, type SagaTurn } from '@mcp-saga/server';
+import { createSagaHost, type SagaHost, type SagaTelemetry, type SagaTurn } from '@mcp-saga/server';
 import { machineStories } from './machines.ts';
 import { stories, refund, type GoldenStory } from './sagas.ts';
 
@@ -14,11 +14,32 @@ export interface GoldenFile {
   readonly key: string;
   /** When they were sealed, in milliseconds since the epoch. */
   readonly sealedAt: number;
+  /** What its tokens carry of a trace. Default: nothing. */
+  readonly trace?: string;
   readonly tokens: Readonly<Record<string, { readonly token: string; readonly result: unknown }>>;
 }
 
+/** What golden tokens carry of a trace: as long as a `traceparent` with a `tracestate` is. */
+export const goldenTrace = `00-${'a1'.repeat(16)}-${'b2'.repeat(8)}-01 golden=1`;
+
+/** Telemetry that has every saga carry that trace. */
+export const tracing: SagaTelemetry = {
+  turn: () => ({
+    parent: goldenTrace,
+    within: (work) => work(),
+    event: () => undefined,
+    step: () => ({ within: (work) => work(), end: () => undefined }),
+    end: () => undefined,
+  }),
+  refused: () => undefined,
+};
+
 /** A host that opens golden tokens, at a time of its own. */
-export function goldenHost(key: string, clock: () => number): SagaHost {
+export function goldenHost(
+  key: string,
+  clock: () => number,
+  options: { readonly telemetry?: SagaTelemetry } = {},
+): SagaHost {
   const sagas = [...new Set(Object.values(allStories).map((story) => story.saga))];
   const hooks = { onWarning: () => undefined };
   return createSagaHost({
@@ -30,6 +51,7 @@ export function goldenHost(key: string, clock: () => number): SagaHost {
     clock,
     hooks,
     maxHold: 0,
+    ...options,
   });
 }
 

@@ -10,6 +10,7 @@ const peers = {
   '@modelcontextprotocol/client': '2.4.0',
   '@modelcontextprotocol/sdk': '1.32.2',
   '@modelcontextprotocol/server': '2.4.0',
+  '@opentelemetry/api': '1.9.1',
   '@types/node': '20.19.43',
   'fast-check': '4.10.2',
   xstate: '5.33.3',

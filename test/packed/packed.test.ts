@@ -13,12 +13,12 @@ import { installConsumer } from './install-consumer.ts';
 import { pack, type Tarball } from './pack.ts';
 import { run } from './run.ts';
 
-const names = ['client', 'core', 'redis', 'seal', 'server', 'testing', 'xstate'] as const;
+const names = ['client', 'core', 'opentelemetry', 'redis', 'seal', 'server', 'testing', 'xstate'] as const;
 // Long enough for a Node, or what the consumer has besides, to be downloaded.
 const timeout = 300_000;
 
-/** Bytes, gzip, that each package may add to the bundle of a worker. It has the SDK (148 kB), or XState, already. */
-const limits = { server: 66_000, xstate: 12_600, client: 4_700, redis: 2_550 };
+/** Bytes, gzip, that each package may add to the bundle of a worker. It has the SDK (148 kB), XState or OpenTelemetry's API already. */
+const limits = { server: 66_000, xstate: 12_600, client: 4_700, redis: 2_550, opentelemetry: 1_400 };
 
 let tarballs: readonly Tarball[];
 /** The project that has installed them. */
@@ -152,16 +152,26 @@ describe('the bundle of a worker', { timeout }, () => {
   const size = (code: string): Promise<number> => bundleSize(join(consumer, 'src'), code);
 
   it('[P1] holds no more of mcp-saga than it did', async () => {
-    const [sdk, server, withXState, machine, client, redis] = await Promise.all([
+    const [sdk, server, withXState, machine, client, redis, api, tracing] = await Promise.all([
       size(`export { default } from './by-hand.ts'`),
       size(`export { default } from './erase.ts'`),
       size(`export { default } from './erase.ts'; export { createActor, setup } from 'xstate'`),
       size(`export { default } from './erase.ts'; export { eraseByMachine } from './machine.ts'`),
       size(`export { eraseAll } from './call.ts'`),
       size(`export { redisGuard, redisTaskStore } from '@mcp-saga/redis'`),
+      size(
+        `export { context, createTraceState, isSpanContextValid, SpanStatusCode, trace } from '@opentelemetry/api'`,
+      ),
+      size(`export { openTelemetry } from '@mcp-saga/opentelemetry'`),
     ]);
-    const added = { server: server - sdk, xstate: machine - withXState, client, redis };
-    for (const name of ['server', 'xstate', 'client', 'redis'] as const) {
+    const added = {
+      server: server - sdk,
+      xstate: machine - withXState,
+      client,
+      redis,
+      opentelemetry: tracing - api,
+    };
+    for (const name of ['server', 'xstate', 'client', 'redis', 'opentelemetry'] as const) {
       expect(added[name], name).toBeLessThan(limits[name]);
       // A limit far above holds nothing: lower it.
       expect(added[name], name).toBeGreaterThan(limits[name] * 0.9);

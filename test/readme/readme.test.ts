@@ -11,8 +11,13 @@ import { buy } from './undo.ts';
 
 const root = new URL('../../', import.meta.url);
 const read = (path: string): string => readFileSync(new URL(path, root), 'utf8');
-const packages = ['client', 'core', 'redis', 'seal', 'server', 'testing', 'xstate'];
-const pages = ['README.md', 'docs/fleet.md', ...packages.map((name) => `packages/${name}/README.md`)];
+const packages = ['client', 'core', 'opentelemetry', 'redis', 'seal', 'server', 'testing', 'xstate'];
+const pages = [
+  'README.md',
+  'docs/fleet.md',
+  'docs/telemetry.md',
+  ...packages.map((name) => `packages/${name}/README.md`),
+];
 const text = pages.map(read).join('\n');
 
 /** Each fenced block of code, with the comment that says where it comes from. */

@@ -40,6 +40,7 @@ describe('at import', { timeout }, () => {
     expect(exported).toMatchObject({
       client: expect.arrayContaining(['callSaga']),
       core: expect.arrayContaining(['saga']),
+      opentelemetry: expect.arrayContaining(['openTelemetry']),
       redis: expect.arrayContaining(['redisGuard']),
       seal: expect.arrayContaining(['createSealer']),
       server: expect.arrayContaining(['createSagaHost']),

@@ -16,6 +16,16 @@ export type { Fence, GuardClaim, GuardVerdict, SagaGuard } from './guard/guard.t
 export { memoryTaskStore } from './dialects/tasks/memory-task-store.ts';
 export type { StoredTask, TaskStore } from './dialects/tasks/store.ts';
 export type { TaskOptions } from './dialects/tasks/options.ts';
+export type {
+  SagaTelemetry,
+  StepSpan,
+  TraceContext,
+  TracedEnd,
+  TracedEvent,
+  TracedStep,
+  TracedTurn,
+  TurnSpan,
+} from './host/telemetry.ts';
 export type { HostLimits } from './host/limits.ts';
 export type { StepAnswer } from './host/answers.ts';
 export type {

@@ -1,6 +1,7 @@
 import { callSaga } from '@mcp-saga/client';
 import { sample } from '@mcp-saga/core';
 import { generatorProgram } from '@mcp-saga/core/program';
+import { openTelemetry } from '@mcp-saga/opentelemetry';
 import { redisGuard } from '@mcp-saga/redis';
 import { generateKey } from '@mcp-saga/seal';
 import { createSagaHost, saga, step, type SagaHost } from '@mcp-saga/server';
@@ -19,6 +20,7 @@ const others = [
   callSaga,
   sample,
   generatorProgram,
+  openTelemetry,
   redisGuard,
   serveSagas,
   sagaProperty,

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { openTelemetry } from '@mcp-saga/opentelemetry';
 import { redisGuard, redisTaskStore } from '@mcp-saga/redis';
 import { createSagaHost, generateKey } from '@mcp-saga/server';
 import { sagaProperty } from '@mcp-saga/testing/fast-check';
@@ -39,10 +40,11 @@ async function inSession(): Promise<void> {
   await client.close();
 }
 
-/** A machine, on two hosts that share only the key. */
+/** A machine, on two hosts that share only the key; they are traced, for nobody. */
 async function byMachine(): Promise<void> {
   const keys = generateKey();
-  const host = () => createSagaHost({ sagas: [eraseByMachine], keys, audience: 'disk' });
+  const telemetry = openTelemetry();
+  const host = () => createSagaHost({ sagas: [eraseByMachine], keys, audience: 'disk', telemetry });
   const turn = await host().start('erase', {});
   assert(turn.status === 'suspended');
   const answer = { stepId: 'sure', result: { action: 'accept', content: { sure: true } } };

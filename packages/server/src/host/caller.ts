@@ -1,6 +1,7 @@
 import type { Awaitable, Json, LogLevel } from '@mcp-saga/core';
 import { canonicalize } from '@mcp-saga/seal';
 import { SagaHostError } from './errors.ts';
+import type { TraceContext } from './telemetry.ts';
 
 /** Who a saga belongs to. A token opens for the principal that started the saga, and for no other. (T6) */
 export interface Principal {
@@ -30,6 +31,8 @@ export interface Caller {
   }) => void;
   /** Gets the saga's log messages, each told once. */
   readonly log?: (level: LogLevel, data: Json) => void;
+  /** The trace context of the request, as the client wrote it: only telemetry reads it, and only by its own rules. */
+  readonly traceContext?: TraceContext;
   /** Aborts the turn: it stops between steps, undoes nothing, and leaves the token before it good. (U4) */
   readonly signal?: AbortSignal;
 }

@@ -24,6 +24,7 @@ const known: { readonly [name in keyof SagaHostOptions]-?: true } = {
   rejectIssuedBefore: true,
   limits: true,
   hooks: true,
+  telemetry: true,
   clock: true,
   sleep: true,
   environment: true,
@@ -45,7 +46,7 @@ export function assertHostOptions(options: SagaHostOptions): void {
   if (other !== undefined) {
     throw new TypeError(`There is no host option '${other}'. There are: ${Object.keys(known).join(', ')}.`);
   }
-  const { audience, sagas, modelAnswers, whenGuardIsDown, ladder = {} } = options;
+  const { audience, sagas, modelAnswers, whenGuardIsDown, ladder = {}, telemetry } = options;
   if (typeof audience !== 'string' || audience === '') {
     throw new TypeError(
       "createSagaHost needs an audience: the name of this service, for example audience: 'deployer'.",
@@ -58,6 +59,9 @@ export function assertHostOptions(options: SagaHostOptions): void {
   if (bad !== -1) throw new TypeError(`sagas[${bad}]: expected what saga(…) returns.`);
   assertOneOf('modelAnswers', modelAnswers, ['accept', 'refuse']);
   assertOneOf('whenGuardIsDown', whenGuardIsDown, ['closed', 'open']);
+  if (telemetry !== undefined && typeof telemetry?.turn !== 'function') {
+    throw new TypeError('telemetry: expected what openTelemetry() of @mcp-saga/opentelemetry returns.');
+  }
   for (const [need, tried] of Object.entries(ladder) as [keyof typeof rungs, readonly unknown[]][]) {
     if (!Object.hasOwn(rungs, need)) throw new TypeError(`ladder.${need}: there is no such ladder.`);
     for (const rung of tried) assertOneOf(`ladder.${need}`, rung, rungs[need]);

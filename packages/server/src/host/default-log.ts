@@ -45,7 +45,7 @@ export function consoleLog(development: boolean, clock: () => number): DefaultLo
 }
 
 /** Whether a saga ended as somebody wanted it to: its user, its client or its author. */
-function isWanted(error: unknown): boolean {
+export function isWanted(error: unknown): boolean {
   return (
     error instanceof ElicitationRefused || error instanceof SagaCancelled || error instanceof SagaAborted
   );

@@ -11,6 +11,7 @@ import { openResponse, sealResponse } from './sealed-response.ts';
 import type { SealedSaga } from './sealed-saga.ts';
 import { settleTurn } from './settle-turn.ts';
 import { sleep } from './sleep.ts';
+import { tracedAgain } from './traced-turn.ts';
 import type { SagaTurn } from './turn.ts';
 
 /**
@@ -55,6 +56,7 @@ export async function guarded(
     if ('response' in verdict) {
       // oxlint-disable-next-line no-await-in-loop -- the last time round
       const turn = await openResponse(settings.responses, saga, verdict.response);
+      tracedAgain(settings, saga, turn);
       // Told again, should the first time have been lost; of a turn that is not the last one, its client knew.
       // oxlint-disable-next-line no-await-in-loop -- the last time round
       if (verdict.wentOn === false) await noteCancelAgain(settings, turn);

@@ -14,11 +14,12 @@ import type { SagaGuard } from '../guard/guard.ts';
 import { assertHostOptions } from './check-options.ts';
 import { consoleLog } from './default-log.ts';
 import { environmentOf } from './environment.ts';
-import { guardedHooks, rejectionReporter, type HostHooks } from './hooks.ts';
+import { guardedHooks, quietly, rejectionReporter, type HostHooks } from './hooks.ts';
 import { defaultLadder, type Ladder } from './ladder.ts';
 import { resolveHostLimits, type HostLimits } from './limits.ts';
 import { Registry } from './registry.ts';
 import { sleep } from './sleep.ts';
+import type { SagaTelemetry } from './telemetry.ts';
 
 /** Facts by which a host decides whether a turn may run. */
 export interface AdmissionFacts {
@@ -103,6 +104,11 @@ export interface SagaHostOptions {
   readonly rejectIssuedBefore?: number;
   readonly limits?: Partial<HostLimits>;
   readonly hooks?: HostHooks;
+  /**
+   * Shows turns and steps to a tracing system: `openTelemetry()` of `@mcp-saga/opentelemetry`. What all turns of a saga
+   * hang on travels in its token, 60 bytes or so. Default: none, at no cost; what a token carries is carried on.
+   */
+  readonly telemetry?: SagaTelemetry;
   /** Milliseconds since the epoch. Default `Date.now`. */
   readonly clock?: () => number;
   /** Waits: resolves after so many milliseconds, or at once when the signal aborts. Default: a timer. */
@@ -144,6 +150,7 @@ export interface HostSettings {
   readonly rejectIssuedBefore: number | undefined;
   readonly limits: HostLimits;
   readonly hooks: Required<HostHooks>;
+  readonly telemetry: SagaTelemetry | undefined;
   readonly clock: () => number;
   readonly sleep: NonNullable<SagaHostOptions['sleep']>;
   /** Whether advice is given that costs time to find. */
@@ -157,7 +164,7 @@ const responseLimits = { maxTokenBytes: 64 * 1024 * 1024, maxInflatedBytes: 64 *
 /** Checks the options of a host and completes them. Throws a `TypeError` or `RangeError` that says what to do. */
 export function toHostSettings(options: SagaHostOptions): HostSettings {
   assertHostOptions(options);
-  const { audience, clock: now = Date.now } = options;
+  const { audience, clock: now = Date.now, telemetry } = options;
   // Times are whole milliseconds in a token; performance.now() gives fractions.
   const clock = (): number => Math.floor(now());
   const environment = 'environment' in options ? options.environment : environmentOf('NODE_ENV');
@@ -193,11 +200,15 @@ export function toHostSettings(options: SagaHostOptions): HostSettings {
     rejectIssuedBefore: options.rejectIssuedBefore,
     limits,
     hooks,
+    telemetry,
     clock,
     sleep: options.sleep ?? sleep,
     advises: environment !== 'production',
     warn,
-    reject: rejectionReporter(hooks.onReject, clock),
+    reject: rejectionReporter((rejection) => {
+      hooks.onReject(rejection);
+      if (telemetry !== undefined) quietly(() => telemetry.refused(rejection), hooks.onError);
+    }, clock),
   };
 }
 

@@ -64,6 +64,8 @@ export interface SagaInspection {
   /** What happened so far; undefined when the saga is not served here. */
   readonly timeline: readonly TimelineEntry[] | undefined;
   readonly tokenBytes: number;
+  /** What its trace hangs on, by OpenTelemetry a W3C `traceparent`; undefined where it is not traced. */
+  readonly trace: string | undefined;
 }
 
 /** Runs sagas and keeps nothing: between two requests all there is of a saga is the token its client holds. */
@@ -142,5 +144,6 @@ async function inspect(settings: HostSettings, token: string): Promise<SagaInspe
       .version(claims.saga.name, claims.saga.version, settings.clock())
       ?.timeline(state.program),
     tokenBytes: token.length,
+    trace: state.trace,
   };
 }

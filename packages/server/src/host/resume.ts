@@ -12,6 +12,7 @@ import { openSaga, standIn, versionGone } from './open-saga.ts';
 import { reported, runTurn } from './run-turn.ts';
 import type { SealedSaga } from './sealed-saga.ts';
 import { settleTurn } from './settle-turn.ts';
+import { traced } from './traced-turn.ts';
 import type { SagaTurn } from './turn.ts';
 
 /** Continues a saga from its token: every turn but the first. */
@@ -43,7 +44,8 @@ export async function resume(
       // Nothing is undone and the token stays good: the deploy may yet be taken back.
       const { claims, sagaId } = saga;
       const facts = { saga: claims.saga.name, sagaId, turn: claims.turn + 1, compensated: [], residue: [] };
-      return reported(settings, { status: 'failed', error: versionGone(saga), ...facts }, settings.clock());
+      const turn = { status: 'failed', error: versionGone(saga), ...facts } as const;
+      return await traced(settings, { saga, caller }, async () => reported(settings, turn, settings.clock()));
     }
     // Repeated answers and those to older generations make no other request of it: only what was asked last counts.
     const { inner } = stepIdsOf(saga.state.generation).fromWire(answers);

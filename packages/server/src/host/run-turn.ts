@@ -7,14 +7,18 @@ import {
   type IgnoredAnswer,
   type Outcome,
   type Program,
+  type Runtime,
 } from '@mcp-saga/core';
 import type { DialectTraits } from './dialect-traits.ts';
 import type { Caller } from './caller.ts';
 import { SagaHostError } from './errors.ts';
-import { stepIdsOf } from './generation.ts';
+import { stepIdsOf, type StepIds } from './generation.ts';
 import type { HostSettings } from './host-options.ts';
 import { servedAs } from './served-as.ts';
 import { suspend } from './suspend.ts';
+import type { TurnSpan } from './telemetry.ts';
+import { traced } from './traced-turn.ts';
+import { tracedRuntime } from './traced-runtime.ts';
 import type { SealedSaga } from './sealed-saga.ts';
 import type { SagaTurn } from './turn.ts';
 import { turnRuntime } from './turn-runtime.ts';
@@ -39,10 +43,16 @@ export interface TurnRequest {
   readonly accepted?: number;
   /** Ends the saga instead of going on with it; what it did is undone within this turn. */
   readonly end?: EndRequest;
+  /** The turn in its trace, where it is traced. */
+  readonly span?: TurnSpan;
 }
 
 /** Runs one turn of an opened saga, and seals what is left of it: open -> advance -> seal. */
 export async function runTurn(settings: HostSettings, request: TurnRequest): Promise<SagaTurn> {
+  return await traced(settings, request, (current) => take(settings, current));
+}
+
+async function take(settings: HostSettings, request: TurnRequest): Promise<SagaTurn> {
   const began = settings.clock();
   const deadline = request.end === undefined ? deadlineOf(settings, request.traits, began) : undefined;
   let { program, saga, answers } = request;
@@ -50,8 +60,8 @@ export async function runTurn(settings: HostSettings, request: TurnRequest): Pro
   const unknown: string[] = [];
   for (let continued = 0; ; continued += 1) {
     const current = { ...request, program, saga };
-    const runtime = turnRuntime(settings, current, deadline);
     const ids = stepIdsOf(saga.state.generation);
+    const runtime = runtimeOf(settings, current, deadline, ids);
     const { inner, older } = ids.fromWire(answers);
     // oxlint-disable-next-line no-await-in-loop -- it starts over
     const outcome = await advance(program, saga.state.program, inner, runtime, request.end);
@@ -97,6 +107,17 @@ async function advance(
 /** Enough of what a client made up to know it again. */
 function fewOf(ids: readonly string[]): readonly string[] {
   return ids.slice(0, 5).map((id) => id.slice(0, 128));
+}
+
+function runtimeOf(
+  settings: HostSettings,
+  request: TurnRequest,
+  deadline: number | undefined,
+  ids: StepIds,
+): Runtime {
+  const runtime = turnRuntime(settings, request, deadline);
+  const { span } = request;
+  return span === undefined ? runtime : tracedRuntime(runtime, span, ids, settings.hooks.onError);
 }
 
 function deadlineOf(settings: HostSettings, traits: DialectTraits, began: number): number {
@@ -145,7 +166,7 @@ async function concluded(
   settings: HostSettings,
   request: TurnRequest,
   outcome: Exclude<Outcome, { status: 'continued' }>,
-  runtime: Parameters<Program['advance']>[2],
+  runtime: Runtime,
 ): Promise<SagaTurn> {
   const { program, saga } = request;
   const facts = factsOf(saga);

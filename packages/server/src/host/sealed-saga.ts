@@ -15,6 +15,8 @@ export interface SagaState {
   readonly secret: Uint8Array;
   /** How often the saga has started over (`continueAs`). */
   readonly generation: number;
+  /** What its trace hangs on, as telemetry gave it: carried on by hosts without telemetry, too. */
+  readonly trace?: string;
 }
 
 /** A saga in motion, between open and seal. */
@@ -36,8 +38,9 @@ export async function sealSagaAs(
   sealer: Sealer,
   saga: SealedSaga,
 ): Promise<string> {
-  const { program, secret, generation } = saga.state;
-  const own = JSON.stringify({ s: toBase64Url(secret), g: generation, h: program.head });
+  const { program, secret, generation, trace } = saga.state;
+  // Without a trace it is what older releases write; they read it with one as well, and leave the trace out.
+  const own = JSON.stringify({ s: toBase64Url(secret), g: generation, h: program.head, t: trace });
   const streams: readonly Stream[] = [
     { bytes: own, compress: false },
     { bytes: program.structure, compress: true },
@@ -50,7 +53,7 @@ export async function sealSagaAs(
 /** The saga in an opened token. */
 export function toSealedSaga(sealed: Sealed): SealedSaga {
   const text = (index: number): string => new TextDecoder().decode(sealed.streams[index]);
-  const { s, g, h } = JSON.parse(text(0)) as { s: string; g: number; h: string };
+  const { s, g, h, t } = JSON.parse(text(0)) as { s: string; g: number; h: string; t?: string };
   return {
     sagaId: sealed.sid,
     claims: sealed.claims,
@@ -58,6 +61,7 @@ export function toSealedSaga(sealed: Sealed): SealedSaga {
       secret: fromBase64Url(s) ?? new Uint8Array(),
       generation: g,
       program: { head: h, structure: text(1), client: text(2), server: text(3) },
+      ...(t === undefined ? {} : { trace: t }),
     },
   };
 }

@@ -125,7 +125,7 @@ export function toCaller(server: McpServerLike, context: RequestContextLike, ste
   const authInfo = context.http?.authInfo ?? context.authInfo;
   const capabilities = capabilitiesOf(server, context);
   const notify = notifierOf(context);
-  const progressToken = (request?.['_meta'] ?? context['_meta'])?.progressToken;
+  const { progressToken, traceparent, tracestate } = request?.['_meta'] ?? context['_meta'] ?? {};
   // The answer does not wait for news about it, and does not fail with them.
   const tell = (notification: WireRequest): void => void notify(notification).catch(() => undefined);
   return {
@@ -133,6 +133,10 @@ export function toCaller(server: McpServerLike, context: RequestContextLike, ste
     ...(signal === undefined ? {} : { signal }),
     ...(authInfo === undefined ? {} : { authInfo }),
     ...(capabilities === undefined ? {} : { capabilities }),
+    // Reserved there since 2026-07-28, without a prefix (SEP-414); many sent them before.
+    ...(typeof traceparent === 'string'
+      ? { traceContext: { traceparent, ...(typeof tracestate === 'string' ? { tracestate } : {}) } }
+      : {}),
     ...(progressToken === undefined
       ? {}
       : {

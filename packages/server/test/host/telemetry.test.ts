@@ -1,0 +1,225 @@
+import { createKeyRing, createSealer } from '@mcp-saga/seal';
+import {
+  continueAs,
+  elicit,
+  memoryGuard,
+  memoryTaskStore,
+  saga,
+  sleep,
+  step,
+  type Program,
+} from '@mcp-saga/server';
+import { describe, expect, test } from 'vitest';
+import { start, testClock } from '../fixtures/clock.ts';
+import { accept, completed, failed, hostOf, oldKey, suspended } from '../fixtures/host.ts';
+import { Empty } from '../fixtures/sagas.ts';
+import { taskClient } from '../fixtures/task-client.ts';
+import { asksInTask } from '../fixtures/task-sagas.ts';
+import { recordingTelemetry } from '../fixtures/telemetry.ts';
+
+/** The host's own part of what is sealed in a token. */
+async function ownOf(token: string): Promise<{ readonly [name: string]: unknown }> {
+  const sealer = createSealer({ ring: createKeyRing(oldKey), audience: 'deployer', clock: () => start });
+  const { streams } = await sealer.open(token, { purpose: 'token' });
+  return JSON.parse(new TextDecoder().decode(streams[0])) as { readonly [name: string]: unknown };
+}
+
+const asks = (message: string) => ({ message, schema: Empty });
+
+const three = saga({ name: 'three', version: '1' }, function* () {
+  yield* elicit('one', asks('One?'));
+  yield* elicit('two', asks('Two?'));
+  return 'done';
+});
+
+describe('what a token carries of its trace', () => {
+  test('[R4] is nothing where there is no telemetry: what is sealed is what older releases seal', async () => {
+    const { token } = suspended(await hostOf(three).host.start('three', {}));
+    expect(Object.keys(await ownOf(token))).toEqual(['s', 'g', 'h']);
+  });
+
+  test('[R4] [P2] is carried on by a host that has no telemetry', async () => {
+    const first = recordingTelemetry();
+    const last = recordingTelemetry();
+    const one = suspended(await hostOf(three, { telemetry: first }).host.start('three', {}));
+    const two = suspended(await hostOf(three).host.resume(one.token, [accept('one', {})]));
+    completed(await hostOf(three, { telemetry: last }).host.resume(two.token, [accept('two', {})]));
+    expect(first.turns[0]?.begun).toMatchObject({ turn: 1, action: 'start', parent: undefined });
+    expect(last.turns[0]?.begun).toMatchObject({ turn: 3, action: 'resume', parent: 'trace-of-1' });
+  });
+
+  test('begins in a later turn, where the first one was not traced', async () => {
+    const telemetry = recordingTelemetry();
+    const one = suspended(await hostOf(three).host.start('three', {}));
+    const { host } = hostOf(three, { telemetry });
+    const two = suspended(await host.resume(one.token, [accept('one', {})]));
+    completed(await host.resume(two.token, [accept('two', {})]));
+    expect(telemetry.turns.map(({ begun }) => begun.parent)).toEqual([undefined, 'trace-of-2']);
+  });
+
+  test('[T2] cannot be read, and what is changed does not open', async () => {
+    const { host } = hostOf(three, { telemetry: recordingTelemetry() });
+    const { token } = suspended(await host.start('three', {}));
+    expect((await ownOf(token))['t']).toBe('trace-of-1');
+    for (const part of token.split('.')) {
+      expect(Buffer.from(part, 'base64url').toString('latin1')).not.toContain('trace-of-1');
+    }
+    const at = Math.floor(token.length / 2);
+    const changed = token.slice(0, at) + (token[at] === 'A' ? 'B' : 'A') + token.slice(at + 1);
+    await expect(host.resume(changed)).rejects.toThrow('Invalid or expired sagaToken');
+  });
+
+  test('takes up to 86 characters, as a traceparent', async () => {
+    const parent = `00-${'a'.repeat(32)}-${'b'.repeat(16)}-01`;
+    const grown = new Set<number>();
+    // Names of all lengths: tokens are padded to the next 64 bytes.
+    for (let length = 1; length <= 64; length += 1) {
+      const named = saga({ name: 'n'.repeat(length), version: '1' }, function* () {
+        yield* elicit('one', asks('One?'));
+        return 'done';
+      });
+      const traced = hostOf(named, { telemetry: recordingTelemetry(() => parent) });
+      // oxlint-disable-next-line no-await-in-loop -- one after the other
+      const [without, withParent] = await Promise.all([
+        hostOf(named).host.start(named.name, {}),
+        traced.host.start(named.name, {}),
+      ]);
+      grown.add(suspended(withParent).token.length - suspended(without).token.length);
+    }
+    expect(Math.max(...grown)).toBe(86);
+  });
+
+  test.each([
+    ['one that is too long', 'x'.repeat(601)],
+    ['one that is empty', ''],
+    ['a line break', 'one\ntwo'],
+    ['one that is not ASCII', 'é'],
+    ['one that is no text', 7 as never],
+  ])('is not %s', async (_, parent) => {
+    const { host, told } = hostOf(three, { telemetry: recordingTelemetry(() => parent) });
+    const { token } = suspended(await host.start('three', {}));
+    expect(await ownOf(token)).not.toHaveProperty('t');
+    expect(told.errors).toEqual([expect.any(TypeError)]);
+  });
+
+  test('is as long as 600 characters', async () => {
+    const { host, told } = hostOf(three, { telemetry: recordingTelemetry(() => 'x'.repeat(600)) });
+    const { token } = suspended(await host.start('three', {}));
+    expect((await ownOf(token))['t']).toHaveLength(600);
+    expect(await host.inspect(token)).toMatchObject({ trace: 'x'.repeat(600) });
+    expect(told.errors).toEqual([]);
+  });
+
+  test('stays when a saga starts over', async () => {
+    const telemetry = recordingTelemetry();
+    const over: Program = saga({ name: 'over', version: '1' }, function* () {
+      yield* step('work', () => 1);
+      yield* elicit('again', asks('Again?'));
+      return yield* continueAs(three, {});
+    });
+    const { host } = hostOf([over, three], { telemetry });
+    const one = suspended(await host.start('over', {}));
+    const two = suspended(await host.resume(one.token, [accept('again', {})]));
+    expect(two.saga).toBe('three');
+    const { token } = suspended(await host.resume(two.token, [accept('one@1', {})]));
+    expect(telemetry.turns.map(({ begun }) => [begun.saga, begun.parent])).toEqual([
+      ['over', undefined],
+      ['over', 'trace-of-1'],
+      ['three', 'trace-of-1'],
+    ]);
+    // Ids as they are on the wire.
+    expect(telemetry.turns[1]?.ends[0]?.asked).toEqual([{ stepId: 'one@1', type: 'elicitation' }]);
+    expect(telemetry.turns[2]?.events).toEqual([{ type: 'answered', kind: 'elicit', stepId: 'one@1' }]);
+    expect((await host.inspect(token)).trace).toBe('trace-of-1');
+  });
+
+  test('[E8] is in the token by which a queue cancels, and in the one of an ended turn', async () => {
+    const telemetry = recordingTelemetry();
+    let cancelToken = '';
+    const clock = testClock();
+    const paid = saga({ name: 'paid', version: '1', forks: 'refuse' }, function* () {
+      yield* step('charge', () => 1, { compensate: () => undefined });
+      yield* elicit('sure', asks('Sure?'));
+      return 'done';
+    });
+    const { host } = hostOf(paid, {
+      telemetry,
+      clock,
+      guard: memoryGuard(clock),
+      hooks: { onSuspended: (facts) => void ({ cancelToken } = facts), onTurn: () => undefined },
+    });
+    suspended(await host.start('paid', {}));
+    clock.now += 2 * 60 * 60 * 1000;
+    failed(await host.cancel(cancelToken));
+    const [, cancelled] = telemetry.turns;
+    expect(cancelled?.begun).toMatchObject({ turn: 2, action: 'cancel', parent: 'trace-of-1' });
+    expect(cancelled?.steps).toEqual([
+      { begun: { stepId: 'charge', kind: 'undo', attempt: 1 }, ends: [undefined] },
+    ]);
+    expect(cancelled?.ends).toEqual([
+      { status: 'failed', errorType: 'saga_cancelled', isFault: false, asked: [], tokenBytes: 0 },
+    ]);
+  });
+
+  test('[E1] is the same when a turn under a guard leaves it to the next one to undo', async () => {
+    const telemetry = recordingTelemetry();
+    const clock = testClock();
+    const paid = saga({ name: 'paid', version: '1', forks: 'refuse' }, function* () {
+      yield* elicit('go', asks('Go?'));
+      yield* step('charge', () => 1, { compensate: () => undefined });
+      throw new Error('no');
+    });
+    const { host } = hostOf(paid, { telemetry, clock, guard: memoryGuard(clock) });
+    const { token } = suspended(await host.start('paid', {}));
+    failed(await host.resume(token, [accept('go', {})]));
+    expect(
+      telemetry.turns.map(({ begun, steps, ends }) => [
+        begun.turn,
+        begun.parent,
+        steps.length,
+        ends[0]?.status,
+      ]),
+    ).toEqual([
+      [1, undefined, 0, 'suspended'],
+      [2, 'trace-of-1', 1, 'suspended'],
+      [3, 'trace-of-1', 1, 'failed'],
+    ]);
+  });
+
+  test('[W1] is the same in the turns of a task, behind its answers', async () => {
+    const telemetry = recordingTelemetry();
+    const clock = testClock();
+    const tasks = { bearer: 'accept', store: memoryTaskStore(clock) } as const;
+    const { host } = hostOf(asksInTask(), { telemetry, clock, tasks });
+    const client = taskClient(host);
+    const taskId = await client.start('asks');
+    await client.idle();
+    await client.update(taskId, { target: { action: 'accept', content: { target: 'prod' } } });
+    await client.idle();
+    expect(await client.get(taskId)).toMatchObject({ status: 'completed' });
+    expect(telemetry.turns.length).toBeGreaterThan(2);
+    expect(telemetry.turns[0]?.begun.parent).toBeUndefined();
+    for (const { begun } of telemetry.turns.slice(1)) expect(begun.parent).toBe('trace-of-1');
+    expect(telemetry.turns.flatMap(({ steps }) => steps.map(({ begun }) => begun.stepId))).toEqual([
+      'before',
+      'after',
+    ]);
+  });
+
+  test('[W7] is in the id of a task that only waits; to look at it is no turn', async () => {
+    const telemetry = recordingTelemetry();
+    const clock = testClock();
+    const waiting = saga({ name: 'waiting', version: '1' }, function* () {
+      yield* sleep(1_000_000);
+      return 'waited';
+    });
+    const { host } = hostOf(waiting, { telemetry, clock, tasks: { bearer: 'accept' } });
+    const client = taskClient(host);
+    const taskId = await client.start('waiting');
+    const turns = telemetry.turns.length;
+    expect(await client.get(taskId)).toMatchObject({ status: 'working' });
+    clock.now += 1_000_000;
+    expect(await client.get(taskId)).toMatchObject({ status: 'completed' });
+    expect(telemetry.turns).toHaveLength(turns);
+  });
+});
