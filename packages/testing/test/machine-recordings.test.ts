@@ -4,11 +4,10 @@ import { join } from 'node:path';
 import { continueAs, elicit, saga, type Program } from '@mcp-saga/server';
 import { formatRecording, replayRecording, testSaga, type SagaRun, type TestSaga } from '@mcp-saga/testing';
 import { replayRecordings } from '@mcp-saga/testing/node';
-import { effect, machineSaga } from '@mcp-saga/xstate';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
-import { assign, setup } from 'xstate';
 import { z } from 'zod';
 import { parcel } from './sagas/parcel.ts';
+import { waiterOf } from './sagas/waiter.ts';
 import { done, shipping, shippingOf, type ShippingChanges } from './sagas/shipping.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'machines-'));
@@ -72,6 +71,10 @@ describe('a recording of a machine', () => {
       'that was answered otherwise than asked, and asked again',
       script().on.elicit('sure', ({ before }) => ({ sure: before === 0 ? 'perhaps' : true })),
     ],
+    [
+      'that is handed a token before anything runs',
+      script(shippingOf({ commitFirst: true })).refuse.elicit('sure'),
+    ],
     ['that asked nothing', script(shipping, { ...input, cents: 1 })],
     ['whose step was tried again', shipped.fail.step('charge', new Error('busy'), { times: 2 })],
     ['whose step failed', shipped.fail.step('charge', new Error('broke'))],
@@ -97,7 +100,7 @@ describe('a recording of a machine', () => {
   ])('[R3] of a saga %s replays on the same code, and nothing runs', async (_, test) => {
     const run = await test.run();
     done.length = 0;
-    await replayed(run, shipping);
+    await replayed(run, test.saga);
     expect(done).toEqual([]);
   });
 
@@ -110,32 +113,7 @@ describe('a recording of a machine', () => {
 });
 
 describe('a delay of a machine that is recorded', () => {
-  /** Waits, then looks something up, for which there is not much time. */
-  const waiter = (before: number, most: number): Program =>
-    machineSaga(
-      { name: 'waiter', version: '1' },
-      setup({
-        types: { context: {} as { found: string }, output: {} as string },
-        actors: { look: effect(() => 'found') },
-      }).createMachine({
-        initial: 'waits',
-        context: { found: 'nothing' },
-        states: {
-          waits: { after: { [before]: 'looks' } },
-          looks: {
-            invoke: {
-              id: 'look',
-              src: 'look',
-              onDone: { target: 'over', actions: assign({ found: ({ event }) => event.output }) },
-            },
-            after: { [most]: 'over' },
-          },
-          over: { type: 'final' },
-        },
-        output: ({ context }) => context.found,
-      }) as never,
-    );
-  const looking = (took: number, program = waiter(10_000, 5_000)): TestSaga =>
+  const looking = (took: number, program = waiterOf(10_000, 5_000)): TestSaga =>
     testSaga(program).on.step('look', async ({ sleep }) => {
       await sleep(took);
       return 'found';
@@ -143,7 +121,7 @@ describe('a delay of a machine that is recorded', () => {
 
   it.each([
     ['is held in the request', looking(0)],
-    ['is waited for between two', looking(0, waiter(100_000, 5_000))],
+    ['is waited for between two', looking(0, waiterOf(100_000, 5_000))],
     ['leaves what works in time', looking(4_999)],
     ['stops what takes too long', looking(5_001)],
     ['is over when what it is for has ended', looking(5_000)],
@@ -158,12 +136,23 @@ describe('a delay of a machine that is recorded', () => {
         (error: Error) => error.message,
       );
     const late = await looking(5_001).run();
-    expect(await parts(waiter(9_000, 5_000), late)).toMatch(/> waited 10000 ms +\| waited 9000 ms\n/);
-    expect(await parts(waiter(10_000, 6_000), late)).toMatch(/> waited 5000 ms +\| waited 6000 ms\n/);
-    const between = await looking(0, waiter(100_000, 5_000)).run();
-    expect(await parts(waiter(200_000, 5_000), between)).toMatch(
+    expect(await parts(waiterOf(9_000, 5_000), late)).toMatch(/> waited 10000 ms +\| waited 9000 ms\n/);
+    expect(await parts(waiterOf(10_000, 6_000), late)).toMatch(/> waited 5000 ms +\| waited 6000 ms\n/);
+    const between = await looking(0, waiterOf(100_000, 5_000)).run();
+    expect(await parts(waiterOf(200_000, 5_000), between)).toMatch(
       /> waits 100000 ms, at the latest 100000 ms +\| waits 200000 ms, at the latest 200000 ms\n/,
     );
+    expect(await parts(waiterOf(9_000, 5_000), between)).toMatch(/> waits 100000 ms.+\| waited 9000 ms\n/);
+  });
+
+  it('is not missed that passed at the very time at which nobody waited for it any more', async () => {
+    const { recording } = await looking(0).run();
+    const passed = (waited: number): object => {
+      const raced = { turn: 1, kind: 'wait', id: '', outcome: 'passed', ms: 5_000, waited };
+      return { ...recording, happened: [...recording.happened, raced] };
+    };
+    await replayRecording(passed(0), [waiterOf(10_000, 5_000)]);
+    await expect(replayRecording(passed(1), [waiterOf(10_000, 5_000)])).rejects.toThrow('> waited 5000 ms');
   });
 });
 
@@ -172,17 +161,16 @@ it('[R3] a machine that a generator goes on as is recorded with it', async () =>
     yield* elicit('go', { message: 'Go?', schema: z.object({}) });
     return yield* continueAs(shipping as never, input as never);
   });
-  const run = await testSaga(first, { sagas: [shipping] })
-    .on.elicit('go', {})
-    .on.elicit('sure', { sure: true })
-    .run();
+  // It has a token when it begins: nothing is put off.
+  const sagas = [shippingOf({ commitFirst: true })];
+  const run = await testSaga(first, { sagas }).on.elicit('go', {}).on.elicit('sure', { sure: true }).run();
   expect(run.recording).toMatchObject({
     end: { status: 'continued', saga: 'shipping' },
-    next: { kind: 'turns', input, end: { status: 'completed' } },
+    next: { kind: 'turns', turns: [{ host: { hasToken: true } }, {}], input, end: { status: 'completed' } },
   });
   const recording = JSON.parse(formatRecording(run.recording)) as unknown;
-  await replayRecording(recording, [first, shipping]);
-  const now = [first, shippingOf({ ships: false })];
+  await replayRecording(recording, [first, ...sagas]);
+  const now = [first, shippingOf({ commitFirst: true, ships: false })];
   await expect(replayRecording(recording, now)).rejects.toThrow("'first', gone on says, from turn 2 on");
 });
 

@@ -5,7 +5,8 @@ import {
   createSagaHost,
   generateKey,
   memoryGuard,
-  type Caller,
+  type DialectTraits,
+  type Program,
   type SagaHost,
   type SagaHostOptions,
   type SagaTurn,
@@ -18,11 +19,14 @@ import {
   type RecordedTurn,
   type RecordSagasOptions,
   type Redact,
+  type TurnsRecording,
 } from '@mcp-saga/testing';
 import { replayRecordings } from '@mcp-saga/testing/node';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
+import { z } from 'zod';
 import { acts, cancelOrder, desk, waiting } from './sagas/desk.ts';
 import { order } from './sagas/order.ts';
+import { waiterOf } from './sagas/waiter.ts';
 import { done, shipping, shippingOf } from './sagas/shipping.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'turns-'));
@@ -36,6 +40,7 @@ const accepts = (stepId: string, content: object) =>
 class Fleet {
   readonly kept: RecordedTurn[] = [];
   readonly errors: unknown[] = [];
+  sagas: readonly Program[] = [shipping, desk];
   time = noon;
   readonly #keys = generateKey();
   readonly #guard = memoryGuard(() => this.time);
@@ -50,7 +55,7 @@ class Fleet {
   /** A host that knows nothing of the ones before. */
   get fresh(): SagaHost {
     return createSagaHost({
-      sagas: recordSagas([shipping, desk], {
+      sagas: recordSagas(this.sagas, {
         onRecording: () => undefined,
         onTurn: (turn) => this.kept.push(JSON.parse(JSON.stringify(turn)) as RecordedTurn),
         redact: (value) => value,
@@ -67,8 +72,15 @@ class Fleet {
     });
   }
 
-  async start(saga: string, args: object, caller?: Caller): Promise<SuspendedTurn> {
-    return suspended(await this.fresh.start(saga, args, caller));
+  async start(saga: string, args: object, traits: DialectTraits = {}): Promise<SuspendedTurn> {
+    return suspended(await this.fresh.start(saga, args, {}, { traits }));
+  }
+
+  /** Replays what was kept, on other processes of the same code. */
+  async replay(): Promise<TurnsRecording> {
+    const recording = joinRecording(this.kept);
+    await replayRecording(recording, this.sagas);
+    return recording;
   }
 }
 
@@ -185,7 +197,7 @@ describe('machines of a real host that are recorded', () => {
     const { token } = suspended(await starting);
     const model = { provenance: 'model' } as const;
     const refused = await fleet.fresh
-      .resume(token, accepts('agree', { yes: true }), {}, model as never)
+      .resume(token, accepts('agree', { yes: true }), {}, model)
       .then(suspended);
     const end = await fleet.fresh.resume(refused.token, accepts('agree', { yes: false }));
     expect(end).toMatchObject({ status: 'failed', compensated: [{ stepId: 'book' }] });
@@ -204,6 +216,99 @@ describe('machines of a real host that are recorded', () => {
     );
     await replayRecording(recording, [desk]);
     expect(acts).toEqual([]);
+  });
+
+  it.each<[string, DialectTraits]>([
+    ['hands out a token after each step', { checkpointAfterStep: true }],
+    ['only looks how far they are, every other time', { runs: false }],
+  ])('replay as they were served, by one that %s', async (_, traits) => {
+    const fleet = new Fleet();
+    fleet.sagas = [shippingOf({ mails: true })];
+    let turn: SagaTurn = await fleet.start('shipping', input, traits);
+    for (let looks = false; turn.status === 'suspended'; looks = !looks) {
+      const [question] = turn.steps;
+      const answers = question === undefined ? [] : accepts(question.stepId, { sure: true });
+      turn = await fleet.fresh.resume(
+        turn.token,
+        answers,
+        {},
+        traits.runs === false && !looks ? {} : { traits },
+      );
+    }
+    expect(turn).toMatchObject({ status: 'completed' });
+    expect((await fleet.replay()).turns.length).toBeGreaterThan(2);
+  });
+
+  it.each<[string, DialectTraits, object]>([
+    ['cannot be kept waiting', { maxWait: () => 5_000 }, { status: 'failed' }],
+    ['are held in parts', { holdsParts: true }, { status: 'suspended', retryAfterMs: 80_000 }],
+  ])('replay as they waited, where clients %s', async (_, traits, turn) => {
+    const sleep = async (ms: number): Promise<void> => {
+      fleet.time += ms;
+    };
+    const fleet = new Fleet({}, { sleep });
+    fleet.sagas = [waiterOf(100_000, 5_000)];
+    const first = await fleet.fresh.start('waiter', {}, {}, { traits });
+    expect(first).toMatchObject(turn);
+    fleet.time += 80_000;
+    if (first.status === 'suspended') await fleet.fresh.resume(first.token);
+    await fleet.replay();
+  });
+
+  it('replay as their clock went, be it that it went on with each look', async () => {
+    const fleet = new Fleet({}, { clock: () => (fleet.time += 7) });
+    const { token } = await fleet.start('shipping', input);
+    fleet.time += 599_990;
+    await fleet.fresh.resume(token, accepts('sure', { sure: true }));
+    await fleet.replay();
+  });
+
+  it('tell what was begun before, and is not begun again', async () => {
+    const fleet = new Fleet();
+    fleet.sagas = [shippingOf({ once: true })];
+    const { token } = await fleet.start('shipping', input);
+    await fleet.fresh.resume(token, accepts('sure', { sure: true }));
+    fleet.time += 1;
+    expect(await fleet.fresh.resume(token, accepts('sure', { sure: true }))).toMatchObject({
+      status: 'failed',
+    });
+    expect(await fleet.replay()).toMatchObject({ end: { compensated: ['charge'], residue: [] } });
+  });
+
+  it('tell that what was done is kept before it is undone', async () => {
+    const fleet = new Fleet();
+    fleet.sagas = [shippingOf({ forks: 'refuse', asksFrom: 1_000, fee: Number.NaN })];
+    await fleet.fresh.start('shipping', input);
+    const { token } = await fleet.start('shipping', { ...input, cents: 2_000 });
+    await fleet.fresh.resume(token, accepts('sure', { sure: false }));
+    await fleet.replay();
+  });
+
+  it('tell whose answer did not count', async () => {
+    const fleet = new Fleet();
+    const { token } = await fleet.start('shipping', input);
+    const asked = await fleet.fresh.resume(
+      token,
+      accepts('sure', { sure: false }),
+      {},
+      { provenance: 'model' },
+    );
+    await fleet.fresh.resume(suspended(asked).token, accepts('sure', { sure: true }));
+    expect(await fleet.replay()).toMatchObject({
+      turns: [{}, { host: { refused: ['model elicitation'] } }, {}],
+    });
+  });
+
+  it('replay where what checks an answer takes its time', async () => {
+    const slow = z.boolean().refine(async () => {
+      for (let turn = 0; turn < 20; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+      return true;
+    });
+    const fleet = new Fleet();
+    fleet.sagas = [shippingOf({ field: slow })];
+    const { token } = await fleet.start('shipping', input);
+    await fleet.fresh.resume(token, accepts('sure', { sure: true }));
+    await fleet.replay();
   });
 
   it('keep nothing that was redacted, and still replay where the shape was kept', async () => {

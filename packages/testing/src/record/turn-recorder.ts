@@ -32,7 +32,6 @@ export class TurnRecorder {
   readonly #routes = new Map<string, ReturnType<Runtime['route']>>();
   readonly #refused = new Set<string>();
   readonly #claims: boolean[] = [];
-  readonly #missing = new Set<string>();
   readonly #random: number[] = [];
   #came: readonly RawEvent[] = [];
   #ignored: Outcome['ignored'] = [];
@@ -84,7 +83,6 @@ export class TurnRecorder {
     if (this.#routes.size > 0) facts.routes = Object.fromEntries(this.#routes);
     if (this.#refused.size > 0) facts.refused = [...this.#refused];
     if (this.#claims.includes(false)) facts.claims = this.#claims;
-    if (this.#missing.size > 0) facts.missing = [...this.#missing];
     if (this.#random.length > 0) facts.random = this.#random;
     return facts;
   }
@@ -139,11 +137,6 @@ export class TurnRecorder {
               return free;
             },
           }),
-      compensator: (name) => {
-        const found = runtime.compensator(name);
-        if (found === undefined) this.#missing.add(name);
-        return found;
-      },
       idempotencyKey: async (path, key, direction) => {
         const made = await runtime.idempotencyKey(path, key, direction);
         this.#paths.set(made, path);

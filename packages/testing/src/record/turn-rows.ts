@@ -13,7 +13,7 @@ import type { TurnEvent, TurnsRecording } from './turns-recording.ts';
 /** What the code of today makes of a turn. */
 export interface TurnNow {
   readonly events: readonly RawEvent[];
-  /** Delays that were recorded, and for which nobody waited: something else happened at the same time. */
+  /** Delays that were recorded and passed too late for anybody to wait for them. */
   readonly unheard: readonly TurnEvent[];
   /** What it would do that was not recorded, where it would do something. */
   readonly does?: string;

@@ -35,13 +35,12 @@ export class TurnScript {
   does: string | undefined;
   /** Told when the turn is stopped: what ends from then on, ends of that. */
   onHalt: () => void = () => undefined;
-  /** What was passed over, since nobody waited for it. */
-  readonly unheard: TurnEvent[] = [];
 
   readonly #began: TurnBeginning;
   readonly #events: readonly TurnEvent[];
   readonly #stop = new AbortController();
   readonly #pending = new Map<string, Pending>();
+  readonly #heard = new Set<TurnEvent>();
   readonly #late = new Map<string, TurnEvent>();
   readonly #runs = new Map<string, number>();
   #timers: Timer[] = [];
@@ -78,10 +77,19 @@ export class TurnScript {
     return undefined;
   }
 
+  /** Delays for which nobody waited: they passed at the very time at which what they were to end had ended. */
+  get unheard(): readonly TurnEvent[] {
+    return this.#events.filter((event, index) => {
+      const before = this.#events[index - 1];
+      if (before === undefined || isPassed(before) || !isPassed(event)) return false;
+      return (event.waited ?? 0) === 0 && !this.#heard.has(event);
+    });
+  }
+
   /** The runtime of the turn. */
   runtime(program: Program, { engine, turn }: { readonly engine: number; readonly turn: number }): Runtime {
     const { host } = this.#began;
-    const { budget, random = [], claims = [], routes = {}, refused = [], missing = [] } = host;
+    const { budget, random = [], claims = [], routes = {}, refused = [] } = host;
     const unlimited = Number.POSITIVE_INFINITY;
     const [numbers, free] = [random.values(), claims.values()];
     return {
@@ -107,7 +115,7 @@ export class TurnScript {
       accepts: (provenance, question) => !refused.includes(`${provenance} ${questionKey(question)}`),
       sample: (params, { idempotencyKey: path }) => this.#ends('sample', path, params) as never,
       claim: () => free.next().value ?? true,
-      compensator: (name) => (missing.includes(name) ? undefined : { run: () => Promise.resolve() }),
+      compensator: () => undefined,
       checkResult: (result) => checkedOutput(program, result),
       idempotencyKey: (path) => path,
       randomBytes: () => new Uint8Array(32),
@@ -153,8 +161,9 @@ export class TurnScript {
       this.#at += 1;
       this.#now += event.waited ?? 0;
       if (isPassed(event)) {
+        this.#heard.add(event);
         if (this.#wake()) return true;
-        this.unheard.push(event);
+        this.#heard.delete(event);
       } else if (event.outcome !== 'not ended') {
         if (this.#settle(event)) return true;
         this.#late.set(nameOf(event.id, event.run), event);

@@ -39,8 +39,6 @@ export interface HostFacts {
   readonly refused?: readonly string[];
   /** Whether keys of steps that run once were free, in the order in which they were claimed. */
   readonly claims?: readonly boolean[];
-  /** Named undos that the host does not have. */
-  readonly missing?: readonly string[];
   /** The numbers that jitter was made of. */
   readonly random?: readonly number[];
 }

@@ -24,10 +24,15 @@ export interface ShippingChanges {
   readonly fee?: number;
   readonly says?: string;
   readonly input?: z.ZodObject;
+  readonly commitFirst?: boolean;
+  readonly forks?: 'refuse' | 'accept';
+  /** Whether it ships once at the most. */
+  readonly once?: boolean;
 }
 
 /** Charges, asks where it is much, ships and says so; charges back where the user is not sure. */
 export function shippingOf(changes: ShippingChanges = {}): Program {
+  const { commitFirst = false, forks = 'accept', once = false } = changes;
   const { version = '1', previous = [], question = 'sure', asksFrom = 500, fee = 0 } = changes;
   const { message = 'Ship it?', field = z.boolean(), patience = 600_000, says = 'On its way' } = changes;
   const { ships = true, mails = false, input = z.object({ cents: z.number(), card: z.string() }) } = changes;
@@ -58,7 +63,7 @@ export function shippingOf(changes: ShippingChanges = {}): Program {
         message: ({ input: { card } }: { input: { card: string } }) => `${message} (${card})`,
         schema: z.object({ sure: field as z.ZodBoolean }),
       }),
-      ship: effect(() => void done.push('ship')),
+      ship: effect(() => void done.push('ship'), { once }),
       mail: effect(() => void done.push('mail')),
     },
     guards: {
@@ -113,7 +118,8 @@ export function shippingOf(changes: ShippingChanges = {}): Program {
     {
       name: 'shipping',
       version,
-      forks: 'accept',
+      forks,
+      commitFirst,
       input: input as never,
       previous: previous.map((saga) => ({ saga })),
     } as never,
