@@ -78,6 +78,10 @@ describe('a recording of a machine', () => {
     ['that asked nothing', script(shipping, { ...input, cents: 1 })],
     ['whose step was tried again', shipped.fail.step('charge', new Error('busy'), { times: 2 })],
     ['whose step failed', shipped.fail.step('charge', new Error('broke'))],
+    [
+      'whose step said that it need not be tried again',
+      shipped.fail.step('charge', Object.assign(new Error('bad card'), { status: 400 })),
+    ],
     ['whose step failed when it had to be undone', shipped.fail.step('ship', new Error('no truck'))],
     ['whose step took too long', shipped.timeout.step('charge', { times: 1 })],
     ['whose step always took too long', shipped.timeout.step('charge')],
@@ -102,6 +106,15 @@ describe('a recording of a machine', () => {
     done.length = 0;
     await replayed(run, test.saga);
     expect(done).toEqual([]);
+  });
+
+  it('says how each question was answered', async () => {
+    const outcomeOf = async (test: TestSaga): Promise<string | undefined> =>
+      (await test.run()).recording.happened.find(({ turn, id }) => turn === 2 && id === 'sure')?.outcome;
+    expect(await outcomeOf(shipped)).toBe('accepted');
+    expect(await outcomeOf(script().refuse.elicit('sure'))).toBe('declined');
+    expect(await outcomeOf(script().refuse.elicit('sure', 'cancel'))).toBe('cancelled');
+    expect(await outcomeOf(script().fail.client('sure', 'no screen'))).toBe('error');
   });
 
   it('of a run that went back to an older token tells how that one ended', async () => {
@@ -298,6 +311,24 @@ describe('the gate before a deploy of a machine', () => {
     );
     const { recording } = await shipped.run();
     await replayRecording(recording, [shippingOf({ says: 'Sent' })], { ends: 'ignore' });
+  });
+
+  it('shows an answer that is not taken any more', async () => {
+    expect(await partsAt({ field: z.boolean().refine((sure) => !sure) })).toMatch(
+      /> sure accepted: \{"sure":true\} +\| sure accepted: \{"sure":true\}, not used: invalid\n/,
+    );
+  });
+
+  it('shows more in a turn than there was, and a promise that was an effect', async () => {
+    const { recording } = await shipped.run();
+    const happened = recording.happened.filter(({ outcome }) => outcome !== 'waits');
+    await expect(replayRecording({ ...recording, happened }, [shipping])).rejects.toThrow(
+      /> \(nothing more in this turn\) +\| waits, at the latest 600000 ms\n/,
+    );
+    const [quote, ...rest] = recording.happened;
+    await expect(
+      replayRecording({ ...recording, happened: [{ ...quote, kind: 'step' }, ...rest] }, [shipping]),
+    ).rejects.toThrow(/> quote done, as step +\| quote done, as promise\n/);
   });
 
   it('shows what is waited for and never ended then', async () => {

@@ -190,7 +190,7 @@ export class TurnRecorder {
 
 /** What a turn that did not end the saga left behind: questions, and what it waits for. */
 function cameTo(
-  { steps, retryAfterMs, deadline, undoes }: Extract<Outcome, { readonly status: 'suspended' }>,
+  { steps, retryAfterMs, deadline }: Extract<Outcome, { readonly status: 'suspended' }>,
   now: number,
 ): readonly RawEvent[] {
   const asked = steps.map((step): RawEvent => {
@@ -207,7 +207,7 @@ function cameTo(
   return [
     ...asked,
     {
-      kind: undoes === true ? 'undo' : 'wait',
+      kind: 'wait',
       id: '',
       outcome: 'waits',
       ...(retryAfterMs === undefined ? {} : { ms: retryAfterMs }),

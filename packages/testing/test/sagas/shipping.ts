@@ -25,14 +25,13 @@ export interface ShippingChanges {
   readonly says?: string;
   readonly input?: z.ZodObject;
   readonly commitFirst?: boolean;
-  readonly forks?: 'refuse' | 'accept';
   /** Whether it ships once at the most. */
   readonly once?: boolean;
 }
 
 /** Charges, asks where it is much, ships and says so; charges back where the user is not sure. */
 export function shippingOf(changes: ShippingChanges = {}): Program {
-  const { commitFirst = false, forks = 'accept', once = false } = changes;
+  const { commitFirst = false, once = false } = changes;
   const { version = '1', previous = [], question = 'sure', asksFrom = 500, fee = 0 } = changes;
   const { message = 'Ship it?', field = z.boolean(), patience = 600_000, says = 'On its way' } = changes;
   const { ships = true, mails = false, input = z.object({ cents: z.number(), card: z.string() }) } = changes;
@@ -53,7 +52,11 @@ export function shippingOf(changes: ShippingChanges = {}): Program {
           return { id: `ch_${cents}` };
         },
         {
-          retry: { attempts: 3, delay: 30_000 },
+          retry: {
+            attempts: 3,
+            delay: 30_000,
+            when: (error) => (error as { status?: number }).status !== 400,
+          },
           timeout: 5_000,
           compensate: ({ result }) => void done.push(`refund ${result.id}`),
           compensateUnknown: () => void done.push('refund'),
@@ -118,7 +121,7 @@ export function shippingOf(changes: ShippingChanges = {}): Program {
     {
       name: 'shipping',
       version,
-      forks,
+      forks: 'accept',
       commitFirst,
       input: input as never,
       previous: previous.map((saga) => ({ saga })),
