@@ -341,6 +341,11 @@ describe('the gate before a deploy of a machine', () => {
     );
   });
 
+  it('does not wait for ever for what checks an answer', async () => {
+    const never = z.boolean().refine(() => new Promise<boolean>(() => undefined));
+    expect(await partsAt({ field: never })).toMatch(/> ship done +\| does not come to an end\n/);
+  });
+
   it('[R5] lets a version of its own pass, and not a version that is gone', async () => {
     const run = await shipped.run();
     await replayed(run, shippingOf({ version: '2', ships: false, previous: [shipping] }));

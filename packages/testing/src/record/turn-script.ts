@@ -71,7 +71,11 @@ export class TurnScript {
       });
       if (isOver || this.#next()) idle = 0;
       else idle += 1;
-      if (idle > patience) this.#halt(this.#waits);
+      if (idle <= patience) continue;
+      // It does not even end when it is stopped.
+      if (this.does !== undefined) return undefined;
+      this.#halt(this.#waits);
+      idle = 0;
     }
     if (this.does === undefined) return await work;
     return undefined;
