@@ -1,25 +1,60 @@
-import { generateKey } from '@mcp-saga/server';
-import { replayRecording, type Recording } from '@mcp-saga/testing';
-import { expect, it } from 'vitest';
-import { recordingHost } from './recorded.ts';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { appendFile, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { generateKey, type SagaHost } from '@mcp-saga/server';
+import type { Recording } from '@mcp-saga/testing';
+import { replayRecordings } from '@mcp-saga/testing/node';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { api } from './api.ts';
+import { deploy, recordingHost } from './recorded.ts';
 import { happened } from './shop.ts';
 import { buy } from './undo.ts';
 
-it('[R3] a saga of production becomes a test, of which the payment is not known', async () => {
-  happened.length = 0;
-  const kept = new Map<string, Recording>();
-  const host = recordingHost(
-    { put: async (name, recording) => void kept.set(name, recording) },
-    generateKey(),
-  );
-  const asked = await host.start('buy', {});
-  if (asked.status !== 'suspended') throw new Error('not asked');
-  const answer = { stepId: 'sure', result: { action: 'accept', content: { sure: true } } };
-  expect(await host.resume(asked.token, [answer])).toMatchObject({ result: 'On its way' });
+let folder: string;
+let kept: Recording | undefined;
+let host: SagaHost;
 
-  const recording = kept.get(`${asked.sagaId}.json`);
-  expect(recording?.happened[0]).toMatchObject({ id: 'charge', value: { id: 'payment' } });
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'recorded-'));
+  happened.length = 0;
+  api.released.clear();
+  const bucket = {
+    put: async (name: string, recording: Recording) => {
+      kept = recording;
+      await writeFile(join(folder, name), JSON.stringify(recording));
+    },
+    append: (name: string, turn: object) => appendFile(join(folder, name), `${JSON.stringify(turn)}\n`),
+  };
+  host = recordingHost(bucket, generateKey());
+});
+afterEach(() => rmSync(folder, { recursive: true }));
+
+async function answered(saga: string, stepId: string, content: object): Promise<unknown> {
+  const asked = await host.start(saga, {});
+  if (asked.status !== 'suspended') throw new Error('not asked');
+  return await host.resume(asked.token, [{ stepId, result: { action: 'accept', content } }] as never);
+}
+
+async function replayAll(pattern: string): Promise<void> {
+  const files = replayRecordings(join(folder, pattern), { sagas: [buy, deploy] });
+  await Promise.all(files.map(({ replay }) => replay()));
+}
+
+it('[R3] a saga of production becomes a test, of which the payment is not known', async () => {
+  expect(await answered('buy', 'sure', { sure: true })).toMatchObject({ result: 'On its way' });
+  expect(kept?.happened[0]).toMatchObject({ id: 'charge', value: { id: 'payment' } });
   const before = happened.length;
-  await replayRecording(recording, [buy]);
+  await replayAll('*.json');
   expect(happened).toHaveLength(before);
+});
+
+it('[R3] so does a machine, of which each turn was kept by itself', async () => {
+  expect(await answered('deploy', 'target', { target: 'staging' })).toMatchObject({
+    result: 'web is in staging.',
+  });
+  const { size } = api.released;
+  await replayAll('*.jsonl');
+  expect(size).toBe(1);
+  expect(api.released.size).toBe(size);
 });

@@ -1,6 +1,7 @@
 import { checkedAnswer, type Acceptance } from './accept-answer.ts';
 import type { ElicitSpec, SampleSpec } from './command-spec.ts';
 import type { Json } from './json.ts';
+import { performed } from './performed.ts';
 import type { HostSampling, Runtime } from './program.ts';
 
 /**
@@ -19,7 +20,7 @@ export async function answerHere(
   runtime.observe({ ...facts, type: 'started' });
   try {
     const idempotencyKey = await runtime.idempotencyKey(path, undefined, 'do');
-    const given = await givenBy(spec, runtime, { context: runtime.context, signal, idempotencyKey });
+    const given = await givenBy(spec, path, runtime, { context: runtime.context, signal, idempotencyKey });
     // As it would have come over the wire.
     const result = JSON.parse(JSON.stringify(given)) as Json;
     const answer = await checkedAnswer(spec, { result, provenance: 'server' });
@@ -34,12 +35,18 @@ export async function answerHere(
 
 async function givenBy(
   spec: ElicitSpec | SampleSpec,
+  path: string,
   runtime: Runtime,
   step: HostSampling,
 ): Promise<unknown> {
   if (spec.kind === 'sample') return (await runtime.sample(spec.params, step)) ?? null;
   const { fallback } = spec;
   const content: unknown =
-    typeof fallback === 'function' ? await fallback({ ...step, attempt: 1 }) : fallback;
+    typeof fallback === 'function'
+      ? await performed(runtime, 'fallback', path, fallback as (step: never) => unknown, {
+          ...step,
+          attempt: 1,
+        })
+      : fallback;
   return { action: 'accept', content };
 }

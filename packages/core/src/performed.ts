@@ -1,7 +1,7 @@
 import type { Runtime, StepCall, StepGiven } from './program.ts';
 import { undoMark } from './undo.ts';
 
-/** Runs the code of a step or a poll, or has the runtime run it. */
+/** Runs the code of a step, a poll or a fallback, or has the runtime run it. */
 export function performed(
   runtime: Pick<Runtime, 'perform'>,
   kind: StepCall['kind'],

@@ -109,8 +109,9 @@ export interface Runtime {
   /** Gets the state with which a saga ends, for recordings: not where replay of it would not come to the same end. */
   readonly ended?: (state: ProgramState) => void;
   /**
-   * Runs the code of a step, an undo or a poll in the engine's place: for tests, which look on, put something else there,
-   * or let it fail. What it returns or throws is what the code returned or threw. Default: `call.run(call.step)`.
+   * Runs the code of a step, an undo, a poll, a fallback or a machine's plain promise in the engine's place: for tests and
+   * recorders, which look on, put something else there, or let it fail. What it returns or throws is what the code returned
+   * or threw. Default: `call.run(call.step)`.
    */
   readonly perform?: (call: StepCall) => unknown;
   /** Advice for the author. Undefined outside development: what it takes to find is not free. */
@@ -127,7 +128,7 @@ export interface StepGiven {
   readonly attempt: number;
   /** The step's `input`. */
   readonly input?: unknown;
-  /** Not there for a poll, which changes nothing. */
+  /** Not there for a poll, which changes nothing, nor for a promise, which has none. */
   readonly idempotencyKey?: string;
   /** Of an undo: the idempotency key of the step it undoes. */
   readonly stepKey?: string;
@@ -135,7 +136,8 @@ export interface StepGiven {
 
 /** One call of an author's code. */
 export interface StepCall {
-  readonly kind: 'step' | 'poll';
+  /** `fallback`: what answers a question in the client's stead. `promise`: a plain promise that a machine invokes. */
+  readonly kind: 'step' | 'poll' | 'fallback' | 'promise';
   readonly path: string;
   /** Of an undo: the path of the step it undoes, and behind it, where it has steps of its own, their path. */
   readonly undoes: string | undefined;

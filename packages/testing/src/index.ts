@@ -16,16 +16,20 @@ export type { Effect } from './ledger.ts';
 export type { Rule } from './rules.ts';
 export type { Point } from './play.ts';
 export { sagaMatchers, type MatcherResult } from './matchers.ts';
-export { recordSagas, type RecordSagasOptions } from './record-sagas.ts';
-export { replayRecording, type ReplayOptions } from './replay-recording.ts';
-export {
-  formatRecording,
-  type Recorded,
-  type RecordedEnd,
-  type RecordedEntry,
-  type Recording,
-  type Redact,
-} from './recording.ts';
+export { recordSagas, type RecordedSaga, type RecordSagasOptions } from './record/record-sagas.ts';
+export { joinRecording } from './record/join-recording.ts';
+export { replayRecording } from './record/replay-recording.ts';
+export type { ReplayOptions } from './record/replay-options.ts';
+export { formatRecording } from './record/format-recording.ts';
+export type { Recorded, RecordedEnd, RecordedEvent, Redact } from './record/recorded.ts';
+export type { JournalRecording, RecordedEntry, Recording } from './record/recording.ts';
+export type {
+  HostFacts,
+  RecordedTurn,
+  TurnBeginning,
+  TurnEvent,
+  TurnsRecording,
+} from './record/turns-recording.ts';
 export {
   sagaCoverage,
   SagaCoverage,

@@ -4,8 +4,10 @@ import { dirname, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Program } from '@mcp-saga/server';
 import { SagaTestError } from './errors.ts';
-import { formatRecording, type Recording } from './recording.ts';
-import { replayRecording, type ReplayOptions } from './replay-recording.ts';
+import { formatRecording } from './record/format-recording.ts';
+import type { Recording } from './record/recording.ts';
+import type { ReplayOptions } from './record/replay-options.ts';
+import { replayRecording } from './record/replay-recording.ts';
 
 /** How recordings are replayed. */
 export interface ReplayRecordingsOptions extends Pick<ReplayOptions, 'ends'> {
@@ -28,7 +30,8 @@ export interface RecordingFile {
 /**
  * Finds recordings, each to be replayed in a test of its own:
  * `it.each(replayRecordings('recordings/*.json', { sagas }))('$file', ({ replay }) => replay())`,
- * or with Node's own runner, `for (const { file, replay } of …) test(file, replay)`.
+ * or with Node's own runner, `for (const { file, replay } of …) test(file, replay)`. A file `*.jsonl` holds the turns of one
+ * machine's saga, one a line, as the `onTurn` of `recordSagas` gets them.
  *
  * @param pattern - a file, a folder, or a path with `*` for part of a name and `**` for any folders; relative to the
  *   working directory
@@ -45,9 +48,15 @@ export function replayRecordings(
   return files.map((path) => {
     const file = relative('', path).replaceAll('\\', '/');
     const replay = (): Promise<void> =>
-      replayRecording(JSON.parse(readFileSync(path, 'utf8')), sagas, { ...options, name: file });
+      replayRecording(parsed(path, readFileSync(path, 'utf8')), sagas, { ...options, name: file });
     return { file, replay };
   });
+}
+
+function parsed(path: string, text: string): unknown {
+  if (!path.endsWith('.jsonl')) return JSON.parse(text);
+  const lines = text.split('\n').filter((line) => line.trim() !== '');
+  return lines.map((line): unknown => JSON.parse(line));
 }
 
 /** Writes a recording to a file, and makes the folder for it. */

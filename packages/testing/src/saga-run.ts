@@ -5,8 +5,8 @@ import { SagaTestError } from './errors.ts';
 import type { Effect } from './ledger.ts';
 import { mermaidOf } from './mermaid.ts';
 import { play, type Played, type Point } from './play.ts';
-import type { Recording } from './recording.ts';
-import { recordingOf } from './recording-of.ts';
+import type { Recording } from './record/recording.ts';
+import { recordingOf } from './record/recording-of.ts';
 import { idsMeant, type Rule } from './rules.ts';
 import type { Serving, TestRequest } from './serving.ts';
 import { Stage } from './stage.ts';
@@ -61,7 +61,7 @@ export class SagaRun<Steps extends object = Record<string, unknown>, Result = un
    * @throws SagaTestError where the saga did not end by itself
    */
   get recording(): Recording {
-    return recordingOf(this.#played.program, this.#played.stage);
+    return recordingOf(this.#played.stage);
   }
 
   /** Writes the recording to a file; in Node, Bun and Deno. */

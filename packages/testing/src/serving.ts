@@ -9,7 +9,8 @@ import {
   type SagaTurn,
   type StepAnswer,
 } from '@mcp-saga/server';
-import { recordedProgram } from './record-sagas.ts';
+import { joinRecording } from './record/join-recording.ts';
+import { recordedProgram } from './record/recorded-program.ts';
 import { Crash, type Stage } from './stage.ts';
 import { stagedProgram } from './staged-program.ts';
 
@@ -102,11 +103,18 @@ export class Serving {
   }
 }
 
-/** A program whose end is noted on the stage: of a request that died, there is none. */
+/** A program whose turns and whose end are noted on the stage: of a request that died, there are none. */
 function recordedOn(stage: Stage, program: Program): Program {
-  return recordedProgram(
-    program,
-    (value) => value,
-    (recording) => void (stage.dead || stage.recordings.set(stage.generation, recording)),
-  );
+  const { turns, recordings } = stage;
+  return recordedProgram(program, (value) => value, {
+    journal: (recording) => void (stage.dead || recordings.set(stage.generation, recording)),
+    turn: async (recorded) => {
+      if (stage.dead) return;
+      const turn = await recorded();
+      turns.push(turn);
+      if (turn.end === undefined) return;
+      const all = [...turns];
+      recordings.set(stage.generation, () => joinRecording(all));
+    },
+  });
 }

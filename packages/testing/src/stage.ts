@@ -1,7 +1,8 @@
 import type { ClientNeed, ClientStep, Json, StepAnswer } from '@mcp-saga/server';
 import type { Improvise } from './answering.ts';
 import { EffectLedger } from './ledger.ts';
-import type { Recording } from './recording.ts';
+import type { Recording } from './record/recording.ts';
+import type { RecordedTurn } from './record/turns-recording.ts';
 import { Rules, type Rule } from './rules.ts';
 import { seeded, seededBytes } from './seeded.ts';
 import type { TestSagaOptions } from './test-options.ts';
@@ -90,11 +91,13 @@ export class Stage {
   readonly rules: Rules;
   /** What was recorded of the saga, by how often it had started over. */
   readonly recordings: Map<number, () => Recording>;
+  /** The turns of a saga that keeps no journal, those that led nowhere included. */
+  readonly turns: RecordedTurn[];
 
   constructor(
     options: TestSagaOptions,
     rules: readonly Rule[],
-    shared?: Pick<Stage, 'ledger' | 'clock' | 'recordings'>,
+    shared?: Pick<Stage, 'ledger' | 'clock' | 'recordings' | 'turns'>,
   ) {
     this.options = options;
     this.rules = new Rules(rules);
@@ -102,6 +105,7 @@ export class Stage {
     this.clock = shared?.clock ?? new VirtualClock(clock instanceof Date ? clock.getTime() : clock);
     this.ledger = shared?.ledger ?? new EffectLedger();
     this.recordings = new Map(shared?.recordings);
+    this.turns = [...(shared?.turns ?? [])];
     this.random = seeded(seed);
     this.clock.onPass = (ms) => this.tell({ type: 'waited', ms });
   }

@@ -3,9 +3,7 @@ import {
   crashEverywhere,
   failEverywhere,
   forkEverywhere,
-  recordSagas,
   refuseEverywhere,
-  replayRecording,
   testSaga,
 } from '@mcp-saga/testing';
 import '@mcp-saga/testing/vitest';
@@ -15,6 +13,7 @@ import { assign, setup } from 'xstate';
 import * as z from 'zod';
 import { orderMachine } from './sagas/order-machine.ts';
 import { shop } from './sagas/shop.ts';
+import { shipping } from './sagas/shipping.ts';
 
 const Sure = z.object({ sure: z.boolean() });
 const charged = new Set<string>();
@@ -89,21 +88,21 @@ describe('a machine under test', () => {
     expect((await paid.on.step('charge', { id: 'ch_9' }).run()).result).toBe('Paid by ch_9');
   });
 
-  it('is neither recorded nor replayed, and says why', async () => {
-    const run = await paid.run();
-    expect(() => run.recording).toThrow(/'pay' is a saga of a machine/);
-    const options = { onRecording: () => undefined, redact: () => null };
-    expect(() => recordSagas([pay], options)).toThrow(/'pay' is a saga of a machine/);
-    const recording = {
-      recording: 1,
-      saga: 'pay',
-      version: '1',
-      engine: 1,
-      input: {},
-      happened: [],
-      end: {},
-    };
-    await expect(replayRecording(recording, [pay])).rejects.toThrow(/'pay' is a saga of a machine/);
+  it('hands what stands in for an effect or a promise its input', async () => {
+    const given: unknown[] = [];
+    const test = testSaga(shipping, { input: { cents: 9, card: '4111' } });
+    const run = await test.on
+      .step('quote', ({ input }) => {
+        given.push(input);
+        return 8;
+      })
+      .on.step('charge', ({ input }) => {
+        given.push(input);
+        return { id: 'ch' };
+      })
+      .run();
+    expect(run.result).toBe('On its way, paid by ch');
+    expect(given).toEqual([{ cents: 9 }, { cents: 8, card: '4111' }]);
   });
 
   it('[R1] [E1] is explored like a generator', async () => {

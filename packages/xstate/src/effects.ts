@@ -137,8 +137,9 @@ export class Effects implements EffectHost {
     const controller = new AbortController();
     work.running = controller;
     // Each attempt gets an input of its own; not a copy of the step, which would read all that it offers.
-    const body = (step: object): unknown => spec.run(Object.assign(step, { input: decode(text) }) as never);
-    void runStep(run, { ...spec, run: body }, runtime, controller.signal)
+    const given = <T extends object>(step: T): T => Object.assign(step, { input: decode(text) });
+    const body = (step: object): unknown => spec.run(given(step) as never);
+    void runStep(run, { ...spec, run: body }, givenTo(runtime, given), controller.signal)
       .catch((error: unknown): StepEnd => ({ letter: 'g', text: encodeError(error) }))
       .then((end) => ('aborts' in end ? this.#abortTurn(work, end.aborts) : this.#end(work, run, end)));
   }
@@ -168,6 +169,13 @@ export class Effects implements EffectHost {
     }
     wake();
   }
+}
+
+/** A runtime that is shown the input, where it runs the code of an effect itself. */
+function givenTo(runtime: Runtime, given: <T extends object>(step: T) => T): Runtime {
+  const { perform } = runtime;
+  if (perform === undefined) return runtime;
+  return { ...runtime, perform: (call) => perform({ ...call, step: given(call.step) }) };
 }
 
 function outcomeOf(

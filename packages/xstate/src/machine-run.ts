@@ -1,12 +1,12 @@
 import type { Runtime } from '@mcp-saga/core';
 import { TurnAborted } from '@mcp-saga/core';
-import { relay, whenEnded, withoutEchoes, type LiveActor, type makeRoot } from './adapter.ts';
+import { hostPromises, relay, whenEnded, withoutEchoes, type LiveActor, type makeRoot } from './adapter.ts';
 import { Deadlines, type Timer } from './deadlines.ts';
 import { hostEffects } from './effect-host.ts';
 import { Effects, type EffectsOptions } from './effects.ts';
 import { LaggingClock } from './lagging-clock.ts';
 import type { Restored } from './restore.ts';
-import { isIn, survey, type Survey } from './survey.ts';
+import { isIn, pathOf, survey, type Survey } from './survey.ts';
 
 /** What a run needs of its turn. */
 export interface MachineRunOptions extends Pick<EffectsOptions, 'ledger' | 'nameOf' | 'defers'> {
@@ -43,6 +43,17 @@ export class MachineRun {
     this.effects = new Effects({ ...options, runtime, wake: () => this.wake() });
     this.effects.restore(steps);
     hostEffects(root.system, this.effects);
+    const { perform, context } = runtime;
+    if (perform === undefined) return;
+    hostPromises(root, (actor, { input, signal, run }) =>
+      perform({
+        kind: 'promise',
+        path: pathOf(actor),
+        undoes: undefined,
+        step: { context, signal, attempt: 1, input },
+        run: (step) => run(step.input),
+      }),
+    );
   }
 
   /** Starts it, or starts it again where it was. */

@@ -3,6 +3,7 @@ import {
   ElicitationRefused,
   StepError,
   type ClientAnswer,
+  type EndRequest,
   type Outcome,
   type Program,
   type ProgramState,
@@ -70,6 +71,25 @@ export async function walk(numbers: readonly number[]): Promise<Walked | undefin
   if (live === undefined) return undefined;
   const saga = await walkSaga(chart, moves);
   return { live, saga, figures: { turns: moves.length, ended: live.status } };
+}
+
+/** A walk as a saga that is looked on at: what `watch` makes of its program takes the turns. Where it would go on, it is ended. */
+export async function walkWatched(
+  numbers: readonly number[],
+  watch: (program: Program) => Program,
+): Promise<{
+  readonly saga: Told;
+  readonly anew: () => { readonly program: Program; readonly world: WalkWorld };
+}> {
+  const chart = drawChart(new Tape(numbers.slice(0, numbers.length / 2)));
+  const moves: Move[] = [];
+  await walkLive(chart, new Tape(numbers.slice(numbers.length / 2)), moves);
+  const saga = await walkSaga(chart, moves, watch, { error: new Error('enough') });
+  const anew = (): { readonly program: Program; readonly world: WalkWorld } => {
+    const world = new WalkWorld();
+    return { program: programOf(chart, world), world };
+  };
+  return { saga, anew };
 }
 
 async function walkLive(chart: Chart, tape: Tape, moves: Move[]): Promise<Told> {
@@ -168,7 +188,17 @@ function undone(effects: readonly string[]): readonly string[] {
   return [...effects, ...done.toReversed().map((effect) => `undo ${effect}`)];
 }
 
-async function walkSaga(chart: Chart, moves: readonly Move[]): Promise<Told> {
+function programOf(chart: Chart, world: WalkWorld): Program {
+  const machine = makeMachine(chart, world);
+  return machineSaga({ name: 'walk', version: '1', forks: 'accept' }, machine as never);
+}
+
+async function walkSaga(
+  chart: Chart,
+  moves: readonly Move[],
+  watch: (program: Program) => Program = (program) => program,
+  end?: EndRequest,
+): Promise<Told> {
   const world = new WalkWorld();
   const started = new Set<string>();
   const repeated: string[] = [];
@@ -177,12 +207,10 @@ async function walkSaga(chart: Chart, moves: readonly Move[]): Promise<Told> {
     state: ProgramState | undefined,
     answers: ReadonlyMap<string, ClientAnswer>,
     turn: number,
+    ended?: EndRequest,
   ): Promise<Outcome> => {
     // Nothing of the turn before is left but its state.
-    const program: Program = machineSaga(
-      { name: 'walk', version: '1', forks: 'accept' },
-      makeMachine(chart, world) as never,
-    );
+    const program = watch(programOf(chart, world));
     const runtime = runtimeOf(new World(), {
       turn,
       replace: {
@@ -199,13 +227,13 @@ async function walkSaga(chart: Chart, moves: readonly Move[]): Promise<Told> {
         },
       },
     });
-    const outcome = program.advance(state ?? (await program.begin({})), answers, runtime);
-    let ended = false;
+    const outcome = program.advance(state ?? (await program.begin({})), answers, runtime, ended);
+    let isOver = false;
     void outcome.finally(() => {
-      ended = true;
+      isOver = true;
     });
     // oxlint-disable-next-line no-unmodified-loop-condition, no-await-in-loop -- it is set when it has ended
-    while (!ended) await world.flush();
+    while (!isOver) await world.flush();
     // Each effect has a name of its own, and so an idempotency key of its own.
     if (repeated.length > 0) throw new Error(`'${repeated.join()}' ran twice`);
     return await outcome;
@@ -228,7 +256,11 @@ async function walkSaga(chart: Chart, moves: readonly Move[]): Promise<Told> {
       dues: (record.t ?? []).map(([at]) => at).toSorted((one, other) => one - other),
     });
     const move = moves[turn - 2];
-    if (move === undefined) return { ...told, status: 'walking', result: undefined };
+    if (move === undefined) {
+      // oxlint-disable-next-line no-await-in-loop -- the last time round
+      if (end !== undefined) await advance(outcome.state, new Map(), turn, end);
+      return { ...told, status: 'walking', result: undefined };
+    }
     world.time = move.time;
     const answers = new Map<string, ClientAnswer>();
     for (const { stepId, type } of steps) {

@@ -1,22 +1,21 @@
-import type { Program } from '@mcp-saga/server';
-import { SagaTestError } from './errors.ts';
-import { keepsNoHistory } from './record-sagas.ts';
+import { SagaTestError } from '../errors.ts';
 import type { RecordedEntry, Recording } from './recording.ts';
-import type { Stage } from './stage.ts';
-import type { Trace, TraceEntry } from './trace.ts';
+import type { Stage } from '../stage.ts';
+import type { Trace, TraceEntry } from '../trace.ts';
 
 /** The recording of a run, with what only a run knows: the turns, and what was asked. */
-export function recordingOf(program: Program, stage: Stage): Recording {
-  if (program.history === undefined) throw keepsNoHistory(program);
+export function recordingOf(stage: Stage): Recording {
   const generations = [...stage.recordings].toSorted(([one], [other]) => one - other);
-  const recording = generations.reduceRight<Recording | undefined>(
-    (next, [generation, each]) => ({
-      ...each(),
-      happened: told(each().happened, generation, stage.trace),
+  const recording = generations.reduceRight<Recording | undefined>((next, [generation, each]) => {
+    const made = each();
+    // What is recorded turn by turn tells all of it, and does not go on as anything else.
+    if (made.kind === 'turns') return made;
+    return {
+      ...made,
+      happened: told(made.happened, generation, stage.trace),
       ...(next === undefined ? {} : { next }),
-    }),
-    undefined,
-  );
+    };
+  }, undefined);
   if (recording !== undefined) return recording;
   throw new SagaTestError(
     'script',

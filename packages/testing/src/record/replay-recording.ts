@@ -1,32 +1,28 @@
-import {
-  ReplayMismatch,
-  TurnAborted,
-  validate,
-  type Outcome,
-  type Program,
-  type Runtime,
-} from '@mcp-saga/server';
-import { SagaTestError } from './errors.ts';
-import { messageOf } from './question-text.ts';
-import { keepsNoHistory } from './record-sagas.ts';
-import { assertRecording, endOf, historyIn, type RecordedEnd, type Recording } from './recording.ts';
-import { isSameValue } from './same-value.ts';
-import { show } from './show.ts';
+import { ReplayMismatch, TurnAborted, type Outcome, type Program, type Runtime } from '@mcp-saga/server';
+import { assertRecording } from './assert-recording.ts';
+import { checkedOutput } from './checked-output.ts';
+import { endText } from './end-text.ts';
+import { SagaTestError } from '../errors.ts';
+import { joinRecording } from './join-recording.ts';
+import { programOf } from './program-of.ts';
+import { messageOf } from '../question-text.ts';
+import { endOf, type RecordedEnd } from './recorded.ts';
+import { historyIn, type JournalRecording } from './recording.ts';
+import type { ReplayOptions } from './replay-options.ts';
+import { replayTurns } from './replay-turns.ts';
+import { isSameEnd } from './same-end.ts';
+import { show } from '../show.ts';
 import { sideBySide, type Row } from './side-by-side.ts';
-
-/** What of a recording has to hold. */
-export interface ReplayOptions {
-  /** How the file or the recording is called in messages. */
-  readonly name?: string;
-  /** Whether the saga has to end as it did: with the same result or error. Default `compare`. */
-  readonly ends?: 'compare' | 'ignore';
-}
+import type { RecordedTurn } from './turns-recording.ts';
 
 /**
- * Runs what was recorded on the code of today, as a host would that is given the token of then: nothing is asked and
- * nothing is done, every answer and every result is the recorded one. So it says before a deploy whether sagas that
- * have begun can go on.
+ * Runs what was recorded on the code of today: nothing is asked and nothing is done, every answer and every result is the
+ * recorded one. So it says before a deploy whether sagas that have begun can go on.
  *
+ * A generator's saga is run as by a host that is given the token of then, from its journal. A machine's has none: its
+ * turns are taken again from its arguments on, at the times at which they were taken.
+ *
+ * @param recording - a recording, or the turns of one saga that `recordSagas` gave
  * @param sagas - what the host serves; of older versions, those that `previous` names
  * @throws SagaTestError `replay_mismatch`, with what is recorded and what happens now side by side
  */
@@ -35,29 +31,41 @@ export async function replayRecording(
   sagas: readonly Program[],
   options: ReplayOptions = {},
 ): Promise<void> {
-  assertRecording(recording);
-  const { saga, version, end, happened, next } = recording;
-  const { name = `the recording of '${saga}'`, ends = 'compare' } = options;
-  const program = programOf(recording, sagas, name);
+  const whole: unknown = Array.isArray(recording) ? joinRecording(recording as RecordedTurn[]) : recording;
+  assertRecording(whole);
+  const { name = `the recording of '${whole.saga}'`, ends = 'compare' } = options;
+  const program = programOf(whole, sagas, name);
+  if (whole.kind === 'turns') {
+    await replayTurns(whole, program, name, ends);
+    return;
+  }
+  await replayJournal(whole, program, name, ends);
+  const { next } = whole;
+  if (next !== undefined) await replayRecording(next, sagas, { ...options, name: `${name}, gone on` });
+}
+
+async function replayJournal(
+  recording: JournalRecording,
+  program: Program,
+  name: string,
+  ends: NonNullable<ReplayOptions['ends']>,
+): Promise<void> {
+  const { version, end, happened } = recording;
   const replayed = await advanced(program, recording, happened.length);
   const { mismatch } = replayed;
   const at = mismatch?.position ?? happened.length;
   const now = mismatch === undefined ? replayed : await advanced(program, recording, at);
-  const same =
-    mismatch === undefined && now.end !== undefined && (ends === 'ignore' || isSameValue(now.end, end));
-  if (!same) {
-    const rows = rowsOf(recording, at, sayingNow(now, mismatch));
-    throw new SagaTestError(
-      'replay_mismatch',
-      `The code of today no longer does what ${name} says.\n\n${sideBySide(rows)}\n\n` +
-        (mismatch === undefined
-          ? 'Sagas that have begun still go on, and end otherwise. Where that is meant, record it anew.'
-          : `Sagas of version '${version}' that have come this far cannot go on with it. Give the changed saga a version ` +
-            'of its own and keep this one in `previous`, or put what is new behind `if (yield* patched(…))`.'),
-      { cause: mismatch },
-    );
-  }
-  if (next !== undefined) await replayRecording(next, sagas, { ...options, name: `${name}, gone on` });
+  if (mismatch === undefined && isSameEnd(end, now.end, ends)) return;
+  const rows = rowsOf(recording, at, sayingNow(now, mismatch));
+  throw new SagaTestError(
+    'replay_mismatch',
+    `The code of today no longer does what ${name} says.\n\n${sideBySide(rows)}\n\n` +
+      (mismatch === undefined
+        ? 'Sagas that have begun still go on, and end otherwise. Where that is meant, record it anew.'
+        : `Sagas of version '${version}' that have come this far cannot go on with it. Give the changed saga a version ` +
+          'of its own and keep this one in `previous`, or put what is new behind `if (yield* patched(…))`.'),
+    { cause: mismatch },
+  );
 }
 
 /** How far the code of today comes by itself. */
@@ -68,8 +76,14 @@ interface Advanced {
   readonly does: readonly string[];
 }
 
-async function advanced(program: Program, recording: Recording, count: number): Promise<Advanced> {
-  if (program.restore === undefined) throw keepsNoHistory(program);
+async function advanced(program: Program, recording: JournalRecording, count: number): Promise<Advanced> {
+  if (program.restore === undefined) {
+    throw new SagaTestError(
+      'replay_mismatch',
+      `'${program.name}' was recorded as a generator, and is a machine now: its sagas of then cannot go on. Give the machine ` +
+        'a version of its own and keep the generator in `previous`.',
+    );
+  }
   const { input, entries } = historyIn(recording);
   const state = program.restore({ input, entries: entries.slice(0, count) });
   const does: string[] = [];
@@ -93,8 +107,8 @@ async function advanced(program: Program, recording: Recording, count: number): 
 
 /** A runtime that lets nothing happen: what would be done is noted, and ends the turn. */
 function replayRuntime(
-  { output }: Program,
-  { engine }: Recording,
+  program: Program,
+  { engine }: JournalRecording,
   does: string[],
   stop: AbortController,
 ): Runtime {
@@ -123,12 +137,7 @@ function replayRuntime(
     },
     claim: () => true,
     compensator: () => undefined,
-    checkResult: async (result) => {
-      if (output === undefined) return result;
-      const parsed = await validate(output, result);
-      if (!parsed.ok) throw new TypeError(`The result is not what the saga declares: ${parsed.issues}`);
-      return parsed.value;
-    },
+    checkResult: (result) => checkedOutput(program, result),
     idempotencyKey: (path) => path,
     randomBytes: () => new Uint8Array(32),
     digest: (text) => text.slice(0, 16),
@@ -148,20 +157,6 @@ function replayRuntime(
   };
 }
 
-function programOf({ saga, version }: Recording, sagas: readonly Program[], name: string): Program {
-  const current = sagas.find((program) => program.name === saga);
-  const versions = current === undefined ? [] : [current, ...current.previous.map((older) => older.saga)];
-  const program = versions.find((each) => each.version === version);
-  if (program !== undefined) return program;
-  const served = versions.map((each) => `'${each.version}'`).join(', ');
-  throw new SagaTestError(
-    'replay_mismatch',
-    `${name} is of version '${version}' of '${saga}', which is not served any more: ` +
-      (current === undefined ? 'nothing of that name is.' : `served are ${served}.`) +
-      ' Its sagas cannot go on. Keep the old code in `previous`, or delete the recording once none of them is left.',
-  );
-}
-
 /** What happens now, where the recording ends or says something else. */
 function sayingNow({ does, end }: Advanced, mismatch: ReplayMismatch | undefined): string {
   if (does.length > 0) return [...does, ...(end === undefined ? [] : [endText(end)])].join('; ');
@@ -170,7 +165,7 @@ function sayingNow({ does, end }: Advanced, mismatch: ReplayMismatch | undefined
   return end === undefined ? 'goes on' : endText(end);
 }
 
-function rowsOf({ happened, end }: Recording, at: number, now: string): readonly Row[] {
+function rowsOf({ happened, end }: JournalRecording, at: number, now: string): readonly Row[] {
   const rows = happened.map(({ id, outcome, value, asked }, index): Row => {
     const recorded = `${id} ${outcome}${value === undefined ? '' : `: ${show(value)}`}`;
     const differs = index === at;
@@ -182,15 +177,4 @@ function rowsOf({ happened, end }: Recording, at: number, now: string): readonly
   });
   const differs = at === happened.length;
   return [...rows, { recorded: endText(end), now: differs ? now : '', differs }];
-}
-
-function endText(end: RecordedEnd): string {
-  switch (end.status) {
-    case 'completed':
-      return `completed: ${show(end.result)}`;
-    case 'failed':
-      return `failed: ${end.error.name}: ${end.error.message}`;
-    case 'continued':
-      return `went on as ${end.saga} ${end.version}`;
-  }
 }

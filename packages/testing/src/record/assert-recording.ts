@@ -1,0 +1,135 @@
+import { SagaTestError } from '../errors.ts';
+import { recordingVersion } from './recorded.ts';
+import type { Recording } from './recording.ts';
+import type { RecordedTurn } from './turns-recording.ts';
+
+type Fields = { readonly [name: string]: unknown };
+
+/** What a field must be: the name of a type, a check of what it holds, or either where it may be left out. */
+type Shape = { readonly [name: string]: string | ((value: unknown, at: string) => void) };
+
+/**
+ * Checks that something is a recording.
+ *
+ * @throws SagaTestError `script`, naming what of it is broken
+ */
+export function assertRecording(value: unknown): asserts value is Recording {
+  const { recording, kind = 'journal', happened, end } = fieldsOf(value);
+  if (recording === undefined || !Array.isArray(happened) || end === undefined)
+    throw new SagaTestError('script', 'This is no recording of a saga.');
+  assertVersion(recording);
+  if (kind === 'journal') assertShape(value, { ...head, input: 'json', happened: each(entry), end: ending });
+  else if (kind === 'turns') {
+    assertShape(value, {
+      ...head,
+      input: 'json',
+      turns: each(beginning),
+      happened: each(turnEvent),
+      end: ending,
+    });
+    const { turns } = value as { readonly turns: readonly unknown[] };
+    assertTurns(turns.length, happened as readonly { readonly turn: number }[]);
+  } else
+    throw new SagaTestError(
+      'script',
+      `This is a recording of kind ${JSON.stringify(kind)}, which this release does not know.`,
+    );
+}
+
+/**
+ * Checks that something is a turn that was recorded.
+ *
+ * @throws SagaTestError `script`, naming what of it is broken
+ */
+export function assertTurn(value: unknown): asserts value is RecordedTurn {
+  const { recording, kind } = fieldsOf(value);
+  if (recording === undefined || kind !== 'turn')
+    throw new SagaTestError('script', 'This is no turn of a saga that was recorded.');
+  assertVersion(recording);
+  const { turn: _, ...happened } = turnEvent;
+  assertShape(value, {
+    ...head,
+    ...beginning,
+    turn: 'number',
+    from: 'string?',
+    to: 'string?',
+    happened: each(happened),
+    end: (end, at) => {
+      if (end !== undefined) ending(end, at);
+    },
+  });
+}
+
+const head: Shape = { saga: 'string', version: 'string', engine: 'number' };
+const event: Shape = { kind: 'string', id: 'string', outcome: 'string' };
+const entry: Shape = { ...event, letter: 'string', fingerprint: 'number' };
+const turnEvent: Shape = { ...event, turn: 'number', run: 'number?', ms: 'number?', waited: 'number?' };
+const beginning: Shape = {
+  time: (time, at) => {
+    if (typeof time !== 'string' || Number.isNaN(Date.parse(time))) throw broken(at, 'is no time');
+  },
+  host: 'object',
+};
+
+function ending(end: unknown, at: string): void {
+  const { status } = fieldsOf(end);
+  const shape = ends[typeof status === 'string' ? status : ''];
+  if (shape === undefined) throw broken(`${at}.status`, 'is not known');
+  assertShape(end, shape, `${at}.`);
+}
+
+const ends: { readonly [status: string]: Shape | undefined } = {
+  completed: { result: 'json' },
+  failed: { error: 'object', compensated: 'array', residue: 'array' },
+  continued: { saga: 'string', version: 'string' },
+};
+
+function assertVersion(recording: unknown): void {
+  if (recording !== recordingVersion)
+    throw new SagaTestError(
+      'script',
+      `This is a recording of format ${JSON.stringify(recording)}; this release reads format ${String(recordingVersion)}.`,
+    );
+}
+
+function assertTurns(turns: number, happened: readonly { readonly turn: number }[]): void {
+  let turn = 1;
+  for (const [index, { turn: at }] of happened.entries()) {
+    if (!Number.isInteger(at) || at < turn || at > turns)
+      throw broken(`happened[${index}].turn`, 'does not follow from what stands before it');
+    turn = at;
+  }
+}
+
+function each(shape: Shape): (list: unknown, at: string) => void {
+  return (list, at) => {
+    if (!Array.isArray(list)) throw broken(at, 'is no list');
+    for (const [index, item] of list.entries()) assertShape(item, shape, `${at}[${index}].`);
+  };
+}
+
+function assertShape(value: unknown, shape: Shape, prefix = ''): void {
+  const fields = fieldsOf(value);
+  for (const [name, check] of Object.entries(shape)) {
+    const at = prefix + name;
+    const field = fields[name];
+    if (typeof check === 'function') check(field, at);
+    else if (!(check.endsWith('?') && field === undefined) && !isA(check.replace('?', ''), field))
+      throw broken(at, `is not as it should be: ${check.replace('?', '')}`);
+  }
+}
+
+function isA(type: string, value: unknown): boolean {
+  if (type === 'json') return value !== undefined;
+  if (type === 'array') return Array.isArray(value);
+  if (type === 'object') return typeof value === 'object' && value !== null && !Array.isArray(value);
+  return typeof value === type;
+}
+
+function broken(at: string, why: string): SagaTestError {
+  return new SagaTestError('script', `This recording is broken: its ${at} ${why}.`);
+}
+
+function fieldsOf(value: unknown): Fields {
+  return Object(value) as Fields;
+}

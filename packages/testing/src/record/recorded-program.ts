@@ -1,0 +1,131 @@
+import type {
+  ClientAnswer,
+  EndRequest,
+  Json,
+  Outcome,
+  Program,
+  ProgramState,
+  Runtime,
+  SagaHistory,
+} from '@mcp-saga/server';
+import { redactedEvent } from './raw-event.ts';
+import { endOf, failure, recordingVersion, redactedBy, type Redact } from './recorded.ts';
+import { toRecording, type JournalRecording } from './recording.ts';
+import { TurnRecorder } from './turn-recorder.ts';
+import type { RecordedTurn } from './turns-recording.ts';
+
+/** Who gets what is recorded. It is made when it is called for: what that throws is theirs to catch. */
+export interface RecordingSink {
+  /** The whole of a saga that has ended. */
+  readonly journal: (recording: () => JournalRecording, sagaId: string) => unknown;
+  /** One turn of a saga that keeps no journal. */
+  readonly turn: (turn: () => Promise<RecordedTurn>, sagaId: string) => unknown;
+}
+
+/** A program that gives recordings of itself, before its client hears of what is recorded. */
+export function recordedProgram(program: Program, redact: Redact, sink: RecordingSink): Program {
+  const recorded: Pick<Program, 'begin' | 'advance' | 'previous'> = {
+    ...(program.history === undefined
+      ? byTurns(program, redact, sink)
+      : { begin: (args, progress) => program.begin(args, progress), ...byJournal(program, redact, sink) }),
+    previous: program.previous.map((older) => ({
+      ...older,
+      saga: recordedProgram(older.saga, redact, sink),
+    })),
+  };
+  return new Proxy(program, {
+    get: (target, name) => {
+      if (name === 'begin' || name === 'advance' || name === 'previous') return recorded[name];
+      const value: unknown = Reflect.get(target, name, target);
+      return typeof value === 'function' ? (value.bind(target) as unknown) : value;
+    },
+  });
+}
+
+/** All that has happened stands in the journal that the last request brings. */
+function byJournal(program: Program, redact: Redact, { journal }: RecordingSink): Pick<Program, 'advance'> {
+  return {
+    advance: async (state, answers, runtime, end): Promise<Outcome> => {
+      let last: ProgramState | undefined;
+      const ended = (at: ProgramState): void => {
+        last = at;
+        runtime.ended?.(at);
+      };
+      const outcome = await program.advance(state, answers, { ...runtime, ended }, end);
+      const ending = last;
+      const { engine, sagaId } = runtime;
+      if (ending !== undefined && outcome.status !== 'suspended') {
+        const history = (): SagaHistory => program.history?.(ending) ?? { input: {}, entries: [] };
+        await journal(() => toRecording(program, engine, history(), outcome, redact), sagaId);
+      }
+      return outcome;
+    },
+  };
+}
+
+/** No request brings more than where the saga is: each turn is recorded by itself. */
+function byTurns(program: Program, redact: Redact, sink: RecordingSink): Pick<Program, 'begin' | 'advance'> {
+  const begun = new WeakMap<ProgramState, Json>();
+  return {
+    begin: async (args, progress) => {
+      const state = await program.begin(args, progress);
+      begun.set(state, args);
+      return state;
+    },
+    advance: async (state, answers, runtime, end): Promise<Outcome> => {
+      const recorder = new TurnRecorder({ program, state, answers, runtime, end });
+      const outcome = await recorder.take();
+      const input = begun.get(state);
+      await sink.turn(
+        () => toTurn(program, redact, { state, answers, runtime, end, recorder, outcome, input }),
+        runtime.sagaId,
+      );
+      return outcome;
+    },
+  };
+}
+
+interface TakenTurn {
+  readonly state: ProgramState;
+  readonly answers: ReadonlyMap<string, ClientAnswer>;
+  readonly runtime: Runtime;
+  readonly end: EndRequest | undefined;
+  readonly recorder: TurnRecorder;
+  readonly outcome: Outcome;
+  readonly input: Json | undefined;
+}
+
+async function toTurn(
+  { name: saga, version }: Program,
+  redact: Redact,
+  { state, runtime, end, recorder, outcome, input }: TakenTurn,
+): Promise<RecordedTurn> {
+  const { engine, turn } = runtime;
+  const { hasToken, ...host } = recorder.host;
+  const ended = end === undefined ? undefined : failure(end.error, redact).error;
+  const of = { kind: 'input', id: '', part: 'value' } as const;
+  return {
+    recording: recordingVersion,
+    kind: 'turn',
+    saga,
+    version,
+    engine,
+    turn,
+    ...(input === undefined
+      ? { from: await nameOf(state, runtime) }
+      : { input: redactedBy(redact, input, of).kept }),
+    ...(outcome.status === 'suspended' ? { to: await nameOf(outcome.state, runtime) } : {}),
+    time: new Date(recorder.began).toISOString(),
+    host: { ...host, ...(input !== undefined && hasToken === true ? { hasToken } : {}) },
+    ...(ended === undefined ? {} : { ended }),
+    happened: recorder.events.map((event) => redactedEvent(event, redact)),
+    ...(outcome.status === 'suspended' ? {} : { end: endOf(outcome, redact) }),
+  };
+}
+
+// Whoever reads a recording must not find out by trying what a state holds that was redacted: a digest alone would tell.
+async function nameOf(state: ProgramState, runtime: Runtime): Promise<string> {
+  const { head, structure, client, server } = state;
+  const digest = await runtime.digest(JSON.stringify([head, structure, client, server]));
+  return await runtime.idempotencyKey(`!recorded:${digest}`, undefined, 'do');
+}

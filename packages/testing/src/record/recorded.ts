@@ -1,0 +1,113 @@
+import { encode, type HistoryEntry, type Json, type Outcome } from '@mcp-saga/server';
+
+/** The version of the format of recordings: what is written today is read by every later release. */
+export const recordingVersion = 1;
+
+/** One thing that happened in a recorded saga. */
+export interface RecordedEvent {
+  /** In which turn, from 1, where that is known: a journal keeps nothing of turns. */
+  readonly turn?: number;
+  /** Which word of the saga: `elicit`, `step`, `now`, … */
+  readonly kind: string;
+  readonly id: string;
+  /** What became of it: `accepted`, `done`, `failed`, … */
+  readonly outcome: string;
+  /** How many milliseconds had passed since what stands before it, where that is known. */
+  readonly waited?: number;
+  /** The answer, the result or the error. What JSON lacks is written as `{"$": …}`. */
+  readonly value?: Json;
+  readonly by?: NonNullable<HistoryEntry['by']>;
+}
+
+/** How a recorded saga ended. */
+export type RecordedEnd = (
+  | { readonly status: 'completed'; readonly result: Json }
+  | {
+      readonly status: 'failed';
+      readonly error: { readonly name: string; readonly message: string };
+      readonly compensated: readonly string[];
+      readonly residue: readonly string[];
+    }
+  | { readonly status: 'continued'; readonly saga: string; readonly version: string }
+) & {
+  /** The result or the message is not as it was: it is not compared. */
+  readonly redacted?: true;
+};
+
+/** Something of a recording that may have to be kept out of it. */
+export interface Recorded {
+  /** `input`, `result` and `error` are of the saga; others are the words that ask and do. */
+  readonly kind: string;
+  /** The id of the step; empty for what is of the saga. */
+  readonly id: string;
+  /** `given`: what a step of a machine was given, or what its question asks. `value`: what came of it. */
+  readonly part: 'given' | 'value';
+}
+
+/**
+ * Gives what of a value may be kept. Ids stand in a recording as they are, with the `key` of a step that has one, and so do
+ * the fingerprints of a journal: 32 bits of what was asked, by which replay tells that today something else is asked.
+ */
+export type Redact = (value: Json, of: Recorded) => Json;
+
+/** Something that was to be redacted, and whether that has made it another one. */
+export interface Redacted {
+  readonly kept: Json;
+  readonly redacted: boolean;
+}
+
+/** Has a value redacted. */
+export function redactedBy(redact: Redact, value: Json, of: Recorded): Redacted {
+  // Before: what is redacted in place is another one as well.
+  const text = JSON.stringify(value);
+  const kept = redact(value, of);
+  return { kept, redacted: JSON.stringify(kept) !== text };
+}
+
+/** The end of a saga as a recording has it. */
+export function endOf(
+  outcome: Exclude<Outcome, { readonly status: 'suspended' }>,
+  redact: Redact,
+): RecordedEnd {
+  switch (outcome.status) {
+    case 'completed': {
+      const of = { kind: 'result', id: '', part: 'value' } as const;
+      const { kept, redacted } = redactedBy(redact, toJson(outcome.result), of);
+      return { status: 'completed', result: kept, ...(redacted ? { redacted } : {}) };
+    }
+    case 'continued':
+      return { status: 'continued', saga: outcome.program.name, version: outcome.program.version };
+    case 'failed':
+      return {
+        status: 'failed',
+        ...failure(outcome.error, redact),
+        compensated: outcome.compensated.map(({ stepId }) => stepId),
+        residue: outcome.residue.map(({ stepId }) => stepId),
+      };
+  }
+}
+
+/** The error of a saga as a recording has it. */
+export function failure(
+  thrown: unknown,
+  redact: Redact,
+): { readonly error: { readonly name: string; readonly message: string }; readonly redacted?: true } {
+  const { name, message } = Object(thrown) as { name?: unknown; message?: unknown };
+  const { kept, redacted } = redactedBy(redact, typeof message === 'string' ? message : toJson(thrown), {
+    kind: 'error',
+    id: '',
+    part: 'value',
+  });
+  return {
+    error: {
+      name: typeof name === 'string' ? name : 'Error',
+      message: typeof kept === 'string' ? kept : JSON.stringify(kept),
+    },
+    ...(redacted ? { redacted } : {}),
+  };
+}
+
+/** A value as the codec writes it. */
+export function toJson(value: unknown): Json {
+  return JSON.parse(encode(value)) as Json;
+}

@@ -1,0 +1,227 @@
+import type { ClientAnswer, EndRequest, Outcome, Program, ProgramState, Runtime } from '@mcp-saga/server';
+import { kindOfStep } from '../question-text.ts';
+import { questionKey } from './question-key.ts';
+import type { RawEvent } from './raw-event.ts';
+import { toJson } from './recorded.ts';
+import { thrownToJson } from './thrown-values.ts';
+import { answerEvent } from './turn-answers.ts';
+import type { HostFacts } from './turns-recording.ts';
+
+/** What a turn began with, and what is asked of it. */
+export interface TurnRequest {
+  readonly program: Pick<Program, 'advance' | 'asked'>;
+  readonly state: ProgramState;
+  readonly answers: ReadonlyMap<string, ClientAnswer>;
+  readonly runtime: Runtime;
+  readonly end: EndRequest | undefined;
+}
+
+type Mutable<T> = { -readonly [K in keyof T]: T[K] };
+
+/** Takes a turn, and notes all that comes into it from outside and all that it comes to. */
+export class TurnRecorder {
+  /** When the turn began, in milliseconds since the epoch. */
+  readonly began: number;
+
+  readonly #request: TurnRequest;
+  readonly #events: RawEvent[] = [];
+  readonly #running = new Set<RawEvent>();
+  readonly #runs = new Map<string, number>();
+  readonly #kinds = new Map<string, string>();
+  readonly #paths = new Map<string, string>();
+  readonly #routes = new Map<string, ReturnType<Runtime['route']>>();
+  readonly #refused = new Set<string>();
+  readonly #claims: boolean[] = [];
+  readonly #random: number[] = [];
+  #came: readonly RawEvent[] = [];
+  #ignored: Outcome['ignored'] = [];
+  #now: number;
+  #over = false;
+
+  constructor(request: TurnRequest) {
+    this.#request = request;
+    this.began = request.runtime.now();
+    this.#now = this.began;
+  }
+
+  /** Takes the turn. */
+  async take(): Promise<Outcome> {
+    const { program, state, answers, end } = this.#request;
+    const outcome = await program.advance(state, answers, this.#runtime(), end);
+    this.close();
+    this.#ignored = outcome.ignored;
+    if (outcome.status === 'suspended') this.#came = cameTo(outcome, this.#now);
+    return outcome;
+  }
+
+  /** Notes no more. */
+  close(): void {
+    this.#over = true;
+  }
+
+  /** What has happened. */
+  get events(): readonly RawEvent[] {
+    const unended = Array.from(this.#running, (event) => ({ ...event, outcome: 'not ended' }));
+    return [...this.#answers(), ...this.#events, ...unended, ...this.#came];
+  }
+
+  /** What the host said that the turn went by. */
+  get host(): HostFacts {
+    const { deadline, maxHold, maxWait, tokenBytes, ...runtime } = this.#request.runtime;
+    const facts: Mutable<HostFacts> = {};
+    if (deadline !== undefined) {
+      const budget = deadline - this.began;
+      facts.budget = Number.isFinite(budget) ? budget : budget > 0 ? 'unlimited' : 'over';
+    }
+    if (Number.isFinite(maxHold)) facts.maxHold = maxHold;
+    if (Number.isFinite(maxWait)) facts.maxWait = maxWait;
+    if (runtime.holdsParts) facts.holdsParts = true;
+    if (runtime.checkpointAfterStep) facts.checkpointAfterStep = true;
+    if (runtime.checkpointBeforeUndo === true) facts.checkpointBeforeUndo = true;
+    if (runtime.defersEffects === true) facts.defersEffects = true;
+    if (tokenBytes > 0) facts.hasToken = true;
+    if (this.#routes.size > 0) facts.routes = Object.fromEntries(this.#routes);
+    if (this.#refused.size > 0) facts.refused = [...this.#refused];
+    if (this.#claims.includes(false)) facts.claims = this.#claims;
+    if (this.#random.length > 0) facts.random = this.#random;
+    return facts;
+  }
+
+  #answers(): readonly RawEvent[] {
+    const { program, state, answers } = this.#request;
+    const why = new Map(this.#ignored.map(({ stepId, why: reason }) => [stepId, reason]));
+    return program.asked(state).flatMap((id) => {
+      const answer = answers.get(id);
+      if (answer === undefined) return [];
+      const reason = why.get(id);
+      const event = answerEvent(id, answer, this.#kinds.get(id));
+      return [reason === undefined ? event : { ...event, reason }];
+    });
+  }
+
+  #runtime(): Runtime {
+    const { runtime } = this.#request;
+    return {
+      ...runtime,
+      // It stands still between two things that happen, so that a replay finds the very times that the turn found.
+      now: () => this.#now,
+      random: () => {
+        const drawn = runtime.random();
+        this.#random.push(drawn);
+        return drawn;
+      },
+      sleep: async (ms, signal) => {
+        await runtime.sleep(ms, signal);
+        if (!signal.aborted) this.#note({ kind: 'wait', id: '', outcome: 'passed', ms });
+      },
+      route: (question) => {
+        const route = runtime.route(question);
+        if (route !== 'ask') this.#routes.set(questionKey(question), route);
+        return route;
+      },
+      accepts: (provenance, question) => {
+        const counts = runtime.accepts(provenance, question);
+        if (!counts) this.#refused.add(`${provenance} ${questionKey(question)}`);
+        return counts;
+      },
+      sample: (params, step) => {
+        const id = this.#paths.get(step.idempotencyKey) ?? '';
+        return this.#noted('sample', id, params, () => runtime.sample(params, step)) as never;
+      },
+      ...(runtime.claim === undefined
+        ? {}
+        : {
+            claim: async (key: string) => {
+              const free = (await runtime.claim?.(key)) ?? true;
+              this.#claims.push(free);
+              return free;
+            },
+          }),
+      idempotencyKey: async (path, key, direction) => {
+        const made = await runtime.idempotencyKey(path, key, direction);
+        this.#paths.set(made, path);
+        return made;
+      },
+      observe: (event) => {
+        if (event.type === 'answered' || event.type === 'asked') this.#kinds.set(event.path, event.kind);
+        runtime.observe(event);
+      },
+      perform: (call) =>
+        this.#noted(call.kind, call.path, call.step.input, () =>
+          runtime.perform === undefined ? call.run(call.step) : runtime.perform(call),
+        ),
+    };
+  }
+
+  /** Runs code, and notes what it was given and what it came to. */
+  async #noted(kind: string, id: string, input: unknown, code: () => unknown): Promise<unknown> {
+    const run = (this.#runs.get(id) ?? 0) + 1;
+    this.#runs.set(id, run);
+    const { value: given } = resultOf(input);
+    const facts = { ...(run === 1 ? {} : { run }), ...(given === undefined ? {} : { given }) };
+    const running = { kind, id, outcome: 'running', ...facts };
+    this.#running.add(running);
+    try {
+      const result = await code();
+      const { outcome, ...value } = resultOf(result);
+      this.#ended(running, { kind, id, outcome, ...facts, ...value });
+      return result;
+    } catch (thrown) {
+      this.#ended(running, { kind, id, outcome: 'failed', ...facts, value: thrownToJson(thrown) });
+      throw thrown;
+    }
+  }
+
+  #ended(running: RawEvent, ended: RawEvent): void {
+    // What ends when the turn has is one that had not ended.
+    if (this.#over) return;
+    this.#running.delete(running);
+    this.#note(ended);
+  }
+
+  #note(event: RawEvent): void {
+    if (this.#over) return;
+    const now = Math.max(this.#now, this.#request.runtime.now());
+    const waited = now - this.#now;
+    this.#now = now;
+    this.#events.push(waited === 0 ? event : { ...event, waited });
+  }
+}
+
+/** What a turn that did not end the saga left behind: questions, and what it waits for. */
+function cameTo(
+  { steps, retryAfterMs, deadline }: Extract<Outcome, { readonly status: 'suspended' }>,
+  now: number,
+): readonly RawEvent[] {
+  const asked = steps.map((step): RawEvent => {
+    const { stepId: id, params, reason } = step;
+    return {
+      kind: kindOfStep(step),
+      id,
+      outcome: 'asked',
+      given: params,
+      ...(reason === undefined ? {} : { reason }),
+    };
+  });
+  if (asked.length > 0 && deadline === undefined) return asked;
+  return [
+    ...asked,
+    {
+      kind: 'wait',
+      id: '',
+      outcome: 'waits',
+      ...(retryAfterMs === undefined ? {} : { ms: retryAfterMs }),
+      ...(deadline === undefined ? {} : { latest: deadline - now }),
+    },
+  ];
+}
+
+/** What code came to; where it cannot be kept, why not. */
+function resultOf(result: unknown): Pick<RawEvent, 'outcome' | 'value'> {
+  if (result === undefined) return { outcome: 'done' };
+  try {
+    return { outcome: 'done', value: toJson(result) };
+  } catch (error) {
+    return { outcome: 'unencodable', value: thrownToJson(error) };
+  }
+}

@@ -1,0 +1,94 @@
+import type { Json, Route } from '@mcp-saga/server';
+import type { RecordedEnd, RecordedEvent, recordingVersion } from './recorded.ts';
+
+/**
+ * One thing that happened in a turn. What its client answered comes first; then what ran and what passed, in the order in
+ * which it ended; then what is asked or waited for.
+ */
+export interface TurnEvent extends RecordedEvent {
+  readonly turn: number;
+  /** What a step was given, or the parameters of a question. */
+  readonly given?: Json;
+  /** What of it is not as it was: a `given` is not compared then. */
+  readonly redacted?: readonly ('given' | 'value')[];
+  /** Which run of this step it is within the turn, from the second one on. */
+  readonly run?: number;
+  /** Of a wait: for how many milliseconds. */
+  readonly ms?: number;
+  /** Of a wait: in how many milliseconds the last of all that it waits for happens. */
+  readonly latest?: number;
+  /** Why a question is asked again, or an answer was not used. */
+  readonly reason?: string;
+}
+
+/** What its host says of a turn that a program may go by. */
+export interface HostFacts {
+  /** Milliseconds that the turn has; `over`: nothing may happen in it. Left out where it may take as long as it likes. */
+  readonly budget?: number | 'over' | 'unlimited';
+  readonly maxHold?: number;
+  readonly maxWait?: number;
+  readonly holdsParts?: true;
+  readonly checkpointAfterStep?: true;
+  readonly checkpointBeforeUndo?: true;
+  readonly defersEffects?: true;
+  /** The saga had a token when this turn began, though it is its first one. */
+  readonly hasToken?: true;
+  /** Where questions went that were not asked, by what they need. */
+  readonly routes?: { readonly [need: string]: Route };
+  /** Whose answers did not count, by what was asked. */
+  readonly refused?: readonly string[];
+  /** Whether keys of steps that run once were free, in the order in which they were claimed. */
+  readonly claims?: readonly boolean[];
+  /** The numbers that jitter was made of. */
+  readonly random?: readonly number[];
+}
+
+/** What a turn began with. */
+export interface TurnBeginning {
+  /** When it began: ISO 8601. */
+  readonly time: string;
+  readonly host: HostFacts;
+  /** Why the saga was ended from outside. */
+  readonly ended?: { readonly name: string; readonly message: string };
+}
+
+/**
+ * One turn of a saga whose token holds where it is, and not how it came there: a machine's. Its process knows no more of
+ * the saga than this; `joinRecording` makes a recording of all of them.
+ */
+export interface RecordedTurn extends TurnBeginning {
+  readonly recording: typeof recordingVersion;
+  readonly kind: 'turn';
+  readonly saga: string;
+  readonly version: string;
+  /** The version of the replay rules it was recorded under. */
+  readonly engine: number;
+  /** Counted over all of the saga, from 1: a turn that was repeated has the number of the one it repeats. */
+  readonly turn: number;
+  /** The arguments, of the first turn. */
+  readonly input?: Json;
+  /**
+   * Names the state it began with; not there for the first turn. Names are made with the saga's own secret: they say which
+   * turn follows which, and nothing of what the state holds.
+   */
+  readonly from?: string;
+  /** Names the state it left; not there for the last turn. */
+  readonly to?: string;
+  readonly happened: readonly Omit<TurnEvent, 'turn'>[];
+  readonly end?: RecordedEnd;
+}
+
+/** What happened in a saga turn by turn: of one that keeps no journal of its answers. */
+export interface TurnsRecording {
+  readonly recording: typeof recordingVersion;
+  readonly kind: 'turns';
+  readonly saga: string;
+  readonly version: string;
+  readonly engine: number;
+  /** The arguments as they were sent. */
+  readonly input: Json;
+  /** What each turn began with. */
+  readonly turns: readonly TurnBeginning[];
+  readonly happened: readonly TurnEvent[];
+  readonly end: RecordedEnd;
+}
