@@ -40,7 +40,7 @@ describe('the span that code sees as the current one', () => {
     expect(seen.get('left')).not.toEqual(seen.get('right'));
   });
 
-  test('is the turn in a body, in a hook and in what answers a question here', async () => {
+  test('is the turn in a body and in a hook, and a span of its own in what answers a question here', async () => {
     manageContext();
     const traced = tracing();
     const seen: { [place: string]: string | undefined } = {};
@@ -62,7 +62,8 @@ describe('the span that code sees as the current one', () => {
     });
     await host.start('asking', {}, { capabilities: {} });
     const turn = traced.span('saga asking');
-    expect(seen).toEqual({ body: idOf(turn), fallback: idOf(turn), onTurn: idOf(turn) });
+    const own = idOf(traced.span('fallback go'));
+    expect(seen).toEqual({ body: idOf(turn), fallback: own, onTurn: idOf(turn) });
     expect(turn.events.map(({ name }) => name)).toEqual(['saga.step.started', 'saga.step.succeeded']);
   });
 

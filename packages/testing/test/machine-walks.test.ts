@@ -21,7 +21,9 @@ it('[R3] a recording of a machine replays on the same code, whatever chart and a
             throw error;
           },
         })[0] as Program;
-      const { saga, anew } = await walkWatched(drawn, watch);
+      const walked = await walkWatched(drawn, watch);
+      if (walked === undefined) return;
+      const { saga, anew } = walked;
       const recording = joinRecording(JSON.parse(JSON.stringify(turns)) as RecordedTurn[]);
       const { program, world } = anew();
       await replayRecording(recording, [program]);
@@ -30,8 +32,7 @@ it('[R3] a recording of a machine replays on the same code, whatever chart and a
       ended[saga.status] = (ended[saga.status] ?? 0) + 1;
       turnCount += recording.turns.length;
     }),
-    // The same walks each time, so that a test run cannot draw one that takes for ever.
-    { numRuns: 80, seed: 771_203_554, endOnFailure: true },
+    { numRuns: 80, endOnFailure: true },
   );
   // They go somewhere, and come to every kind of end.
   expect(turnCount).toBeGreaterThan(160);

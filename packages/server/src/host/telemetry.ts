@@ -70,7 +70,7 @@ export interface TracedEvent {
 export interface TracedStep {
   /** As on the wire, with `(*)` for a `key`, which may be made of an answer. Of an undo: the id of the step it undoes. */
   readonly stepId: string;
-  readonly kind: 'step' | 'undo' | 'poll';
+  readonly kind: 'step' | 'undo' | 'poll' | 'fallback' | 'promise';
   /** From 1. */
   readonly attempt: number;
 }

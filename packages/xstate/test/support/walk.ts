@@ -64,32 +64,45 @@ export async function walk(numbers: readonly number[]): Promise<Walked | undefin
   const chart = drawChart(new Tape(numbers.slice(0, numbers.length / 2)));
   const tape = new Tape(numbers.slice(numbers.length / 2));
   const moves: Move[] = [];
-  const live = await walkLive(chart, tape, moves).catch((error: unknown) => {
-    if (error instanceof WalkTooLong) return undefined;
-    throw error;
-  });
+  const live = await walkBriefly(chart, tape, moves);
   if (live === undefined) return undefined;
   const saga = await walkSaga(chart, moves);
   return { live, saga, figures: { turns: moves.length, ended: live.status } };
 }
 
-/** A walk as a saga that is looked on at: what `watch` makes of its program takes the turns. Where it would go on, it is ended. */
+/** A walk as a saga that somebody looked on at, and its program again, in a world where nothing has happened. */
+export interface WatchedWalk {
+  readonly saga: Told;
+  readonly anew: () => { readonly program: Program; readonly world: WalkWorld };
+}
+
+/**
+ * A walk as a saga that is looked on at: what `watch` makes of its program takes the turns. Where it would go on, it is ended.
+ * Undefined for a chart that does too much.
+ */
 export async function walkWatched(
   numbers: readonly number[],
   watch: (program: Program) => Program,
-): Promise<{
-  readonly saga: Told;
-  readonly anew: () => { readonly program: Program; readonly world: WalkWorld };
-}> {
+): Promise<WatchedWalk | undefined> {
   const chart = drawChart(new Tape(numbers.slice(0, numbers.length / 2)));
   const moves: Move[] = [];
-  await walkLive(chart, new Tape(numbers.slice(numbers.length / 2)), moves);
+  const live = await walkBriefly(chart, new Tape(numbers.slice(numbers.length / 2)), moves);
+  if (live === undefined) return undefined;
   const saga = await walkSaga(chart, moves, watch, { error: new Error('enough') });
   const anew = (): { readonly program: Program; readonly world: WalkWorld } => {
     const world = new WalkWorld();
     return { program: programOf(chart, world), world };
   };
   return { saga, anew };
+}
+
+async function walkBriefly(chart: Chart, tape: Tape, moves: Move[]): Promise<Told | undefined> {
+  try {
+    return await walkLive(chart, tape, moves);
+  } catch (error) {
+    if (error instanceof WalkTooLong) return undefined;
+    throw error;
+  }
 }
 
 async function walkLive(chart: Chart, tape: Tape, moves: Move[]): Promise<Told> {
