@@ -16,6 +16,16 @@ export interface GuardClaim {
    * finished.
    */
   readonly follows?: boolean;
+  /**
+   * What the request brings, sealed: kept until the turn is finished, for one that `ends` it. A guard that does not keep
+   * it leaves a turn that was begun and never finished as it is.
+   */
+  readonly request?: string;
+  /**
+   * Whether a request to cancel ends, in the place of a client that does not come back, what that one had begun: a turn
+   * that was not finished and whose lease is out.
+   */
+  readonly ends?: boolean;
   /** How long the request may run before another one may take its place, in milliseconds. */
   readonly leaseMs: number;
   /** When the guard may forget the turn, in milliseconds since the epoch: nothing opens then that could end it. */
@@ -36,12 +46,15 @@ export interface Fence {
 }
 
 /**
- * What the guard says: `run`, and finish with the fence; `busy`, the same request is being run; `conflict`, the token
- * was used otherwise, or a newer one was; `response`, this very request was answered before, with this, and
- * `wentOn` says whether the token of the next turn was used since.
+ * What the guard says: `run`, and finish with the fence; `busy`, the same request is being run, or the one
+ * that is to be ended; `conflict`, the token was used otherwise, or a newer one was; `response`, this very request was answered
+ * before, with this, and `wentOn` says whether the token of the next turn was used since.
+ *
+ * Who `ends` a turn that was begun by a `request` and not finished, and whose lease is out, gets that as `begun`: nobody
+ * knows what it did, so that it has to be brought to its end, under this fence, before anything can be undone.
  */
 export type GuardVerdict =
-  | { readonly run: Fence }
+  | { readonly run: Fence; readonly begun?: string }
   | 'busy'
   | 'conflict'
   | { readonly response: string; readonly wentOn?: boolean };
@@ -56,7 +69,7 @@ export interface SagaGuard {
   finish(fence: Fence, sealedResponse: string): Awaitable<boolean>;
   /**
    * Ends the lease of a turn that may have run and has no response: the same request may come back at once, and no
-   * other one.
+   * other one but to end it.
    */
   release(fence: Fence): Awaitable<void>;
   /**

@@ -10,6 +10,7 @@ import { reportInstantRefusals } from './instant-refusals.ts';
 import { acceptsModel } from './ladder.ts';
 import { openSaga, standIn, versionGone } from './open-saga.ts';
 import { reported, runTurn } from './run-turn.ts';
+import { sealRequest } from './sealed-request.ts';
 import type { SealedSaga } from './sealed-saga.ts';
 import { settleTurn } from './settle-turn.ts';
 import type { SagaTurn } from './turn.ts';
@@ -76,7 +77,14 @@ export async function resume(
     const news = new Map([...inner].filter(([stepId]) => asked.has(stepId)));
     const digest = await digestOf('resume', news);
     const signal = caller.signal ?? new AbortController().signal;
-    const claim = { action: 'resume', digest, follows: request.follows === true, signal } as const;
+    const brought = { answers, traits, capabilities: caller.capabilities };
+    const claim = {
+      action: 'resume',
+      digest,
+      follows: request.follows === true,
+      request: await sealRequest(settings.responses, saga, brought),
+      signal,
+    } as const;
     const turn = await guarded(settings, guard, saga, claim, run);
     if (turn.status !== 'suspended' || turn.undoes !== true) return turn;
     // What was done is kept now: whoever repeats the request gets here, and not where it is done again. (E1)

@@ -96,6 +96,27 @@ export function guardSuite(name: string, make: MakeGuard, runs: number): void {
       expect(await guard.finish(fence, 'late')).toBe(false);
     });
 
+    it('[T13] [E8] hands a turn that was begun and never finished to who ends it, with what was brought', async () => {
+      const { guard, elsewhere, claim, begin, pass } = await setUp();
+      const ending = { action: 'cancel', digest: 'no', ends: true } as const;
+      const late = fenceOf(await begin({ request: 'sealed answers' }));
+      expect(await begin(ending)).toBe('busy');
+      await pass(70_000);
+      expect(await begin({ action: 'cancel', digest: 'no' })).toBe('conflict');
+      expect(await begin({ ...ending, jti: 'another' })).toBe('conflict');
+      const verdict = await elsewhere.begin(claim(ending));
+      expect(verdict).toHaveProperty('begun', 'sealed answers');
+      expect(await guard.finish(late, 'late')).toBe(false);
+      expect(await guard.finish(fenceOf(verdict), 'sealed')).toBe(true);
+      expect(await begin(ending)).toBe('conflict');
+      // To the client that began it, it was its own.
+      expect(await begin()).toMatchObject({ response: 'sealed' });
+      // Where nothing was begun, there is nothing to end first.
+      expect(Object.keys((await begin({ ...ending, turn: 2 })) as object)).toEqual(['run']);
+      await guard.release(fenceOf(await begin({ turn: 3 })));
+      expect(await begin({ ...ending, turn: 3 })).toBe('conflict');
+    });
+
     it('[T13] forgets a turn that ran nothing, and the fence it had', async () => {
       const { guard, begin } = await setUp();
       const fence = fenceOf(await begin());

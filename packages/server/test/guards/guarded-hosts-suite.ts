@@ -18,6 +18,7 @@ import { suspended } from '../fixtures/host.ts';
 import type { MakeGuard } from './guard-under-test.ts';
 
 const Ok = z.object({ ok: z.boolean() });
+const hour = 3_600_000;
 
 function answer(stepId: string, ok = true): StepAnswer[] {
   return [{ stepId, result: ok ? { action: 'accept', content: { ok } } : { action: 'decline' } }];
@@ -33,6 +34,7 @@ export function guardedHostsSuite(name: string, make: MakeGuard): void {
       const did: string[] = [];
       const told: string[] = [];
       const facts: SuspendedSagaFacts[] = [];
+      let ahead = 0;
       const errors: unknown[] = [];
       let hang: ((key: string) => Promise<void>) | undefined;
       const order = saga({ name: 'order', version: '1', forks: 'refuse' }, function* () {
@@ -51,7 +53,7 @@ export function guardedHostsSuite(name: string, make: MakeGuard): void {
         keys: generateKey(),
         audience: 'shop',
         environment: 'production',
-        clock: now,
+        clock: () => now() + ahead,
         hooks: {
           onError: (error: unknown) => void errors.push(error),
           onTurn: () => undefined,
@@ -76,6 +78,11 @@ export function guardedHostsSuite(name: string, make: MakeGuard): void {
         told,
         facts,
         errors,
+        /** Lets so much time pass that every lease is out, and every token has expired. */
+        expire: async () => {
+          ahead += 3 * hour;
+          await pass(70_000);
+        },
         pass,
         /** Lets the step `ship` hang, the first time; resolves when it does, with what lets it go on. */
         hanging: (): Promise<() => void> => {
@@ -163,6 +170,94 @@ export function guardedHostsSuite(name: string, make: MakeGuard): void {
       await one.resume(token, answer('ship'));
       expect(told).toEqual(['suspended 2', 'settled', 'settled']);
       expect(did).toHaveLength(3);
+    });
+
+    it('[E8] undoes what an absent client left behind in a turn that was never finished, too', async () => {
+      const { hosts, token, did, told, facts, expire, hanging } = await setUp();
+      const [one, other] = hosts;
+      const cancelToken = facts[0]?.cancelToken ?? '';
+      const hangs = hanging();
+      const aborting = new AbortController();
+      const left = one.resume(token, answer('ship'), { signal: aborting.signal });
+      const goOn = await hangs;
+      // Its client goes while a step runs, and does not come back.
+      aborting.abort();
+      goOn();
+      await expect(left).rejects.toThrow('aborted');
+      await expire();
+      expect(await other.cancel(cancelToken)).toMatchObject({
+        status: 'failed',
+        compensated: [{ stepId: 'charge' }],
+      });
+      const [charge, first, second, ...undone] = did;
+      // Nobody knew what had become of the step: it was asked again, by the same key.
+      expect([charge, second]).toEqual(['charge', first]);
+      expect(undone).toEqual(['refund']);
+      expect(told).toEqual(['suspended 1', 'suspended 2', 'settled']);
+      await expect(other.cancel(cancelToken)).rejects.toThrow(TokenRefused);
+    });
+
+    it('[E8] brings what was begun to its end with what was kept of it, and with nothing else', async () => {
+      const { guard, elsewhere, now, pass } = await make();
+      const kept: string[] = [];
+      const keeps: SagaGuard = {
+        ...guard,
+        begin: (claim) => {
+          if (claim.request !== undefined) kept.push(claim.request);
+          return guard.begin(claim);
+        },
+        finish: (fence, sealed) => {
+          kept.push(sealed);
+          return fence.turn === 2 ? false : guard.finish(fence, sealed);
+        },
+      };
+      const did: string[] = [];
+      const facts: SuspendedSagaFacts[] = [];
+      let ahead = 0;
+      const two = saga({ name: 'two', version: '1', forks: 'refuse' }, function* () {
+        yield* elicit('ship', { message: 'Ship?', schema: Ok });
+        yield* elicit('review', { message: 'Good?', schema: Ok });
+        yield* step('thank', () => void did.push('thank'));
+        return 'done';
+      });
+      const common = {
+        sagas: [two],
+        keys: generateKey(),
+        audience: 'shop',
+        clock: () => now() + ahead,
+        hooks: {
+          onReject: () => undefined,
+          onSuspended: (suspendedSaga: SuspendedSagaFacts) => void facts.push(suspendedSaga),
+        },
+      };
+      const host = createSagaHost({ ...common, guard: keeps });
+      const one = suspended(await host.start('two', {}));
+      const next = suspended(await host.resume(one.token, answer('ship')));
+      await expect(host.resume(next.token, answer('review'))).rejects.toMatchObject({ code: 'busy' });
+      expect(kept).toHaveLength(4);
+      ahead = 3 * hour;
+      await pass(70_000);
+      const { cancelToken } = facts.at(-1) as SuspendedSagaFacts;
+      did.length = 0;
+      for (const begun of [kept[0], kept[1], kept[3], 'nothing']) {
+        const mixed: SagaGuard = {
+          ...elsewhere,
+          begin: async (claim) => {
+            const verdict = await elsewhere.begin(claim);
+            return typeof verdict === 'object' && 'begun' in verdict
+              ? { ...verdict, begun: begun ?? '' }
+              : verdict;
+          },
+        };
+        const other = createSagaHost({ ...common, guard: mixed });
+        // oxlint-disable-next-line no-await-in-loop -- one after the other
+        await expect(other.cancel(cancelToken)).rejects.toThrow(TokenRefused);
+        expect(did).toEqual([]);
+      }
+      // It ends there, and nothing is left to be undone.
+      const last = createSagaHost({ ...common, guard: elsewhere });
+      expect(await last.cancel(cancelToken)).toMatchObject({ status: 'completed', result: 'done' });
+      expect(did).toEqual(['thank']);
     });
 
     it('[T13] refuses a response that was kept for another token', async () => {
