@@ -32,7 +32,7 @@ async function cancelled(
   caller: Caller,
   request: CancelRequest,
 ): Promise<SagaTurn> {
-  const { saga, program, current, tokenBytes, isLeft } = opened;
+  const { saga, program, current, tokenBytes, isLeft, forward } = opened;
   const { guard } = settings;
   // What a version that is gone had declared, nobody knows: it is guarded where it can be.
   const forks = program === undefined && guard !== undefined ? 'refuse' : (program ?? current).forks;
@@ -43,12 +43,14 @@ async function cancelled(
     );
   }
   const turn = { program: standIn(opened), saga, tokenBytes };
-  const end = { error: new SagaCancelled(request.reason) };
-  let hasEnded = true;
   const run = async (begun?: string): Promise<SagaTurn> => {
-    if (begun === undefined)
-      return await runTurn(settings, { ...turn, answers: new Map(), caller, traits: {}, end });
-    hasEnded = false;
+    if (begun === undefined) {
+      const nothing = { ...turn, answers: new Map(), caller };
+      if (forward > 0 && isPastPivot(opened))
+        return await runTurn(settings, { ...nothing, traits: { maxHold: 0 }, isGuarded: true });
+      const end = { error: new SagaCancelled(request.reason) };
+      return await runTurn(settings, { ...nothing, traits: {}, end });
+    }
     const { answers, traits, capabilities } = await openRequest(settings.responses, saga, begun);
     // As that client would have been served, whoever cancels.
     const { capabilities: _own, ...canceller } = caller;
@@ -60,11 +62,22 @@ async function cancelled(
   const signal = caller.signal ?? new AbortController().signal;
   const claim = { action: 'cancel', digest, ends: isLeft, signal } as const;
   const ended = await guarded(settings, guard, saga, claim, run);
-  if (hasEnded || ended.status !== 'suspended') return ended;
-  // A request that was begun and never finished has come to the end of its turn, so that it is known what it did.
+  // It is suspended where it was not ended yet: what was begun and never finished has come to the end of its turn, so that
+  // it is known what it did; or what lies past a pivot has gone on.
+  if (ended.status !== 'suspended') return ended;
+  const isIdle = ended.steps.length > 0 || (ended.retryAfterMs ?? 0) > 0;
   const expect = { purpose: 'token', sid: saga.sagaId, ignoreExpiry: true } as const;
   const next = found(settings, await settings.sealer.open(ended.token, expect));
-  return await cancelled(settings, { ...next, tokenBytes: ended.token.length, isLeft }, caller, request);
+  const left = { tokenBytes: ended.token.length, isLeft, forward: isIdle ? 0 : forward - 1 };
+  return await cancelled(settings, { ...next, ...left }, caller, request);
+}
+
+/** How many turns a saga goes on past its pivot when its client does not come back. */
+const mostForward = 100;
+
+/** Whether nothing that a saga did can be undone any more, so that it is left to go forward. (E5) */
+function isPastPivot({ saga, program }: OpenSaga): boolean {
+  return program?.timeline?.(saga.state.program).some(({ kind }) => kind === 'pivot') === true;
 }
 
 /** A saga that is to be cancelled. */
@@ -72,6 +85,8 @@ interface Cancelled extends OpenSaga {
   readonly tokenBytes: number;
   /** Whether its client does not come back: its own token has expired. */
   readonly isLeft: boolean;
+  /** How many turns it may still go on, past a pivot. */
+  readonly forward: number;
 }
 
 async function open(
@@ -84,6 +99,7 @@ async function open(
     ...opened,
     tokenBytes: token.length,
     isLeft,
+    forward: isLeft ? mostForward : 0,
   });
   if (methods !== undefined) return by(await openSaga(settings, token, caller, { methods }), false);
   try {

@@ -1,7 +1,9 @@
 import {
+  checkpoint,
   createSagaHost,
   elicit,
   generateKey,
+  pivot,
   saga,
   step,
   TokenRefused,
@@ -195,6 +197,53 @@ export function guardedHostsSuite(name: string, make: MakeGuard): void {
       expect(undone).toEqual(['refund']);
       expect(told).toEqual(['suspended 1', 'suspended 2', 'settled']);
       await expect(other.cancel(cancelToken)).rejects.toThrow(TokenRefused);
+    });
+
+    it('[E5] [E8] goes forward past a pivot, as far as that goes without its client', async () => {
+      const { guard, now } = await make();
+      const did: string[] = [];
+      const facts: SuspendedSagaFacts[] = [];
+      let ahead = 0;
+      const parcel = (called: string, asksAfter: boolean) =>
+        saga({ name: called, version: '1', forks: 'refuse' }, function* () {
+          yield* step('charge', () => void did.push('charge'), { compensate: () => void did.push('refund') });
+          yield* pivot('charged');
+          yield* step('pack', () => void did.push('pack'), { compensate: () => void did.push('unpack') });
+          yield* checkpoint();
+          yield* step('ship', () => void did.push('ship'));
+          yield* checkpoint();
+          if (asksAfter) yield* elicit('review', { message: 'Good?', schema: Ok });
+          yield* step('thank', () => void did.push('thank'));
+          return 'on its way';
+        });
+      const host = createSagaHost({
+        sagas: [parcel('parcel', false), parcel('asking', true)],
+        keys: generateKey(),
+        audience: 'shop',
+        guard,
+        clock: () => now() + ahead,
+        hooks: {
+          onTurn: () => undefined,
+          onSuspended: (suspendedSaga: SuspendedSagaFacts) => void facts.push(suspendedSaga),
+        },
+      });
+      suspended(await host.start('parcel', {}));
+      suspended(await host.start('asking', {}));
+      ahead = 3 * hour;
+      const [whole, asking] = facts.splice(0) as [SuspendedSagaFacts, SuspendedSagaFacts];
+      did.length = 0;
+      expect(await host.cancel(whole.cancelToken)).toMatchObject({
+        status: 'completed',
+        result: 'on its way',
+      });
+      expect(did.splice(0)).toEqual(['ship', 'thank']);
+      // Where its client is needed it ends, and what came after the pivot is undone.
+      expect(await host.cancel(asking.cancelToken)).toMatchObject({
+        status: 'failed',
+        compensated: [{ stepId: 'pack' }],
+        residue: [],
+      });
+      expect(did).toEqual(['ship', 'unpack']);
     });
 
     it('[E8] brings what was begun to its end with what was kept of it, and with nothing else', async () => {
