@@ -40,12 +40,13 @@ if not used[1] then
 end
 local same = used[3] == ARGV[3]
 -- Nobody knows what was begun there: it has to be ended before it is undone.
-local begun = ARGV[10] == '1' and used[2] == 'resume' and redis.call('GET', KEYS[3])
+local ends = ARGV[10] == '1' and used[2] == 'resume'
+local begun = ends and redis.call('GET', KEYS[3])
 local isRequest = used[2] == ARGV[2] and (same or ARGV[4] == '1')
-if used[1] ~= ARGV[1] or not (isRequest or begun) then return {'conflict'} end
+if used[1] ~= ARGV[1] or not (isRequest or begun or (ends and used[7])) then return {'conflict'} end
 if used[7] then
   local response = redis.call('GET', KEYS[2])
-  if response then return {'response', response, redis.call('EXISTS', KEYS[4])} end
+  if response then return {'response', response, redis.call('EXISTS', KEYS[4]), isRequest and '0' or '1'} end
   return {'conflict'}
 end
 -- The same call once more: its answer was lost with the connection.

@@ -39,14 +39,14 @@ export function redisGuard(client: RedisClient, options: RedisOptions = {}): Sag
 }
 
 function verdictOf(reply: unknown, of: Pick<Fence, 'sagaId' | 'turn'>): GuardVerdict {
-  const [word, value, more] = (Array.isArray(reply) ? reply : []).map(String);
+  const [word, value, more, other] = (Array.isArray(reply) ? reply : []).map(String);
   if (word === 'busy' || word === 'conflict') return word;
   if (word === 'run') {
     const fence = { ...of, number: Number(value) };
     return more === undefined ? { run: fence } : { run: fence, begun: more };
   }
   if (word === 'response' && value !== undefined) {
-    return { response: value, wentOn: isOne(more) };
+    return { response: value, wentOn: isOne(more), ...(isOne(other) ? { other: true } : {}) };
   }
   throw new TypeError('Redis gave an answer that is none of the guard.');
 }

@@ -23,7 +23,7 @@ export interface GuardClaim {
   readonly request?: string;
   /**
    * Whether a request to cancel ends, in the place of a client that does not come back, what that one had begun: a turn
-   * that was not finished and whose lease is out.
+   * that was not finished and whose lease is out. Of one that was finished it gets the response, if that is kept.
    */
   readonly ends?: boolean;
   /** How long the request may run before another one may take its place, in milliseconds. */
@@ -49,6 +49,7 @@ export interface Fence {
  * What the guard says: `run`, and finish with the fence; `busy`, the same request is being run, or the one
  * that is to be ended; `conflict`, the token was used otherwise, or a newer one was; `response`, this very request was answered
  * before, with this, and `wentOn` says whether the token of the next turn was used since.
+ * `other` says that it is the response to another request, which this one was to end, and which has ended by itself.
  *
  * Who `ends` a turn that was begun by a `request` and not finished, and whose lease is out, gets that as `begun`: nobody
  * knows what it did, so that it has to be brought to its end, under this fence, before anything can be undone.
@@ -57,7 +58,7 @@ export type GuardVerdict =
   | { readonly run: Fence; readonly begun?: string }
   | 'busy'
   | 'conflict'
-  | { readonly response: string; readonly wentOn?: boolean };
+  | { readonly response: string; readonly wentOn?: boolean; readonly other?: true };
 
 /**
  * The optional store that forbids forks: it remembers, for each turn of a saga, which request used its token, and the

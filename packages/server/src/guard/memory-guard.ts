@@ -72,13 +72,16 @@ export function memoryGuard(clock: () => number = Date.now): SagaGuard & { reado
         return { run: { sagaId, turn, number: leases } };
       }
       const isSame = used.digest === claim.digest;
+      const ends = claim.ends === true && used.action === 'resume';
       // Nobody knows what was begun there: it has to be ended before it is undone.
-      const begun = claim.ends === true && used.action === 'resume' ? used.request : undefined;
+      const begun = ends ? used.request : undefined;
       const isRequest = used.action === claim.action && (isSame || claim.follows === true);
-      if (used.jti !== claim.jti || (!isRequest && begun === undefined)) return 'conflict';
+      const mayEnd = begun !== undefined || (ends && used.isDone);
+      if (used.jti !== claim.jti || !(isRequest || mayEnd)) return 'conflict';
       if (used.isDone) {
         if (used.response === undefined) return 'conflict';
-        return { response: used.response, wentOn: turns.has(at({ ...claim, turn: claim.turn + 1 })) };
+        const wentOn = turns.has(at({ ...claim, turn: claim.turn + 1 }));
+        return { response: used.response, wentOn, ...(isRequest ? {} : { other: true }) };
       }
       if (now < used.leaseUntil) return 'busy';
       if (!isSame && begun === undefined) return 'conflict';

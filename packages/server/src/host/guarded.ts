@@ -65,7 +65,9 @@ export async function guarded(
       // oxlint-disable-next-line no-await-in-loop -- the last time round
       if (verdict.wentOn === false) await noteCancelAgain(settings, turn);
       // oxlint-disable-next-line no-await-in-loop -- the last time round
-      return await settleTurn(settings, turn);
+      await settleTurn(settings, turn);
+      if (verdict.other === true) throw new TokenRefused('used');
+      return turn;
     }
     // oxlint-disable-next-line no-await-in-loop -- the last time round
     return await finished(settings, guard, saga, verdict.run, () => run(verdict.begun));

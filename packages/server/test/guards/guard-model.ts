@@ -93,15 +93,22 @@ class Model {
       return this.#leased(made);
     }
     const { brought } = turn;
-    if (ends && turn.request === `${jti} resume` && brought !== undefined && turn.response === undefined) {
+    const isEnded = ends && turn.request === `${jti} resume`;
+    if (isEnded && brought !== undefined && turn.response === undefined) {
       if (this.#time < turn.leasedUntil) return 'busy';
       return { ...this.#leased(turn), begun: brought };
     }
-    if (turn.request !== request) return 'conflict';
-    if (turn.digest !== digest && !follows) return 'conflict';
+    const isDone = isEnded && turn.response !== undefined;
+    if (turn.request !== request && !isDone) return 'conflict';
+    if (turn.digest !== digest && !follows && !isDone) return 'conflict';
     if (turn.response !== undefined) {
       if (this.#time - turn.begun > responds) return 'conflict';
-      return { response: turn.response, wentOn: this.#turns.has(id + 1) };
+      const isOther = turn.request !== request || (turn.digest !== digest && !follows);
+      return {
+        response: turn.response,
+        wentOn: this.#turns.has(id + 1),
+        ...(isOther ? { other: true } : {}),
+      };
     }
     if (this.#time < turn.leasedUntil) return 'busy';
     return turn.digest === digest ? this.#leased(turn) : 'conflict';

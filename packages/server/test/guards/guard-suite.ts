@@ -108,7 +108,8 @@ export function guardSuite(name: string, make: MakeGuard, runs: number): void {
       expect(verdict).toHaveProperty('begun', 'sealed answers');
       expect(await guard.finish(late, 'late')).toBe(false);
       expect(await guard.finish(fenceOf(verdict), 'sealed')).toBe(true);
-      expect(await begin(ending)).toBe('conflict');
+      expect(await begin({ action: 'cancel', digest: 'no' })).toBe('conflict');
+      expect(await begin(ending)).toEqual({ response: 'sealed', wentOn: false, other: true });
       // To the client that began it, it was its own.
       expect(await begin()).toMatchObject({ response: 'sealed' });
       // Where nothing was begun, there is nothing to end first.

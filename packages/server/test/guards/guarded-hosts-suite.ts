@@ -199,6 +199,27 @@ export function guardedHostsSuite(name: string, make: MakeGuard): void {
       await expect(other.cancel(cancelToken)).rejects.toThrow(TokenRefused);
     });
 
+    it('[E8] tells the queue again of a turn that its client went to, and left, where that was lost', async () => {
+      const { hosts, token, did, told, facts, expire } = await setUp();
+      const [one, other] = hosts;
+      const cancelToken = facts[0]?.cancelToken ?? '';
+      // The process died when the turn was kept, and before the queue was told.
+      suspended(await one.resume(token, answer('ship')));
+      told.length = 0;
+      facts.length = 0;
+      await expire();
+      await expect(other.cancel(cancelToken)).rejects.toThrow(TokenRefused);
+      expect(told).toEqual(['suspended 2']);
+      expect(did).not.toContain('refund');
+      await expire();
+      const again = facts[0]?.cancelToken ?? '';
+      expect(await other.cancel(again)).toMatchObject({ compensated: [{ stepId: 'charge' }] });
+      // Of a saga that has ended, nothing but that.
+      await expect(other.cancel(cancelToken)).rejects.toThrow(TokenRefused);
+      expect(await other.cancel(again)).toMatchObject({ compensated: [{ stepId: 'charge' }] });
+      expect(told).toEqual(['suspended 2', 'settled', 'settled']);
+    });
+
     it('[E5] [E8] goes forward past a pivot, as far as that goes without its client', async () => {
       const { guard, now } = await make();
       const did: string[] = [];
