@@ -96,7 +96,7 @@ export async function chaos({
     const keys = monkey.keys.join(',');
     const drain = await startServer('drain', keys, { CLOCK_OFFSET: String(nextWeek) });
     ends.push(() => drain.kill());
-    const cancelled = await drained(drain.url, (await provider.ledger()).queued);
+    const cancelled = await drained(drain.url, async () => (await provider.ledger()).queued);
     const { faults, ...ledger } = await provider.ledger();
     return {
       problems: judge({ ...ledger, calls: crowd.reports, cancelled }),
@@ -173,18 +173,27 @@ class Provider {
   }
 }
 
-/** Delivers what is in the queue, as if its time had come. */
-async function drained(url: URL, queued: readonly QueuedRow[]): Promise<readonly CancelReport[]> {
+/** Delivers what is in the queue, as if its time had come, and what is put there meanwhile. */
+async function drained(
+  url: URL,
+  queued: () => Promise<readonly QueuedRow[]>,
+): Promise<readonly CancelReport[]> {
   const reports: CancelReport[] = [];
-  const left = [...queued];
-  const worker = async (): Promise<void> => {
-    for (let row = left.pop(); row !== undefined; row = left.pop()) {
-      // oxlint-disable-next-line no-await-in-loop -- one after the other
-      reports.push(await delivered(url, row));
-    }
-  };
-  await Promise.all(Array.from({ length: 16 }, worker));
-  return reports;
+  const known = new Set<string>();
+  for (;;) {
+    // oxlint-disable-next-line no-await-in-loop -- until nothing new is there
+    const left = (await queued()).filter(({ cancelToken }) => !known.has(cancelToken));
+    if (left.length === 0) return reports;
+    const worker = async (): Promise<void> => {
+      for (let row = left.pop(); row !== undefined; row = left.pop()) {
+        known.add(row.cancelToken);
+        // oxlint-disable-next-line no-await-in-loop -- one after the other
+        reports.push(await delivered(url, row));
+      }
+    };
+    // oxlint-disable-next-line no-await-in-loop -- until nothing new is there
+    await Promise.all(Array.from({ length: 16 }, worker));
+  }
 }
 
 async function delivered(url: URL, { sagaId, cancelToken }: QueuedRow): Promise<CancelReport> {

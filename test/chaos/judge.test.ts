@@ -154,6 +154,15 @@ describe('the judge', () => {
     expect(judge({ ...sound, ...change })).toContainEqual(expect.stringContaining(problem));
   });
 
+  it('knows a step without a label by the purchase that the text speaks of', () => {
+    const effects = [...sound.effects, effect('errand:6', 'charge')];
+    const text = "done errand:6. Not undone, and left as it is: 'charge'.";
+    expect(judge({ ...sound, effects })).toHaveLength(1);
+    expect(judge({ ...sound, effects, calls: [...sound.calls, call('failed', text)] })).toEqual([]);
+    const lie = text.replace('Not undone, and left as it is', 'Undone');
+    expect(judge({ ...sound, effects, calls: [...sound.calls, call('failed', lie)] })).toHaveLength(2);
+  });
+
   it('takes the word of the queue for what could not be undone', () => {
     const effects = [...sound.effects, effect('trip:6', 'charge'), effect('trip:6', 'room')];
     const undos = [...sound.undos, undo('trip:6', 'room')];

@@ -1,5 +1,6 @@
 import type { EffectRow, Kind, UndoRow } from './provider/ledger.ts';
 import type { Tool } from './clients/way.ts';
+import { purchaseIn } from './user.ts';
 
 /** How a call ended for whoever made it. */
 export type Ending = 'completed' | 'failed' | 'refused' | 'vanished' | 'unfinished';
@@ -150,15 +151,18 @@ function repeated<T>(list: readonly T[]): readonly T[] {
   return [...new Set(list.filter((item, index) => list.indexOf(item) !== index))];
 }
 
-/** The labels behind the words by which a tool result names what it has not undone. */
+/** What a tool result says that it has not undone. */
 function residueIn(text: string): readonly string[] {
-  return labelsIn(/Not undone, and left as it is: (.*)/.exec(text)?.[1]);
+  return labelsIn(text, /Not undone, and left as it is: (.*)/.exec(text)?.[1]);
 }
 
 function undoneIn(text: string): readonly string[] {
-  return labelsIn(/Undone: (.*?)(?:Not undone|$)/.exec(text)?.[1]);
+  return labelsIn(text, /Undone: (.*?)(?:Not undone|$)/.exec(text)?.[1]);
 }
 
-function labelsIn(list = ''): readonly string[] {
-  return [...list.matchAll(/\((\w+ [\w:-]+)\)/g)].map(([, label = '']) => label);
+/** The labels of steps in a list; of those that have none, their ids, with the purchase that the text speaks of. */
+function labelsIn(text: string, list = ''): readonly string[] {
+  return [...list.matchAll(/'([^']+)'(?: \(([^)]*)\))?/g)].map(
+    ([, id = '', label = `${id} ${purchaseIn(text) ?? ''}`]) => label,
+  );
 }

@@ -1,4 +1,4 @@
-import { step, type Command } from '@mcp-saga/server';
+import { OutcomeUnknown, step, type Command } from '@mcp-saga/server';
 import type { Kind } from '../provider/ledger.ts';
 
 /** What a provider will not do, however often it is asked. */
@@ -11,7 +11,10 @@ export class Refused extends Error {
   }
 }
 
-/** Asks the provider, once. */
+/**
+ * Asks the provider, once. Where no answer comes, or none that says what has become of it, nobody knows whether it has
+ * happened.
+ */
 export async function ask(
   path: string,
   body: object,
@@ -21,11 +24,18 @@ export async function ask(
     method: 'POST',
     body: JSON.stringify(body),
     ...(signal === undefined ? {} : { signal }),
+  }).catch((cause: unknown) => {
+    throw new OutcomeUnknown('The provider does not answer.', { cause });
   });
   if (response.status === 409 || response.status === 422)
     throw new Refused(response.status, await response.text());
-  if (!response.ok) throw new Error(`The provider answers ${response.status}.`);
-  return response.status === 204 ? { id: '' } : ((await response.json()) as { readonly id: string });
+  if (!response.ok) throw new OutcomeUnknown(`The provider answers ${response.status}.`);
+  if (response.status === 204) return { id: '' };
+  try {
+    return (await response.json()) as { readonly id: string };
+  } catch (cause) {
+    throw new OutcomeUnknown('The provider has answered half.', { cause });
+  }
 }
 
 /** How often, and how long, the provider is asked. */
