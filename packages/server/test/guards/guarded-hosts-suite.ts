@@ -5,6 +5,7 @@ import {
   generateKey,
   pivot,
   saga,
+  sample,
   step,
   TokenRefused,
   type SagaGuard,
@@ -199,6 +200,60 @@ export function guardedHostsSuite(name: string, make: MakeGuard): void {
       await expect(other.cancel(cancelToken)).rejects.toThrow(TokenRefused);
     });
 
+    it('[E8] [W7] runs no more of what was begun than its request would have', async () => {
+      const { hosts, token, did, facts, expire } = await setUp({}, { finish: gone });
+      const [one, other] = hosts;
+      const looks = { traits: { runs: false } };
+      await expect(one.resume(token, answer('ship'), {}, looks)).rejects.toMatchObject({
+        code: 'guard_down',
+      });
+      await expire();
+      expect(await other.cancel(facts[0]?.cancelToken ?? '')).toMatchObject({
+        compensated: [{ stepId: 'charge' }],
+      });
+      expect(did).toEqual(['charge', 'refund']);
+    });
+
+    it('[E8] [W3] brings what was begun to its end as it would have been served to its client', async () => {
+      const { guard, now, pass } = await make();
+      const did: string[] = [];
+      const facts: SuspendedSagaFacts[] = [];
+      let ahead = 0;
+      const advised = saga({ name: 'advised', version: '1', forks: 'refuse' }, function* () {
+        yield* elicit('ship', { message: 'Ship?', schema: Ok });
+        yield* sample('advice', { messages: [], maxTokens: 1 });
+        yield* step('send', () => void did.push('send'), { compensate: () => void did.push('recall') });
+        yield* elicit('review', { message: 'Good?', schema: Ok });
+        return 'done';
+      });
+      const common = {
+        sagas: [advised],
+        keys: generateKey(),
+        audience: 'shop',
+        environment: 'production',
+        clock: () => now() + ahead,
+        // The client has no model, and the host has one.
+        sampling: () =>
+          ({ role: 'assistant', model: 'own', content: { type: 'text', text: 'yes' } }) as const,
+        hooks: {
+          onTurn: () => undefined,
+          onError: () => undefined,
+          onSuspended: (suspendedSaga: SuspendedSagaFacts) => void facts.push(suspendedSaga),
+        },
+      };
+      const dying = createSagaHost({ ...common, guard: { ...guard, finish: gone } });
+      const client = { capabilities: { elicitation: {} } };
+      const { token } = suspended(await dying.start('advised', {}, client));
+      await expect(dying.resume(token, answer('ship'), client)).rejects.toMatchObject({ code: 'guard_down' });
+      ahead = 3 * hour;
+      await pass(70_000);
+      const host = createSagaHost({ ...common, guard });
+      expect(await host.cancel(facts[0]?.cancelToken ?? '')).toMatchObject({
+        compensated: [{ stepId: 'send' }],
+      });
+      expect(did).toEqual(['send', 'send', 'recall']);
+    });
+
     it('[E8] tells the queue again of a turn that its client went to, and left, where that was lost', async () => {
       const { hosts, token, did, told, facts, expire } = await setUp();
       const [one, other] = hosts;
@@ -218,6 +273,32 @@ export function guardedHostsSuite(name: string, make: MakeGuard): void {
       await expect(other.cancel(cancelToken)).rejects.toThrow(TokenRefused);
       expect(await other.cancel(again)).toMatchObject({ compensated: [{ stepId: 'charge' }] });
       expect(told).toEqual(['suspended 2', 'settled', 'settled']);
+    });
+
+    it('[E3] [E8] tells what could not be undone, should its client not hear of it', async () => {
+      const { guard, now } = await make();
+      const left: unknown[] = [];
+      const stuck = saga({ name: 'stuck', version: '1', forks: 'refuse' }, function* () {
+        yield* step('charge', () => 1, { compensate: gone, undo: { retry: 1 }, label: 'charge 1' });
+        yield* elicit('ship', { message: 'Ship?', schema: Ok });
+        return 'shipped';
+      });
+      const host = createSagaHost({
+        sagas: [stuck],
+        keys: generateKey(),
+        audience: 'shop',
+        guard,
+        clock: now,
+        hooks: { onTurn: () => undefined, onSettled: (settled) => void left.push(settled) },
+      });
+      const one = suspended(await host.start('stuck', {}));
+      const other = suspended(await host.start('stuck', {}));
+      await host.resume(one.token, answer('ship', false));
+      await host.resume(one.token, answer('ship', false));
+      await host.resume(other.token, answer('ship'));
+      const residue = [{ stepId: 'charge', label: 'charge 1' }];
+      const settled = { saga: 'stuck', sagaId: one.sagaId, residue };
+      expect(left).toEqual([settled, settled, { saga: 'stuck', sagaId: other.sagaId, residue: [] }]);
     });
 
     it('[E5] [E8] goes forward past a pivot, as far as that goes without its client', async () => {
@@ -250,6 +331,11 @@ export function guardedHostsSuite(name: string, make: MakeGuard): void {
       });
       suspended(await host.start('parcel', {}));
       suspended(await host.start('asking', {}));
+      const { token } = suspended(await host.start('parcel', {}));
+      // To its client, which is there, nothing happens but what it asked for.
+      did.length = 0;
+      expect(await host.cancel(token)).toMatchObject({ status: 'failed', compensated: [{ stepId: 'pack' }] });
+      expect(did).toEqual(['unpack']);
       ahead = 3 * hour;
       const [whole, asking] = facts.splice(0) as [SuspendedSagaFacts, SuspendedSagaFacts];
       did.length = 0;
@@ -265,6 +351,11 @@ export function guardedHostsSuite(name: string, make: MakeGuard): void {
         residue: [],
       });
       expect(did).toEqual(['ship', 'unpack']);
+      expect(facts.map(({ saga: of, turn }) => `${of} ${turn}`)).toEqual([
+        'parcel 2',
+        'asking 2',
+        'asking 3',
+      ]);
     });
 
     it('[E8] brings what was begun to its end with what was kept of it, and with nothing else', async () => {
