@@ -53,6 +53,7 @@ const sound: Evidence = {
     undo('buy:2', 'ship'),
     undo('trip:4', 'room'),
   ],
+  residue: [],
   calls: [
     call('completed', 'done buy:1: 3'),
     call('failed', failed),
@@ -169,5 +170,6 @@ describe('the judge', () => {
     const cancelled = [...sound.cancelled, cancel({ residue: ['charge trip:6'] })];
     expect(judge({ ...sound, effects, undos })).toHaveLength(1);
     expect(judge({ ...sound, effects, undos, cancelled })).toEqual([]);
+    expect(judge({ ...sound, effects, undos, residue: ['charge trip:6'] })).toEqual([]);
   });
 });

@@ -29,6 +29,8 @@ export interface CancelReport {
 export interface Evidence {
   readonly effects: readonly EffectRow[];
   readonly undos: readonly UndoRow[];
+  /** Labels of what could not be undone, as the queue was told. */
+  readonly residue: readonly string[];
   readonly calls: readonly CallReport[];
   readonly cancelled: readonly CancelReport[];
 }
@@ -48,10 +50,14 @@ interface Purchase {
 }
 
 /** Everything that is wrong: empty where every saga has ended well, or was undone, or says what was not. */
-export function judge({ effects, undos, calls, cancelled }: Evidence): readonly string[] {
+export function judge({ effects, undos, residue, calls, cancelled }: Evidence): readonly string[] {
   const purchases = grouped(effects, undos);
   const told = calls.filter(({ ending }) => ending === 'failed').map(({ text }) => text);
-  const named = new Set([...told.flatMap(residueIn), ...cancelled.flatMap(({ residue }) => residue)]);
+  const named = new Set([
+    ...residue,
+    ...told.flatMap(residueIn),
+    ...cancelled.flatMap((report) => report.residue),
+  ]);
   return [
     ...calls.flatMap(unended),
     ...[...purchases.values()].flatMap((purchase) => [...twice(purchase), ...halfDone(purchase, named)]),

@@ -30,18 +30,28 @@ export interface QueuedRow {
   readonly cancelToken: string;
 }
 
+/** What the queue is told of a saga that has ended. */
+export interface Settled {
+  readonly sagaId: string;
+  /** Labels of what could not be undone: somebody has to see to that. */
+  readonly residue: readonly string[];
+}
+
 /** All that a provider knows. */
 export interface LedgerRows {
   readonly effects: readonly EffectRow[];
   readonly undos: readonly UndoRow[];
   /** What was not removed from the queue. */
   readonly queued: readonly QueuedRow[];
+  /** What the queue was told that could not be undone. */
+  readonly residue: readonly string[];
 }
 
 const schema = `
   CREATE TABLE IF NOT EXISTS effects (key TEXT PRIMARY KEY, purchase TEXT, kind TEXT, asked INTEGER);
   CREATE TABLE IF NOT EXISTS undos (key TEXT PRIMARY KEY, effectKey TEXT, purchase TEXT, kind TEXT, asked INTEGER);
   CREATE INDEX IF NOT EXISTS undone ON undos (effectKey);
+  CREATE TABLE IF NOT EXISTS residue (label TEXT PRIMARY KEY);
   CREATE TABLE IF NOT EXISTS queue (sagaId TEXT PRIMARY KEY, turn INTEGER, cancelToken TEXT, settled INTEGER);
 `;
 
@@ -82,8 +92,9 @@ export class Ledger {
     );
   }
 
-  /** Removes the message of a saga. */
-  settled(sagaId: string): void {
+  /** Removes the message of a saga, and notes what it has left. */
+  settled({ sagaId, residue }: Settled): void {
+    for (const label of residue) this.#database.run('INSERT OR IGNORE INTO residue VALUES (?)', [label]);
     this.#database.run(
       `INSERT INTO queue VALUES (?, 0, '', 1) ON CONFLICT (sagaId) DO UPDATE SET settled = 1`,
       [sagaId],
@@ -95,6 +106,7 @@ export class Ledger {
     return {
       effects: all('SELECT * FROM effects') as EffectRow[],
       undos: all('SELECT * FROM undos') as UndoRow[],
+      residue: (all('SELECT label FROM residue') as { readonly label: string }[]).map(({ label }) => label),
       queued: all('SELECT sagaId, turn, cancelToken FROM queue WHERE settled = 0') as QueuedRow[],
     };
   }

@@ -2,7 +2,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { between, seeded } from '../seeded.ts';
-import { Ledger, type EffectRow, type QueuedRow, type UndoRow } from './ledger.ts';
+import { Ledger, type EffectRow, type QueuedRow, type Settled, type UndoRow } from './ledger.ts';
 import { isFinalSale, isOutOfStock } from './refusals.ts';
 
 const { LEDGER = 'ledger.sqlite', SEED = '1', PORT = '0' } = process.env;
@@ -70,7 +70,7 @@ async function serve(request: IncomingMessage, response: ServerResponse): Promis
       ledger.suspended(body as QueuedRow);
       break;
     case '/queue/settled':
-      ledger.settled((body as QueuedRow).sagaId);
+      ledger.settled(body as Settled);
       break;
     case '/calm':
       isCalm = true;

@@ -50,7 +50,8 @@ const host = createSagaHost({
   hooks: {
     onSuspended: ({ sagaId, turn, cancelToken }: SuspendedSagaFacts) =>
       queue('/queue/suspended', { sagaId, turn, cancelToken }),
-    onSettled: ({ sagaId }) => queue('/queue/settled', { sagaId }),
+    onSettled: ({ sagaId, residue }) =>
+      queue('/queue/settled', { sagaId, residue: residue.flatMap(({ label }) => label ?? []) }),
     onReject: ({ reason, suppressed }) => console.log(`rejected ${reason} ${1 + suppressed}`),
     onTurn: () => undefined,
     onError: (error) => console.error(NAME, error),
