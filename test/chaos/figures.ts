@@ -4,6 +4,7 @@ import { purchaseIn } from './user.ts';
 /** What happened, for people. */
 export function toTable({
   problems,
+  calls,
   crowd,
   monkey,
   proxy,
@@ -34,9 +35,20 @@ export function toTable({
     `rejected    ${Object.entries(rejected)
       .map(([reason, times]) => `${reason} ${times}`)
       .join(', ')}`,
+    ...refusals(calls),
     `latency     p50 ${crowd.latency.p50} ms, p99 ${crowd.latency.p99} ms, with the time that users think`,
     `wrong       ${problems.length}`,
   ].join('\n');
+}
+
+/** Why calls were refused, and how often. */
+function refusals(calls: Chaos['calls']): readonly string[] {
+  const refused = calls.filter(({ ending }) => ending === 'refused');
+  const reasons = new Set(refused.map(({ dialect, text }) => `${dialect}, ${text}`));
+  return [...reasons].map(
+    (reason) =>
+      `refused     ${refused.filter(({ dialect, text }) => `${dialect}, ${text}` === reason).length} by ${reason}`,
+  );
 }
 
 /** All that is known of the purchase that a problem speaks of. */
