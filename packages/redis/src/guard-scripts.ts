@@ -39,10 +39,10 @@ if not used[1] then
   return {'run', text(fence)}
 end
 local same = used[3] == ARGV[3]
--- Nobody knows what was begun there: it has to be ended before it is undone.
-local ends = ARGV[10] == '1' and used[2] == 'resume'
-local begun = ends and redis.call('GET', KEYS[3])
 local isRequest = used[2] == ARGV[2] and (same or ARGV[4] == '1')
+local ends = ARGV[10] == '1' and used[2] == 'resume'
+-- Nobody knows what was begun there: it has to be ended before it is undone, or gone on with.
+local begun = (ends or (isRequest and not same)) and redis.call('GET', KEYS[3])
 if used[1] ~= ARGV[1] or not (isRequest or begun or (ends and used[7])) then return {'conflict'} end
 if used[7] then
   local response = redis.call('GET', KEYS[2])

@@ -12,12 +12,12 @@ export interface GuardClaim {
   readonly digest: string;
   /**
    * Whether the request goes on with whatever was brought before it: the response there is answers it, and it waits
-   * for the one that is being made, though their digest is another. It never takes the place of a request that was not
-   * finished.
+   * for the one that is being made, though their digest is another. It takes the place of a request that was not
+   * finished only where it is handed what that one brought.
    */
   readonly follows?: boolean;
   /**
-   * What the request brings, sealed: kept until the turn is finished, for one that `ends` it. A guard that does not keep
+   * What the request brings, sealed: kept until the turn is finished, for one that `ends` or `follows` it. A guard that does not keep
    * it leaves a turn that was begun and never finished as it is.
    */
   readonly request?: string;
@@ -51,8 +51,9 @@ export interface Fence {
  * before, with this, and `wentOn` says whether the token of the next turn was used since.
  * `other` says that it is the response to another request, which this one was to end, and which has ended by itself.
  *
- * Who `ends` a turn that was begun by a `request` and not finished, and whose lease is out, gets that as `begun`: nobody
- * knows what it did, so that it has to be brought to its end, under this fence, before anything can be undone.
+ * Who `ends` or `follows` a turn that was begun by a `request` and not finished, and whose lease is out, gets that as
+ * `begun`: nobody knows what it did, so that it has to be brought to its end, under this fence, before anything can be
+ * undone, or gone on with.
  */
 export type GuardVerdict =
   | { readonly run: Fence; readonly begun?: string }

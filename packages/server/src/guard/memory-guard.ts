@@ -72,10 +72,10 @@ export function memoryGuard(clock: () => number = Date.now): SagaGuard & { reado
         return { run: { sagaId, turn, number: leases } };
       }
       const isSame = used.digest === claim.digest;
-      const ends = claim.ends === true && used.action === 'resume';
-      // Nobody knows what was begun there: it has to be ended before it is undone.
-      const begun = ends ? used.request : undefined;
       const isRequest = used.action === claim.action && (isSame || claim.follows === true);
+      const ends = claim.ends === true && used.action === 'resume';
+      // Nobody knows what was begun there: it has to be ended before it is undone, or gone on with.
+      const begun = ends || (isRequest && !isSame) ? used.request : undefined;
       const mayEnd = begun !== undefined || (ends && used.isDone);
       if (used.jti !== claim.jti || !(isRequest || mayEnd)) return 'conflict';
       if (used.isDone) {

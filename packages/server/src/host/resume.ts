@@ -10,7 +10,7 @@ import { reportInstantRefusals } from './instant-refusals.ts';
 import { acceptsModel } from './ladder.ts';
 import { openSaga, standIn, versionGone } from './open-saga.ts';
 import { reported, runTurn } from './run-turn.ts';
-import { sealRequest } from './sealed-request.ts';
+import { openRequest, sealRequest } from './sealed-request.ts';
 import type { SealedSaga } from './sealed-saga.ts';
 import { settleTurn } from './settle-turn.ts';
 import type { SagaTurn } from './turn.ts';
@@ -61,11 +61,14 @@ export async function resume(
     const { guard } = settings;
     // What a version that is gone had declared, nobody knows: it is guarded where it can be.
     const isGuarded = guard !== undefined && program?.forks !== 'accept';
-    const run = async (): Promise<SagaTurn> => {
+    const run = async (begun?: string): Promise<SagaTurn> => {
+      // What it follows was begun and never finished: it goes on with the answers that one had brought.
+      const brought =
+        begun === undefined ? answers : (await openRequest(settings.responses, saga, begun)).answers;
       const turn = await runTurn(settings, {
         program: standIn(opened),
         saga,
-        answers,
+        answers: brought,
         caller,
         tokenBytes: token.length,
         traits,

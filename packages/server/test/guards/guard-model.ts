@@ -98,6 +98,11 @@ class Model {
       if (this.#time < turn.leasedUntil) return 'busy';
       return { ...this.#leased(turn), begun: brought };
     }
+    const isFollowed = turn.request === request && turn.digest !== digest && follows;
+    if (isFollowed && brought !== undefined && turn.response === undefined) {
+      if (this.#time < turn.leasedUntil) return 'busy';
+      return { ...this.#leased(turn), begun: brought };
+    }
     const isDone = isEnded && turn.response !== undefined;
     if (turn.request !== request && !isDone) return 'conflict';
     if (turn.digest !== digest && !follows && !isDone) return 'conflict';

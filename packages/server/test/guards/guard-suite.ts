@@ -87,6 +87,23 @@ export function guardSuite(name: string, make: MakeGuard, runs: number): void {
       expect(await begin({ turn: 2, ...following })).toHaveProperty('run');
     });
 
+    it('[T13] hands a turn that was begun and never finished to a request that follows it, with what was brought', async () => {
+      const { guard, elsewhere, claim, begin, pass } = await setUp();
+      const following = { digest: 'none', follows: true };
+      const late = fenceOf(await begin({ request: 'sealed answers' }));
+      expect(await begin(following)).toBe('busy');
+      await pass(70_000);
+      expect(await begin({ ...following, follows: false })).toBe('conflict');
+      const verdict = await elsewhere.begin(claim(following));
+      expect(verdict).toHaveProperty('begun', 'sealed answers');
+      expect(await guard.finish(late, 'late')).toBe(false);
+      expect(await guard.finish(fenceOf(verdict), 'sealed')).toBe(true);
+      expect(await begin()).toEqual({ response: 'sealed', wentOn: false });
+      // The same request brings what it brings.
+      await guard.release(fenceOf(await begin({ turn: 2, request: 'sealed answers', follows: true })));
+      expect(Object.keys((await begin({ turn: 2, follows: true })) as object)).toEqual(['run']);
+    });
+
     it('[T13] leaves a released turn to the same request alone', async () => {
       const { guard, begin } = await setUp();
       const fence = fenceOf(await begin());

@@ -54,6 +54,24 @@ export function guardedHostsSuite(name: string, make: MakeGuard): void {
       expect(await one.resume(token, answer('ship'))).toEqual(next);
     });
 
+    it('[T13] [E1] goes on with the answers of a request that died, for one that follows it', async () => {
+      const { hosts, token, did, hanging } = await setUp();
+      const [one, other] = hosts;
+      const hangs = hanging();
+      const aborting = new AbortController();
+      const cut = one.resume(token, answer('ship'), { signal: aborting.signal });
+      const goOn = await hangs;
+      aborting.abort();
+      goOn();
+      await expect(cut).rejects.toThrow('aborted');
+      await expect(other.resume(token, [])).rejects.toThrow(TokenRefused);
+      const next = suspended(await other.resume(token, [], {}, { follows: true }));
+      expect(next.steps).toMatchObject([{ stepId: 'review' }]);
+      const [, first, second] = did;
+      expect(second).toBe(first);
+      expect(await one.resume(token, answer('ship'))).toEqual(next);
+    });
+
     it('[T13] claims a step that runs once, on whichever host', async () => {
       const { hosts, token, did, pass } = await setUp({}, { finish: gone });
       const [one, other] = hosts;
