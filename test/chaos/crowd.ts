@@ -20,7 +20,7 @@ export interface CrowdFigures {
 
 const mostRestarts = 25;
 // By then every bound of a client has been met: who has not ended hangs.
-const longestEnd = 120_000;
+const longestEnd = 240_000;
 const tools: readonly Tool[] = ['buy', 'buy', 'trip', 'errand'];
 
 /** So many clients at a time: whenever a call has ended, its client makes the next one. */

@@ -29,7 +29,8 @@ export class Monkey {
   readonly #running = new Map<string, Process>();
   /** The places that have the keys of this phase. */
   readonly #rolled = new Set<string>();
-  #phase = 0;
+  /** How many phases there were: three make a rotation. */
+  #phases = 0;
 
   constructor(draw: Draw, places: readonly Place[], proxy: Proxy) {
     this.#draw = draw;
@@ -44,21 +45,25 @@ export class Monkey {
     this.keys.unshift(newKey(this.keys.length));
   }
 
-  /** Kills one after the other until it is aborted; then waits until all of them run. */
+  /** Kills them, two at a time at the most, until it is aborted; then waits until all of them run. */
   async rage(until: AbortSignal, killProvider: () => Promise<void>): Promise<void> {
+    const restarts: Promise<void>[] = [];
     while (!until.aborted) {
       // oxlint-disable-next-line no-await-in-loop -- now and then
       await pause(between(this.#draw, 300, 1_600), until);
-      if (until.aborted) return;
+      if (until.aborted) break;
       if (this.#draw() < 0.08) {
         this.figures.providerKills += 1;
         // oxlint-disable-next-line no-await-in-loop -- one after the other
         await killProvider();
-        continue;
+      } else if (this.#running.size > this.#places.length - 2) {
+        const restart = this.#restart(this.#next());
+        // Whoever waits for all of them hears of it.
+        restart.catch(() => undefined);
+        restarts.push(restart);
       }
-      // oxlint-disable-next-line no-await-in-loop -- one after the other
-      await this.#restart(this.#next());
     }
+    await Promise.all(restarts);
   }
 
   /** Ends all of them. */
@@ -66,19 +71,23 @@ export class Monkey {
     await Promise.all([...this.#running.values()].map((running) => running.kill()));
   }
 
-  /** Mostly one that has not got the keys of this phase yet: a rollout, by falling over. */
+  /** One that runs; mostly one that has not got the keys of this phase yet: a rollout, by falling over. */
   #next(): Place {
-    const behind = this.#places.filter(({ name }) => !this.#rolled.has(name));
-    return oneOf(this.#draw, behind.length > 0 && this.#draw() < 0.8 ? behind : this.#places);
+    const running = this.#places.filter(({ name }) => this.#running.has(name));
+    const behind = running.filter(({ name }) => !this.#rolled.has(name));
+    return oneOf(this.#draw, behind.length > 0 && this.#draw() < 0.9 ? behind : running);
   }
 
   async #restart(place: Place): Promise<void> {
     const { name } = place;
     this.figures.kills += 1;
-    await this.#running.get(name)?.kill();
+    const dying = this.#running.get(name);
+    this.#running.delete(name);
+    await dying?.kill();
     this.#proxy.route(name, undefined);
-    this.#rolled.add(name);
+    const phase = this.#phases;
     await this.#start(place);
+    if (phase === this.#phases) this.#rolled.add(name);
     if (this.#rolled.size === this.#places.length) this.#nextPhase();
   }
 
@@ -93,14 +102,13 @@ export class Monkey {
     const [newest = '', older] = this.keys;
     return older === undefined
       ? newest
-      : ([`${older},${newest}`, `${newest},${older}`, newest][this.#phase] ?? newest);
+      : ([`${older},${newest}`, `${newest},${older}`, newest][this.#phases % 3] ?? newest);
   }
 
   #nextPhase(): void {
     this.#rolled.clear();
-    this.#phase += 1;
-    if (this.#phase < 3) return;
-    this.#phase = 0;
+    this.#phases += 1;
+    if (this.#phases % 3 !== 0) return;
     this.figures.rotations += 1;
     this.keys.unshift(newKey(this.keys.length));
   }
