@@ -1,3 +1,4 @@
+import { labelOf } from './provider/label.ts';
 import type { EffectRow, Kind, UndoRow } from './provider/ledger.ts';
 import type { Tool } from './clients/way.ts';
 import { purchaseIn } from './user.ts';
@@ -66,11 +67,6 @@ export function judge({ effects, undos, residue, calls, cancelled }: Evidence): 
   ];
 }
 
-/** The label of an effect, as a step that it is the effect of has it. */
-export function labelled(kind: Kind, purchase: string): string {
-  return `${kind} ${purchase}`;
-}
-
 function grouped(effects: readonly EffectRow[], undos: readonly UndoRow[]): ReadonlyMap<string, Purchase> {
   const purchases = new Map<string, Purchase>();
   const of = (name: string): Purchase => {
@@ -109,7 +105,7 @@ function halfDone(purchase: Purchase, named: ReadonlySet<string>): readonly stri
   const standing = standingOf(purchase);
   const plan = planOf(name);
   if (plan === undefined) return [`The ledger has ${name}, which nobody sells.`];
-  const left = standing.filter((kind) => !named.has(labelled(kind, name)));
+  const left = standing.filter((kind) => !named.has(labelOf(kind, name)));
   if (left.length === 0) return [];
   const missing = plan.filter((kind) => !standing.includes(kind));
   if (missing.length === 0) return [];

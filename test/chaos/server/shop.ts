@@ -1,4 +1,5 @@
 import { OutcomeUnknown, step, type Command } from '@mcp-saga/server';
+import { labelOf } from '../provider/label.ts';
 import type { Kind } from '../provider/ledger.ts';
 
 /** What a provider will not do, however often it is asked. */
@@ -66,11 +67,6 @@ export function order(kind: Kind, purchase: string): Command<{ readonly id: stri
     compensateUnknown: (unknown) => undo(kind, purchase, unknown),
     undo: policy,
   });
-}
-
-/** What names an effect in what a client reads: the judge finds it in the ledger by that. */
-export function labelOf(kind: Kind, purchase: string): string {
-  return `${kind} ${purchase}`;
 }
 
 /** A step that does something that nobody takes back. */
