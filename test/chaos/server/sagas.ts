@@ -1,4 +1,4 @@
-import { all, elicit, info, pivot, saga, sample, type Steps } from '@mcp-saga/server';
+import { all, checkpoint, elicit, info, pivot, saga, sample, type Steps } from '@mcp-saga/server';
 import { z } from 'zod';
 import { order, tell } from './shop.ts';
 
@@ -16,6 +16,9 @@ export const buy = saga({ name: 'buy', ...options }, function* () {
   const { count } = yield* elicit('count', { message: `How many for ${purchase}?`, schema: Count });
   yield* order('ship', purchase);
   yield* pivot('shipped');
+  // Nobody takes a thank you back. Were it in the same turn as what comes before the pivot, it could happen, the process
+  // die, and the turn that is repeated fail at the parcel and undo it.
+  yield* checkpoint();
   yield* tell('thank', purchase);
   return `done ${purchase}: ${count}`;
 });
@@ -26,6 +29,7 @@ export const trip = saga({ name: 'trip', ...options }, function* () {
   const { room } = yield* all({ room: sleeping(purchase), car: driving(purchase) });
   yield* order('charge', purchase);
   yield* pivot('charged');
+  yield* checkpoint();
   yield* tell('thank', purchase);
   return `done ${purchase}: ${room}`;
 });
