@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { between, type Draw } from './seeded.ts';
 
 /** What a user does with a call. */
@@ -49,6 +50,8 @@ export class User {
 
   constructor(draw: Draw) {
     this.#draw = draw;
+    // Each request of a call listens to it, again and again.
+    setMaxListeners(0, this.left);
     let luck = draw();
     this.habit = habits.find(([, chance]) => (luck -= chance) < 0)?.[0] ?? 'accepts';
   }
