@@ -6,6 +6,8 @@
 //   call                 which call has the lease
 //   until                until when its response may be asked for
 //   done                 in place of the last three: the response is kept, under a key of its own
+// What the request brought, sealed, has a key of its own as well until the turn is finished: in the hash it would keep
+// that large for good.
 // Times and numbers are written with %.0f: Lua would round them to 14 digits.
 
 /** The clock of Redis, the same for all processes: whatever their own clocks say, they agree who has a lease. */
@@ -17,8 +19,8 @@ local ahead = 'MCPSAGA The clock of Redis is ahead: it would forget at once what
 `;
 
 /**
- * KEYS: turn, response, the next turn. ARGV: jti, action, digest, follows, lease in milliseconds, when to forget the turn, when to
- * forget its response, the call.
+ * KEYS: turn, response, request, the next turn. ARGV: jti, action, digest, follows, lease in milliseconds, when to forget the turn, when to
+ * forget its response, the call, what the request brings or nothing, whether it ends what was begun.
  */
 export const begin: string = `${clock}
 local used = redis.call('HMGET', KEYS[1], 'jti', 'action', 'digest', 'fence', 'lease', 'call', 'done')
@@ -26,46 +28,55 @@ local used = redis.call('HMGET', KEYS[1], 'jti', 'action', 'digest', 'fence', 'l
 local fence = time[1] * 1000000 + time[2]
 if not used[1] then
   if tonumber(ARGV[6]) <= now then return redis.error_reply(ahead) end
-  redis.call('DEL', KEYS[2])
+  redis.call('DEL', KEYS[2], KEYS[3])
   redis.call('HSET', KEYS[1], 'jti', ARGV[1], 'action', ARGV[2], 'digest', ARGV[3], 'fence', text(fence),
     'lease', text(now + ARGV[5]), 'call', ARGV[8], 'until', ARGV[7])
   redis.call('PEXPIREAT', KEYS[1], ARGV[6])
+  if ARGV[9] ~= '' then
+    redis.call('SET', KEYS[3], ARGV[9])
+    redis.call('PEXPIREAT', KEYS[3], ARGV[6])
+  end
   return {'run', text(fence)}
 end
 local same = used[3] == ARGV[3]
-if used[1] ~= ARGV[1] or used[2] ~= ARGV[2] or not (same or ARGV[4] == '1') then return {'conflict'} end
+local isRequest = used[2] == ARGV[2] and (same or ARGV[4] == '1')
+local ends = ARGV[10] == '1' and used[2] == 'resume'
+-- Nobody knows what was begun there: it has to be ended before it is undone, or gone on with.
+local begun = (ends or (isRequest and not same)) and redis.call('GET', KEYS[3])
+if used[1] ~= ARGV[1] or not (isRequest or begun or (ends and used[7])) then return {'conflict'} end
 if used[7] then
   local response = redis.call('GET', KEYS[2])
-  if response then return {'response', response, redis.call('EXISTS', KEYS[3])} end
+  if response then return {'response', response, redis.call('EXISTS', KEYS[4]), isRequest and '0' or '1'} end
   return {'conflict'}
 end
 -- The same call once more: its answer was lost with the connection.
-if used[6] == ARGV[8] then return {'run', used[4]} end
+if used[6] == ARGV[8] then return {'run', used[4], begun or nil} end
 if now < tonumber(used[5]) then return {'busy'} end
-if not same then return {'conflict'} end
+if not (same or begun) then return {'conflict'} end
 fence = math.max(fence, used[4] + 1)
 redis.call('HSET', KEYS[1], 'fence', text(fence), 'again', '1', 'lease', text(now + ARGV[5]), 'call', ARGV[8])
-return {'run', text(fence)}
+return {'run', text(fence), begun or nil}
 `;
 
-/** KEYS: turn, response. ARGV: fence, response. */
+/** KEYS: turn, response, request. ARGV: fence, response. */
 export const finish = `
 local held = redis.call('HMGET', KEYS[1], 'fence', 'done', 'until')
 if held[1] ~= ARGV[1] then return 0 end
 -- The same call once more: no two responses are sealed to the same bytes.
 if held[2] then return redis.call('GET', KEYS[2]) == ARGV[2] and 1 or 0 end
 redis.call('HDEL', KEYS[1], 'again', 'lease', 'call', 'until')
+redis.call('DEL', KEYS[3])
 redis.call('HSET', KEYS[1], 'done', '1')
 redis.call('SET', KEYS[2], ARGV[2])
 redis.call('PEXPIREAT', KEYS[2], held[3])
 return 1
 `;
 
-/** KEYS: turn. ARGV: fence, whether it has run nothing. */
+/** KEYS: turn, request. ARGV: fence, whether it has run nothing. */
 export const letGo = `
 local held = redis.call('HMGET', KEYS[1], 'fence', 'done', 'again')
 if held[1] ~= ARGV[1] or held[2] then return 0 end
-if ARGV[2] == '1' and not held[3] then return redis.call('DEL', KEYS[1]) end
+if ARGV[2] == '1' and not held[3] then return redis.call('DEL', KEYS[1], KEYS[2]) end
 redis.call('HDEL', KEYS[1], 'call')
 redis.call('HSET', KEYS[1], 'lease', '0')
 return 1

@@ -16,17 +16,18 @@ export function redisGuard(client: RedisClient, options: RedisOptions = {}): Sag
   const keys = keysOf(options);
   const run = scriptRunner(client, options);
   const end = async ({ sagaId, turn, number }: Fence, ranNothing: boolean): Promise<void> => {
-    const [turnKey] = keys.turn(sagaId, turn);
-    await run(letGo, [turnKey], [String(number), ranNothing ? '1' : '0']);
+    const [turnKey, , requestKey] = keys.turn(sagaId, turn);
+    await run(letGo, [turnKey, requestKey], [String(number), ranNothing ? '1' : '0']);
   };
   return {
     begin: async (asked) => {
-      const { sagaId, turn, jti, action, digest, follows, leaseMs, expiresAt } = asked;
+      const { sagaId, turn, jti, action, digest, follows, ends, leaseMs, expiresAt } = asked;
       const respondsUntil = Math.min(asked.respondsUntil ?? expiresAt, expiresAt);
       const request = [jti, action, digest, follows === true ? '1' : '0'];
       const times = [String(Math.ceil(leaseMs)), whole(expiresAt), whole(respondsUntil)];
       const [next] = keys.turn(sagaId, turn + 1);
-      const reply = await run(begin, [...keys.turn(sagaId, turn), next], [...request, ...times, callId()]);
+      const values = [...request, ...times, callId(), asked.request ?? '', ends === true ? '1' : '0'];
+      const reply = await run(begin, [...keys.turn(sagaId, turn), next], values);
       return verdictOf(reply, { sagaId, turn });
     },
     finish: async ({ sagaId, turn, number }, sealedResponse) =>
@@ -38,11 +39,14 @@ export function redisGuard(client: RedisClient, options: RedisOptions = {}): Sag
 }
 
 function verdictOf(reply: unknown, of: Pick<Fence, 'sagaId' | 'turn'>): GuardVerdict {
-  const [word, value, wentOn] = (Array.isArray(reply) ? reply : []).map(String);
+  const [word, value, more, other] = (Array.isArray(reply) ? reply : []).map(String);
   if (word === 'busy' || word === 'conflict') return word;
-  if (word === 'run') return { run: { ...of, number: Number(value) } };
+  if (word === 'run') {
+    const fence = { ...of, number: Number(value) };
+    return more === undefined ? { run: fence } : { run: fence, begun: more };
+  }
   if (word === 'response' && value !== undefined) {
-    return { response: value, wentOn: isOne(wentOn) };
+    return { response: value, wentOn: isOne(more), ...(isOne(other) ? { other: true } : {}) };
   }
   throw new TypeError('Redis gave an answer that is none of the guard.');
 }

@@ -2,6 +2,7 @@ import { Redis } from 'ioredis';
 import { redisGuard, redisTaskStore } from '@mcp-saga/redis';
 import { afterAll, beforeAll, describe } from 'vitest';
 import { describeWithRedis, startRedis, type RedisServer } from '../../../test/support/redis-server.ts';
+import { absentClientsSuite } from '../../server/test/guards/absent-clients-suite.ts';
 import { guardSuite } from '../../server/test/guards/guard-suite.ts';
 import { guardedHostsSuite } from '../../server/test/guards/guarded-hosts-suite.ts';
 import { taskStoreSuite } from '../../server/test/guards/task-store-suite.ts';
@@ -43,6 +44,7 @@ describeWithRedis('what every guard and store does, in Redis', () => {
       };
       guardSuite(`by ${name}`, makeGuard, 50);
       guardedHostsSuite(`by ${name}`, makeGuard);
+      absentClientsSuite(`by ${name}`, makeGuard);
       taskStoreSuite(`by ${name}`, async () => {
         const { prefix, one, other, ...time } = fresh();
         return {

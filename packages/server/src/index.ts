@@ -10,7 +10,14 @@ export type { Caller, Principal, PrincipalOption } from './host/caller.ts';
 export type { Ladder } from './host/ladder.ts';
 export type { DialectTraits } from './host/dialect-traits.ts';
 export type { AdmissionFacts, SagaHostOptions, Sampling } from './host/host-options.ts';
-export type { HostHooks, InstantRefusal, Rejection, SuspendedSagaFacts, TurnFacts } from './host/hooks.ts';
+export type {
+  HostHooks,
+  InstantRefusal,
+  Rejection,
+  SettledSagaFacts,
+  SuspendedSagaFacts,
+  TurnFacts,
+} from './host/hooks.ts';
 export { memoryGuard } from './guard/memory-guard.ts';
 export type { Fence, GuardClaim, GuardVerdict, SagaGuard } from './guard/guard.ts';
 export { memoryTaskStore } from './dialects/tasks/memory-task-store.ts';

@@ -12,10 +12,20 @@ export interface GuardClaim {
   readonly digest: string;
   /**
    * Whether the request goes on with whatever was brought before it: the response there is answers it, and it waits
-   * for the one that is being made, though their digest is another. It never takes the place of a request that was not
-   * finished.
+   * for the one that is being made, though their digest is another. It takes the place of a request that was not
+   * finished only where it is handed what that one brought.
    */
   readonly follows?: boolean;
+  /**
+   * What the request brings, sealed: kept until the turn is finished, for one that `ends` or `follows` it. A guard that does not keep
+   * it leaves a turn that was begun and never finished as it is.
+   */
+  readonly request?: string;
+  /**
+   * Whether a request to cancel ends, in the place of a client that does not come back, what that one had begun: a turn
+   * that was not finished and whose lease is out. Of one that was finished it gets the response, if that is kept.
+   */
+  readonly ends?: boolean;
   /** How long the request may run before another one may take its place, in milliseconds. */
   readonly leaseMs: number;
   /** When the guard may forget the turn, in milliseconds since the epoch: nothing opens then that could end it. */
@@ -36,15 +46,20 @@ export interface Fence {
 }
 
 /**
- * What the guard says: `run`, and finish with the fence; `busy`, the same request is being run; `conflict`, the token
- * was used otherwise, or a newer one was; `response`, this very request was answered before, with this, and
- * `wentOn` says whether the token of the next turn was used since.
+ * What the guard says: `run`, and finish with the fence; `busy`, the same request is being run, or the one
+ * that is to be ended; `conflict`, the token was used otherwise, or a newer one was; `response`, this very request was answered
+ * before, with this, and `wentOn` says whether the token of the next turn was used since.
+ * `other` says that it is the response to another request, which this one was to end, and which has ended by itself.
+ *
+ * Who `ends` or `follows` a turn that was begun by a `request` and not finished, and whose lease is out, gets that as
+ * `begun`: nobody knows what it did, so that it has to be brought to its end, under this fence, before anything can be
+ * undone, or gone on with.
  */
 export type GuardVerdict =
-  | { readonly run: Fence }
+  | { readonly run: Fence; readonly begun?: string }
   | 'busy'
   | 'conflict'
-  | { readonly response: string; readonly wentOn?: boolean };
+  | { readonly response: string; readonly wentOn?: boolean; readonly other?: true };
 
 /**
  * The optional store that forbids forks: it remembers, for each turn of a saga, which request used its token, and the
@@ -56,7 +71,7 @@ export interface SagaGuard {
   finish(fence: Fence, sealedResponse: string): Awaitable<boolean>;
   /**
    * Ends the lease of a turn that may have run and has no response: the same request may come back at once, and no
-   * other one.
+   * other one but to end it.
    */
   release(fence: Fence): Awaitable<void>;
   /**

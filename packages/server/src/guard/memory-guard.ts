@@ -6,6 +6,8 @@ interface UsedTurn {
   readonly digest: string;
   readonly expiresAt: number;
   readonly respondsUntil: number;
+  /** What the request brought, until the turn is finished. */
+  request: string | undefined;
   number: number;
   /** Whether it was leased before: what was run then, nobody knows. */
   isAgain: boolean;
@@ -52,14 +54,15 @@ export function memoryGuard(clock: () => number = Date.now): SagaGuard & { reado
       sweep(now);
       const used = turns.get(at(claim));
       if (used === undefined) {
-        const { sagaId, turn, jti, action, digest, expiresAt, respondsUntil = expiresAt, leaseMs } = claim;
+        const { sagaId, turn, jti, action, digest, request, expiresAt, leaseMs } = claim;
         leases += 1;
         turns.set(at(claim), {
           jti,
           action,
           digest,
           expiresAt,
-          respondsUntil,
+          respondsUntil: claim.respondsUntil ?? expiresAt,
+          request,
           number: leases,
           isAgain: false,
           leaseUntil: now + leaseMs,
@@ -69,25 +72,31 @@ export function memoryGuard(clock: () => number = Date.now): SagaGuard & { reado
         return { run: { sagaId, turn, number: leases } };
       }
       const isSame = used.digest === claim.digest;
-      if (used.jti !== claim.jti || used.action !== claim.action || !(isSame || claim.follows === true)) {
-        return 'conflict';
-      }
+      const isRequest = used.action === claim.action && (isSame || claim.follows === true);
+      const ends = claim.ends === true && used.action === 'resume';
+      // Nobody knows what was begun there: it has to be ended before it is undone, or gone on with.
+      const begun = ends || (isRequest && !isSame) ? used.request : undefined;
+      const mayEnd = begun !== undefined || (ends && used.isDone);
+      if (used.jti !== claim.jti || !(isRequest || mayEnd)) return 'conflict';
       if (used.isDone) {
         if (used.response === undefined) return 'conflict';
-        return { response: used.response, wentOn: turns.has(at({ ...claim, turn: claim.turn + 1 })) };
+        const wentOn = turns.has(at({ ...claim, turn: claim.turn + 1 }));
+        return { response: used.response, wentOn, ...(isRequest ? {} : { other: true }) };
       }
       if (now < used.leaseUntil) return 'busy';
-      if (!isSame) return 'conflict';
+      if (!isSame && begun === undefined) return 'conflict';
       leases += 1;
       used.number = leases;
       used.isAgain = true;
       used.leaseUntil = now + claim.leaseMs;
-      return { run: { sagaId: claim.sagaId, turn: claim.turn, number: used.number } };
+      const run = { sagaId: claim.sagaId, turn: claim.turn, number: used.number };
+      return begun === undefined ? { run } : { run, begun };
     },
     finish: (fence, sealedResponse) => {
       const used = held(fence);
       if (used === undefined) return false;
       used.isDone = true;
+      used.request = undefined;
       // One that comes when nobody may be answered with it any more is not kept.
       if (used.respondsUntil > clock()) used.response = sealedResponse;
       return true;

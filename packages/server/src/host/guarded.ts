@@ -14,16 +14,21 @@ import { sleep } from './sleep.ts';
 import { tracedAgain } from './traced-turn.ts';
 import type { SagaTurn } from './turn.ts';
 
+/** How a turn is run: what this request wants of it, or, where another one was begun there, what that one wanted. */
+export type Run = (begun: string | undefined) => Promise<SagaTurn>;
+
 /**
  * Runs a turn under the guard: one request for each token. The same request again gets the same response; another
- * one gets the frozen answer. (T13)
+ * one gets the frozen answer. One that ends a turn that was begun and never finished runs that to its end. (T13)
  */
 export async function guarded(
   settings: HostSettings,
   guard: SagaGuard,
   saga: SealedSaga,
-  request: Pick<GuardClaim, 'action' | 'digest' | 'follows'> & { readonly signal: AbortSignal },
-  run: () => Promise<SagaTurn>,
+  request: Pick<GuardClaim, 'action' | 'digest' | 'follows' | 'request' | 'ends'> & {
+    readonly signal: AbortSignal;
+  },
+  run: Run,
 ): Promise<SagaTurn> {
   const { claims, sagaId } = saga;
   const claim: GuardClaim = {
@@ -33,6 +38,8 @@ export async function guarded(
     action: request.action,
     digest: request.digest,
     ...(request.follows === true ? { follows: true } : {}),
+    ...(request.request === undefined ? {} : { request: request.request }),
+    ...(request.ends === true ? { ends: true } : {}),
     leaseMs: settings.leaseMs,
     expiresAt: guardedUntil(settings, claims),
     respondsUntil: respondsUntil(claims),
@@ -42,7 +49,7 @@ export async function guarded(
     // oxlint-disable-next-line no-await-in-loop -- waits for its turn
     const verdict = await begun(settings, guard, claim);
     // oxlint-disable-next-line no-await-in-loop -- the last time round
-    if (verdict === 'down') return await settleTurn(settings, await run());
+    if (verdict === 'down') return await settleTurn(settings, await run(undefined));
     if (verdict === 'conflict') throw new TokenRefused('used');
     if (verdict === 'busy') {
       if (request.signal.aborted || settings.clock() >= giveUp) {
@@ -61,10 +68,12 @@ export async function guarded(
       // oxlint-disable-next-line no-await-in-loop -- the last time round
       if (verdict.wentOn === false) await noteCancelAgain(settings, turn);
       // oxlint-disable-next-line no-await-in-loop -- the last time round
-      return await settleTurn(settings, turn);
+      await settleTurn(settings, turn);
+      if (verdict.other === true) throw new TokenRefused('used');
+      return turn;
     }
     // oxlint-disable-next-line no-await-in-loop -- the last time round
-    return await finished(settings, guard, saga, verdict.run, run);
+    return await finished(settings, guard, saga, verdict.run, () => run(verdict.begun));
   }
 }
 

@@ -1,4 +1,4 @@
-import type { IgnoredAnswer, StepEvent } from '@mcp-saga/core';
+import type { IgnoredAnswer, StepEvent, UndoneStep } from '@mcp-saga/core';
 import type { DefaultLog } from './default-log.ts';
 
 /** A token that was refused. The client got the one frozen answer; this is the true reason. */
@@ -35,6 +35,14 @@ export interface SuspendedSagaFacts {
   readonly cancelAfter: number;
 }
 
+/** A saga that has ended. (E8) */
+export interface SettledSagaFacts {
+  readonly saga: string;
+  readonly sagaId: string;
+  /** What could not be undone: the client is told as well, but may not be there any more. */
+  readonly residue: readonly UndoneStep[];
+}
+
 /** A question that was refused sooner than a person can have read it. */
 export interface InstantRefusal {
   readonly saga: string;
@@ -66,8 +74,11 @@ export interface HostHooks {
    * again where the client repeats the request, should this have been lost. (E8)
    */
   readonly onSuspended?: (saga: SuspendedSagaFacts) => unknown;
-  /** A saga has ended: remove the message. Awaited. Called again where the client repeats the request. (E8) */
-  readonly onSettled?: (saga: { readonly saga: string; readonly sagaId: string }) => unknown;
+  /**
+   * A saga has ended: remove the message, and have somebody see to what could not be undone. Awaited. Called again where
+   * the client repeats the request. (E8)
+   */
+  readonly onSettled?: (saga: SettledSagaFacts) => unknown;
   /** A turn has ended. Default: `console.error` for one that failed; its error is shown in development only. */
   readonly onTurn?: (turn: TurnFacts) => void;
   /**

@@ -10,6 +10,7 @@ import { reportInstantRefusals } from './instant-refusals.ts';
 import { acceptsModel } from './ladder.ts';
 import { openSaga, standIn, versionGone } from './open-saga.ts';
 import { reported, runTurn } from './run-turn.ts';
+import { openRequest, sealRequest } from './sealed-request.ts';
 import type { SealedSaga } from './sealed-saga.ts';
 import { settleTurn } from './settle-turn.ts';
 import { traced } from './traced-turn.ts';
@@ -62,11 +63,14 @@ export async function resume(
     const { guard } = settings;
     // What a version that is gone had declared, nobody knows: it is guarded where it can be.
     const isGuarded = guard !== undefined && program?.forks !== 'accept';
-    const run = async (): Promise<SagaTurn> => {
+    const run = async (begun?: string): Promise<SagaTurn> => {
+      // What it follows was begun and never finished: it goes on with the answers that one had brought.
+      const brought =
+        begun === undefined ? answers : (await openRequest(settings.responses, saga, begun)).answers;
       const turn = await runTurn(settings, {
         program: standIn(opened),
         saga,
-        answers,
+        answers: brought,
         caller,
         tokenBytes: token.length,
         traits,
@@ -79,7 +83,14 @@ export async function resume(
     const news = new Map([...inner].filter(([stepId]) => asked.has(stepId)));
     const digest = await digestOf('resume', news);
     const signal = caller.signal ?? new AbortController().signal;
-    const claim = { action: 'resume', digest, follows: request.follows === true, signal } as const;
+    const brought = { answers, traits, capabilities: caller.capabilities };
+    const claim = {
+      action: 'resume',
+      digest,
+      follows: request.follows === true,
+      request: await sealRequest(settings.responses, saga, brought),
+      signal,
+    } as const;
     const turn = await guarded(settings, guard, saga, claim, run);
     if (turn.status !== 'suspended' || turn.undoes !== true) return turn;
     // What was done is kept now: whoever repeats the request gets here, and not where it is done again. (E1)

@@ -18,7 +18,8 @@ export async function settleTurn(settings: HostSettings, turn: SagaTurn): Promis
     const facts = cancellable.get(turn);
     if (facts !== undefined) await settings.hooks.onSuspended(facts);
   } else {
-    await settings.hooks.onSettled({ saga: turn.saga, sagaId: turn.sagaId });
+    const { saga, sagaId } = turn;
+    await settings.hooks.onSettled({ saga, sagaId, residue: turn.status === 'failed' ? turn.residue : [] });
   }
   return turn;
 }

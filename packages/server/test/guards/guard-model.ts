@@ -17,6 +17,7 @@ type Command =
       readonly action: 'resume' | 'cancel';
       readonly digest: string;
       readonly follows: boolean;
+      readonly ends: boolean;
     }
   | { readonly do: 'finish' | 'release' | 'forget'; readonly lease: number }
   | { readonly do: 'claim'; readonly key: string }
@@ -37,6 +38,7 @@ export const guardCommands: fc.Arbitrary<Command[]> = fc.array(
         action: mostly<'resume' | 'cancel'>('resume', 'cancel'),
         digest: mostly('yes', 'no'),
         follows: mostly(false, true),
+        ends: mostly(false, true),
       }),
     },
     {
@@ -54,11 +56,18 @@ export const guardCommands: fc.Arbitrary<Command[]> = fc.array(
 
 interface Turn {
   readonly request: string;
+  /** What it brings, where it brings something that can be kept. */
+  readonly brought: string | undefined;
   readonly digest: string;
   readonly begun: number;
   leases: number[];
   leasedUntil: number;
   response?: string;
+}
+
+/** What a request brings, sealed. Some guards keep nothing of it. */
+function broughtBy(digest: string): string | undefined {
+  return digest === 'yes' ? 'sealed answers' : undefined;
 }
 
 /** What a guard is to say, said as plainly as it can be: leases are numbered over the whole run. */
@@ -74,19 +83,37 @@ class Model {
     for (const [key, begun] of this.#claims) if (this.#time - begun > lives) this.#claims.delete(key);
   }
 
-  begin({ turn: id, jti, action, digest, follows }: Extract<Command, { do: 'begin' }>): unknown {
+  begin({ turn: id, jti, action, digest, follows, ends }: Extract<Command, { do: 'begin' }>): unknown {
     const request = `${jti} ${action}`;
     const turn = this.#turns.get(id);
     if (turn === undefined) {
-      const made = { request, digest, begun: this.#time, leases: [], leasedUntil: 0 };
+      const brought = broughtBy(digest);
+      const made = { request, brought, digest, begun: this.#time, leases: [], leasedUntil: 0 };
       this.#turns.set(id, made);
       return this.#leased(made);
     }
-    if (turn.request !== request) return 'conflict';
-    if (turn.digest !== digest && !follows) return 'conflict';
+    const { brought } = turn;
+    const isEnded = ends && turn.request === `${jti} resume`;
+    if (isEnded && brought !== undefined && turn.response === undefined) {
+      if (this.#time < turn.leasedUntil) return 'busy';
+      return { ...this.#leased(turn), begun: brought };
+    }
+    const isFollowed = turn.request === request && turn.digest !== digest && follows;
+    if (isFollowed && brought !== undefined && turn.response === undefined) {
+      if (this.#time < turn.leasedUntil) return 'busy';
+      return { ...this.#leased(turn), begun: brought };
+    }
+    const isDone = isEnded && turn.response !== undefined;
+    if (turn.request !== request && !isDone) return 'conflict';
+    if (turn.digest !== digest && !follows && !isDone) return 'conflict';
     if (turn.response !== undefined) {
       if (this.#time - turn.begun > responds) return 'conflict';
-      return { response: turn.response, wentOn: this.#turns.has(id + 1) };
+      const isOther = turn.request !== request || (turn.digest !== digest && !follows);
+      return {
+        response: turn.response,
+        wentOn: this.#turns.has(id + 1),
+        ...(isOther ? { other: true } : {}),
+      };
     }
     if (this.#time < turn.leasedUntil) return 'busy';
     return turn.digest === digest ? this.#leased(turn) : 'conflict';
@@ -140,7 +167,7 @@ export async function agrees(
   const noted = (verdict: GuardVerdict): unknown => {
     if (typeof verdict !== 'object' || !('run' in verdict)) return verdict;
     fences.push(verdict.run);
-    return { leased: fences.length };
+    return { leased: fences.length, ...(verdict.begun === undefined ? {} : { begun: verdict.begun }) };
   };
   for (const [index, command] of commands.entries()) {
     const asked = index % 2 === 0 ? guard : elsewhere;
@@ -152,7 +179,14 @@ export async function agrees(
     if (command.do === 'begin') {
       const times = { leaseMs: lease, respondsUntil: at + responds, expiresAt: at + lives };
       const { do: _, ...request } = command;
-      const verdict = noted(await asked.begin({ sagaId: 's', ...request, ...times }));
+      const brought = broughtBy(command.digest);
+      const claim = {
+        sagaId: 's',
+        ...request,
+        ...times,
+        ...(brought === undefined ? {} : { request: brought }),
+      };
+      const verdict = noted(await asked.begin(claim));
       expect(verdict).toEqual(model.begin(command));
     } else if (command.do === 'claim') {
       expect(await asked.claim(command.key, at + lives)).toBe(model.claim(command.key));

@@ -87,6 +87,23 @@ export function guardSuite(name: string, make: MakeGuard, runs: number): void {
       expect(await begin({ turn: 2, ...following })).toHaveProperty('run');
     });
 
+    it('[T13] hands a turn that was begun and never finished to a request that follows it, with what was brought', async () => {
+      const { guard, elsewhere, claim, begin, pass } = await setUp();
+      const following = { digest: 'none', follows: true };
+      const late = fenceOf(await begin({ request: 'sealed answers' }));
+      expect(await begin(following)).toBe('busy');
+      await pass(70_000);
+      expect(await begin({ ...following, follows: false })).toBe('conflict');
+      const verdict = await elsewhere.begin(claim(following));
+      expect(verdict).toHaveProperty('begun', 'sealed answers');
+      expect(await guard.finish(late, 'late')).toBe(false);
+      expect(await guard.finish(fenceOf(verdict), 'sealed')).toBe(true);
+      expect(await begin()).toEqual({ response: 'sealed', wentOn: false });
+      // The same request brings what it brings.
+      await guard.release(fenceOf(await begin({ turn: 2, request: 'sealed answers', follows: true })));
+      expect(Object.keys((await begin({ turn: 2, follows: true })) as object)).toEqual(['run']);
+    });
+
     it('[T13] leaves a released turn to the same request alone', async () => {
       const { guard, begin } = await setUp();
       const fence = fenceOf(await begin());
@@ -94,6 +111,28 @@ export function guardSuite(name: string, make: MakeGuard, runs: number): void {
       expect(await begin({ digest: 'no' })).toBe('conflict');
       expect(await begin()).toHaveProperty('run');
       expect(await guard.finish(fence, 'late')).toBe(false);
+    });
+
+    it('[T13] [E8] hands a turn that was begun and never finished to who ends it, with what was brought', async () => {
+      const { guard, elsewhere, claim, begin, pass } = await setUp();
+      const ending = { action: 'cancel', digest: 'no', ends: true } as const;
+      const late = fenceOf(await begin({ request: 'sealed answers' }));
+      expect(await begin(ending)).toBe('busy');
+      await pass(70_000);
+      expect(await begin({ action: 'cancel', digest: 'no' })).toBe('conflict');
+      expect(await begin({ ...ending, jti: 'another' })).toBe('conflict');
+      const verdict = await elsewhere.begin(claim(ending));
+      expect(verdict).toHaveProperty('begun', 'sealed answers');
+      expect(await guard.finish(late, 'late')).toBe(false);
+      expect(await guard.finish(fenceOf(verdict), 'sealed')).toBe(true);
+      expect(await begin({ action: 'cancel', digest: 'no' })).toBe('conflict');
+      expect(await begin(ending)).toEqual({ response: 'sealed', wentOn: false, other: true });
+      // To the client that began it, it was its own.
+      expect(await begin()).toMatchObject({ response: 'sealed' });
+      // Where nothing was begun, there is nothing to end first.
+      expect(Object.keys((await begin({ ...ending, turn: 2 })) as object)).toEqual(['run']);
+      await guard.release(fenceOf(await begin({ turn: 3 })));
+      expect(await begin({ ...ending, turn: 3 })).toBe('conflict');
     });
 
     it('[T13] forgets a turn that ran nothing, and the fence it had', async () => {

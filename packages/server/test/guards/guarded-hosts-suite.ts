@@ -3,91 +3,20 @@ import {
   elicit,
   generateKey,
   saga,
-  step,
   TokenRefused,
   type SagaGuard,
-  type SagaHost,
   type SagaHostOptions,
-  type StepAnswer,
-  type SuspendedSagaFacts,
 } from '@mcp-saga/server';
 import { describe, expect, test as it } from 'vitest';
-import { z } from 'zod';
-import { deferred } from '../fixtures/deferred.ts';
 import { suspended } from '../fixtures/host.ts';
 import type { MakeGuard } from './guard-under-test.ts';
-
-const Ok = z.object({ ok: z.boolean() });
-
-function answer(stepId: string, ok = true): StepAnswer[] {
-  return [{ stepId, result: ok ? { action: 'accept', content: { ok } } : { action: 'decline' } }];
-}
-
-const gone = (): Promise<never> => Promise.reject(new Error('the store is gone'));
+import { answer, gone, guardedHosts, Ok } from './guarded-hosts.ts';
 
 /** What two hosts do that share a guard and a key. (T13, E7, E8) */
 export function guardedHostsSuite(name: string, make: MakeGuard): void {
   describe(`hosts that share a guard ${name}`, () => {
-    async function setUp(options: Partial<SagaHostOptions> = {}, change: Partial<SagaGuard> = {}) {
-      const { guard, elsewhere, now, pass } = await make();
-      const did: string[] = [];
-      const told: string[] = [];
-      const facts: SuspendedSagaFacts[] = [];
-      const errors: unknown[] = [];
-      let hang: ((key: string) => Promise<void>) | undefined;
-      const order = saga({ name: 'order', version: '1', forks: 'refuse' }, function* () {
-        yield* step('charge', () => void did.push('charge'), { compensate: () => void did.push('refund') });
-        yield* elicit('ship', { message: 'Ship?', schema: Ok });
-        yield* step('ship', async ({ idempotencyKey }) => {
-          did.push(`ship ${idempotencyKey}`);
-          await hang?.(idempotencyKey);
-        });
-        yield* elicit('review', { message: 'Good?', schema: Ok });
-        yield* step('thank', () => void did.push('thank'), { once: true });
-        return 'thanks';
-      });
-      const common = {
-        sagas: [order],
-        keys: generateKey(),
-        audience: 'shop',
-        environment: 'production',
-        clock: now,
-        hooks: {
-          onError: (error: unknown) => void errors.push(error),
-          onTurn: () => undefined,
-          onReject: () => undefined,
-          onSuspended: (suspendedSaga: SuspendedSagaFacts) => {
-            facts.push(suspendedSaga);
-            told.push(`suspended ${suspendedSaga.turn}`);
-          },
-          onSettled: () => void told.push('settled'),
-        },
-        ...options,
-      };
-      const hosts: [SagaHost, SagaHost] = [
-        createSagaHost({ ...common, guard: { ...guard, ...change } }),
-        createSagaHost({ ...common, guard: elsewhere }),
-      ];
-      const { token } = suspended(await hosts[0].start('order', {}));
-      return {
-        hosts,
-        token,
-        did,
-        told,
-        facts,
-        errors,
-        pass,
-        /** Lets the step `ship` hang, the first time; resolves when it does, with what lets it go on. */
-        hanging: (): Promise<() => void> => {
-          const begun = deferred<() => void>();
-          hang = () => {
-            hang = undefined;
-            return new Promise((resolve) => begun.resolve(resolve));
-          };
-          return begun.promise;
-        },
-      };
-    }
+    const setUp = (options: Partial<SagaHostOptions> = {}, change: Partial<SagaGuard> = {}) =>
+      guardedHosts(make, options, change);
 
     it('[T13] answers two requests that race alike, and runs one', async () => {
       const { hosts, token, did } = await setUp();
@@ -122,6 +51,24 @@ export function guardedHostsSuite(name: string, make: MakeGuard): void {
       const [, first, second] = did;
       expect(second).toBe(first);
       expect(told).toEqual(['suspended 1', 'suspended 2']);
+      expect(await one.resume(token, answer('ship'))).toEqual(next);
+    });
+
+    it('[T13] [E1] goes on with the answers of a request that died, for one that follows it', async () => {
+      const { hosts, token, did, hanging } = await setUp();
+      const [one, other] = hosts;
+      const hangs = hanging();
+      const aborting = new AbortController();
+      const cut = one.resume(token, answer('ship'), { signal: aborting.signal });
+      const goOn = await hangs;
+      aborting.abort();
+      goOn();
+      await expect(cut).rejects.toThrow('aborted');
+      await expect(other.resume(token, [])).rejects.toThrow(TokenRefused);
+      const next = suspended(await other.resume(token, [], {}, { follows: true }));
+      expect(next.steps).toMatchObject([{ stepId: 'review' }]);
+      const [, first, second] = did;
+      expect(second).toBe(first);
       expect(await one.resume(token, answer('ship'))).toEqual(next);
     });
 

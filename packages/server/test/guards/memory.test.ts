@@ -1,5 +1,6 @@
 import { memoryGuard, memoryTaskStore } from '@mcp-saga/server';
 import { testClock } from '../fixtures/clock.ts';
+import { absentClientsSuite } from './absent-clients-suite.ts';
 import { guardSuite } from './guard-suite.ts';
 import { guardedHostsSuite } from './guarded-hosts-suite.ts';
 import type { GuardUnderTest } from './guard-under-test.ts';
@@ -14,6 +15,7 @@ async function memory(): Promise<GuardUnderTest> {
 
 guardSuite('in memory', memory, 1_000);
 guardedHostsSuite('in memory', memory);
+absentClientsSuite('in memory', memory);
 taskStoreSuite('in memory', async () => {
   const clock = testClock();
   const store = memoryTaskStore(clock);

@@ -1,0 +1,272 @@
+import {
+  checkpoint,
+  createSagaHost,
+  elicit,
+  generateKey,
+  pivot,
+  saga,
+  sample,
+  step,
+  TokenRefused,
+  type SagaGuard,
+  type SagaHostOptions,
+  type SuspendedSagaFacts,
+} from '@mcp-saga/server';
+import { describe, expect, test as it } from 'vitest';
+import { suspended } from '../fixtures/host.ts';
+import type { MakeGuard } from './guard-under-test.ts';
+import { answer, gone, guardedHosts, hour, Ok } from './guarded-hosts.ts';
+
+/** What hosts do that share a guard, and a queue, when a client does not come back. (E8) */
+export function absentClientsSuite(name: string, make: MakeGuard): void {
+  describe(`hosts whose clients have gone, with a guard ${name}`, () => {
+    const setUp = (options: Partial<SagaHostOptions> = {}, change: Partial<SagaGuard> = {}) =>
+      guardedHosts(make, options, change);
+
+    it('[E8] undoes what an absent client left behind in a turn that was never finished, too', async () => {
+      const { hosts, token, did, told, facts, expire, hanging } = await setUp();
+      const [one, other] = hosts;
+      const cancelToken = facts[0]?.cancelToken ?? '';
+      const hangs = hanging();
+      const aborting = new AbortController();
+      const left = one.resume(token, answer('ship'), { signal: aborting.signal });
+      const goOn = await hangs;
+      // Its client goes while a step runs, and does not come back.
+      aborting.abort();
+      goOn();
+      await expect(left).rejects.toThrow('aborted');
+      await expire();
+      expect(await other.cancel(cancelToken)).toMatchObject({
+        status: 'failed',
+        compensated: [{ stepId: 'charge' }],
+      });
+      const [charge, first, second, ...undone] = did;
+      // Nobody knew what had become of the step: it was asked again, by the same key.
+      expect([charge, second]).toEqual(['charge', first]);
+      expect(undone).toEqual(['refund']);
+      expect(told).toEqual(['suspended 1', 'suspended 2', 'settled']);
+      await expect(other.cancel(cancelToken)).rejects.toThrow(TokenRefused);
+    });
+
+    it('[E8] [W7] runs no more of what was begun than its request would have', async () => {
+      const { hosts, token, did, facts, expire } = await setUp({}, { finish: gone });
+      const [one, other] = hosts;
+      const looks = { traits: { runs: false } };
+      await expect(one.resume(token, answer('ship'), {}, looks)).rejects.toMatchObject({
+        code: 'guard_down',
+      });
+      await expire();
+      expect(await other.cancel(facts[0]?.cancelToken ?? '')).toMatchObject({
+        compensated: [{ stepId: 'charge' }],
+      });
+      expect(did).toEqual(['charge', 'refund']);
+    });
+
+    it('[E8] [W3] brings what was begun to its end as it would have been served to its client', async () => {
+      const { guard, now, pass } = await make();
+      const did: string[] = [];
+      const facts: SuspendedSagaFacts[] = [];
+      let ahead = 0;
+      const advised = saga({ name: 'advised', version: '1', forks: 'refuse' }, function* () {
+        yield* elicit('ship', { message: 'Ship?', schema: Ok });
+        yield* sample('advice', { messages: [], maxTokens: 1 });
+        yield* step('send', () => void did.push('send'), { compensate: () => void did.push('recall') });
+        yield* elicit('review', { message: 'Good?', schema: Ok });
+        return 'done';
+      });
+      const common = {
+        sagas: [advised],
+        keys: generateKey(),
+        audience: 'shop',
+        environment: 'production',
+        clock: () => now() + ahead,
+        // The client has no model, and the host has one.
+        sampling: () =>
+          ({ role: 'assistant', model: 'own', content: { type: 'text', text: 'yes' } }) as const,
+        hooks: {
+          onTurn: () => undefined,
+          onError: () => undefined,
+          onSuspended: (suspendedSaga: SuspendedSagaFacts) => void facts.push(suspendedSaga),
+        },
+      };
+      const dying = createSagaHost({ ...common, guard: { ...guard, finish: gone } });
+      const client = { capabilities: { elicitation: {} } };
+      const { token } = suspended(await dying.start('advised', {}, client));
+      await expect(dying.resume(token, answer('ship'), client)).rejects.toMatchObject({ code: 'guard_down' });
+      ahead = 3 * hour;
+      await pass(70_000);
+      const host = createSagaHost({ ...common, guard });
+      expect(await host.cancel(facts[0]?.cancelToken ?? '')).toMatchObject({
+        compensated: [{ stepId: 'send' }],
+      });
+      expect(did).toEqual(['send', 'send', 'recall']);
+    });
+
+    it('[E8] tells the queue again of a turn that its client went to, and left, where that was lost', async () => {
+      const { hosts, token, did, told, facts, expire } = await setUp();
+      const [one, other] = hosts;
+      const cancelToken = facts[0]?.cancelToken ?? '';
+      // The process died when the turn was kept, and before the queue was told.
+      suspended(await one.resume(token, answer('ship')));
+      told.length = 0;
+      facts.length = 0;
+      await expire();
+      await expect(other.cancel(cancelToken)).rejects.toThrow(TokenRefused);
+      expect(told).toEqual(['suspended 2']);
+      expect(did).not.toContain('refund');
+      await expire();
+      const again = facts[0]?.cancelToken ?? '';
+      expect(await other.cancel(again)).toMatchObject({ compensated: [{ stepId: 'charge' }] });
+      // Of a saga that has ended, nothing but that.
+      await expect(other.cancel(cancelToken)).rejects.toThrow(TokenRefused);
+      expect(await other.cancel(again)).toMatchObject({ compensated: [{ stepId: 'charge' }] });
+      expect(told).toEqual(['suspended 2', 'settled', 'settled']);
+    });
+
+    it('[E3] [E8] tells what could not be undone, should its client not hear of it', async () => {
+      const { guard, now } = await make();
+      const left: unknown[] = [];
+      const stuck = saga({ name: 'stuck', version: '1', forks: 'refuse' }, function* () {
+        yield* step('charge', () => 1, { compensate: gone, undo: { retry: 1 }, label: 'charge 1' });
+        yield* elicit('ship', { message: 'Ship?', schema: Ok });
+        return 'shipped';
+      });
+      const host = createSagaHost({
+        sagas: [stuck],
+        keys: generateKey(),
+        audience: 'shop',
+        guard,
+        clock: now,
+        hooks: { onTurn: () => undefined, onSettled: (settled) => void left.push(settled) },
+      });
+      const one = suspended(await host.start('stuck', {}));
+      const other = suspended(await host.start('stuck', {}));
+      await host.resume(one.token, answer('ship', false));
+      await host.resume(one.token, answer('ship', false));
+      await host.resume(other.token, answer('ship'));
+      const residue = [{ stepId: 'charge', label: 'charge 1' }];
+      const settled = { saga: 'stuck', sagaId: one.sagaId, residue };
+      expect(left).toEqual([settled, settled, { saga: 'stuck', sagaId: other.sagaId, residue: [] }]);
+    });
+
+    it('[E5] [E8] goes forward past a pivot, as far as that goes without its client', async () => {
+      const { guard, now } = await make();
+      const did: string[] = [];
+      const facts: SuspendedSagaFacts[] = [];
+      let ahead = 0;
+      const parcel = (called: string, asksAfter: boolean) =>
+        saga({ name: called, version: '1', forks: 'refuse' }, function* () {
+          yield* step('charge', () => void did.push('charge'), { compensate: () => void did.push('refund') });
+          yield* pivot('charged');
+          yield* step('pack', () => void did.push('pack'), { compensate: () => void did.push('unpack') });
+          yield* checkpoint();
+          yield* step('ship', () => void did.push('ship'));
+          yield* checkpoint();
+          if (asksAfter) yield* elicit('review', { message: 'Good?', schema: Ok });
+          yield* step('thank', () => void did.push('thank'));
+          return 'on its way';
+        });
+      const host = createSagaHost({
+        sagas: [parcel('parcel', false), parcel('asking', true)],
+        keys: generateKey(),
+        audience: 'shop',
+        guard,
+        clock: () => now() + ahead,
+        hooks: {
+          onTurn: () => undefined,
+          onSuspended: (suspendedSaga: SuspendedSagaFacts) => void facts.push(suspendedSaga),
+        },
+      });
+      suspended(await host.start('parcel', {}));
+      suspended(await host.start('asking', {}));
+      const { token } = suspended(await host.start('parcel', {}));
+      // To its client, which is there, nothing happens but what it asked for.
+      did.length = 0;
+      expect(await host.cancel(token)).toMatchObject({ status: 'failed', compensated: [{ stepId: 'pack' }] });
+      expect(did).toEqual(['unpack']);
+      ahead = 3 * hour;
+      const [whole, asking] = facts.splice(0) as [SuspendedSagaFacts, SuspendedSagaFacts];
+      did.length = 0;
+      expect(await host.cancel(whole.cancelToken)).toMatchObject({
+        status: 'completed',
+        result: 'on its way',
+      });
+      expect(did.splice(0)).toEqual(['ship', 'thank']);
+      // Where its client is needed it ends, and what came after the pivot is undone.
+      expect(await host.cancel(asking.cancelToken)).toMatchObject({
+        status: 'failed',
+        compensated: [{ stepId: 'pack' }],
+        residue: [],
+      });
+      expect(did).toEqual(['ship', 'unpack']);
+      expect(facts.map(({ saga: of, turn }) => `${of} ${turn}`)).toEqual([
+        'parcel 2',
+        'asking 2',
+        'asking 3',
+      ]);
+    });
+
+    it('[E8] brings what was begun to its end with what was kept of it, and with nothing else', async () => {
+      const { guard, elsewhere, now, pass } = await make();
+      const kept: string[] = [];
+      const keeps: SagaGuard = {
+        ...guard,
+        begin: (claim) => {
+          if (claim.request !== undefined) kept.push(claim.request);
+          return guard.begin(claim);
+        },
+        finish: (fence, sealed) => {
+          kept.push(sealed);
+          return fence.turn === 2 ? false : guard.finish(fence, sealed);
+        },
+      };
+      const did: string[] = [];
+      const facts: SuspendedSagaFacts[] = [];
+      let ahead = 0;
+      const two = saga({ name: 'two', version: '1', forks: 'refuse' }, function* () {
+        yield* elicit('ship', { message: 'Ship?', schema: Ok });
+        yield* elicit('review', { message: 'Good?', schema: Ok });
+        yield* step('thank', () => void did.push('thank'));
+        return 'done';
+      });
+      const common = {
+        sagas: [two],
+        keys: generateKey(),
+        audience: 'shop',
+        clock: () => now() + ahead,
+        hooks: {
+          onReject: () => undefined,
+          onSuspended: (suspendedSaga: SuspendedSagaFacts) => void facts.push(suspendedSaga),
+        },
+      };
+      const host = createSagaHost({ ...common, guard: keeps });
+      const one = suspended(await host.start('two', {}));
+      const next = suspended(await host.resume(one.token, answer('ship')));
+      await expect(host.resume(next.token, answer('review'))).rejects.toMatchObject({ code: 'busy' });
+      expect(kept).toHaveLength(4);
+      ahead = 3 * hour;
+      await pass(70_000);
+      const { cancelToken } = facts.at(-1) as SuspendedSagaFacts;
+      did.length = 0;
+      for (const begun of [kept[0], kept[1], kept[3], 'nothing']) {
+        const mixed: SagaGuard = {
+          ...elsewhere,
+          begin: async (claim) => {
+            const verdict = await elsewhere.begin(claim);
+            return typeof verdict === 'object' && 'begun' in verdict
+              ? { ...verdict, begun: begun ?? '' }
+              : verdict;
+          },
+        };
+        const other = createSagaHost({ ...common, guard: mixed });
+        // oxlint-disable-next-line no-await-in-loop -- one after the other
+        await expect(other.cancel(cancelToken)).rejects.toThrow(TokenRefused);
+        expect(did).toEqual([]);
+      }
+      // It ends there, and nothing is left to be undone.
+      const last = createSagaHost({ ...common, guard: elsewhere });
+      expect(await last.cancel(cancelToken)).toMatchObject({ status: 'completed', result: 'done' });
+      expect(did).toEqual(['thank']);
+    });
+  });
+}

@@ -1,0 +1,97 @@
+import {
+  createSagaHost,
+  elicit,
+  generateKey,
+  saga,
+  step,
+  type SagaGuard,
+  type SagaHost,
+  type SagaHostOptions,
+  type StepAnswer,
+  type SuspendedSagaFacts,
+} from '@mcp-saga/server';
+import { z } from 'zod';
+import { deferred } from '../fixtures/deferred.ts';
+import { suspended } from '../fixtures/host.ts';
+import type { MakeGuard } from './guard-under-test.ts';
+
+export const Ok = z.object({ ok: z.boolean() });
+export const hour = 3_600_000;
+
+export function answer(stepId: string, ok = true): StepAnswer[] {
+  return [{ stepId, result: ok ? { action: 'accept', content: { ok } } : { action: 'decline' } }];
+}
+
+export const gone = (): Promise<never> => Promise.reject(new Error('the store is gone'));
+
+/** Two hosts that share a guard, and a saga that waits at its first question. */
+export async function guardedHosts(
+  make: MakeGuard,
+  options: Partial<SagaHostOptions> = {},
+  change: Partial<SagaGuard> = {},
+) {
+  const { guard, elsewhere, now, pass } = await make();
+  const did: string[] = [];
+  const told: string[] = [];
+  const facts: SuspendedSagaFacts[] = [];
+  let ahead = 0;
+  const errors: unknown[] = [];
+  let hang: ((key: string) => Promise<void>) | undefined;
+  const order = saga({ name: 'order', version: '1', forks: 'refuse' }, function* () {
+    yield* step('charge', () => void did.push('charge'), { compensate: () => void did.push('refund') });
+    yield* elicit('ship', { message: 'Ship?', schema: Ok });
+    yield* step('ship', async ({ idempotencyKey }) => {
+      did.push(`ship ${idempotencyKey}`);
+      await hang?.(idempotencyKey);
+    });
+    yield* elicit('review', { message: 'Good?', schema: Ok });
+    yield* step('thank', () => void did.push('thank'), { once: true });
+    return 'thanks';
+  });
+  const common = {
+    sagas: [order],
+    keys: generateKey(),
+    audience: 'shop',
+    environment: 'production',
+    clock: () => now() + ahead,
+    hooks: {
+      onError: (error: unknown) => void errors.push(error),
+      onTurn: () => undefined,
+      onReject: () => undefined,
+      onSuspended: (suspendedSaga: SuspendedSagaFacts) => {
+        facts.push(suspendedSaga);
+        told.push(`suspended ${suspendedSaga.turn}`);
+      },
+      onSettled: () => void told.push('settled'),
+    },
+    ...options,
+  };
+  const hosts: [SagaHost, SagaHost] = [
+    createSagaHost({ ...common, guard: { ...guard, ...change } }),
+    createSagaHost({ ...common, guard: elsewhere }),
+  ];
+  const { token } = suspended(await hosts[0].start('order', {}));
+  return {
+    hosts,
+    token,
+    did,
+    told,
+    facts,
+    errors,
+    /** Lets so much time pass that every lease is out, and every token has expired. */
+    expire: async () => {
+      ahead += 3 * hour;
+      await pass(70_000);
+    },
+    pass,
+    /** Lets the step `ship` hang, the first time; resolves when it does, with what lets it go on. */
+    hanging: (): Promise<() => void> => {
+      const begun = deferred<() => void>();
+      hang = () => {
+        hang = undefined;
+        return new Promise((resolve) => begun.resolve(resolve));
+      };
+      return begun.promise;
+    },
+  };
+}

@@ -1,0 +1,20 @@
+import { expect, it } from 'vitest';
+import { describeWithRedis } from '../support/redis-server.ts';
+import { chaos } from './chaos.ts';
+import { toStory, toTable } from './figures.ts';
+
+// A minute of it is `pnpm chaos`, which CI runs as well.
+const seconds = 6;
+const seed = 1;
+
+describeWithRedis('chaos', () => {
+  it('[E1] [E3] [E8] [R1] [T7] [T13] [W1] does each thing once, undoes each thing once, and forgets nothing', async () => {
+    const said: string[] = [];
+    const result = await chaos({ seconds, seed, inFlight: 60, onLine: (line) => said.push(line) });
+    console.log(toTable(result));
+    expect(result.problems.map((problem) => `${problem}\n${toStory(problem, result)}`)).toEqual([]);
+    const { dialects } = result.crowd;
+    expect(dialects.filter(({ completed }) => completed > 0)).toEqual(dialects);
+    expect(result.monkey.kills).toBeGreaterThan(0);
+  }, 480_000);
+});

@@ -1,0 +1,220 @@
+import { join } from 'node:path';
+import { startRedis } from '../support/redis-server.ts';
+import { bundlePrograms } from './bundle.ts';
+import { ways } from './clients/ways.ts';
+import { Crowd, type CrowdFigures } from './crowd.ts';
+import { judge, type CallReport, type CancelReport } from './judge.ts';
+import { Monkey, type MonkeyFigures } from './monkey.ts';
+import { startProcess, type Process } from './processes.ts';
+import type { LedgerRows, QueuedRow } from './provider/ledger.ts';
+import { Proxy, type ProxyFigures } from './proxy/proxy.ts';
+import { seeded } from './seeded.ts';
+
+/** How much chaos. */
+export interface ChaosOptions {
+  /**
+   * How long things go wrong; on a slow machine until as many calls have ended as are in flight, four times as long at
+   * the most. What was begun by then is seen through in peace.
+   */
+  readonly seconds: number;
+  /** Chooses the faults, the users and their answers. What meets what is up to the machine. */
+  readonly seed: number;
+  /** How many sagas are in flight. Default 200. */
+  readonly inFlight?: number;
+  /** What a process prints that is not expected. */
+  readonly onLine?: (line: string) => void;
+}
+
+/** What came of it. */
+export interface Chaos {
+  /** Everything that is wrong. */
+  readonly problems: readonly string[];
+  readonly calls: readonly CallReport[];
+  readonly crowd: CrowdFigures;
+  readonly monkey: MonkeyFigures;
+  readonly proxy: ProxyFigures;
+  readonly provider: { readonly late: number; readonly dropped: number; readonly failed: number };
+  readonly ledger: LedgerRows;
+  readonly cancelled: readonly CancelReport[];
+  /** Tokens that servers refused, by the true reason. */
+  readonly rejected: Readonly<Record<string, number>>;
+}
+
+const names = ['A', 'B', 'C', 'D'];
+// Past everything a token lives for; those that cancel live for a month more.
+const nextWeek = 8 * 24 * 60 * 60 * 1000;
+
+/** Lets two hundred sagas run among processes that die, sockets that are cut and keys that change, and judges. */
+export async function chaos({
+  seconds,
+  seed,
+  inFlight = 200,
+  onLine = ignore,
+}: ChaosOptions): Promise<Chaos> {
+  const ends: (() => Promise<unknown>)[] = [];
+  try {
+    const programs = await bundlePrograms();
+    ends.push(() => programs.remove());
+    const redis = await startRedis();
+    ends.push(() => redis.kill());
+    const provider = new Provider(programs.provider, join(programs.folder, 'ledger.sqlite'), seed, onLine);
+    ends.push(() => provider.kill());
+    await provider.start();
+    const proxy = await Proxy.listen(seeded(seed));
+    const rejected: Record<string, number> = {};
+    const startServer = (name: string, keys: string, more: Readonly<Record<string, string>> = {}) =>
+      startProcess(name, programs.server, {
+        environment: { REDIS_URL: redis.url, PROVIDER_URL: provider.url.href, SAGA_KEYS: keys, ...more },
+        onLine: (line) => {
+          const [, reason, count] = /^rejected (\S+) (\d+)$/.exec(line) ?? [];
+          if (reason === undefined) onLine(`${name}: ${line}`);
+          else rejected[reason] = (rejected[reason] ?? 0) + Number(count);
+        },
+      });
+    const places = names.map((name) => ({ name, start: (keys: string) => startServer(name, keys) }));
+    const monkey = new Monkey(seeded(seed + 1), places, proxy);
+    ends.push(() => monkey.end());
+    await monkey.begin();
+
+    const crowd = new Crowd(seeded(seed + 2), proxy.url, ways, inFlight);
+    const over = new AbortController();
+    const raging = monkey.rage(over.signal, () => provider.restart());
+    // Whoever waits for it hears of it.
+    raging.catch(() => undefined);
+    crowd.call(over.signal);
+    await after(seconds * 1000);
+    await Promise.race([crowd.isAround, after(3 * seconds * 1000)]);
+    over.abort();
+    await raging;
+    proxy.calm();
+    await provider.post('/calm');
+    await crowd.settled();
+    // Whatever is still going on for nobody is over, too.
+    await proxy.close();
+    await monkey.end();
+
+    const keys = monkey.keys.join(',');
+    const drain = await startServer('drain', keys, { CLOCK_OFFSET: String(nextWeek) });
+    ends.push(() => drain.kill());
+    const cancelled = await drained(drain.url, async () => (await provider.ledger()).queued);
+    const { faults, ...ledger } = await provider.ledger();
+    return {
+      problems: judge({ ...ledger, calls: crowd.reports, cancelled }),
+      calls: crowd.reports,
+      crowd: crowd.figures(),
+      monkey: monkey.figures,
+      proxy: proxy.figures,
+      provider: faults,
+      ledger,
+      cancelled,
+      rejected,
+    };
+  } finally {
+    // The last one started ends first.
+    for (const end of ends.toReversed()) {
+      // oxlint-disable-next-line no-await-in-loop -- one after the other
+      await end();
+    }
+  }
+}
+
+function after(ms: number): Promise<void> {
+  return new Promise((resolve) => {
+    setTimeout(resolve, ms).unref();
+  });
+}
+
+/** The provider's process, which keeps its place and its books when it is killed. */
+class Provider {
+  readonly #program: string;
+  readonly #ledger: string;
+  readonly #onLine: (line: string) => void;
+  #seed: number;
+  #process: Process | undefined;
+  #port = '0';
+
+  constructor(program: string, ledger: string, seed: number, onLine: (line: string) => void) {
+    this.#program = program;
+    this.#ledger = ledger;
+    this.#seed = seed;
+    this.#onLine = onLine;
+  }
+
+  get url(): URL {
+    if (this.#process === undefined) throw new Error('The provider does not run.');
+    return this.#process.url;
+  }
+
+  async start(): Promise<void> {
+    this.#seed += 1;
+    this.#process = await startProcess('provider', this.#program, {
+      environment: { LEDGER: this.#ledger, SEED: String(this.#seed), PORT: this.#port },
+      onLine: this.#onLine,
+    });
+    this.#port = this.#process.url.port;
+  }
+
+  async restart(): Promise<void> {
+    await this.kill();
+    await this.start();
+  }
+
+  async kill(): Promise<void> {
+    await this.#process?.kill();
+  }
+
+  async post(path: string): Promise<void> {
+    await fetch(new URL(path, this.url), { method: 'POST' });
+  }
+
+  async ledger(): Promise<LedgerRows & { readonly faults: Chaos['provider'] }> {
+    const response = await fetch(new URL('/ledger', this.url));
+    return (await response.json()) as LedgerRows & { readonly faults: Chaos['provider'] };
+  }
+}
+
+/** Delivers what is in the queue, as if its time had come, and what is put there meanwhile. */
+async function drained(
+  url: URL,
+  queued: () => Promise<readonly QueuedRow[]>,
+): Promise<readonly CancelReport[]> {
+  const reports: CancelReport[] = [];
+  const known = new Set<string>();
+  for (;;) {
+    // oxlint-disable-next-line no-await-in-loop -- until nothing new is there
+    const left = (await queued()).filter(({ cancelToken }) => !known.has(cancelToken));
+    if (left.length === 0) return reports;
+    const worker = async (): Promise<void> => {
+      for (let row = left.pop(); row !== undefined; row = left.pop()) {
+        known.add(row.cancelToken);
+        // oxlint-disable-next-line no-await-in-loop -- one after the other
+        reports.push(await delivered(url, row));
+      }
+    };
+    // oxlint-disable-next-line no-await-in-loop -- until nothing new is there
+    await Promise.all(Array.from({ length: 16 }, worker));
+  }
+}
+
+async function delivered(url: URL, { sagaId, cancelToken }: QueuedRow): Promise<CancelReport> {
+  const response = await fetch(new URL('/cancel', url), {
+    method: 'POST',
+    body: JSON.stringify({ cancelToken }),
+  });
+  const {
+    status,
+    compensated = [],
+    residue = [],
+  } = (await response.json()) as {
+    readonly status: CancelReport['status'];
+    readonly compensated?: readonly { readonly label?: string }[];
+    readonly residue?: readonly { readonly label?: string }[];
+  };
+  const labels = (steps: readonly { readonly label?: string }[]): readonly string[] =>
+    steps.flatMap(({ label }) => label ?? []);
+  return { sagaId, status, compensated: labels(compensated), residue: labels(residue) };
+}
+
+function ignore(): void {
+  // Nobody reads it.
+}

@@ -1,0 +1,105 @@
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import { Client as ClientV1 } from '@modelcontextprotocol/sdk/client/index.js';
+import { StreamableHTTPClientTransport as HttpV1 } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import { CreateMessageRequestSchema, ElicitRequestSchema } from '@modelcontextprotocol/sdk/types.js';
+import type { Calling } from './way.ts';
+import { steadyFetch } from './steady-fetch.ts';
+
+/** The official SDK's client, in one of its versions and eras. */
+export type Kind = 'v2 client, 2026-07-28' | 'v2 client, 2025-11-25' | 'v1 client';
+
+const info = { name: 'chaos', version: '1.0.0' };
+
+/** How a client is connected. */
+export interface Connecting {
+  readonly path?: string;
+  /** What it declares. */
+  readonly capabilities: { readonly [name: string]: object };
+  /** How it sends requests once it is connected. Default: again, when no answer came. */
+  readonly sends?: 'again' | 'once';
+  /** Who answers what it is asked. */
+  readonly answers?: Answers;
+}
+
+/** What a client's handlers give. */
+export interface Answers {
+  form(message: string): Promise<object>;
+  sample(text: string): Promise<object>;
+}
+
+/** As much of either client as is used. */
+export interface Connected {
+  request(request: object, schema: object, options?: object): Promise<unknown>;
+  callTool(call: object, ...more: readonly object[]): Promise<unknown>;
+  getServerCapabilities(): object | undefined;
+  close(): Promise<void>;
+}
+
+export const canAsk = { elicitation: { form: {} }, sampling: {} } as const;
+
+/** Has the user of a call answer. */
+export function answersOf({ user }: Calling): Answers {
+  return { form: (message) => user.fill(message), sample: (text) => user.writes(text) };
+}
+
+/** Connects a client through the proxy, however often that takes. */
+export async function connect(
+  kind: Kind,
+  { proxy, draw, user }: Calling,
+  { path = '/mcp', capabilities, sends = 'again', answers }: Connecting,
+): Promise<Connected> {
+  const steady = steadyFetch(draw);
+  let isConnected = false;
+  const send: typeof fetch = (input, init) =>
+    isConnected && sends === 'once' ? fetch(input, init) : steady(input, init);
+  const url = new URL(path, proxy);
+  const client =
+    kind === 'v1 client' ? version1(capabilities, answers) : version2(kind, capabilities, answers);
+  // Neither may open its stream for what comes beside the answers again for ever, when its process has died.
+  const reconnectionOptions = {
+    maxRetries: 0,
+    initialReconnectionDelay: 1,
+    maxReconnectionDelay: 1,
+    reconnectionDelayGrowFactor: 1,
+  };
+  const transport =
+    kind === 'v1 client'
+      ? new HttpV1(url, { fetch: send, reconnectionOptions })
+      : new StreamableHTTPClientTransport(url, { fetch: send, reconnectionOptions });
+  await client.connect(transport, { timeout: 60_000, signal: user.left });
+  isConnected = true;
+  return client as unknown as Connected;
+}
+
+function version2(
+  kind: Kind,
+  capabilities: Connecting['capabilities'],
+  answers: Answers | undefined,
+): Client {
+  const mode = kind === 'v2 client, 2026-07-28' ? 'auto' : 'legacy';
+  const client = new Client(info, { capabilities, versionNegotiation: { mode } });
+  if (answers === undefined) return client;
+  client.setRequestHandler(
+    'elicitation/create',
+    async ({ params }) => (await answers.form(params.message)) as never,
+  );
+  client.setRequestHandler(
+    'sampling/createMessage',
+    async ({ params }) => (await answers.sample(JSON.stringify(params.messages))) as never,
+  );
+  return client;
+}
+
+function version1(capabilities: Connecting['capabilities'], answers: Answers | undefined): ClientV1 {
+  const client = new ClientV1(info, { capabilities });
+  if (answers === undefined) return client;
+  client.setRequestHandler(
+    ElicitRequestSchema,
+    async ({ params }) => (await answers.form(params.message)) as never,
+  );
+  client.setRequestHandler(
+    CreateMessageRequestSchema,
+    async ({ params }) => (await answers.sample(JSON.stringify(params.messages))) as never,
+  );
+  return client;
+}

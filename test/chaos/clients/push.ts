@@ -1,0 +1,46 @@
+import { answersOf, canAsk, connect, type Kind } from './connect.ts';
+import { judged, textOf, type Way } from './way.ts';
+
+/**
+ * Push: the server asks while it answers, in a session that lives in one process and dies with it. The call fails then,
+ * or is never answered, and is made anew in a new session, as another saga: what the first one did is left to the queue.
+ */
+export function push(kind: Kind, server: 1 | 2): Way {
+  return {
+    dialect: 'push',
+    client: `${kind}, v${server} server`,
+    see: async (calling) => {
+      const { tool: name, arguments: args, user } = calling;
+      const answers = answersOf(calling);
+      // Who has gone answers nothing, not even that it failed.
+      const unlessGone = (answer: Promise<object>): Promise<object> =>
+        answer.catch((error: unknown) => {
+          if (user.left.aborted) return new Promise<never>(() => undefined);
+          throw error;
+        });
+      const client = await connect(kind, calling, {
+        path: `/sessions/${server}`,
+        capabilities: canAsk,
+        sends: 'once',
+        answers: {
+          form: (message) => unlessGone(answers.form(message)),
+          sample: (text) => unlessGone(answers.sample(text)),
+        },
+      });
+      try {
+        const options = { signal: user.left, timeout: 20_000 };
+        const call = { name, arguments: args };
+        return textOf(
+          await (kind === 'v1 client'
+            ? client.callTool(call, undefined as never, options)
+            : client.callTool(call, options)),
+        );
+      } catch (error) {
+        user.left.throwIfAborted();
+        throw judged(error);
+      } finally {
+        await client.close();
+      }
+    },
+  };
+}

@@ -1,0 +1,93 @@
+import type { Client } from '@modelcontextprotocol/client';
+import { backOff } from './steady-fetch.ts';
+import { answersOf, canAsk, connect } from './connect.ts';
+import { judged, textOf, type Calling, type ToolText, type Way } from './way.ts';
+
+/** A schema that lets everything through. */
+const anything = {
+  '~standard': { version: 1, vendor: 'chaos', validate: (value: unknown) => ({ value }) },
+} as const;
+
+const mostTries = 40;
+
+/** Resumable requests: a connection that was cut is gone on with from the newest token that was told on it. */
+export const resumableRequests: Way = {
+  dialect: 'resumable requests',
+  client: 'v2 client, 2026-07-28',
+  see: async (calling) => {
+    const connected = await connect('v2 client, 2026-07-28', calling, {
+      capabilities: { ...canAsk, experimental: { resumableRequests: {} } },
+      sends: 'once',
+      answers: answersOf(calling),
+    });
+    try {
+      return await seen(connected as unknown as Client, calling);
+    } finally {
+      await connected.close();
+    }
+  },
+};
+
+async function seen(client: Client, calling: Calling): Promise<ToolText> {
+  const { user, draw, tool: name, arguments: args } = calling;
+  let token: string | undefined;
+  client.setNotificationHandler(
+    'notifications/requests/resumePolicy',
+    { params: anything as never },
+    (params: unknown) => {
+      ({ resumeToken: token } = params as { readonly resumeToken: string });
+    },
+  );
+  const options = { signal: user.left, timeout: 15_000 };
+  const call = { name, arguments: args };
+  // What a resumed request needs: the call is sent again with it, and goes its rounds from there.
+  let needed: object | undefined;
+  for (let tries = 1; ; tries += 1) {
+    try {
+      if (token === undefined || needed !== undefined) {
+        const params = { ...call, ...needed };
+        needed = undefined;
+        // oxlint-disable-next-line no-await-in-loop -- again, from where it was
+        return textOf(await client.callTool(params, options));
+      }
+      const resume = { method: 'requests/resume', params: { resumeToken: token } };
+      // oxlint-disable-next-line no-await-in-loop -- again, from where it was
+      return textOf(await client.request(resume, anything as never, options));
+    } catch (error) {
+      user.left.throwIfAborted();
+      const { data } = Object(error) as { readonly data?: Needed };
+      if (data?.reason === 'input_required') {
+        // oxlint-disable-next-line no-await-in-loop -- the user is asked
+        needed = { requestState: data.requestState, inputResponses: await answered(calling, data) };
+        continue;
+      }
+      const problem = judged(error);
+      if (problem !== error || tries === mostTries) throw problem;
+      // oxlint-disable-next-line no-await-in-loop -- not at once
+      await backOff(draw, tries);
+    }
+  }
+}
+
+interface Needed {
+  readonly reason?: string;
+  readonly requestState?: string;
+  readonly inputRequests?: {
+    readonly [key: string]: {
+      readonly method: string;
+      readonly params: { readonly message?: string; readonly messages?: unknown };
+    };
+  };
+}
+
+async function answered({ user }: Calling, { inputRequests = {} }: Needed): Promise<object> {
+  const answers = await Promise.all(
+    Object.entries(inputRequests).map(async ([key, { method, params }]) => [
+      key,
+      method === 'sampling/createMessage'
+        ? await user.writes(JSON.stringify(params.messages))
+        : await user.fill(params.message ?? ''),
+    ]),
+  );
+  return Object.fromEntries(answers) as object;
+}

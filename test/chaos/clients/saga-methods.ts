@@ -1,0 +1,85 @@
+import {
+  callSaga,
+  cancelSaga,
+  resumeSaga,
+  SagaClientError,
+  SagaGone,
+  type SuspendedSaga,
+} from '@mcp-saga/client';
+import { backOff } from './steady-fetch.ts';
+import { connect, type Connected, type Kind } from './connect.ts';
+import { judged, RefusedCall, textOf, type Calling, type ToolText, type Way } from './way.ts';
+
+const mostTries = 40;
+const requestOptions = { timeout: 15_000 };
+
+/** The saga methods by `@mcp-saga/client`: what was answered is kept, and the saga gone on with after each failure. */
+export function sagaMethods(kind: Kind): Way {
+  return {
+    dialect: 'saga methods',
+    client: kind,
+    see: async (calling) => {
+      const client = await connect(kind, calling, { capabilities: {}, sends: 'once' });
+      try {
+        return await seen(client, calling);
+      } finally {
+        await client.close();
+      }
+    },
+  };
+}
+
+async function seen(client: Connected & Parameters<typeof callSaga>[0], calling: Calling): Promise<ToolText> {
+  const { user, draw, tool: name, arguments: args } = calling;
+  const options = {
+    requestOptions,
+    signal: user.left,
+    handlers: {
+      elicitation: async ({ message }: { message: string }) => (await user.fill(message)) as never,
+      sampling: async ({ messages }: { messages: unknown }) =>
+        (await user.writes(JSON.stringify(messages))) as never,
+    },
+    onTurn: (saga: SuspendedSaga) => {
+      if (user.habit === 'gives up' && saga.steps.length > 0) throw new Error('enough');
+    },
+  };
+  let drawer: SuspendedSaga | undefined;
+  for (let tries = 1; ; tries += 1) {
+    try {
+      // oxlint-disable-next-line no-await-in-loop -- again, from where it was
+      return textOf(
+        drawer === undefined
+          ? await callSaga(client, { name, arguments: args }, options)
+          : await resumeSaga(client, drawer, options),
+      );
+    } catch (error) {
+      user.left.throwIfAborted();
+      if (error instanceof SagaGone) throw new RefusedCall('the token', { cause: error });
+      if (!(error instanceof SagaClientError) || tries === mostTries) throw judged(error);
+      drawer = error.saga;
+      // oxlint-disable-next-line no-await-in-loop -- again, until it is undone
+      if (drawer !== undefined && error.code === 'SAGA_ON_TURN_FAILED')
+        return await givenUp(client, drawer, calling);
+      // oxlint-disable-next-line no-await-in-loop -- not at once
+      await backOff(draw, tries);
+    }
+  }
+}
+
+async function givenUp(
+  client: Parameters<typeof cancelSaga>[0],
+  saga: SuspendedSaga,
+  { draw, user }: Calling,
+): Promise<ToolText> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      // oxlint-disable-next-line no-await-in-loop -- again, until it is undone
+      return textOf(await cancelSaga(client, saga, { requestOptions, signal: user.left, reason: 'enough' }));
+    } catch (error) {
+      if (error instanceof SagaGone) throw new RefusedCall('the token, to cancel', { cause: error });
+      if (tries === mostTries) throw error;
+      // oxlint-disable-next-line no-await-in-loop -- not at once
+      await backOff(draw, tries);
+    }
+  }
+}

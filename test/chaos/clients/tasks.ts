@@ -1,0 +1,97 @@
+import {
+  createTaskSessionFromClient,
+  type JsonRpcResponse,
+  type RawClientDispatch,
+} from '@modelcontextprotocol/ext-tasks/client';
+import type { Client } from '@modelcontextprotocol/client';
+import { answersOf, canAsk, connect } from './connect.ts';
+import { steadyFetch } from './steady-fetch.ts';
+import { judged, textOf, type Calling, type ToolText, type Way } from './way.ts';
+
+const capabilities = { ...canAsk, extensions: { 'io.modelcontextprotocol/tasks': {} } } as const;
+const info = { name: 'chaos', version: '1.0.0' };
+
+/** Tasks, by the extension's own client. */
+export const tasks: Way = {
+  dialect: 'tasks',
+  client: 'ext-tasks on the v2 client',
+  see: async (calling) => {
+    const { user, tool, arguments: args } = calling;
+    const client = (await connect('v2 client, 2026-07-28', calling, {
+      capabilities,
+    })) as unknown as Client;
+    const answers = answersOf(calling);
+    const session = createTaskSessionFromClient(client, {
+      endpointId: 'chaos',
+      // What fails is thrown, too.
+      onError: () => undefined,
+      rawDispatch: dispatching(calling),
+      v2RequestFraming: { protocolVersion: '2026-07-28', clientInfo: info, clientCapabilities: capabilities },
+      onInputRequest: async (request, { taskId }) => {
+        const { message = '', messages } = request.params as {
+          readonly message?: string;
+          readonly messages?: unknown;
+        };
+        if (user.habit === 'gives up' && taskId !== undefined) await session.task(taskId).cancel();
+        return (await (request.kind === 'sampling'
+          ? answers.sample(JSON.stringify(messages))
+          : answers.form(message))) as never;
+      },
+    });
+    try {
+      const execution = await session.callTool(tool, args, { signal: user.left });
+      const { outcome } = await execution.settle({ signal: user.left });
+      return textOfOutcome(outcome);
+    } catch (error) {
+      user.left.throwIfAborted();
+      throw judged(error);
+    } finally {
+      await session.close();
+      await client.close();
+    }
+  },
+};
+
+function textOfOutcome(outcome: {
+  readonly status: string;
+  readonly result?: unknown;
+  readonly error?: Error;
+  readonly task?: { readonly statusMessage?: string };
+}): ToolText {
+  if (outcome.status === 'completed') return textOf(outcome.result);
+  return { text: outcome.task?.statusMessage ?? outcome.error?.message ?? outcome.status, isError: true };
+}
+
+/** Sends requests that the SDK's client does not know. */
+function dispatching({ proxy, draw, user }: Calling): RawClientDispatch {
+  const send = steadyFetch(draw);
+  let id = 0;
+  return async (request) => {
+    id += 1;
+    const { method, params } = request as {
+      readonly method: string;
+      readonly params: { readonly name?: string; readonly taskId?: string };
+    };
+    const response = await send(new URL('/mcp', proxy), {
+      method: 'POST',
+      headers: {
+        'content-type': 'application/json',
+        accept: 'application/json, text/event-stream',
+        'mcp-protocol-version': '2026-07-28',
+        'mcp-method': method,
+        'mcp-name': params.taskId ?? params.name ?? '',
+      },
+      body: JSON.stringify({ jsonrpc: '2.0', id, method, params }),
+      signal: user.left,
+    });
+    const { result, error } = lastMessage(await response.text());
+    return (error === undefined ? { kind: 'result', result } : { kind: 'error', error }) as JsonRpcResponse;
+  };
+}
+
+function lastMessage(body: string): { readonly result?: object; readonly error?: object } {
+  const data = body.startsWith('{')
+    ? [body]
+    : [...body.matchAll(/^data: ?(\{.*)$/gm)].map(([, text]) => text ?? '');
+  return JSON.parse(data.at(-1) ?? '{}') as { readonly result?: object };
+}

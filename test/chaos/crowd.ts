@@ -1,0 +1,136 @@
+import { backOff } from './clients/steady-fetch.ts';
+import { RefusedCall, type Tool, type Way } from './clients/way.ts';
+import type { CallReport, Ending } from './judge.ts';
+import { between, oneOf, seeded, type Draw } from './seeded.ts';
+import { User } from './user.ts';
+
+/** How the calls of one dialect ended. */
+export interface DialectFigures extends Record<Ending, number> {
+  readonly dialect: string;
+  calls: number;
+}
+
+export interface CrowdFigures {
+  readonly dialects: readonly DialectFigures[];
+  /** Milliseconds from the call to its result, with the time that users thought. */
+  readonly latency: { readonly p50: number; readonly p99: number };
+  /** How often a client had to begin its call anew, as another saga. */
+  readonly restarts: number;
+}
+
+const mostRestarts = 25;
+// By then every bound of a client has been met: who has not ended hangs.
+const longestEnd = 240_000;
+const tools: readonly Tool[] = ['buy', 'buy', 'trip', 'errand'];
+
+/** So many clients at a time: whenever a call has ended, its client makes the next one. */
+export class Crowd {
+  readonly reports: CallReport[] = [];
+  readonly #draw: Draw;
+  readonly #proxy: URL;
+  readonly #slots: readonly Way[];
+  readonly #users = new Set<User>();
+  readonly #took: number[] = [];
+  /** Resolves when as many calls have ended as there are clients. */
+  readonly isAround: Promise<void>;
+  #onAround: () => void = () => undefined;
+  #callers: Promise<unknown> = Promise.resolve();
+  #restarts = 0;
+  #calls = 0;
+
+  constructor(draw: Draw, proxy: URL, ways: readonly (readonly [Way, number])[], inFlight: number) {
+    this.#draw = draw;
+    this.#proxy = proxy;
+    this.isAround = new Promise((resolve) => {
+      this.#onAround = resolve;
+    });
+    const all = ways.reduce((sum, [, share]) => sum + share, 0);
+    this.#slots = ways.flatMap(([way, share]) =>
+      Array.from({ length: Math.max(1, Math.round((share * inFlight) / all)) }, () => way),
+    );
+  }
+
+  /** Has all clients call, again and again, until it is over; calls in flight go on then. */
+  call(over: AbortSignal): void {
+    this.#callers = Promise.all(this.#slots.map((way) => this.#keepCalling(way, over)));
+  }
+
+  /** Waits until every call has ended; those that hang are reported, and left. */
+  async settled(): Promise<void> {
+    const timer = setTimeout(() => {
+      for (const user of this.#users) user.leaves();
+    }, longestEnd);
+    await this.#callers;
+    clearTimeout(timer);
+  }
+
+  figures(): CrowdFigures {
+    const names = [...new Set(this.#slots.map(({ dialect }) => dialect))];
+    const took = this.#took.toSorted((one, other) => one - other);
+    const at = (share: number): number => Math.round(took[Math.floor((took.length - 1) * share)] ?? 0);
+    return {
+      dialects: names.map((dialect) => {
+        const reports = this.reports.filter((report) => report.dialect === dialect);
+        const count = (ending: Ending): number => reports.filter((report) => report.ending === ending).length;
+        return {
+          dialect,
+          calls: reports.length,
+          completed: count('completed'),
+          failed: count('failed'),
+          refused: count('refused'),
+          vanished: count('vanished'),
+          unfinished: count('unfinished'),
+        };
+      }),
+      latency: { p50: at(0.5), p99: at(0.99) },
+      restarts: this.#restarts,
+    };
+  }
+
+  async #keepCalling(way: Way, over: AbortSignal): Promise<void> {
+    const draw = seeded(between(this.#draw, 0, 2 ** 31));
+    // They do not come all at once.
+    await new Promise((resolve) => setTimeout(resolve, between(draw, 0, 1_500)));
+    while (!over.aborted) {
+      const user = new User(draw);
+      this.#users.add(user);
+      const began = performance.now();
+      // oxlint-disable-next-line no-await-in-loop -- one call after the other
+      const { ending, text } = await this.#called(way, user, draw, over);
+      this.#users.delete(user);
+      if (ending === 'completed') this.#took.push(performance.now() - began);
+      if (this.reports.length + 1 === this.#slots.length) this.#onAround();
+      this.reports.push({ dialect: way.dialect, ending, asked: user.asked, text });
+    }
+  }
+
+  /** Calls a tool, and anew where the call was lost. */
+  async #called(
+    way: Way,
+    user: User,
+    draw: Draw,
+    over: AbortSignal,
+  ): Promise<Pick<CallReport, 'ending' | 'text'>> {
+    const tool = oneOf(draw, tools);
+    for (let tries = 1; ; tries += 1) {
+      this.#calls += 1;
+      const calling = { proxy: this.#proxy, tool, arguments: { call: `call ${this.#calls}` }, user, draw };
+      try {
+        // oxlint-disable-next-line no-await-in-loop -- again, where it was lost
+        const { text, isError } = await way.see(calling);
+        return { ending: isError ? 'failed' : 'completed', text };
+      } catch (error) {
+        const text = String(error);
+        if (user.left.aborted) {
+          const isHanging = over.aborted && !user.habit.startsWith('vanishes');
+          return { ending: isHanging ? 'unfinished' : 'vanished', text };
+        }
+        if (error instanceof RefusedCall) return { ending: 'refused', text };
+        if (tries === mostRestarts) return { ending: 'unfinished', text };
+        this.#restarts += 1;
+        // oxlint-disable-next-line no-await-in-loop -- not at once
+        await backOff(draw, tries);
+      }
+    }
+  }
+}

@@ -1,0 +1,70 @@
+import type { Chaos } from './chaos.ts';
+import { purchaseIn } from './user.ts';
+
+/** What happened, for people. */
+export function toTable({
+  problems,
+  calls,
+  crowd,
+  monkey,
+  proxy,
+  provider,
+  ledger,
+  cancelled,
+  rejected,
+}: Chaos): string {
+  const sum = (rows: readonly { readonly asked: number }[]): number =>
+    rows.reduce((total, { asked }) => total + asked, 0);
+  const count = (status: string): number => cancelled.filter((report) => report.status === status).length;
+  const { effects, undos } = ledger;
+  const cuts = proxy['cut before'] + proxy['cut during'] + proxy['cut after'];
+  const endings = ['calls', 'completed', 'failed', 'refused', 'vanished', 'unfinished'] as const;
+  const total = (ending: (typeof endings)[number]): number =>
+    crowd.dialects.reduce((all, dialect) => all + dialect[ending], 0);
+  return [
+    row(['', ...endings]),
+    ...crowd.dialects.map((dialect) => row([dialect.dialect, ...endings.map((ending) => dialect[ending])])),
+    row(['all', ...endings.map(total)]),
+    '',
+    `processes   ${monkey.kills} servers killed and started again, ${monkey.providerKills} times the provider; ${monkey.rotations} rotations of keys`,
+    `requests    ${proxy.requests}: ${cuts} cut, ${proxy.delay} delayed, ${proxy.reorder} overtaken, ${
+      proxy.duplicate + proxy['duplicate late']
+    } duplicated, ${proxy['no answer']} met a process that died; ${crowd.restarts} calls made anew`,
+    `provider    asked ${sum(effects)} times, ${effects.length} effects; asked ${sum(undos)} times, ${undos.length} undos; ${provider.late} answers late, ${provider.dropped} lost, ${provider.failed} errors`,
+    `left behind ${cancelled.length} in the queue: ${count('failed')} undone, ${count('completed')} ended, ${count('refused')} had gone on`,
+    `rejected    ${Object.entries(rejected)
+      .map(([reason, times]) => `${reason} ${times}`)
+      .join(', ')}`,
+    ...refusals(calls),
+    `latency     p50 ${crowd.latency.p50} ms, p99 ${crowd.latency.p99} ms, with the time that users think`,
+    `wrong       ${problems.length}`,
+  ].join('\n');
+}
+
+/** Why calls were refused, and how often. */
+function refusals(calls: Chaos['calls']): readonly string[] {
+  const refused = calls.filter(({ ending }) => ending === 'refused');
+  const reasons = new Set(refused.map(({ dialect, text }) => `${dialect}, ${text}`));
+  return [...reasons].map(
+    (reason) =>
+      `refused     ${refused.filter(({ dialect, text }) => `${dialect}, ${text}` === reason).length} by ${reason}`,
+  );
+}
+
+/** All that is known of the purchase that a problem speaks of. */
+export function toStory(problem: string, { calls, cancelled, ledger }: Chaos): string {
+  const name = purchaseIn(problem);
+  if (name === undefined) return '';
+  const [, sagaId] = name.split(':');
+  const lines: readonly object[] = [
+    ...ledger.effects.filter(({ purchase }) => purchase === name),
+    ...ledger.undos.filter(({ purchase }) => purchase === name),
+    ...calls.filter(({ asked, text }) => asked.includes(name) || text.includes(name)),
+    ...cancelled.filter((report) => report.sagaId === sagaId),
+  ];
+  return lines.map((line) => `  ${JSON.stringify(line)}`).join('\n');
+}
+
+function row([first = '', ...rest]: readonly (string | number)[]): string {
+  return `${String(first).padEnd(20)}${rest.map((cell) => String(cell).padStart(11)).join('')}`;
+}

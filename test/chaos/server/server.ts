@@ -1,0 +1,144 @@
+/** A server process: the sagas over HTTP, without sessions and in sessions of either SDK. It may be killed at any time. */
+import { redisGuard, redisTaskStore } from '@mcp-saga/redis';
+import { createSagaHost, type SuspendedSagaFacts } from '@mcp-saga/server';
+import { McpServer as ServerV1 } from '@modelcontextprotocol/sdk/server/mcp.js';
+import { WebStandardStreamableHTTPServerTransport as HttpV1 } from '@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js';
+import {
+  createMcpHandler,
+  McpServer,
+  WebStandardStreamableHTTPServerTransport,
+} from '@modelcontextprotocol/server';
+import { createClient } from 'redis';
+import { serve } from 'srvx';
+import { errand } from './machine.ts';
+import { buy, trip } from './sagas.ts';
+import { ask } from './shop.ts';
+
+const info = { name: 'chaos', version: '1.0.0' };
+const { NAME = 'server', CLOCK_OFFSET = '0', REDIS_URL = '' } = process.env;
+
+const redis = createClient({ url: REDIS_URL, disableOfflineQueue: true });
+redis.on('error', (error: Error) => console.error('redis', error.message));
+await redis.connect();
+
+/** Tells the queue, which may be down for a moment. */
+async function queue(path: string, body: object): Promise<void> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      // oxlint-disable-next-line no-await-in-loop -- again, until it is told
+      await ask(path, body);
+      return;
+    } catch (error) {
+      if (tries === 40) throw error;
+      // oxlint-disable-next-line no-await-in-loop -- again, until it is told
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+  }
+}
+
+const host = createSagaHost({
+  sagas: [buy, trip, errand],
+  keys: process.env['SAGA_KEYS'],
+  audience: info.name,
+  guard: redisGuard(redis),
+  // Longer than a turn takes, and short enough for those who wait for the work of a process that was killed.
+  guardLease: 5_000,
+  modelAnswers: 'accept',
+  tasks: { store: redisTaskStore(redis), bearer: 'accept', pollInterval: 100 },
+  clock: () => Date.now() + Number(CLOCK_OFFSET),
+  environment: 'production',
+  hooks: {
+    onSuspended: ({ sagaId, turn, cancelToken }: SuspendedSagaFacts) =>
+      queue('/queue/suspended', { sagaId, turn, cancelToken }),
+    onSettled: ({ sagaId, residue }) =>
+      queue('/queue/settled', { sagaId, residue: residue.flatMap(({ label }) => label ?? []) }),
+    onReject: ({ reason, suppressed }) => console.log(`rejected ${reason} ${1 + suppressed}`),
+    onTurn: () => undefined,
+    onError: (error) => console.error(NAME, error),
+  },
+});
+
+interface Transport {
+  handleRequest(request: Request): Promise<Response>;
+}
+
+interface SessionOptions {
+  readonly sessionIdGenerator: () => string;
+  readonly onsessioninitialized: (id: string) => void;
+}
+
+/** Sessions of 2025. The name of the process is in their ids, so that a proxy knows where they live. */
+function sessions(
+  begin: (options: SessionOptions) => Promise<Transport>,
+): (request: Request) => Promise<Response> {
+  const begun = new Map<string, Transport>();
+  return async (request) => {
+    const id = request.headers.get('mcp-session-id');
+    if (id !== null) {
+      const known = begun.get(id);
+      return known === undefined ? new Response(null, { status: 404 }) : await known.handleRequest(request);
+    }
+    const transport = await begin({
+      sessionIdGenerator: () => `${NAME}.${crypto.randomUUID()}`,
+      onsessioninitialized: (opened) => void begun.set(opened, transport),
+    });
+    return await transport.handleRequest(request);
+  };
+}
+
+const version2 = (): McpServer => {
+  const server = new McpServer(info);
+  host.attach(server);
+  return server;
+};
+
+const version1 = (): ServerV1 => {
+  const server = new ServerV1(info);
+  host.attach(server);
+  return server;
+};
+
+const stateless = createMcpHandler(version2);
+
+/** What the queue delivers: for the operator, and on no path that a proxy would let through. */
+async function cancel(request: Request): Promise<Response> {
+  const { cancelToken } = (await request.json()) as { readonly cancelToken: string };
+  try {
+    const turn = await host.cancel(cancelToken);
+    if (turn.status !== 'failed') return Response.json({ status: turn.status });
+    const { compensated, residue } = turn;
+    return Response.json({ status: 'failed', compensated, residue });
+  } catch (error) {
+    return Response.json({
+      status: 'refused',
+      reason: (error as { readonly reason?: string }).reason ?? String(error),
+    });
+  }
+}
+
+const paths: Readonly<Record<string, (request: Request) => Promise<Response>>> = {
+  '/mcp': (request) => stateless.fetch(request),
+  '/sessions/2': sessions(async (options) => {
+    const transport = new WebStandardStreamableHTTPServerTransport(options);
+    await version2().connect(transport);
+    return transport;
+  }),
+  '/sessions/1': sessions(async (options) => {
+    const transport = new HttpV1(options);
+    await version1().connect(transport);
+    return transport;
+  }),
+  '/cancel': cancel,
+};
+
+const server = serve({
+  fetch: async (request) =>
+    (await paths[new URL(request.url).pathname]?.(request)) ?? new Response(null, { status: 404 }),
+  hostname: '127.0.0.1',
+  port: 0,
+  silent: true,
+});
+await server.ready();
+console.log(server.url);
+// Whoever started it has died.
+process.stdin.once('close', () => process.exit()).resume();
