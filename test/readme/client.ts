@@ -13,17 +13,19 @@ export async function deployWeb(
   client: Client,
   handlers: StepHandlers,
   drawer: Map<string, string>,
+  signal: AbortSignal, // leaves the saga waiting; a handler that throws or refuses is an answer
 ): Promise<CallToolResult> {
   const kept = drawer.get('deploy');
+  const options = { handlers, signal };
   try {
     const result =
       kept === undefined
-        ? await callSaga(client, { name: 'deploy', arguments: { service: 'web' } }, { handlers })
-        : await resumeSaga(client, JSON.parse(kept), { handlers });
+        ? await callSaga(client, { name: 'deploy', arguments: { service: 'web' } }, options)
+        : await resumeSaga(client, JSON.parse(kept), options);
     drawer.delete('deploy');
     return result;
   } catch (error) {
-    // The network failed, the user closed the dialog: what was answered so far is not lost. Where the saga is over,
+    // The network failed, or the signal was aborted: what was answered so far is not lost. Where the saga is over,
     // error.saga is undefined, and there is nothing to keep.
     const saga = error instanceof SagaClientError ? error.saga : undefined;
     if (saga === undefined) drawer.delete('deploy');

@@ -92,11 +92,22 @@ describe('the README, and the pages it leads to', () => {
       online = false;
       return { action: 'accept', content: { target: 'production' } } as const;
     });
-    await expect(deployWeb(client, { elicitation }, drawer)).rejects.toThrow('offline');
+    // The user leaves the question open.
+    const left = new AbortController();
+    const leave = (): Promise<never> => {
+      left.abort();
+      return new Promise(() => undefined);
+    };
+    await expect(deployWeb(client, { elicitation: leave }, drawer, left.signal)).rejects.toMatchObject({
+      code: 'SAGA_ABORTED',
+    });
+    expect(drawer.size).toBe(1);
+    const { signal } = new AbortController();
+    await expect(deployWeb(client, { elicitation }, drawer, signal)).rejects.toThrow('offline');
     expect(drawer.size).toBe(1);
     online = true;
     const forget = new Map(drawer);
-    expect(await deployWeb(client, { elicitation }, drawer)).toMatchObject({
+    expect(await deployWeb(client, { elicitation }, drawer, signal)).toMatchObject({
       content: [{ type: 'text', text: 'Released web-production-1 to production.' }],
     });
     // The answer was kept, so the user was asked once; and the next deployment is a new one.
@@ -105,7 +116,9 @@ describe('the README, and the pages it leads to', () => {
     // A saga that is over is not kept again.
     vi.stubEnv('SAGA_KEYS', generateKey());
     forget.set('deploy', (forget.get('deploy') ?? '').replace(/"sagaToken":"[^"]*/, '"sagaToken":"over'));
-    await expect(deployWeb(client, { elicitation }, forget)).rejects.toMatchObject({ code: 'SAGA_GONE' });
+    await expect(deployWeb(client, { elicitation }, forget, signal)).rejects.toMatchObject({
+      code: 'SAGA_GONE',
+    });
     expect(forget.size).toBe(0);
     await client.close();
     vi.unstubAllEnvs();
