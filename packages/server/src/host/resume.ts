@@ -84,13 +84,13 @@ export async function resume(
     const news = new Map([...inner].filter(([stepId]) => asked.has(stepId)));
     const digest = await digestOf('resume', news);
     const signal = caller.signal ?? new AbortController().signal;
-    const usable = usableOf(ids, news, settings.limits);
-    const brought = { answers: usable, traits, capabilities: caller.capabilities };
+    const brought = { answers: news, traits, capabilities: caller.capabilities };
+    const usable = usableOf(ids, brought, settings.limits);
     const claim = {
       action: 'resume',
       digest,
       follows: request.follows === true,
-      request: await sealRequest(settings.responses, saga, brought),
+      request: await sealRequest(settings.responses, saga, usable),
       signal,
     } as const;
     const turn = await guarded(settings, guard, saga, claim, run);

@@ -15,18 +15,21 @@ export interface BegunRequest {
 }
 
 /**
- * As much of what a client sent as its turn can make use of: answers to what was asked last, and none that is larger than
- * answers may be. A guard keeps it for weeks, of requests that were cut too, so that a client does not choose how much. (T11)
+ * As much of what a client sent as its turn can make use of: of its answers, those to what was asked last, and nothing that is
+ * larger than answers may be. A guard keeps it for weeks, of requests that were cut too: a client does not choose how much. (T11)
  */
 export function usableOf(
   { toWire }: Pick<StepIds, 'toWire'>,
-  news: ReadonlyMap<string, ClientAnswer>,
+  { answers: news, traits, capabilities }: BegunRequest,
   { maxAnswerBytes }: Pick<HostLimits, 'maxAnswerBytes'>,
-): BegunRequest['answers'] {
-  const usable = [...news].filter(
-    ([, answer]) => JSON.stringify('error' in answer ? answer.error : answer.result).length <= maxAnswerBytes,
-  );
-  return new Map(usable.map(([stepId, answer]) => [toWire(stepId), answer]));
+): BegunRequest {
+  const fits = (value: object | Json): boolean => JSON.stringify(value).length <= maxAnswerBytes;
+  const usable = [...news].filter(([, answer]) => fits('error' in answer ? answer.error : answer.result));
+  return {
+    answers: new Map(usable.map(([stepId, answer]) => [toWire(stepId), answer])),
+    traits,
+    capabilities: capabilities !== undefined && fits(capabilities) ? capabilities : undefined,
+  };
 }
 
 /** Seals what a request brings, for the guard to keep while the turn runs: it shall read nothing. */

@@ -46,13 +46,24 @@ const said = (stepId: string, x: Json): StepAnswer => ({
   result: { action: 'accept', content: { x } },
 });
 
+const large = 'x'.repeat(300_000);
+
 test.each([
-  ['nobody asked', [...answer('ship'), said('made up', 'x'.repeat(100_000))]],
-  ['is larger than answers may be', [said('ship', 'x'.repeat(300_000))]],
-])('[T11] [T13] a guard is given nothing to keep that %s', async (_, answers) => {
+  [
+    'of answers that nobody asked for',
+    [...answer('ship'), said('made up', 'x'.repeat(100_000))],
+    { elicitation: {} },
+  ],
+  ['of an answer that is larger than answers may be', [said('ship', large)], { elicitation: {} }],
+  [
+    'of what a client declares as large as that',
+    answer('ship'),
+    { elicitation: {}, experimental: { large } },
+  ],
+])('[T11] [T13] a guard is given nothing to keep %s', async (_, answers, capabilities) => {
   const { host, kept } = keeping();
   const { token } = suspended(await host.start('shipping', {}));
-  suspended(await host.resume(token, answers));
+  suspended(await host.resume(token, answers, { capabilities }));
   expect(kept).toHaveLength(1);
   expect(kept[0]?.length).toBeLessThan(2_000);
 });
