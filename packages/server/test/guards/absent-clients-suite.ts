@@ -213,45 +213,6 @@ export function absentClientsSuite(name: string, make: MakeGuard): void {
       ]);
     });
 
-    it('[E5] [E8] goes on undoing past a pivot, where its client had begun to cancel and did not end it', async () => {
-      const { guard, elsewhere, now, pass } = await make();
-      const did: string[] = [];
-      const facts: SuspendedSagaFacts[] = [];
-      let ahead = 0;
-      const parcel = saga({ name: 'parcel', version: '1', forks: 'refuse' }, function* () {
-        yield* pivot('paid');
-        yield* step('pack', () => void did.push('pack'), { compensate: () => void did.push('unpack') });
-        yield* checkpoint();
-        yield* step('ship', () => void did.push('ship'));
-        return 'on its way';
-      });
-      const common = {
-        sagas: [parcel],
-        keys: generateKey(),
-        audience: 'shop',
-        environment: 'production',
-        clock: () => now() + ahead,
-        hooks: {
-          onTurn: () => undefined,
-          onError: () => undefined,
-          onReject: () => undefined,
-          onSuspended: (suspendedSaga: SuspendedSagaFacts) => void facts.push(suspendedSaga),
-        },
-      };
-      const dying = createSagaHost({ ...common, guard: { ...guard, finish: gone } });
-      const { token } = suspended(await dying.start('parcel', {}));
-      await expect(dying.cancel(token)).rejects.toMatchObject({ code: 'guard_down' });
-      expect(did).toEqual(['pack', 'unpack']);
-      ahead = 3 * hour;
-      await pass(70_000);
-      const host = createSagaHost({ ...common, guard: elsewhere });
-      const { cancelToken } = facts[0] as SuspendedSagaFacts;
-      const undone = { status: 'failed', compensated: [{ stepId: 'pack' }] };
-      expect(await host.cancel(cancelToken)).toMatchObject(undone);
-      expect(await host.cancel(cancelToken)).toMatchObject(undone);
-      expect(did).toEqual(['pack', 'unpack', 'unpack']);
-    });
-
     it('[E8] brings what was begun to its end with what was kept of it, and with nothing else', async () => {
       const { guard, elsewhere, now, pass } = await make();
       const kept: string[] = [];
