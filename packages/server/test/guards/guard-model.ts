@@ -90,7 +90,15 @@ class Model {
     const turn = this.#turns.get(id);
     if (turn === undefined) {
       const brought = broughtBy(digest);
-      const made = { request, brought, digest, begun: this.#time, leasedAt: this.#time, leases: [], leasedUntil: 0 };
+      const made = {
+        request,
+        brought,
+        digest,
+        begun: this.#time,
+        leasedAt: this.#time,
+        leases: [],
+        leasedUntil: 0,
+      };
       this.#turns.set(id, made);
       return this.#leased(made);
     }
