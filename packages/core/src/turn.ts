@@ -31,6 +31,7 @@ export class Turn implements ExecutionEvents {
   #progress: number | undefined;
   #mismatch: Head['mismatch'];
   #left = false;
+  #unclaimed: TurnAborted | undefined;
 
   constructor(options: GeneratorProgramOptions, state: ProgramState, runtime: Runtime) {
     this.#options = options;
@@ -63,6 +64,13 @@ export class Turn implements ExecutionEvents {
 
   /** Takes the turn. */
   async take(answers: ReadonlyMap<string, ClientAnswer>, end?: EndRequest): Promise<Outcome> {
+    const outcome = await this.#take(answers, end);
+    const hasUndone = outcome.status === 'failed' && outcome.compensated.length + outcome.residue.length > 0;
+    if (this.#unclaimed !== undefined && !hasUndone) throw this.#unclaimed;
+    return outcome;
+  }
+
+  async #take(answers: ReadonlyMap<string, ClientAnswer>, end?: EndRequest): Promise<Outcome> {
     const abort = (): void => this.#due.abort(this.runtime.signal.reason);
     this.#isCancelled = end?.error instanceof SagaCancelled;
     this.runtime.signal.addEventListener('abort', abort, { once: true });
@@ -81,7 +89,8 @@ export class Turn implements ExecutionEvents {
           this.#execution.endBy(end.error);
         }
         return await this.#finish();
-      } catch (error) {
+      } catch (thrown) {
+        const error = this.#whyOf(thrown);
         await this.#stop(error);
         const mismatch = error instanceof ReplayMismatch ? this.#newMismatch() : undefined;
         // From the start once more: as every turn after this one will have it.
@@ -89,7 +98,8 @@ export class Turn implements ExecutionEvents {
         this.#undoAfter(error);
         return await this.#finish();
       }
-    } catch (error) {
+    } catch (thrown) {
+      const error = this.#whyOf(thrown);
       await this.#stop(error);
       const mismatch = this.#left && error instanceof ReplayMismatch ? this.#newMismatch() : undefined;
       if (mismatch !== undefined) return await this.#again(mismatch).take(answers, end);
@@ -131,6 +141,17 @@ export class Turn implements ExecutionEvents {
       this.#execution.refuse(error);
     }
     await this.#due.runAll();
+  }
+
+  /**
+   * Why a turn cannot go on. Where a step could not be claimed, the token before it is still good; before the first one there
+   * is none, and nobody could ever undo what was done: then it is a failure like another. (E3)
+   */
+  #whyOf(error: unknown): unknown {
+    const { signal, turn } = this.runtime;
+    if (!(error instanceof TurnAborted) || signal.aborted || turn > 1) return error;
+    this.#unclaimed = error;
+    return error.cause;
   }
 
   /** Ends what runs. Throws what leaves the token before this turn good. */

@@ -85,7 +85,7 @@ export function serveSagas<Env = unknown>(options: ServeSagasOptions<Env>): Saga
       host ??= create(typeof keys === 'function' ? { keys: keys(env) } : {});
       const serving = host;
       const authInfo = await authenticate?.(request, env);
-      if (authInfo instanceof Response) return authInfo;
+      if (isResponse(authInfo)) return authInfo;
       // A handler for each request, since the server it makes takes this request's context along.
       const mcp = createMcpHandler(() => {
         try {
@@ -105,6 +105,14 @@ export function serveSagas<Env = unknown>(options: ServeSagasOptions<Env>): Saga
       return await mcp.fetch(read, { ...body, ...(authInfo === undefined ? {} : { authInfo }) });
     },
   };
+}
+
+/**
+ * Whether a gate refuses. By the name of its class: servers for Node put a class of their own in the place of `Response`,
+ * and what `fetch` gives, or was made before, is none of that one. Taken for auth info, it would let the request in.
+ */
+function isResponse(authInfo: AuthInfo | Response | undefined): authInfo is Response {
+  return authInfo instanceof Response || Object.prototype.toString.call(authInfo) === '[object Response]';
 }
 
 /** The `waitUntil` of a runtime that ends with the answer, as it hands it to `fetch`: beside `env`, or in its place (Vercel). */

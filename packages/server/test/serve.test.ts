@@ -1,7 +1,7 @@
 import { serveSagas, type ServeSagasOptions } from '@mcp-saga/server/serve';
 import { elicit, log, memoryTaskStore, progress, saga, SealError, step, type Saga } from '@mcp-saga/server';
 import { OAuthError, OAuthErrorCode, requireBearerAuth } from '@modelcontextprotocol/server';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import * as z from 'zod';
 import { accept, hooksInto, hostOf, newKey, nothingTold, oldKey, say, suspended } from './fixtures/host.ts';
 import { asking, complexTool, Empty, telling } from './fixtures/sagas.ts';
@@ -343,6 +343,20 @@ describe('serveSagas', () => {
     expect(refused.status).toBe(401);
     expect(refused.headers.get('www-authenticate')).toContain('invalid_token');
     expect(told.turns).toEqual([]);
+  });
+
+  test('[T6] refuses a request by a response of another class, too, as servers for Node put one in its place', async () => {
+    const refusal = new Response('who are you?', { status: 401 });
+    vi.stubGlobal('Response', class extends Response {});
+    try {
+      expect(refusal).not.toBeInstanceOf(Response);
+      const told = nothingTold();
+      const server = serve({ authenticate: () => refusal, hooks: hooksInto(told) });
+      const answer = await server.fetch(post('modern', 'tools/list', {}));
+      expect(answer.status).toBe(401);
+    } finally {
+      vi.unstubAllGlobals();
+    }
   });
 
   test('lets more be registered on each server', async () => {

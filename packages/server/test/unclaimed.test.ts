@@ -73,6 +73,51 @@ describe('a step that runs once, while the guard is down', () => {
     expect(await host.start('order', {})).toMatchObject({ result: 'done' });
   });
 
+  test('[T13] [E3] undoes what ran before it, where nobody has a token to come again with', async () => {
+    const did: string[] = [];
+    const clock = testClock();
+    const order = saga({ name: 'order', version: '1', forks: 'refuse' }, function* () {
+      yield* step('charge', () => void did.push('charge'), { compensate: () => void did.push('refund') });
+      try {
+        yield* step('thank', () => void did.push('thank'), { once: true });
+      } catch {
+        did.push('caught');
+      }
+      return 'done';
+    });
+    const { host } = hostOf(order, { guard: guardDownOnce(clock), clock });
+    expect(await host.start('order', {})).toMatchObject({
+      status: 'failed',
+      error: { code: 'guard_down', public: true },
+      compensated: [{ stepId: 'charge' }],
+      residue: [],
+    });
+    expect(did).toEqual(['charge', 'refund']);
+    expect(await host.start('order', {})).toMatchObject({ result: 'done' });
+  });
+
+  test('[T13] [E3] tells what could not be undone for that', async () => {
+    const clock = testClock();
+    const down = (): never => {
+      throw new Error('ECONNREFUSED 10.0.0.7');
+    };
+    const order = saga({ name: 'order', version: '1', forks: 'refuse' }, function* () {
+      yield* step('charge', () => 1, {
+        compensate: function* () {
+          yield* step('refund', () => undefined, { once: true });
+        },
+      });
+      yield* step('thank', () => undefined, { once: true });
+      return 'done';
+    });
+    const { host } = hostOf(order, { guard: { ...memoryGuard(clock), claim: down }, clock });
+    expect(await host.start('order', {})).toMatchObject({
+      error: { code: 'guard_down' },
+      compensated: [],
+      residue: [{ stepId: 'charge' }],
+    });
+  });
+
   test('[T13] [E3] in an undo leaves the saga to be cancelled again', async () => {
     const did: string[] = [];
     const clock = testClock();

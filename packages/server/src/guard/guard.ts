@@ -32,7 +32,8 @@ export interface GuardClaim {
   readonly expiresAt: number;
   /**
    * When the guard may forget the response of the turn, in milliseconds since the epoch: the token that could ask for
-   * it is expired then. That the token was used, it still knows. Default `expiresAt`.
+   * it is expired then. That the token was used, it still knows. Of all that leased the turn, the latest time counts: who ends
+   * it in the place of a client that has gone may have to ask again long after that one's token died. Default `expiresAt`.
    */
   readonly respondsUntil?: number;
 }

@@ -5,7 +5,7 @@ interface UsedTurn {
   readonly action: GuardClaim['action'];
   readonly digest: string;
   readonly expiresAt: number;
-  readonly respondsUntil: number;
+  respondsUntil: number;
   /** What the request brought, until the turn is finished. */
   request: string | undefined;
   number: number;
@@ -89,6 +89,7 @@ export function memoryGuard(clock: () => number = Date.now): SagaGuard & { reado
       used.number = leases;
       used.isAgain = true;
       used.leaseUntil = now + claim.leaseMs;
+      used.respondsUntil = Math.max(used.respondsUntil, claim.respondsUntil ?? claim.expiresAt);
       const run = { sagaId: claim.sagaId, turn: claim.turn, number: used.number };
       return begun === undefined ? { run } : { run, begun };
     },

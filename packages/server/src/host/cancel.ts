@@ -43,10 +43,11 @@ async function cancelled(
     );
   }
   const turn = { program: standIn(opened), saga, tokenBytes };
+  const goesForward = forward > 0 && isPastPivot(opened);
   const run = async (begun?: string): Promise<SagaTurn> => {
     if (begun === undefined) {
       const nothing = { ...turn, answers: new Map(), caller };
-      if (forward > 0 && isPastPivot(opened))
+      if (goesForward)
         return await runTurn(settings, { ...nothing, traits: { maxHold: 0 }, isGuarded: true });
       const end = { error: new SagaCancelled(request.reason) };
       return await runTurn(settings, { ...nothing, traits: {}, end });
@@ -58,10 +59,18 @@ async function cancelled(
     return await runTurn(settings, { ...turn, answers, caller: served, traits, isGuarded: true });
   };
   if (guard === undefined || forks === 'accept') return await settleTurn(settings, await run());
-  const digest = await digestOf('cancel', new Map());
+  // To go forward is another thing than to undo: where one of them was begun, the other one must not take its place.
+  const digest = await digestOf(goesForward ? 'forward' : 'cancel', new Map());
   const signal = caller.signal ?? new AbortController().signal;
   const claim = { action: 'cancel', digest, ends: isLeft, signal } as const;
-  const ended = await guarded(settings, guard, saga, claim, run);
+  let ended: SagaTurn;
+  try {
+    ended = await guarded(settings, guard, saga, claim, run);
+  } catch (error) {
+    if (!goesForward || !(error instanceof TokenRefused)) throw error;
+    // Somebody may have begun to cancel it, and died: from what was undone by then, nothing goes forward.
+    return await cancelled(settings, { ...opened, isLeft: false, forward: 0 }, caller, request);
+  }
   // It is suspended where it was not ended yet: what was begun and never finished has come to the end of its turn, so that
   // it is known what it did; or what lies past a pivot has gone on.
   if (ended.status !== 'suspended') return ended;

@@ -10,7 +10,7 @@ import { reportInstantRefusals } from './instant-refusals.ts';
 import { acceptsModel } from './ladder.ts';
 import { openSaga, standIn, versionGone } from './open-saga.ts';
 import { reported, runTurn } from './run-turn.ts';
-import { openRequest, sealRequest } from './sealed-request.ts';
+import { openRequest, sealRequest, usableOf } from './sealed-request.ts';
 import type { SealedSaga } from './sealed-saga.ts';
 import { settleTurn } from './settle-turn.ts';
 import { traced } from './traced-turn.ts';
@@ -49,7 +49,8 @@ export async function resume(
       return await traced(settings, { saga, caller }, async () => reported(settings, turn, settings.clock()));
     }
     // Repeated answers and those to older generations make no other request of it: only what was asked last counts.
-    const { inner } = stepIdsOf(saga.state.generation).fromWire(answers);
+    const ids = stepIdsOf(saga.state.generation);
+    const { inner } = ids.fromWire(answers);
     const asked = new Set(program?.asked(saga.state.program));
     // A question of this saga's may say by itself that it takes them: where none is open, nothing does. (T14)
     const isTaken = asked.size > 0 || acceptsModel({ settings, program: program ?? {} });
@@ -83,12 +84,13 @@ export async function resume(
     const news = new Map([...inner].filter(([stepId]) => asked.has(stepId)));
     const digest = await digestOf('resume', news);
     const signal = caller.signal ?? new AbortController().signal;
-    const brought = { answers, traits, capabilities: caller.capabilities };
+    const brought = { answers: news, traits, capabilities: caller.capabilities };
+    const usable = usableOf(ids, brought, settings.limits);
     const claim = {
       action: 'resume',
       digest,
       follows: request.follows === true,
-      request: await sealRequest(settings.responses, saga, brought),
+      request: await sealRequest(settings.responses, saga, usable),
       signal,
     } as const;
     const turn = await guarded(settings, guard, saga, claim, run);

@@ -41,6 +41,8 @@ export interface TurnRequest {
   readonly goesOnAs?: ((program: Program) => Promise<void>) | undefined;
   /** Answers that were accepted before the saga started over in this turn. */
   readonly accepted?: number;
+  /** Ids that answers came for and that nobody waited for: those that the client is told. */
+  readonly unknown?: readonly string[];
   /** Ends the saga instead of going on with it; what it did is undone within this turn. */
   readonly end?: EndRequest;
   /** The turn in its trace, where it is traced. */
@@ -69,10 +71,9 @@ async function take(settings: HostSettings, request: TurnRequest): Promise<SagaT
     const unasked = outcome.ignored.filter(({ why }) => why === 'unknown');
     unknown.push(...older.map(({ stepId }) => stepId), ...unasked.map(({ stepId }) => ids.toWire(stepId)));
     if (outcome.status !== 'continued') {
+      const last = { ...request, program, saga, accepted, unknown: fewOf(unknown) };
       // oxlint-disable-next-line no-await-in-loop -- the last time round
-      const turn = await concluded(settings, { ...request, program, saga, accepted }, outcome, runtime);
-      const isTold = turn.status === 'suspended' && unknown.length > 0;
-      return reported(settings, isTold ? { ...turn, unknown: fewOf(unknown) } : turn, began);
+      return reported(settings, await concluded(settings, last, outcome, runtime), began);
     }
     try {
       if (continued >= maxContinuations) {

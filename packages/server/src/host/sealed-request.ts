@@ -1,6 +1,8 @@
-import { decode, encode, type ClientAnswer, type Json } from '@mcp-saga/core';
+import type { ClientAnswer, Json } from '@mcp-saga/core';
 import { TokenRefused, type Sealer } from '@mcp-saga/seal';
 import type { DialectTraits } from './dialect-traits.ts';
+import type { StepIds } from './generation.ts';
+import type { HostLimits } from './limits.ts';
 import type { SealedSaga } from './sealed-saga.ts';
 
 /** What a request brings to a turn: with it the turn can be brought to its end by somebody else. */
@@ -12,6 +14,24 @@ export interface BegunRequest {
   readonly capabilities: Json | undefined;
 }
 
+/**
+ * As much of what a client sent as its turn can make use of: of its answers, those to what was asked last, and nothing that is
+ * larger than answers may be. A guard keeps it for weeks, of requests that were cut too: a client does not choose how much. (T11)
+ */
+export function usableOf(
+  { toWire }: Pick<StepIds, 'toWire'>,
+  { answers: news, traits, capabilities }: BegunRequest,
+  { maxAnswerBytes }: Pick<HostLimits, 'maxAnswerBytes'>,
+): BegunRequest {
+  const fits = (value: object | Json): boolean => JSON.stringify(value).length <= maxAnswerBytes;
+  const usable = [...news].filter(([, answer]) => fits('error' in answer ? answer.error : answer.result));
+  return {
+    answers: new Map(usable.map(([stepId, answer]) => [toWire(stepId), answer])),
+    traits,
+    capabilities: capabilities !== undefined && fits(capabilities) ? capabilities : undefined,
+  };
+}
+
 /** Seals what a request brings, for the guard to keep while the turn runs: it shall read nothing. */
 export async function sealRequest(
   sealer: Sealer,
@@ -21,10 +41,9 @@ export async function sealRequest(
   const { asks, asksModel, checkpointAfterStep, defersEffects, runs } = traits;
   // How long its client would have waited matters to nobody else.
   const kept = { asks, asksModel, checkpointAfterStep, defersEffects, runs };
-  const begun = { answers, traits: kept, capabilities };
-  return await sealer.seal('response', saga.sagaId, saga.claims, [
-    { bytes: encode({ begun }), compress: false },
-  ]);
+  // All of it is JSON, which the door let in; as the codec would write it, it would be deeper than the codec lets through.
+  const bytes = JSON.stringify({ begun: { answers: [...answers], traits: kept, capabilities } });
+  return await sealer.seal('response', saga.sagaId, saga.claims, [{ bytes, compress: false }]);
 }
 
 /** What a request brought, as the guard kept it. */
@@ -34,8 +53,13 @@ export async function openRequest(sealer: Sealer, saga: SealedSaga, request: str
     sid: saga.sagaId,
     ignoreExpiry: true,
   });
-  const { begun } = decode(new TextDecoder().decode(streams[0])) as { readonly begun?: BegunRequest };
+  const { begun } = JSON.parse(new TextDecoder().decode(streams[0])) as { readonly begun?: KeptRequest };
   // Of another token; or no request at all, but a response.
   if (claims.jti !== saga.claims.jti || begun === undefined) throw new TokenRefused('used');
-  return { ...begun, traits: { ...begun.traits, maxHold: 0 } };
+  const { answers, traits, capabilities } = begun;
+  return { answers: new Map(answers), traits: { ...traits, maxHold: 0 }, capabilities };
 }
+
+type KeptRequest = Pick<BegunRequest, 'traits' | 'capabilities'> & {
+  readonly answers: readonly (readonly [stepId: string, answer: ClientAnswer])[];
+};

@@ -17,7 +17,7 @@ import type { SuspendedTurn } from './turn.ts';
  */
 export async function suspend(
   settings: HostSettings,
-  { program, saga, tokenBytes, accepted = 0 }: TurnRequest,
+  { program, saga, tokenBytes, accepted = 0, unknown = [] }: TurnRequest,
   outcome: Extract<Outcome, { status: 'suspended' }>,
 ): Promise<SuspendedTurn> {
   const { sagaId, claims, state } = saga;
@@ -47,6 +47,7 @@ export async function suspend(
     ...(outcome.retryAfterMs === undefined ? {} : { retryAfterMs: outcome.retryAfterMs }),
     ...(outcome.undoes === undefined ? {} : { undoes: outcome.undoes }),
     ...(outcome.due === undefined ? {} : { due: outcome.due }),
+    ...(unknown.length === 0 ? {} : { unknown }),
     ...(outcome.content === undefined ? {} : { content: outcome.content }),
     saga: claims.saga.name,
     sagaId,

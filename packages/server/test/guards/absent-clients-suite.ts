@@ -123,6 +123,13 @@ export function absentClientsSuite(name: string, make: MakeGuard): void {
       expect(told).toEqual(['suspended 2', 'settled', 'settled']);
     });
 
+    it('[E8] [W4] tells the queue of a turn whose client also answered what nobody asked', async () => {
+      const { hosts, token, told } = await setUp();
+      const turn = suspended(await hosts[0].resume(token, [...answer('ship'), ...answer('made up')]));
+      expect(turn.unknown).toEqual(['made up']);
+      expect(told).toEqual(['suspended 1', 'suspended 2']);
+    });
+
     it('[E3] [E8] tells what could not be undone, should its client not hear of it', async () => {
       const { guard, now } = await make();
       const left: unknown[] = [];

@@ -60,6 +60,8 @@ interface Turn {
   readonly brought: string | undefined;
   readonly digest: string;
   readonly begun: number;
+  /** When it was leased last: from then on its response is kept. */
+  leasedAt: number;
   leases: number[];
   leasedUntil: number;
   response?: string;
@@ -88,7 +90,15 @@ class Model {
     const turn = this.#turns.get(id);
     if (turn === undefined) {
       const brought = broughtBy(digest);
-      const made = { request, brought, digest, begun: this.#time, leases: [], leasedUntil: 0 };
+      const made = {
+        request,
+        brought,
+        digest,
+        begun: this.#time,
+        leasedAt: this.#time,
+        leases: [],
+        leasedUntil: 0,
+      };
       this.#turns.set(id, made);
       return this.#leased(made);
     }
@@ -107,7 +117,7 @@ class Model {
     if (turn.request !== request && !isDone) return 'conflict';
     if (turn.digest !== digest && !follows && !isDone) return 'conflict';
     if (turn.response !== undefined) {
-      if (this.#time - turn.begun > responds) return 'conflict';
+      if (this.#time - turn.leasedAt > responds) return 'conflict';
       const isOther = turn.request !== request || (turn.digest !== digest && !follows);
       return {
         response: turn.response,
@@ -144,6 +154,7 @@ class Model {
 
   #leased(turn: Turn): object {
     turn.leases.push(this.#leases);
+    turn.leasedAt = this.#time;
     turn.leasedUntil = this.#time + lease;
     this.#leases += 1;
     return { leased: this.#leases };

@@ -1,0 +1,51 @@
+import {
+  checkpoint,
+  createSagaHost,
+  generateKey,
+  memoryGuard,
+  pivot,
+  saga,
+  step,
+  type SuspendedSagaFacts,
+} from '@mcp-saga/server';
+import { expect, test } from 'vitest';
+import { testClock } from '../fixtures/clock.ts';
+import { suspended } from '../fixtures/host.ts';
+import { gone, hour } from './guarded-hosts.ts';
+
+test('[E5] [E8] where a client had begun to cancel past a pivot, and did not end it, the queue undoes the rest', async () => {
+  const clock = testClock();
+  const guard = memoryGuard(clock);
+  const did: string[] = [];
+  const facts: SuspendedSagaFacts[] = [];
+  const parcel = saga({ name: 'parcel', version: '1', forks: 'refuse' }, function* () {
+    yield* pivot('paid');
+    yield* step('pack', () => void did.push('pack'), { compensate: () => void did.push('unpack') });
+    yield* checkpoint();
+    yield* step('ship', () => void did.push('ship'));
+    return 'on its way';
+  });
+  const common = {
+    sagas: [parcel],
+    keys: generateKey(),
+    audience: 'shop',
+    environment: 'production',
+    clock,
+    hooks: {
+      onTurn: () => undefined,
+      onError: () => undefined,
+      onSuspended: (suspendedSaga: SuspendedSagaFacts) => void facts.push(suspendedSaga),
+    },
+  };
+  const dying = createSagaHost({ ...common, guard: { ...guard, finish: gone } });
+  const { token } = suspended(await dying.start('parcel', {}));
+  await expect(dying.cancel(token)).rejects.toMatchObject({ code: 'guard_down' });
+  expect(did).toEqual(['pack', 'unpack']);
+  clock.now += 3 * hour;
+  const host = createSagaHost({ ...common, guard });
+  const cancelToken = facts[0]?.cancelToken ?? '';
+  const undone = { status: 'failed', compensated: [{ stepId: 'pack' }] };
+  expect(await host.cancel(cancelToken)).toMatchObject(undone);
+  expect(await host.cancel(cancelToken)).toMatchObject(undone);
+  expect(did).toEqual(['pack', 'unpack', 'unpack']);
+});

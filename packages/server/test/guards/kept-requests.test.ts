@@ -1,0 +1,115 @@
+import {
+  continueAs,
+  createSagaHost,
+  elicit,
+  generateKey,
+  memoryGuard,
+  saga,
+  step,
+  type Json,
+  type SagaGuard,
+  type SagaHost,
+  type StepAnswer,
+  type SuspendedSagaFacts,
+} from '@mcp-saga/server';
+import { expect, test } from 'vitest';
+import { z } from 'zod';
+import { testClock } from '../fixtures/clock.ts';
+import { suspended } from '../fixtures/host.ts';
+import { answer, gone, hour, Ok } from './guarded-hosts.ts';
+
+const shipping = saga({ name: 'shipping', version: '1', forks: 'refuse' }, function* () {
+  yield* elicit('ship', { message: 'Ship?', schema: z.looseObject({}) });
+  yield* elicit('review', { message: 'Good?', schema: Ok });
+  return 'done';
+});
+
+/** A host, and what it has its guard keep of each request. */
+function keeping(): { readonly host: SagaHost; readonly kept: string[] } {
+  const guard = memoryGuard();
+  const kept: string[] = [];
+  const begin: SagaGuard['begin'] = (claim) => {
+    kept.push(claim.request ?? '');
+    return guard.begin(claim);
+  };
+  const options = {
+    sagas: [shipping],
+    keys: generateKey(),
+    audience: 'shop',
+    hooks: { onTurn: () => undefined },
+  };
+  return { host: createSagaHost({ ...options, guard: { ...guard, begin } }), kept };
+}
+
+const said = (stepId: string, x: Json): StepAnswer => ({
+  stepId,
+  result: { action: 'accept', content: { x } },
+});
+
+const large = 'x'.repeat(300_000);
+
+test.each([
+  [
+    'of answers that nobody asked for',
+    [...answer('ship'), said('made up', 'x'.repeat(100_000))],
+    { elicitation: {} },
+  ],
+  ['of an answer that is larger than answers may be', [said('ship', large)], { elicitation: {} }],
+  [
+    'of what a client declares as large as that',
+    answer('ship'),
+    { elicitation: {}, experimental: { large } },
+  ],
+])('[T11] [T13] a guard is given nothing to keep %s', async (_, answers, capabilities) => {
+  const { host, kept } = keeping();
+  const { token } = suspended(await host.start('shipping', {}));
+  suspended(await host.resume(token, answers, { capabilities }));
+  expect(kept).toHaveLength(1);
+  expect(kept[0]?.length).toBeLessThan(2_000);
+});
+
+test('[T9] [T13] what nobody asked may be as deep as answers may be, under a guard, too', async () => {
+  const { host } = keeping();
+  const { token } = suspended(await host.start('shipping', {}));
+  let deep: Json = 1;
+  for (let depth = 0; depth < 62; depth += 1) deep = { a: deep };
+  const { steps } = suspended(await host.resume(token, [...answer('ship'), said('made up', deep)]));
+  expect(steps).toMatchObject([{ stepId: 'review' }]);
+});
+
+test('[E8] [T13] of a saga that had started over, what was begun is brought to its end with its answers', async () => {
+  const clock = testClock();
+  const guard = memoryGuard(clock);
+  const did: string[] = [];
+  const facts: SuspendedSagaFacts[] = [];
+  const shipped = saga({ name: 'shipped', version: '1', forks: 'refuse' }, function* () {
+    const { ok } = yield* elicit('ship', { message: 'Ship?', schema: Ok });
+    yield* step('send', () => void did.push(`send ${ok}`), { compensate: () => void did.push('recall') });
+    yield* elicit('review', { message: 'Good?', schema: Ok });
+    return 'done';
+  });
+  const begun = saga({ name: 'begun', version: '1', forks: 'refuse' }, function* () {
+    return yield* continueAs(shipped, {});
+  });
+  const common = {
+    sagas: [begun, shipped],
+    keys: generateKey(),
+    audience: 'shop',
+    clock,
+    environment: 'production',
+    hooks: {
+      onTurn: () => undefined,
+      onError: () => undefined,
+      onSuspended: (one: SuspendedSagaFacts) => void facts.push(one),
+    },
+  };
+  const host = createSagaHost({ ...common, guard });
+  const { token } = suspended(await host.start('begun', {}));
+  const dying = createSagaHost({ ...common, guard: { ...guard, finish: gone } });
+  await expect(dying.resume(token, answer('ship@1'))).rejects.toMatchObject({ code: 'guard_down' });
+  clock.now += 3 * hour;
+  expect(await host.cancel(facts.at(-1)?.cancelToken ?? '')).toMatchObject({
+    compensated: [{ stepId: 'send' }],
+  });
+  expect(did).toEqual(['send true', 'send true', 'recall']);
+});
