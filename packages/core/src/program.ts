@@ -72,7 +72,10 @@ export interface Runtime {
    * dialects that hand out a token after each. (U4)
    */
   readonly checkpointAfterStep: boolean;
-  /** Whether a turn that ran effects ends before it undoes: what was undone must not be run again. (E3) */
+  /**
+   * Whether a turn that comes to undoing ends before it undoes, and the next one undoes: whoever repeats the turn may come
+   * to something else, by another time or other code, and must not go on as if nothing had been undone. (E1, E3)
+   */
   readonly checkpointBeforeUndo?: boolean;
   /**
    * Whether server steps, polls, undos and answers that are given here wait for a later turn, while the clock goes on:
