@@ -17,6 +17,8 @@ export interface DueTasksOptions {
   readonly head: Head;
   /** The client is to have a token before the first server step runs. (E1) */
   readonly commitFirst: boolean;
+  /** It was this turn that found that the saga does not fit the code and is to be undone. */
+  readonly isLeftNow: boolean;
 }
 
 /** Runs what does not wait for the client, until everything waits for the client or the clock. (U1) */
@@ -32,8 +34,8 @@ export class DueTasks {
   #held = 0;
   /** How many server steps have ended in this turn. */
   #effects = 0;
-  /** How many of them the body itself wanted. */
-  #forward = 0;
+  /** How far the journal was when this turn began to add to it. */
+  #liveFrom = 0;
   #wake: (() => void) | undefined;
 
   constructor(options: DueTasksOptions) {
@@ -42,12 +44,19 @@ export class DueTasks {
     this.#runtime = options.runtime;
   }
 
+  /** The journal has been replayed: what is added to it from here on is of this turn. */
+  goLive(): void {
+    this.#liveFrom = this.#options.journal.count;
+  }
+
   /**
-   * Whether this turn ends before it undoes: it ran effects, and a request that repeats them must not find them undone.
+   * Whether this turn ends before it undoes, since it is this turn that came to it. A request that repeats it may come to
+   * something else: a step ends otherwise, a time has passed meanwhile, other code runs. It must not find that undone.
    */
   get undoesNext(): boolean {
     if (this.#runtime.checkpointBeforeUndo !== true || !this.canSuspend) return false;
-    return this.#forward > 0 && this.#execution.ending.current !== undefined;
+    const { current, undoesFrom } = this.#execution.ending;
+    return current !== undefined && (this.#options.isLeftNow || undoesFrom > this.#liveFrom);
   }
 
   /** Runs all that is due, and what follows from it. */
@@ -208,7 +217,6 @@ export class DueTasks {
     if (aborts !== undefined) throw aborts;
     if (entry !== undefined && isEffect(task) && !'Cy'.includes(entry.letter)) {
       this.#effects += 1;
-      if (this.#execution.ending.current === undefined) this.#forward += 1;
     }
     if (task.discarded && (entry === undefined || isAskedOfClient(task.spec.kind))) {
       // A poll that was not answered, or a question that was answered here for nobody.

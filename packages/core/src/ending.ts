@@ -24,6 +24,8 @@ export class Ending implements Undoing {
   readonly report: UndoReport = { compensated: [], residue: [] };
   /** What is being undone, and how far the journal was when that began. */
   current: { readonly undo: Undo; readonly from: number } | undefined;
+  /** How far the journal was when the undoing began. */
+  undoesFrom = 0;
 
   readonly #journal: Journal;
   readonly #stack: UndoStack;
@@ -82,6 +84,7 @@ export class Ending implements Undoing {
   /** Undoing begins. */
   beginUndo(error: unknown): void {
     this.begin({ error });
+    this.undoesFrom = this.#journal.count;
     this.end = undefined;
     this.#stack.close();
   }

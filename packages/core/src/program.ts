@@ -72,11 +72,11 @@ export interface Runtime {
    * dialects that hand out a token after each. (U4)
    */
   readonly checkpointAfterStep: boolean;
-  /** Whether a turn that ran effects ends before it undoes: what was undone must not be run again. (E3) */
+  /** Whether a turn that comes to undoing ends first: repeated at another time, it may come to something else. (E1, E3) */
   readonly checkpointBeforeUndo?: boolean;
   /**
-   * Whether server steps, polls, undos and answers that are given here wait for a later turn, while the clock goes on:
-   * for a turn that only finds out how far a saga comes without them. Default false. (W7)
+   * Whether server steps, polls, a machine's promises, undos and answers that are given here wait for a later turn, while
+   * the clock goes on: for a turn that only finds out how far a saga comes without them. Default false. (W7)
    */
   readonly defersEffects?: boolean;
   /** Where a question goes in this turn. Asked once a turn for each that is open, never on replay. (W3) */

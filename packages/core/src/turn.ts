@@ -33,7 +33,8 @@ export class Turn implements ExecutionEvents {
   #left = false;
   #unclaimed: TurnAborted | undefined;
 
-  constructor(options: GeneratorProgramOptions, state: ProgramState, runtime: Runtime) {
+  /** @param isLeftNow - whether the mismatch that the state names was found in this turn */
+  constructor(options: GeneratorProgramOptions, state: ProgramState, runtime: Runtime, isLeftNow = false) {
     this.#options = options;
     this.#state = state;
     this.runtime = runtime;
@@ -51,6 +52,7 @@ export class Turn implements ExecutionEvents {
       runtime,
       head: this.#head,
       commitFirst,
+      isLeftNow,
     });
     this.#answers = new Answers({
       name: options.name,
@@ -119,6 +121,7 @@ export class Turn implements ExecutionEvents {
 
   #goLive(): void {
     this.live = true;
+    this.#due.goLive();
     const now = this.runtime.now();
     for (const task of this.#execution.pending.values()) startClock(task, this.#head, now);
   }
@@ -173,7 +176,7 @@ export class Turn implements ExecutionEvents {
 
   #again(mismatch: NonNullable<Head['mismatch']>): Turn {
     const head = encodeHead({ ...this.#head, mismatch });
-    return new Turn(this.#options, { ...this.#state, head }, this.runtime);
+    return new Turn(this.#options, { ...this.#state, head }, this.runtime, true);
   }
 
   /** A turn that cannot go on: what the saga did is undone. */

@@ -1,7 +1,18 @@
-import { elicit, memoryGuard, saga, step } from '@mcp-saga/server';
+import {
+  elicit,
+  memoryGuard,
+  now,
+  saga,
+  sleep,
+  step,
+  StepTimedOut,
+  type Program,
+  type StepAnswer,
+  type Steps,
+} from '@mcp-saga/server';
 import { expect, test } from 'vitest';
-import { testClock } from './fixtures/clock.ts';
-import { hostOf } from './fixtures/host.ts';
+import { start as startTime, testClock } from './fixtures/clock.ts';
+import { hostOf, suspended } from './fixtures/host.ts';
 import { Empty } from './fixtures/sagas.ts';
 
 /** Charges, and fails the first time it ships. */
@@ -47,4 +58,145 @@ test('[E1] [E3] what a turn did is kept before it is undone, so that a repeated 
   expect(did.filter((what) => what === 'charge')).toHaveLength(1);
   expect(did).not.toContain('ship');
   expect(told.errors).toEqual([]);
+});
+
+/** A host whose process dies right after it has refunded: nothing is kept from then on, until another one takes over. */
+function dying(body: (did: string[]) => Steps<string>) {
+  const did: string[] = [];
+  const clock = testClock();
+  const guard = memoryGuard(clock);
+  const [finish, release, begin] = [
+    guard.finish.bind(guard),
+    guard.release.bind(guard),
+    guard.begin.bind(guard),
+  ];
+  let begun = 0;
+  let isDead = false;
+  guard.begin = (claim) => {
+    begun += 1;
+    return begin(claim);
+  };
+  guard.finish = (...turn) => {
+    if (isDead) throw new Error('dead');
+    return finish(...turn);
+  };
+  guard.release = (...turn) => (isDead ? undefined : release(...turn));
+  const charge = step('charge', () => void did.push('charge'), {
+    compensate: () => {
+      did.push('refund');
+      isDead = did.filter((what) => what === 'refund').length === 1;
+    },
+  });
+  const order = saga({ name: 'order', version: '1', forks: 'refuse' }, function* () {
+    yield* charge;
+    return yield* body(did);
+  });
+  const hostFor = (program: Program = order) => hostOf(program, { guard, clock, maxHold: 0 }).host;
+  return {
+    did,
+    charge,
+    hostFor,
+    begins: () => begun,
+    /** Another process takes the request, when the lease of the one that died has run out. */
+    comeBack: (later: number) => {
+      isDead = false;
+      clock.now += later;
+    },
+    clock,
+  };
+}
+
+const hour = 3_600_000;
+const ship = (did: string[]) => step('ship', () => void did.push('ship'));
+const declines: StepAnswer[] = [{ stepId: 'sure', result: { action: 'decline' } }];
+const accepts: StepAnswer[] = [{ stepId: 'sure', result: { action: 'accept', content: {} } }];
+
+test.each<[string, readonly StepAnswer[], (did: string[]) => Steps<string>]>([
+  [
+    'a refusal that comes too late the second time',
+    declines,
+    function* (did) {
+      try {
+        yield* elicit('sure', { message: 'Sure?', schema: Empty, ttl: hour });
+      } catch (error) {
+        if (!(error instanceof StepTimedOut)) throw error;
+      }
+      yield* ship(did);
+      return 'shipped';
+    },
+  ],
+  [
+    'a look at the clock',
+    accepts,
+    function* (did) {
+      yield* elicit('sure', { message: 'Sure?', schema: Empty });
+      if ((yield* now()) < startTime + hour) throw new Error('The shop is not open yet.');
+      yield* ship(did);
+      return 'shipped';
+    },
+  ],
+  [
+    'a shop that opens by itself',
+    [],
+    function* (did) {
+      yield* sleep(1_000);
+      if ((yield* now()) < startTime + hour) throw new Error('The shop is not open yet.');
+      yield* ship(did);
+      return 'shipped';
+    },
+  ],
+])(
+  '[E1] [E3] %s does not ship what was refunded, though no step led to the refund',
+  async (_, answers, body) => {
+    const { did, hostFor, comeBack, clock } = dying(body);
+    const { token } = suspended(await hostFor().start('order', {}));
+    clock.now += 2_000;
+    await expect(hostFor().resume(token, answers)).rejects.toThrow();
+    expect(did).toEqual(['charge', 'refund']);
+    comeBack(hour);
+    expect(await hostFor().resume(token, answers)).toMatchObject({
+      status: 'failed',
+      compensated: [{ stepId: 'charge' }],
+    });
+    // The refund that nobody heard of is made once more, with the same key.
+    expect(did).toEqual(['charge', 'refund', 'refund']);
+  },
+);
+
+test('[E1] [R3] other code does not ship what was refunded where the code of now did not fit', async () => {
+  const { did, charge, hostFor, comeBack } = dying(function* (notes) {
+    yield* step('look', () => 1);
+    yield* elicit('sure', { message: 'Sure?', schema: Empty });
+    yield* ship(notes);
+    return 'shipped';
+  });
+  const changed = saga(
+    { name: 'order', version: '1', forks: 'refuse', onMismatch: 'compensate' },
+    function* () {
+      yield* charge;
+      yield* step('look again', () => 1);
+      return 'kept';
+    },
+  );
+  const { token } = suspended(await hostFor().start('order', {}));
+  await expect(hostFor(changed).resume(token, accepts)).rejects.toThrow();
+  expect(did).toEqual(['charge', 'refund']);
+  comeBack(hour);
+  expect(await hostFor().resume(token, accepts)).toMatchObject({
+    status: 'failed',
+    compensated: [{ stepId: 'charge' }],
+  });
+  expect(did).toEqual(['charge', 'refund', 'refund']);
+});
+
+test('[E1] a refusal is kept before what was done is undone, in the same request, by one more lease of the guard', async () => {
+  const { did, hostFor, begins } = dying(function* () {
+    yield* elicit('sure', { message: 'Sure?', schema: Empty });
+    return 'kept';
+  });
+  const { token } = suspended(await hostFor().start('order', {}));
+  await hostFor()
+    .resume(token, declines)
+    .catch(() => undefined);
+  expect([did, begins()]).toEqual([['charge', 'refund'], 2]);
 });

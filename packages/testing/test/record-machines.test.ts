@@ -231,6 +231,7 @@ describe('machines of a real host that are recorded', () => {
   it.each<[string, DialectTraits]>([
     ['hands out a token after each step', { checkpointAfterStep: true }],
     ['only looks how far they are, every other time', { runs: false }],
+    ['leaves what there is to run for later, every other time', { defersEffects: true }],
   ])('replay as they were served, by one that %s', async (_, traits) => {
     const fleet = new Fleet();
     fleet.sagas = [shippingOf({ mails: true })];
@@ -242,11 +243,29 @@ describe('machines of a real host that are recorded', () => {
         turn.token,
         answers,
         {},
-        traits.runs === false && !looks ? {} : { traits },
+        traits.checkpointAfterStep !== true && !looks ? {} : { traits },
       );
     }
     expect(turn).toMatchObject({ status: 'completed' });
-    expect((await fleet.replay()).turns.length).toBeGreaterThan(2);
+    const { turns } = await fleet.replay();
+    expect(turns.length).toBeGreaterThan(2);
+    const facts = traits.runs === false ? { budget: 'over' } : traits;
+    expect(turns.map(({ host }) => host)).toContainEqual(expect.objectContaining(facts));
+  });
+
+  it('replay what was undone in the turn after the one that came to it, where their tokens are used once', async () => {
+    const fleet = new Fleet();
+    fleet.sagas = [shippingOf({ forks: 'refuse' })];
+    const { token } = await fleet.start('shipping', input);
+    const end = await fleet.fresh.resume(token, accepts('sure', { sure: false }));
+    expect(end).toMatchObject({ status: 'failed', compensated: [{ stepId: 'charge' }] });
+    const { turns, happened } = await fleet.replay();
+    expect(turns.map(({ host: { checkpointBeforeUndo } }) => checkpointBeforeUndo)).toEqual([
+      undefined,
+      true,
+      true,
+    ]);
+    expect(happened.filter(({ turn }) => turn === 3)).toMatchObject([{ id: '~charge', outcome: 'done' }]);
   });
 
   it.each<[string, DialectTraits, object]>([

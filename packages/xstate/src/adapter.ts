@@ -1,14 +1,8 @@
 // oxlint-disable no-underscore-dangle -- names of XState's own
 /**
- * All that is known here of the inside of XState 5. Another major version is another adapter.
+ * All that is known here of the inside of XState 5, its promises apart. Another major version is another adapter.
  */
-import {
-  createActor,
-  fromPromise,
-  type AnyActorLogic,
-  type AnyStateMachine,
-  type InspectionEvent,
-} from 'xstate';
+import { createActor, type AnyActorLogic, type AnyStateMachine, type InspectionEvent } from 'xstate';
 import { askOf } from './step-logic.ts';
 import { effectOf } from './effect.ts';
 
@@ -217,43 +211,6 @@ export function orderedNodes(snapshot: LiveSnapshot): LiveNode[] {
 /** Hands an event to an actor, as a delay does. */
 export function relay(source: LiveActor, target: LiveActor, event: object): void {
   target.system._relay(source, target, event as { readonly type: string });
-}
-
-/** The code of a promise, and what it is given. */
-export interface PromiseCode {
-  readonly input: unknown;
-  readonly signal: AbortSignal;
-  readonly run: (input: unknown) => unknown;
-}
-
-/** Has the code of all promises of a system run by `run`, from now on; those that were started are let go on. */
-export function hostPromises(root: LiveActor, run: (actor: LiveActor, code: PromiseCode) => unknown): void {
-  const host = (actor: LiveActor): void => {
-    const { config } = actor.logic as { readonly config?: unknown };
-    if (kindOf(actor.logic) !== 'promise' || typeof config !== 'function') return;
-    const logic = fromPromise((given) =>
-      Promise.resolve(run(actor, { ...given, run: (input) => config({ ...given, input }) as unknown })),
-    );
-    (actor as { logic: AnyActorLogic }).logic = logic;
-  };
-  const walk = (actor: LiveActor): void => {
-    host(actor);
-    for (const child of Object.values(actor.getSnapshot().children ?? {}))
-      if (child !== undefined) walk(child);
-  };
-  walk(root);
-  const { system } = root as unknown as { readonly system: { inspect(observer: object): void } };
-  system.inspect({
-    next: ({ type, actorRef }: { readonly type: string; readonly actorRef: LiveActor }) => {
-      if (type === '@xstate.actor') host(actorRef);
-    },
-  });
-}
-
-/** Tells when an actor has ended, before its parent hears of it. */
-export function whenEnded(actor: LiveActor, ended: () => void): void {
-  const observed = actor as unknown as { subscribe(observer: object): void };
-  observed.subscribe({ complete: ended, error: ended });
 }
 
 /**

@@ -1,12 +1,13 @@
 import type { Runtime } from '@mcp-saga/core';
 import { TurnAborted } from '@mcp-saga/core';
-import { hostPromises, relay, whenEnded, withoutEchoes, type LiveActor, type makeRoot } from './adapter.ts';
+import { relay, withoutEchoes, type LiveActor, type makeRoot } from './adapter.ts';
 import { Deadlines, type Timer } from './deadlines.ts';
 import { hostEffects } from './effect-host.ts';
 import { Effects, type EffectsOptions } from './effects.ts';
 import { LaggingClock } from './lagging-clock.ts';
+import { Promises } from './promises.ts';
 import type { Restored } from './restore.ts';
-import { isIn, pathOf, survey, type Survey } from './survey.ts';
+import { isIn, survey, type Survey } from './survey.ts';
 
 /** What a run needs of its turn. */
 export interface MachineRunOptions extends Pick<EffectsOptions, 'ledger' | 'nameOf' | 'defers'> {
@@ -22,12 +23,12 @@ export class MachineRun {
   readonly root: LiveActor;
   readonly deadlines: Deadlines;
   readonly effects: Effects;
+  readonly promises: Promises;
 
   readonly #runtime: Runtime;
   readonly #passesTime: boolean;
   readonly #clock: LaggingClock;
   readonly #started: ReturnType<typeof makeRoot>;
-  readonly #watched = new WeakSet<LiveActor>();
   #wake: () => void = () => undefined;
 
   constructor(made: Restored, runtime: Runtime, options: MachineRunOptions) {
@@ -43,17 +44,8 @@ export class MachineRun {
     this.effects = new Effects({ ...options, runtime, wake: () => this.wake() });
     this.effects.restore(steps);
     hostEffects(root.system, this.effects);
-    const { perform, context } = runtime;
-    if (perform === undefined) return;
-    hostPromises(root, (actor, { input, signal, run }) =>
-      perform({
-        kind: 'promise',
-        path: pathOf(actor),
-        undoes: undefined,
-        step: { context, signal, attempt: 1, input },
-        run: (step) => run(step.input),
-      }),
-    );
+    this.promises = new Promises({ ...options, runtime, wake: () => this.wake() });
+    this.promises.host(root);
   }
 
   /** Starts it, or starts it again where it was. */
@@ -109,9 +101,12 @@ export class MachineRun {
       }
       this.effects.startDue();
       const seen = survey(this.root);
-      if (this.effects.running || (this.active && (seen.promises.length > 0 || isBusy()))) {
+      if (
+        this.effects.running ||
+        (this.active && (seen.promises.some((at) => this.promises.runs(at)) || isBusy()))
+      ) {
         // oxlint-disable-next-line no-await-in-loop -- one after the other
-        await this.#nextEnd(seen, next);
+        await this.#nextEnd(next);
       } else if (next !== undefined && this.#clock.isPast(next.at)) {
         this.#clock.forwardTo(next.at);
       } else {
@@ -128,16 +123,16 @@ export class MachineRun {
     if (this.effects.aborted !== undefined) throw this.effects.aborted;
   }
 
+  /** How many effects and plain promises have ended in this turn. */
+  get ended(): number {
+    return this.effects.ended + this.promises.ended;
+  }
+
   /** Waits for what runs, and no longer than until a delay is over: it may be the time that the work has. */
-  async #nextEnd({ promises }: Survey, next: Timer | undefined): Promise<void> {
+  async #nextEnd(next: Timer | undefined): Promise<void> {
     const ended = new Promise<void>((resolve) => {
       this.#wake = resolve;
     });
-    for (const { actor } of promises) {
-      if (this.#watched.has(actor)) continue;
-      this.#watched.add(actor);
-      whenEnded(actor, () => this.wake());
-    }
     if (next === undefined) {
       await ended;
       return;

@@ -60,9 +60,11 @@ export type MachineProblem<
  *
  * The context must be plain data: JSON, undefined, bigint, Date, Map, Set, URL, bytes, and references to children; no
  * errors. Actors that are spawned need a name in `setup` and an id. What a step or a child machine came to is in its event
- * only: once kept, its snapshot has no output. A plain promise is awaited however long it takes, and runs again when the
- * answer to its request was lost; use `effect` where that matters. XState itself leaves orphans where a history state is
- * targeted from inside its own parent, and where one id is spawned twice.
+ * only: once kept, its snapshot has no output. A plain promise waits for a later turn wherever an effect does (`commitFirst`,
+ * a task, a token after each step), is awaited however long it takes, and runs again when the answer to its request was
+ * lost; use `effect` where that matters. Actions run wherever the machine goes, in a turn that only looks as well: let them
+ * change nothing outside of the machine. XState itself leaves orphans where a history state is targeted from inside its own
+ * parent, and where one id is spawned twice.
  *
  * @throws TypeError where the options cannot be meant, or the machine has actors that cannot be kept
  */

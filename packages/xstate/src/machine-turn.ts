@@ -102,7 +102,7 @@ export class MachineTurn {
       const seen = await run.settle(busy);
       // oxlint-disable-next-line no-await-in-loop -- the last time round
       if (!run.active) return await this.#ended(run);
-      if (this.#questions.route(seen.asks, this.#defers())) continue;
+      if (this.#questions.route(seen.asks, () => this.#defers(), this.#hasTime())) continue;
       const wait = this.#shortWait(run, seen);
       // oxlint-disable-next-line no-await-in-loop -- the last time round
       if (wait === undefined) return await this.#suspended(run, seen);
@@ -127,8 +127,9 @@ export class MachineTurn {
     return { status: 'completed', result, ignored: this.#questions.ignored };
   }
 
-  async #suspended(run: MachineRun, { asks }: Survey): Promise<Outcome> {
-    const due = this.#dueOf(run, asks);
+  async #suspended(run: MachineRun, seen: Survey): Promise<Outcome> {
+    const { asks } = seen;
+    const due = this.#dueOf(run, seen);
     if (asks.length === 0 && due === undefined) {
       throw new MachineStuck(this.#options.name, inStates(run.root.getSnapshot().value));
     }
@@ -154,6 +155,7 @@ export class MachineTurn {
       state: { head: encodeHead(head), ...this.#ledger.texts(record) },
       steps,
       ...(steps.length > 0 ? {} : { retryAfterMs: Math.max(0, Math.ceil((due ?? now) - now)) }),
+      ...(steps.length > 0 && due !== undefined ? { due: Math.ceil(due) } : {}),
       ...(latest > 0 ? { deadline: Math.ceil(latest) } : {}),
       accepted: this.#questions.accepted,
       ignored: this.#questions.ignored,
@@ -182,16 +184,17 @@ export class MachineTurn {
     run.effects.giveUp();
   }
 
-  /** Whether effects have to wait for the next turn. (U4, E1) */
+  /** Whether what runs here has to wait for the next turn. (U4, W7, E1) */
   #defers(): boolean {
-    const { tokenBytes, checkpointAfterStep } = this.#runtime;
+    const { tokenBytes, checkpointAfterStep, defersEffects } = this.#runtime;
+    if (defersEffects === true) return true;
     if (this.#options.commitFirst && this.#head.turn === 0 && tokenBytes === 0) return true;
     return (checkpointAfterStep && this.#hasActed()) || !this.#hasTime();
   }
 
-  /** Whether something ran here in this turn that touches the world. */
+  /** Whether something ran here in this turn that may touch the world. */
   #hasActed(): boolean {
-    return this.#questions.answeredHere + (this.#run?.effects.ended ?? 0) > 0;
+    return this.#questions.answeredHere + (this.#run?.ended ?? 0) > 0;
   }
 
   /** Whether anything may still happen in this turn. (U4, W7) */
@@ -200,9 +203,9 @@ export class MachineTurn {
   }
 
   /** How long to wait in this request, when there is nothing to do but wait, and not for long. (W6) */
-  #shortWait(run: MachineRun, { asks }: Survey): number | undefined {
-    const due = this.#dueOf(run, asks);
-    if (due === undefined || asks.some((at) => this.#questions.isAsked(at))) return undefined;
+  #shortWait(run: MachineRun, seen: Survey): number | undefined {
+    const due = this.#dueOf(run, seen);
+    if (due === undefined || seen.asks.some((at) => this.#questions.isAsked(at))) return undefined;
     const { maxWait, holdsParts, deadline } = this.#runtime;
     const wait = due - this.#runtime.now();
     if (wait <= 0) return undefined;
@@ -225,9 +228,9 @@ export class MachineTurn {
   }
 
   /** When something happens by itself: 0 for what was put off to the next turn. */
-  #dueOf(run: MachineRun, asks: readonly SurveyedActor[]): number | undefined {
+  #dueOf(run: MachineRun, { asks, promises }: Survey): number | undefined {
     const times = [run.effects.nextDue, run.deadlines.next?.at].filter((at) => at !== undefined);
-    if (!asks.every((at) => this.#questions.isAsked(at))) times.push(0);
+    if (promises.length > 0 || !asks.every((at) => this.#questions.isAsked(at))) times.push(0);
     return times.length === 0 ? undefined : Math.min(...times);
   }
 

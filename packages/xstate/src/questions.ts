@@ -86,12 +86,14 @@ export class Questions {
    * that has changed something. (W3)
    *
    * @param defers - whether what runs here waits for the next turn
+   * @param hasTime - whether anything may still happen in this turn: that nobody can answer takes nothing to run
    */
-  route(asks: readonly SurveyedActor[], defers: boolean): boolean {
+  route(asks: readonly SurveyedActor[], defers: () => boolean, hasTime: boolean): boolean {
     let changed = false;
     for (const at of asks) {
-      if (this.isAsked(at) || defers || this.#answering.has(at.actor)) continue;
+      if (!hasTime || this.isAsked(at) || this.#answering.has(at.actor)) continue;
       if (at.actor.getSnapshot().status !== 'active') continue;
+      if (this.#routeOf(at) !== 'cannot' && defers()) continue;
       changed = true;
       const { spec, stepId } = this.#open(at);
       const need = needOf(spec);

@@ -25,13 +25,14 @@ export interface ShippingChanges {
   readonly says?: string;
   readonly input?: z.ZodObject;
   readonly commitFirst?: boolean;
+  readonly forks?: 'refuse' | 'accept';
   /** Whether it ships once at the most. */
   readonly once?: boolean;
 }
 
 /** Charges, asks where it is much, ships and says so; charges back where the user is not sure. */
 export function shippingOf(changes: ShippingChanges = {}): Program {
-  const { commitFirst = false, once = false } = changes;
+  const { commitFirst = false, once = false, forks = 'accept' } = changes;
   const { version = '1', previous = [], question = 'sure', asksFrom = 500, fee = 0 } = changes;
   const { message = 'Ship it?', field = z.boolean(), patience = 600_000, says = 'On its way' } = changes;
   const { ships = true, mails = false, input = z.object({ cents: z.number(), card: z.string() }) } = changes;
@@ -121,11 +122,11 @@ export function shippingOf(changes: ShippingChanges = {}): Program {
     {
       name: 'shipping',
       version,
-      forks: 'accept',
+      forks,
       commitFirst,
       input: input as never,
       previous: previous.map((saga) => ({ saga })),
-    } as never,
+    },
     machine as never,
   );
 }
