@@ -67,8 +67,9 @@ export class Turn implements ExecutionEvents {
   /** Takes the turn. */
   async take(answers: ReadonlyMap<string, ClientAnswer>, end?: EndRequest): Promise<Outcome> {
     const outcome = await this.#take(answers, end);
-    const hasUndone = outcome.status === 'failed' && outcome.compensated.length + outcome.residue.length > 0;
-    if (this.#unclaimed !== undefined && !hasUndone) throw this.#unclaimed;
+    const hadNothing =
+      outcome.status === 'failed' && outcome.compensated.length + outcome.residue.length === 0;
+    if (this.#unclaimed !== undefined && hadNothing) throw this.#unclaimed;
     return outcome;
   }
 

@@ -55,10 +55,9 @@ export class MachineTurn {
       return await this.#take(answers);
     } catch (error) {
       await this.#stop(error);
-      const { aborted } = this.#run?.effects ?? {};
-      if (aborted !== undefined) throw aborted;
       if (signal.aborted) throw new TurnAborted(signal.reason);
-      return await this.#fail(error);
+      const { aborted } = this.#run?.effects ?? {};
+      return aborted === undefined ? await this.#fail(error) : await this.#unclaimed(aborted);
     } finally {
       signal.removeEventListener('abort', abort);
     }
@@ -173,6 +172,19 @@ export class MachineTurn {
     const outcome = await undoSaga(this.#options, this.#ledger, runtime, { error }, this.#head.turn);
     if (outcome.status !== 'suspended') return { ...outcome, ignored };
     return { ...outcome, ...(later ? { undoes: true as const } : {}), accepted, ignored };
+  }
+
+  /**
+   * An effect could not be claimed. The token before this turn is still good; before the first one there is none, and nobody
+   * could ever undo what was done: then it is a failure like another. (E3)
+   */
+  async #unclaimed(aborted: TurnAborted): Promise<Outcome> {
+    if (this.#runtime.turn > 1) throw aborted;
+    const outcome = await this.#fail(aborted.cause);
+    const hadNothing =
+      outcome.status === 'failed' && outcome.compensated.length + outcome.residue.length === 0;
+    if (hadNothing) throw aborted;
+    return outcome;
   }
 
   /** Ends what runs, and waits until it has. */

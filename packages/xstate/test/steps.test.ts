@@ -298,6 +298,33 @@ describe('a step of a machine', () => {
     expect(await drive.start()).toMatchObject({ result: '1' });
   });
 
+  it('[T13] [E3] one of a first turn undoes what ran before it, since nobody has a token to come again with', async () => {
+    const did: string[] = [];
+    const machine = setup({
+      actors: {
+        charge: effect(() => did.push('charge'), { compensate: () => void did.push('refund') }),
+        thank: effect(() => did.push('thank'), { once: true }),
+      },
+    }).createMachine({
+      initial: 'a',
+      states: {
+        a: { invoke: { id: 'charge', src: 'charge', onDone: 'b' } },
+        b: { invoke: { id: 'thank', src: 'thank', onDone: 'c', onError: 'c' } },
+        c: { type: 'final' },
+      },
+    });
+    const drive = new Drive(machineSaga({ name: 'one', version: '1', forks: 'refuse' }, machine));
+    const down = new Error('ECONNREFUSED');
+    const claim = async (): Promise<boolean> => Promise.reject(down);
+    expect(await drive.start({}, { replace: { claim } })).toMatchObject({
+      status: 'failed',
+      error: down,
+      compensated: [{ stepId: 'charge' }],
+      residue: [],
+    });
+    expect(did).toEqual(['charge', 'refund']);
+  });
+
   it('runs under a live actor as well', async () => {
     const machine = setup({
       actors: { it: effect(({ input }: { input: { n: number } }) => input.n + 1) },
