@@ -168,7 +168,9 @@ export function toHostSettings(options: SagaHostOptions): HostSettings {
   // Times are whole milliseconds in a token; performance.now() gives fractions.
   const clock = (): number => Math.floor(now());
   const environment = 'environment' in options ? options.environment : environmentOf('NODE_ENV');
-  const hooks = guardedHooks(options.hooks ?? {}, consoleLog(environment === 'development', clock));
+  const advises = environment !== 'production';
+  const log = consoleLog({ development: environment === 'development', advises, clock });
+  const hooks = guardedHooks(options.hooks ?? {}, log);
   const warn = hooks.onWarning;
   const ring = createKeyRing('keys' in options ? options.keys : environmentOf('SAGA_KEYS'), {
     ...(environment === undefined ? {} : { environment }),
@@ -203,7 +205,7 @@ export function toHostSettings(options: SagaHostOptions): HostSettings {
     telemetry,
     clock,
     sleep: options.sleep ?? sleep,
-    advises: environment !== 'production',
+    advises,
     warn,
     reject: rejectionReporter((rejection) => {
       hooks.onReject(rejection);
