@@ -77,7 +77,8 @@ export function isWanted(error: unknown): boolean {
   );
 }
 
-function outline(error: unknown): string {
+/** What an error is, in a sentence without its message, which may hold anything unless the error is the host's own. */
+export function outline(error: unknown): string {
   if (error instanceof SagaHostError) return error.message;
   if (!(error instanceof Error)) return 'Something was thrown.';
   const { code, stepId } = error as { readonly code?: unknown; readonly stepId?: unknown };
