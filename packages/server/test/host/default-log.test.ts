@@ -8,7 +8,6 @@ import {
   step,
   type SagaHost,
   type SagaHostOptions,
-  type StepAnswer,
 } from '../../src/index.ts';
 import { asking } from '../fixtures/sagas.ts';
 
@@ -114,7 +113,7 @@ describe('a host without hooks', () => {
       stepId,
       result: { action: 'accept', content: {} },
     }));
-    await host.resume(turn.status === 'suspended' ? turn.token : '', answers as StepAnswer[]);
+    await host.resume(turn.status === 'suspended' ? turn.token : '', answers);
     expect(warn).not.toHaveBeenCalled();
   });
 });

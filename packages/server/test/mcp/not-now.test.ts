@@ -10,7 +10,10 @@ const answers = { target: { action: 'accept', content: { target: 'here' } } };
 /** Goes on with a saga once something is the matter with the server, and once it is not any more. */
 async function goOnTwice(
   way: Way,
-  { matters, options }: { matters(does: boolean): void; readonly options: Parameters<typeof hostForAll>[1] },
+  {
+    matters,
+    options,
+  }: { readonly matters: (does: boolean) => void; readonly options: Parameters<typeof hostForAll>[1] },
 ) {
   const ran: string[] = [];
   const served = hostForAll([deploys(ran, 'refuse')], options);
@@ -68,6 +71,15 @@ describe.each(ways.filter(({ name }) => name !== 'tasks'))('by $name', (way) => 
     ]);
   });
 
+  test('[T13] the console says that it is the guard, and not what it threw', async () => {
+    const error = vi.spyOn(console, 'error').mockReturnValue();
+    const down = downGuard();
+    await goOnTwice(way, { ...down, options: { ...down.options, hooks: {} } });
+    expect(error.mock.calls).toEqual([
+      ['mcp-saga: The guard cannot be asked: RangeError. Give the host hooks.onError to see it.'],
+    ]);
+  });
+
   test('a host that admits nobody now is an error of the server, and says so in a word', async () => {
     let isFull = false;
     const clock = testClock();
@@ -96,13 +108,4 @@ test.each([
     message: 'So it is.',
     data: { reason },
   });
-});
-
-test('[T13] the console says that it is the guard, and not what it threw', async () => {
-  const error = vi.spyOn(console, 'error').mockReturnValue();
-  const down = downGuard();
-  await goOnTwice(ways[0]!, { ...down, options: { ...down.options, hooks: {} } });
-  expect(error.mock.calls).toEqual([
-    ['mcp-saga: The guard cannot be asked: RangeError. Give the host hooks.onError to see it.'],
-  ]);
 });
