@@ -57,7 +57,8 @@ describeWithRedis('the page on fleets', () => {
       [...page.matchAll(/^\| `inspect\.(\w+)`/gm)].map(([, name]) => String(name)).toSorted(),
     );
     const known = await redis.hGetAll(`mcp-saga:{${seen.sagaId}}:turn:${seen.claims.turn}`);
-    const fields = [...page.matchAll(/^\| `turn\.(\w+)`/gm)].map(([, name]) => name ?? '');
+    const [, ofTurns = ''] = page.split('HGETALL');
+    const fields = [...ofTurns.matchAll(/^\| `(\w+)`/gm)].map(([, name]) => name ?? '');
     expect(fields).toEqual(expect.arrayContaining(Object.keys(known)));
     expect(known).toMatchObject({ jti: seen.claims.jti, action: 'resume', done: '1' });
   });

@@ -123,18 +123,35 @@ export class SagaAborted extends SagaClientError {
   }
 }
 
-/** The saga was still suspended after `maxRounds` resumptions. Resuming it begins to count anew. */
+/**
+ * The saga was still suspended after `maxRounds` resumptions. Resuming it begins to count anew. Where steps are asked
+ * again the message says why, in the server's words: a handler whose answer is refused gives it in every round.
+ */
 export class SagaRoundsExceeded extends SagaClientError {
   override readonly code = 'SAGA_ROUNDS_EXCEEDED';
   readonly maxRounds: number;
 
   constructor(maxRounds: number, options: SagaClientErrorOptions = {}) {
-    super(`The saga is still suspended after ${maxRounds} rounds; raise maxRounds or resume it`, options);
+    const refused = options.saga === undefined ? [] : refusalsOf(options.saga);
+    const what = refused.length === 0 ? 'raise maxRounds or resume it' : refused.join('; ');
+    super(`The saga is still suspended after ${maxRounds} rounds; ${what}`, options);
     this.maxRounds = maxRounds;
   }
   override get name(): string {
     return 'SagaRoundsExceeded';
   }
+}
+
+const maxReason = 500;
+
+/** Which steps are asked again, and why. Without the token, should a server quote it. */
+function refusalsOf(saga: SuspendedSaga): readonly string[] {
+  const { sagaToken } = saga.toJSON();
+  return saga.steps.flatMap(({ stepId, reason }) => {
+    if (reason === undefined) return [];
+    const said = `the last answer to '${stepId}' was refused: ${reason}`;
+    return [said.replaceAll(sagaToken, '<token>').slice(0, maxReason)];
+  });
 }
 
 /** `options.onTurn` threw, `cause` is what; nothing was asked or sent for this turn. */

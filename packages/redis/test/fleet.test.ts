@@ -47,7 +47,10 @@ describeWithRedis('a fleet that shares a guard in Redis', () => {
     const errors: string[] = [];
     const sagas = [order({ ship: (key) => void shipped.push(key) })];
     const guard = redisGuard(connected.client, { prefix: 'fleet:', timeout });
-    const hooks = { onError: (error: unknown) => void errors.push(String(error)), onReject: () => undefined };
+    const hooks = {
+      onError: (error: unknown) => void errors.push(String((error as Error).cause)),
+      onReject: () => undefined,
+    };
     const host = createSagaHost({ sagas, keys, audience: 'shop', guard, hooks, ...options });
     return { host, shipped, errors };
   }

@@ -125,7 +125,10 @@ function assertUsable(key: RawKey, index: number, all: readonly RawKey[], isTest
     throw keyError(index, all.length, 'is a published test key: everybody has it');
   }
   for (const [earlier, other] of all.slice(0, index).entries()) {
-    if (other.kid === key.kid) throw keyError(index, all.length, `has the id of key ${earlier + 1}`);
+    if (other.kid === key.kid) {
+      const problem = `has the id of key ${earlier + 1}: give each an id of its own, as in k2:…`;
+      throw keyError(index, all.length, problem);
+    }
     if (toBase64Url(other.key) === text)
       throw keyError(index, all.length, `has the bytes of key ${earlier + 1}`);
   }

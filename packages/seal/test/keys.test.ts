@@ -108,7 +108,11 @@ describe('reading keys', () => {
     ['JSON that does not parse', `{"kty":"oct","k":"${jwk.k}"`, 'The keys look like JSON and do not parse'],
     ['a number', [1], 'key 1 of 1 is neither a text nor an object'],
     ['null', [newKey, null], 'key 2 of 2 is neither a text nor an object'],
-    ['an id twice', `${oldKey},old:${toBase64Url(bytes(9))}`, 'key 2 of 2 has the id of key 1'],
+    [
+      'an id twice',
+      `${oldKey},old:${toBase64Url(bytes(9))}`,
+      'key 2 of 2 has the id of key 1: give each an id of its own, as in k2:…',
+    ],
     ['bytes twice', `${newKey},${oldKey},k:${toBase64Url(bytes(2))}`, 'key 3 of 3 has the bytes of key 1'],
   ])('[T7] refuses %s, naming the position', async (_, keys, message) => {
     const error = await errorOf(() => createKeyRing(keys as KeysOption));

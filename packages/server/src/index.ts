@@ -12,6 +12,7 @@ export type { DialectTraits } from './host/dialect-traits.ts';
 export type { AdmissionFacts, SagaHostOptions, Sampling } from './host/host-options.ts';
 export type {
   HostHooks,
+  IgnoredAnswerFacts,
   InstantRefusal,
   Rejection,
   SettledSagaFacts,

@@ -30,7 +30,8 @@ export interface ServeSagasOptions<Env = unknown> extends Omit<SagaHostOptions, 
   readonly context?: (request: Request, env: Env) => unknown;
   /**
    * Auth info of a request, from whatever checks its access token: the SDK's `requireBearerAuth({ verifier })` as it is.
-   * Undefined for none. A `Response` is sent in place of an answer: a 401 that says where to sign in.
+   * Undefined for none. A `Response` is sent in place of an answer: a 401 that says where to sign in. Goes with
+   * `principal`, which makes a user of it.
    */
   readonly authenticate?: (
     request: Request,
@@ -54,9 +55,11 @@ export interface SagaServer<Env = unknown> {
 /**
  * Serves sagas over streamable HTTP, statelessly: `export default serveSagas({ name, version, sagas })`.
  *
- * @throws as `createSagaHost` does; with `keys` as a function, not before the first request
+ * @throws TypeError for one of `authenticate` and `principal` without the other; else as `createSagaHost` does, with
+ * `keys` as a function not before the first request
  */
 export function serveSagas<Env = unknown>(options: ServeSagasOptions<Env>): SagaServer<Env> {
+  assertUsers(options);
   const {
     name,
     version,
@@ -113,6 +116,23 @@ export function serveSagas<Env = unknown>(options: ServeSagasOptions<Env>): Saga
  */
 function isResponse(authInfo: AuthInfo | Response | undefined): authInfo is Response {
   return authInfo instanceof Response || Object.prototype.toString.call(authInfo) === '[object Response]';
+}
+
+/** Without the one every call fails, and without the other nobody is told from anybody: neither shows before a call comes. */
+function assertUsers<Env>({ authenticate, principal }: ServeSagasOptions<Env>): void {
+  if (authenticate !== undefined && principal === undefined) {
+    throw new TypeError(
+      'serveSagas has authenticate and no principal. Give it principal: (authInfo) => ({ issuer, subject, client }), ' +
+        "which says whose a saga is; or principal: 'client-only' where the users of one client application may " +
+        'go on with the sagas of each other.',
+    );
+  }
+  if (principal !== undefined && authenticate === undefined) {
+    throw new TypeError(
+      'serveSagas has principal and no authenticate, so that no request has a user, and whoever has a token ' +
+        'goes on with its saga. Give it authenticate: (request) => …, which checks the access token; or leave principal out.',
+    );
+  }
 }
 
 /** The `waitUntil` of a runtime that ends with the answer, as it hands it to `fetch`: beside `env`, or in its place (Vercel). */

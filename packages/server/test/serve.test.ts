@@ -328,6 +328,23 @@ describe('serveSagas', () => {
     });
   });
 
+  test('[T6] does not start where it can never know whose a saga is', () => {
+    expect(() => serve({ authenticate: () => undefined })).toThrow(
+      new TypeError(
+        'serveSagas has authenticate and no principal. Give it principal: (authInfo) => ({ issuer, subject, client }), ' +
+          "which says whose a saga is; or principal: 'client-only' where the users of one client application may " +
+          'go on with the sagas of each other.',
+      ),
+    );
+    // With keys that come with the first request, as well.
+    expect(() => serve({ principal: 'client-only', keys: () => oldKey })).toThrow(
+      new TypeError(
+        'serveSagas has principal and no authenticate, so that no request has a user, and whoever has a token ' +
+          'goes on with its saga. Give it authenticate: (request) => …, which checks the access token; or leave principal out.',
+      ),
+    );
+  });
+
   test('[T6] refuses a request in the way its gate says, and runs nothing of it', async () => {
     const told = nothingTold();
     const gate = requireBearerAuth({
@@ -335,7 +352,7 @@ describe('serveSagas', () => {
         verifyAccessToken: () => Promise.reject(new OAuthError(OAuthErrorCode.InvalidToken, 'unknown token')),
       },
     });
-    const server = serve({ authenticate: gate, hooks: hooksInto(told) });
+    const server = serve({ authenticate: gate, principal: 'client-only', hooks: hooksInto(told) });
     const headers = { authorization: 'Bearer stolen' };
     const refused = await server.fetch(
       post('modern', 'tools/callSaga', { name: 'complex_tool' }, 1, { headers }),

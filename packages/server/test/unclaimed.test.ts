@@ -43,7 +43,9 @@ describe('a step that runs once, while the guard is down', () => {
     const { host, told } = hostOf(order, { guard: guardDownOnce(clock), clock });
     const { token } = suspended(await host.start('order', {}));
     await refused(host.resume(token, [sure]));
-    expect(told.errors).toMatchObject([{ message: 'ECONNREFUSED 10.0.0.7' }]);
+    expect(told.errors).toMatchObject([
+      { message: 'The guard cannot be asked: Error.', cause: { message: 'ECONNREFUSED 10.0.0.7' } },
+    ]);
     expect(told.turns.map(({ status }) => status)).toEqual(['suspended']);
     expect(await host.resume(token, [sure])).toMatchObject({ result: 'done' });
     expect(did).toEqual([did[0], did[0], 'thank']);

@@ -42,7 +42,7 @@ export function textOf(result: unknown): ToolText {
 
 /**
  * What an error of a client means: thrown on, where it may be tried again; a `RefusedCall`, where the server has
- * said no. Network errors have no code of JSON-RPC; "send it again later" says so.
+ * said no. Network errors have no code of JSON-RPC; "send it again later" is -32603.
  */
 export function judged(error: unknown): Error {
   const { code, message, data } = Object(error) as {
@@ -51,7 +51,7 @@ export function judged(error: unknown): Error {
     readonly data?: { readonly reason?: unknown };
   };
   const reason = data?.reason;
-  if (code === -32_602 && reason !== 'busy' && reason !== 'guard_down')
+  if (code === -32_602)
     return new RefusedCall(`${message?.replace(/^MCP error -?\d+: /, '')} (${String(reason)})`, {
       cause: error,
     });

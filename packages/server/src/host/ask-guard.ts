@@ -1,8 +1,10 @@
+import { outline } from './default-log.ts';
 import { SagaHostError } from './errors.ts';
 import type { HostSettings } from './host-options.ts';
 
 /**
- * Asks the guard.
+ * Asks the guard. Where that fails, `onError` is told that it was the guard, with what it threw as `cause`: the error of
+ * a client of Redis does not say so.
  *
  * @throws SagaHostError `guard_down` where it cannot be asked
  */
@@ -13,7 +15,12 @@ export async function askGuard<T>(
   try {
     return await ask();
   } catch (error) {
-    hooks.onError(error);
+    hooks.onError(
+      new SagaHostError('guard_down', `The guard cannot be asked: ${outline(error)}`, {
+        cause: error,
+        public: false,
+      }),
+    );
     throw new SagaHostError(
       'guard_down',
       'The server cannot go on with this call now. Send it again later.',

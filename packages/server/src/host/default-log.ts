@@ -1,24 +1,32 @@
 import { ElicitationRefused, SagaAborted, SagaCancelled } from '@mcp-saga/core';
 import { SagaHostError } from './errors.ts';
-import type { Rejection, TurnFacts } from './hooks.ts';
+import type { IgnoredAnswerFacts, Rejection, TurnFacts } from './hooks.ts';
 
 /** Where things go that the operator names no hook for: what nobody hears of is found by the users. */
 export interface DefaultLog {
   error(error: unknown): void;
   warning(message: string): void;
   rejection(rejection: Rejection): void;
+  ignored(answer: IgnoredAnswerFacts): void;
   turn(turn: TurnFacts): void;
 }
 
 const minute = 60_000;
 
-/**
- * Writes to the console. Messages of errors that are not the host's own may hold answers and results: they are shown in
- * development only.
- */
-export function consoleLog(development: boolean, clock: () => number): DefaultLog {
+/** What the console is told of. */
+export interface ConsoleLogOptions {
+  /** Messages of errors that are not the host's own may hold answers and results: whether they are shown. */
+  readonly development: boolean;
+  /** Whether `warning` tells of questions that are asked otherwise, so that `ignored` need not. */
+  readonly advises: boolean;
+  readonly clock: () => number;
+}
+
+/** Writes to the console. */
+export function consoleLog({ development, advises, clock }: ConsoleLogOptions): DefaultLog {
   const { console } = globalThis;
-  const said = new Map<string, number>();
+  const isTimeForReason = onceAMinute(clock);
+  const isTimeForSaga = onceAMinute(clock);
   return {
     error: (error) => {
       if (development) console.error('mcp-saga:', error);
@@ -27,10 +35,17 @@ export function consoleLog(development: boolean, clock: () => number): DefaultLo
     warning: (message) => console.warn(`mcp-saga: ${message}`),
     rejection: ({ reason }) => {
       // An attacker shall not fill the log; two servers with different keys shall be seen in it.
-      const now = clock();
-      if (now < (said.get(reason) ?? 0) + minute) return;
-      said.set(reason, now);
+      if (!isTimeForReason(reason)) return;
       console.warn(`mcp-saga: a token was refused: ${reason}. Give the host hooks.onReject to count them.`);
+    },
+    ignored: ({ saga, stepId, why }) => {
+      // The other answers are the client's fault, and it hears of them. This one it can do nothing about.
+      if (why !== 'asked otherwise' || advises || !isTimeForSaga(saga)) return;
+      console.warn(
+        `mcp-saga: '${saga}' asks '${stepId}' otherwise than before, so the answer to it was not used. Either the ` +
+          'question is made of the clock or of randomness, read outside now() and random(): then no answer ever ' +
+          'counts. Or the code was changed under it. Give the host hooks.onIgnoredAnswer to count them.',
+      );
     },
     turn: ({ saga, turn, status, error }) => {
       // To be refused, or cancelled, is an end like another: nothing has gone wrong.
@@ -44,6 +59,17 @@ export function consoleLog(development: boolean, clock: () => number): DefaultLo
   };
 }
 
+/** Whether it is a minute or more since a thing was last said. */
+function onceAMinute(clock: () => number): (thing: string) => boolean {
+  const said = new Map<string, number>();
+  return (thing) => {
+    const now = clock();
+    if (now < (said.get(thing) ?? Number.NEGATIVE_INFINITY) + minute) return false;
+    said.set(thing, now);
+    return true;
+  };
+}
+
 /** Whether a saga ended as somebody wanted it to: its user, its client or its author. */
 export function isWanted(error: unknown): boolean {
   return (
@@ -51,7 +77,8 @@ export function isWanted(error: unknown): boolean {
   );
 }
 
-function outline(error: unknown): string {
+/** What an error is, in a sentence without its message, which may hold anything unless the error is the host's own. */
+export function outline(error: unknown): string {
   if (error instanceof SagaHostError) return error.message;
   if (!(error instanceof Error)) return 'Something was thrown.';
   const { code, stepId } = error as { readonly code?: unknown; readonly stepId?: unknown };

@@ -43,6 +43,12 @@ export interface SettledSagaFacts {
   readonly residue: readonly UndoneStep[];
 }
 
+/** An answer that was not used, and why. */
+export interface IgnoredAnswerFacts extends IgnoredAnswer {
+  readonly saga: string;
+  readonly sagaId: string;
+}
+
 /** A question that was refused sooner than a person can have read it. */
 export interface InstantRefusal {
   readonly saga: string;
@@ -57,10 +63,11 @@ export interface InstantRefusal {
 export interface HostHooks {
   /** A token was refused. At most ten a second. Default: `console.warn`, once a minute for each reason. (T5) */
   readonly onReject?: (rejection: Rejection) => void;
-  /** A client's answer was not used. (W4) */
-  readonly onIgnoredAnswer?: (
-    answer: IgnoredAnswer & { readonly saga: string; readonly sagaId: string },
-  ) => void;
+  /**
+   * A client's answer was not used. Default: `console.warn`, once a minute for each saga, where a question is `asked
+   * otherwise` than before; outside production `onWarning` tells of that. (W4)
+   */
+  readonly onIgnoredAnswer?: (answer: IgnoredAnswerFacts) => void;
   /**
    * A client that declares elicitation refused a question within a second of being asked, which no person does: it has
    * nobody to ask. Counted by client, it tells whom to serve otherwise. (W3)
@@ -86,7 +93,10 @@ export interface HostHooks {
    * that is not the host's own.
    */
   readonly onError?: (error: unknown) => void;
-  /** Advice: a token grows large, a command was never yielded, keys are ephemeral. Default: `console.warn`. */
+  /**
+   * Advice: a token grows large, keys are ephemeral. Where `NODE_ENV` is not `production` also: a command was never
+   * yielded (to notice costs time), a question is asked otherwise than before. Default: `console.warn`.
+   */
   readonly onWarning?: (message: string) => void;
 }
 
@@ -129,7 +139,11 @@ export function guardedHooks(hooks: HostHooks, log: DefaultLog): Required<HostHo
         () => (hooks.onReject === undefined ? log.rejection(rejection) : hooks.onReject(rejection)),
         onError,
       ),
-    onIgnoredAnswer: (answer) => quietly(() => hooks.onIgnoredAnswer?.(answer), onError),
+    onIgnoredAnswer: (answer) =>
+      quietly(
+        () => (hooks.onIgnoredAnswer === undefined ? log.ignored(answer) : hooks.onIgnoredAnswer(answer)),
+        onError,
+      ),
     onInstantRefusal: (refusal) => quietly(() => hooks.onInstantRefusal?.(refusal), onError),
     onStep: (event) => quietly(() => hooks.onStep?.(event), onError),
     onSuspended: (saga) => settled(() => hooks.onSuspended?.(saga), onError),

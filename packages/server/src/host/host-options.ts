@@ -7,13 +7,14 @@ import type {
   SampleParams,
   SampleResult,
 } from '@mcp-saga/core';
-import { createKeyRing, createSealer, type KeysOption, type Sealer } from '@mcp-saga/seal';
+import { createSealer, type KeysOption, type Sealer } from '@mcp-saga/seal';
 import type { Caller, PrincipalOption } from './caller.ts';
 import { toTaskSettings, type TaskOptions, type TaskSettings } from '../dialects/tasks/options.ts';
 import type { SagaGuard } from '../guard/guard.ts';
 import { assertHostOptions } from './check-options.ts';
 import { consoleLog } from './default-log.ts';
 import { environmentOf } from './environment.ts';
+import { hostKeys } from './host-keys.ts';
 import { guardedHooks, quietly, rejectionReporter, type HostHooks } from './hooks.ts';
 import { defaultLadder, type Ladder } from './ladder.ts';
 import { resolveHostLimits, type HostLimits } from './limits.ts';
@@ -168,12 +169,11 @@ export function toHostSettings(options: SagaHostOptions): HostSettings {
   // Times are whole milliseconds in a token; performance.now() gives fractions.
   const clock = (): number => Math.floor(now());
   const environment = 'environment' in options ? options.environment : environmentOf('NODE_ENV');
-  const hooks = guardedHooks(options.hooks ?? {}, consoleLog(environment === 'development', clock));
+  const advises = environment !== 'production';
+  const log = consoleLog({ development: environment === 'development', advises, clock });
+  const hooks = guardedHooks(options.hooks ?? {}, log);
   const warn = hooks.onWarning;
-  const ring = createKeyRing('keys' in options ? options.keys : environmentOf('SAGA_KEYS'), {
-    ...(environment === undefined ? {} : { environment }),
-    warn,
-  });
+  const ring = hostKeys(options, { ...(environment === undefined ? {} : { environment }), warn });
   const limits = resolveHostLimits(options.limits);
   const implementation = options.sealing ?? 'auto';
   return {
@@ -203,7 +203,7 @@ export function toHostSettings(options: SagaHostOptions): HostSettings {
     telemetry,
     clock,
     sleep: options.sleep ?? sleep,
-    advises: environment !== 'production',
+    advises,
     warn,
     reject: rejectionReporter((rejection) => {
       hooks.onReject(rejection);

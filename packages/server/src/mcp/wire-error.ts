@@ -1,12 +1,15 @@
 import { AnswerConflict, TurnAborted } from '@mcp-saga/core';
 import { refusalMessage, TokenRefused } from '@mcp-saga/seal';
 import { capabilitiesFor } from '../host/asks.ts';
-import { NeedsMissing, SagaHostError } from '../host/errors.ts';
+import { NeedsMissing, SagaHostError, type SagaHostErrorCode } from '../host/errors.ts';
 
 const invalidParams = -32602;
 const internalError = -32603;
 // MissingRequiredClientCapability of the spec 2026-07-28.
 const missingCapability = -32021;
+
+// Nothing is wrong with the request. A client that tries again, and whoever watches over the server, goes by the code.
+const notNow: ReadonlySet<SagaHostErrorCode> = new Set(['guard_down', 'busy', 'not_admitted']);
 
 /** An error as it goes out: the SDKs send whatever carries a numeric `code`, with its `data`. */
 export class WireError extends Error {
@@ -30,8 +33,9 @@ export interface FrozenAnswer {
 export const sagaTokenRefused: FrozenAnswer = { message: refusalMessage, reason: 'invalid_saga_token' };
 
 /**
- * An error of the host as JSON-RPC has it. What the client did wrong is -32602 and says so; everything else says
- * nothing but that something failed, and is reported to `onError`.
+ * An error of the host as JSON-RPC has it. What the client did wrong is -32602 and says so; what the server cannot do
+ * now is -32603 and says why in `data.reason`; everything else says nothing but that something failed, and is reported
+ * to `onError`.
  */
 export function toWireError(
   error: unknown,
@@ -49,7 +53,8 @@ export function toWireError(
     });
   }
   if (error instanceof SagaHostError && error.public) {
-    return new WireError(invalidParams, error.message, { reason: error.code });
+    const code = notNow.has(error.code) ? internalError : invalidParams;
+    return new WireError(code, error.message, { reason: error.code });
   }
   if (error instanceof TurnAborted) return new WireError(internalError, 'The request was aborted.');
   onError(error);

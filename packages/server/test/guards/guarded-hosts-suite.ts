@@ -91,7 +91,7 @@ export function guardedHostsSuite(name: string, make: MakeGuard): void {
         const before = [...did];
         await expect(one.resume(next.token, answer('review'))).rejects.toMatchObject({ code: 'guard_down' });
         expect(did).toEqual(before);
-        expect(errors).toMatchObject([{ message: 'the store is gone' }]);
+        expect(errors).toMatchObject([{ code: 'guard_down', cause: { message: 'the store is gone' } }]);
         // The token was used, by this request alone: it comes again at once, and goes on.
         await expect(other.resume(next.token, answer('review', false))).rejects.toThrow(TokenRefused);
         expect(await other.resume(next.token, answer('review'))).toMatchObject({ result: 'thanks' });
@@ -173,7 +173,7 @@ export function guardedHostsSuite(name: string, make: MakeGuard): void {
       const { hosts, token, told, errors } = await setUp({ whenGuardIsDown: 'open' }, { finish: gone });
       suspended(await hosts[0].resume(token, answer('ship')));
       expect(told).toEqual(['suspended 1', 'suspended 2']);
-      expect(errors).toMatchObject([{ message: 'the store is gone' }]);
+      expect(errors).toMatchObject([{ code: 'guard_down', cause: { message: 'the store is gone' } }]);
     });
 
     it("[T13] runs unguarded while the guard is down, told 'open'", async () => {

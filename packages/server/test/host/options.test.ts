@@ -1,10 +1,14 @@
-import { describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, test, vi } from 'vitest';
 import { createSagaHost, elicit, saga, SealError, step, type Program } from '@mcp-saga/server';
 import * as z from 'zod';
 import { hostOf, keyOf, oldKey } from '../fixtures/host.ts';
 import { asking, Empty } from '../fixtures/sagas.ts';
 
 const base = { sagas: [asking()], audience: 'deployer', keys: oldKey };
+
+afterEach(() => {
+  vi.unstubAllEnvs();
+});
 
 describe('a host is not made', () => {
   test('of two sagas of one name', () => {
@@ -68,6 +72,22 @@ describe('a host is not made', () => {
       /key 2 of 2/,
     );
     expect(() => createSagaHost({ ...base, keys: `${oldKey},${keyOf('old', 0x33)}` })).toThrow(/key 2 of 2/);
+  });
+
+  test('[T7] of a bad key in SAGA_KEYS, which the error names, left to be found there or handed on', () => {
+    vi.stubEnv('SAGA_KEYS', 'k1:AAA');
+    const error = /^SAGA_KEYS: key 1 of 1 has 2 bytes instead of 32$/;
+    const { keys: _, ...found } = base;
+    expect(() => createSagaHost(found)).toThrow(error);
+    expect(() => createSagaHost({ ...base, keys: process.env['SAGA_KEYS'] })).toThrow(error);
+    // Keys from elsewhere are not looked for there.
+    expect(() => createSagaHost({ ...base, keys: 'k1:AAE' })).toThrow(
+      /^key 1 of 1 has 2 bytes instead of 32$/,
+    );
+    vi.stubEnv('SAGA_KEYS', undefined);
+    expect(() => createSagaHost({ ...base, keys: undefined, environment: 'production' })).toThrow(
+      /^No keys:/,
+    );
   });
 });
 
