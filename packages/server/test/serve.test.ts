@@ -368,7 +368,7 @@ describe('serveSagas', () => {
     try {
       expect(refusal).not.toBeInstanceOf(Response);
       const told = nothingTold();
-      const server = serve({ authenticate: () => refusal, hooks: hooksInto(told) });
+      const server = serve({ authenticate: () => refusal, principal: 'client-only', hooks: hooksInto(told) });
       const answer = await server.fetch(post('modern', 'tools/list', {}));
       expect(answer.status).toBe(401);
     } finally {
