@@ -132,8 +132,7 @@ export class SagaRoundsExceeded extends SagaClientError {
   readonly maxRounds: number;
 
   constructor(maxRounds: number, options: SagaClientErrorOptions = {}) {
-    const refused = options.saga === undefined ? [] : refusalsOf(options.saga);
-    const what = refused.length === 0 ? 'raise maxRounds or resume it' : refused.join('; ');
+    const what = refusalsOf(options.saga) || 'raise maxRounds or resume it';
     super(`The saga is still suspended after ${maxRounds} rounds; ${what}`, options);
     this.maxRounds = maxRounds;
   }
@@ -142,16 +141,14 @@ export class SagaRoundsExceeded extends SagaClientError {
   }
 }
 
-const maxReason = 500;
-
-/** Which steps are asked again, and why. Without the token, should a server quote it. */
-function refusalsOf(saga: SuspendedSaga): readonly string[] {
-  const { sagaToken } = saga.toJSON();
-  return saga.steps.flatMap(({ stepId, reason }) => {
-    if (reason === undefined) return [];
-    const said = `the last answer to '${stepId}' was refused: ${reason}`;
-    return [said.replaceAll(sagaToken, '<token>').slice(0, maxReason)];
-  });
+/** Which steps are asked again, and why; without the token, should the server quote it. */
+function refusalsOf(saga: SuspendedSaga | undefined): string | undefined {
+  return saga?.steps
+    .flatMap(({ stepId, reason }) => {
+      const said = reason?.replaceAll(saga.toJSON().sagaToken, '<token>').slice(0, 500);
+      return said === undefined ? [] : `the answer to '${stepId}' was refused: ${said}`;
+    })
+    .join('; ');
 }
 
 /** `options.onTurn` threw, `cause` is what; nothing was asked or sent for this turn. */

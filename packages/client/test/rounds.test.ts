@@ -25,12 +25,12 @@ test.for(connections)(
 
     const error = await thrownBy(SagaRoundsExceeded, callSaga(client, call, { handlers, maxRounds: 2 }));
 
-    const [first, second, ...more] = error.message.split('; the last answer to ');
+    const [first, second, ...more] = error.message.split('; the answer to ');
     expect([first, second]).toEqual([
       'The saga is still suspended after 2 rounds',
       "'seats' was refused: Too big: expected number to be <=8",
     ]);
-    expect(more).toEqual([expect.stringMatching(/^'menu' was refused: not as <token> x{400,460}$/)]);
+    expect(more).toEqual([expect.stringMatching(/^'menu' was refused: not as <token> x{485}$/)]);
     await close();
   },
 );
