@@ -1,4 +1,5 @@
 import {
+  compensator,
   createSagaHost,
   elicit,
   generateKey,
@@ -44,6 +45,17 @@ function bookOf(changes: Changes = {}): Program {
     if (held.id === '') throw new TypeError('no room');
     yield* step(pays, () => 'paid', { input: held.id });
     return changes.result ?? `${held.id} is booked: ${sure}`;
+  });
+}
+
+/** Holds a room, and seals by which name it is given back. */
+function named(pays = 'pay'): Program {
+  const giveBack = compensator('giveBack', z.object({ id: z.string() }), () => undefined);
+  return saga({ name: 'book', version: '1', input, forks: 'accept' }, function* () {
+    const { id } = yield* step('hold', () => ({ id: 'r-4711' }), {
+      compensate: giveBack.for(({ result }) => ({ id: result.id })),
+    });
+    return yield* step(pays, () => 'paid', { input: id });
   });
 }
 
@@ -108,6 +120,16 @@ describe('a recording of which something was redacted', () => {
     expect(await messageOf(replayRecording(recording, [changed]))).toContain("'hold' was redacted");
   });
 
+  it('[R3] replays where what undoes a step by its name was redacted with it', async () => {
+    const recording = await recorded(held, named());
+    expect(recording.happened).toMatchObject([
+      { kind: 'step', id: 'hold', redacted: ['value'] },
+      { kind: 'compensate', id: 'hold', redacted: ['value'] },
+      { id: 'pay' },
+    ]);
+    await replayRecording(recording, [named()]);
+  });
+
   it('says what was redacted, and nothing where nothing was', async () => {
     expect(await recorded(held)).toMatchObject({
       happened: [{ id: 'greet' }, { id: 'hold', redacted: ['value'] }, { id: 'book' }, { id: 'pay' }],
@@ -154,6 +176,13 @@ describe('a recording of which something was redacted', () => {
     expect(decided).toContain('failed: TypeError: no room');
   });
 
+  it('[R3] is compared as to what was asked for an answer that was redacted', async () => {
+    const recording = await recorded((value, { id }) => (id === 'greet' ? { hidden: true } : value));
+    const message = await messageOf(replayRecording(recording, [bookOf({ hello: 'Hi' })]));
+    expect(message).toContain('asks greet: Hi Ada?');
+    expect(message).not.toContain('redacted');
+  });
+
   it('[R3] tells a question from a step of the same id behind it', async () => {
     const asked = saga({ name: 'book', version: '1', input }, function* () {
       yield* elicit('greet', { message: 'Hello Ada?', schema: z.object({}) });
@@ -167,17 +196,25 @@ describe('a recording of which something was redacted', () => {
   it('[R3] is told apart where a body asks otherwise each time', async () => {
     let time = 0;
     const varying = saga({ name: 'book', version: '1', input }, function* () {
-      yield* elicit('greet', { message: `Hello at ${(time += 1)}?`, schema: z.object({}) });
+      yield* elicit('greet', { message: 'Hello Ada?', schema: z.object({}) });
+      yield* step('hold', () => 'room', { input: `at ${(time += 1)}` });
       return 'greeted';
     });
     const message = await messageOf(replayRecording(await recorded(anyone), [varying]));
     expect(message).toContain('The input was redacted; what is made of it cannot be compared.');
+    // As it was recorded, as it is now, and only as far as there.
+    expect(time).toBe(3);
   });
 
   it('names all that was redacted before', async () => {
     const recording = await recorded((value, of) => held(anyone(value, of), of));
     const message = await messageOf(replayRecording(recording, [bookOf({ pays: 'charge' })]));
     expect(message).toContain("The input and 'hold' were redacted; what is made of them cannot be compared.");
+    const { message: both } = await replayRecording(await recorded(held, named()), [named('charge')]).then(
+      () => new Error('the same'),
+      (error: Error) => error,
+    );
+    expect(both).toContain("\n'hold' was redacted;");
   });
 
   it('is not read where its marks are not as they should be', async () => {

@@ -41,7 +41,10 @@ export type RecordedEnd = (
 
 /** Something of a recording that may have to be kept out of it. */
 export interface Recorded {
-  /** `input`, `result` and `error` are of the saga; others are the words that ask and do. */
+  /**
+   * `input`, `result` and `error` are of the saga; others are the words that ask and do. `compensate`: the name and the
+   * arguments of what undoes the step of that id, by which a replay undoes it, too.
+   */
   readonly kind: string;
   /** The id of the step; empty for what is of the saga. */
   readonly id: string;
