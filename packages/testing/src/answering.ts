@@ -37,7 +37,8 @@ async function answerByRule(
   const rule = stage.rules.find(kindsFor(step), stepId);
   const given = rule === undefined ? undefined : 'answer' in rule ? rule.answer : undefined;
   const mayTryAgain = typeof given === 'function' || (rule === undefined && stage.improvise !== undefined);
-  if (reason !== undefined && (!mayTryAgain || before >= maxTries)) throw notAccepted(saga, step, given);
+  if (reason !== undefined && (!mayTryAgain || before >= maxTries) && !isReworded(stage, step))
+    throw notAccepted(saga, step, given);
   if (rule === undefined) {
     const improvised = stage.improvise?.(step);
     if (improvised !== undefined) return improvised;
@@ -47,6 +48,20 @@ async function answerByRule(
   const answer: unknown =
     typeof given === 'function' ? await (given as (q: Question) => unknown)(question) : given;
   return answerOf(step, rule, answer);
+}
+
+/**
+ * Whether a question that was open while the code was changed says something else since: a client shows it as it is now, and
+ * sends the answer to that. Once, as the code was changed once.
+ */
+function isReworded({ mayMismatch, reworded }: Stage, { stepId, reason }: ClientStep): boolean {
+  if (!mayMismatch || !hasChanged(reason) || reworded.has(stepId)) return false;
+  reworded.add(stepId);
+  return true;
+}
+
+function hasChanged(reason = ''): boolean {
+  return reason.startsWith('the question has changed');
 }
 
 /** The questions a script answers, by id. */
@@ -101,7 +116,7 @@ export function answerOf(step: ClientStep, rule: AnsweringRule, given: unknown):
 
 function notAccepted(saga: string, step: ClientStep, given: unknown): SagaTestError {
   const { stepId, reason = '' } = step;
-  if (reason.startsWith('the question has changed')) {
+  if (hasChanged(reason)) {
     return new SagaTestError(
       'not_deterministic',
       `The saga '${saga}' asks '${stepId}' otherwise in each turn, so its answer was never used. What it asks is made of ` +

@@ -9,6 +9,7 @@ import {
   type SagaTurn,
   type StepAnswer,
 } from '@mcp-saga/server';
+import { inputNotTaken } from './input-not-taken.ts';
 import { joinRecording } from './record/join-recording.ts';
 import { recordedProgram } from './record/recorded-program.ts';
 import { Crash, type Stage } from './stage.ts';
@@ -64,7 +65,7 @@ export class Serving {
       return await this.#send(this.#host(stage), stage, request, caller);
     } catch (error) {
       if (stage.dead || error instanceof Crash) return undefined;
-      throw error;
+      throw inputNotTaken(error, stage.options) ?? error;
     }
   }
 

@@ -70,6 +70,8 @@ export class Stage {
   readonly answered: Map<string, number> = new Map();
   /** Whether a saga may do something else than its journal says: where its code was changed. */
   mayMismatch = false;
+  /** Questions that were asked otherwise while they were open, where the code was changed: each may be so once. */
+  readonly reworded: Set<string> = new Set();
   /** Answers what the script does not; for those who explore. */
   improvise: Improvise | undefined;
   /** What was answered so, as the lines of a script that would have said it. */

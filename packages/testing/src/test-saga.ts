@@ -179,7 +179,7 @@ export interface Fail<P extends Program, Steps extends object> {
   client(id: Id<Steps>, message: string): TestSaga<P, Steps>;
 }
 
-/** Begins a script: a saga, its arguments, and the world it starts in. */
+/** Begins a script: a saga, its arguments, and the world it starts in: `testSaga(order, { input: { cents: 900 } })`. */
 export function testSaga<P extends Program>(saga: P, ...[options]: OptionsParameter<P>): TestSaga<P> {
   return new TestSaga<P>(saga, options ?? {}, []);
 }

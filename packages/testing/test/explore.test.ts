@@ -85,6 +85,36 @@ describe('exploring sound sagas', () => {
     expect(await upgradeEverywhere(bought, order)).toEqual({ cases: 2, problems: [] });
   });
 
+  it('[R3] goes on where an open question is worded anew, and reports where it was answered before', async () => {
+    const seats = (message: () => string) =>
+      saga({ name: 'seats', version: '1' }, function* () {
+        const { n } = yield* elicit('seats', { message: message(), schema: z.object({ n: z.number() }) });
+        yield* elicit('sure', { message: 'Sure?', schema: z.object({}) });
+        return `${n} seats`;
+      });
+    const script = testSaga(seats(() => 'How many?'))
+      .on.elicit('seats', { n: 2 })
+      .on.elicit('sure', {});
+    const reworded = seats(() => 'How many seats?');
+    const results: unknown[] = [];
+    const { problems } = await upgradeEverywhere(script, reworded, {
+      reportOnly: true,
+      check: ({ result }) => results.push(result),
+    });
+    expect(results).toEqual(['2 seats']);
+    expect(problems).toMatchObject([{ turn: 2, waitedFor: ['sure'], recorded: { path: 'seats' } }]);
+    await expect(upgradeEverywhere(script, reworded)).rejects.toThrow(/after turn 2, waiting for sure/);
+    let asks = 0;
+    const varying = seats(() => `How many, for the ${(asks += 1)}th time?`);
+    await expect(upgradeEverywhere(script, varying)).rejects.toMatchObject({ code: 'not_deterministic' });
+    // Where nothing was upgraded, its first change is one too many.
+    asks = 0;
+    await expect(testSaga(varying).on.elicit('seats', { n: 2 }).run()).rejects.toMatchObject({
+      code: 'not_deterministic',
+      message: expect.stringContaining('for the 2th time?') as string,
+    });
+  });
+
   it('[E7] reports what is undone after the end, where forks are accepted, and lets the author judge', async () => {
     const keep = saga({ name: 'keep', version: '1', forks: 'accept', commitFirst: true }, function* () {
       yield* step('create', ({ idempotencyKey }) => idempotencyKey, { compensate: ({ stepKey }) => stepKey });

@@ -420,6 +420,23 @@ class Delegating implements Program {
   }
 }
 
+describe('a script without the arguments of its saga', () => {
+  it.each<[string, object | undefined, string]>([
+    ['has none', undefined, 'and there is no `input` in them. '],
+    ['has them in the place of its options', { service: 'web' }, 'no `input` in them, only service. '],
+    ['has others', { input: { servise: 'web' } }, 'and theirs is {"servise":"web"}. '],
+  ])('is told to give an input, where it %s', async (_, options, told) => {
+    const error: unknown = await testSaga(deploy, options as never)
+      .run()
+      .catch((thrown: unknown) => thrown);
+    expect(error).toMatchObject({ code: 'script' });
+    const { message } = error as Error;
+    expect(message).toContain("Invalid arguments for 'deploy': service: expected string");
+    expect(message).toContain(told);
+    expect(message).toContain('testSaga(saga, { input: { … } })');
+  });
+});
+
 describe('a program', () => {
   it('is tested by its interface, whatever made it', async () => {
     const run = await testSaga(new Delegating(deploy), { input: { service: 'web' } })

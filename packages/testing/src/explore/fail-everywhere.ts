@@ -28,19 +28,22 @@ import { programmingError } from './programming-error.ts';
 export async function failEverywhere(script: Script, options: ExploreOptions = {}): Promise<ExploreReport> {
   const test = scriptOf(script);
   const baseline = await explored(test);
-  // What each case calls to undo: found out while it is judged.
+  // What each case calls to undo, and what it leaves: found out while it is judged.
   const undos = new Map<Case, readonly string[]>();
+  const left = new Map<Case, readonly string[]>();
   const find: Find = async (each, prepare) => {
     const before = each.script === test ? baseline : await explored(each.script);
-    return await judged(
+    const finding = await judged(
       each,
       each.fault.length === 1 ? options : onlyUndone(options),
       (failed) => {
         undos.set(each, undosIn(failed));
+        left.set(each, leftIn(failed));
         return forgotten(failed, options) ?? undoneTwice(failed, options) ?? programmingError(failed, before);
       },
       prepare,
     );
+    return finding === undefined ? undefined : adviseOnUnknown(finding, left.get(each) ?? []);
   };
   const findings: Finding[] = [];
   const findIn = async (cases: readonly Case[]): Promise<void> => {
@@ -110,6 +113,23 @@ function undoneTwice({ stage }: Explored, options: ExploreOptions): string | und
 
 function undosIn({ stage }: Explored): readonly string[] {
   return [...stage.runs.keys()].filter((id) => id.startsWith('~'));
+}
+
+/** What is missing where a check does not hold since nobody knew whether a step had happened, and so nobody undid it. */
+function adviseOnUnknown(finding: Finding, left: readonly string[]): Finding {
+  const [rule] = finding.case.fault;
+  if (rule === undefined || (rule.kind !== 'lose' && rule.kind !== 'timeout')) return finding;
+  const { id } = rule;
+  if (!left.includes(id)) return finding;
+  const advice =
+    `Nobody knows whether '${id}' happened, so that its compensate was not called, and it is left as residue. Give it ` +
+    'compensateUnknown: ({ stepKey, idempotencyKey }) => …, which undoes it by the key it was done with, if it was.';
+  return { ...finding, what: `${finding.what}\n\n${advice}` };
+}
+
+/** What was left as residue without a try to undo it. */
+function leftIn({ run, stage }: Explored): readonly string[] {
+  return run.residue.filter((id) => !stage.runs.has(`~${id}`));
 }
 
 function onlyUndone({ check, ...options }: ExploreOptions): ExploreOptions {

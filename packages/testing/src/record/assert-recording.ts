@@ -60,8 +60,8 @@ export function assertTurn(value: unknown): asserts value is RecordedTurn {
   });
 }
 
-const head: Shape = { saga: 'string', version: 'string', engine: 'number' };
-const event: Shape = { kind: 'string', id: 'string', outcome: 'string' };
+const head: Shape = { saga: 'string', version: 'string', engine: 'number', redacted: 'array?' };
+const event: Shape = { kind: 'string', id: 'string', outcome: 'string', redacted: 'array?' };
 const entry: Shape = { ...event, letter: 'string', fingerprint: 'number' };
 const turnEvent: Shape = { ...event, turn: 'number', run: 'number?', ms: 'number?', waited: 'number?' };
 const beginning: Shape = {

@@ -26,7 +26,7 @@ export function joinRecording(turns: readonly RecordedTurn[]): TurnsRecording {
     turn = before;
   }
   const [first = last] = chain;
-  const { recording, saga, version, engine, input = {} } = first;
+  const { recording, saga, version, engine, input = {}, redacted } = first;
   return {
     recording,
     kind: 'turns',
@@ -34,6 +34,7 @@ export function joinRecording(turns: readonly RecordedTurn[]): TurnsRecording {
     version,
     engine,
     input,
+    ...(redacted === undefined ? {} : { redacted }),
     turns: chain.map(({ time, host, ended }): TurnBeginning => {
       return { time, host, ...(ended === undefined ? {} : { ended }) };
     }),

@@ -104,6 +104,7 @@ async function toTurn(
   const { hasToken, ...host } = recorder.host;
   const ended = end === undefined ? undefined : failure(end.error, redact).error;
   const of = { kind: 'input', id: '', part: 'value' } as const;
+  const args = input === undefined ? undefined : redactedBy(redact, input, of);
   return {
     recording: recordingVersion,
     kind: 'turn',
@@ -111,9 +112,8 @@ async function toTurn(
     version,
     engine,
     turn,
-    ...(input === undefined
-      ? { from: await nameOf(state, runtime) }
-      : { input: redactedBy(redact, input, of).kept }),
+    ...(args === undefined ? { from: await nameOf(state, runtime) } : { input: args.kept }),
+    ...(args?.redacted === true ? { redacted: ['input'] } : {}),
     ...(outcome.status === 'suspended' ? { to: await nameOf(outcome.state, runtime) } : {}),
     time: new Date(recorder.began).toISOString(),
     host: { ...host, ...(input !== undefined && hasToken === true ? { hasToken } : {}) },

@@ -17,6 +17,11 @@ export interface RecordedEvent {
   /** The answer, the result or the error. What JSON lacks is written as `{"$": …}`. */
   readonly value?: Json;
   readonly by?: NonNullable<HistoryEntry['by']>;
+  /**
+   * What of it is not as it was. A `given` is not compared then; behind a `value`, what may be made of it is not: what is
+   * asked and given, and with what the saga ends.
+   */
+  readonly redacted?: readonly Recorded['part'][];
 }
 
 /** How a recorded saga ended. */
@@ -36,17 +41,28 @@ export type RecordedEnd = (
 
 /** Something of a recording that may have to be kept out of it. */
 export interface Recorded {
-  /** `input`, `result` and `error` are of the saga; others are the words that ask and do. */
+  /**
+   * `input`, `result` and `error` are of the saga; others are the words that ask and do. `compensate`: the name and the
+   * arguments of what undoes the step of that id, by which a replay undoes it, too.
+   */
   readonly kind: string;
   /** The id of the step; empty for what is of the saga. */
   readonly id: string;
-  /** `given`: what a step of a machine was given, or what its question asks. `value`: what came of it. */
+  /**
+   * `value`: what came in or came out: the arguments, an answer, a result, an error. `given`: what went the other way, of
+   * machines only: what a step was given, or what a question asks, its text and its schema. A generator's journal keeps
+   * nothing of that but a fingerprint, so that each part of its recording is a `value`.
+   */
   readonly part: 'given' | 'value';
 }
 
 /**
  * Gives what of a value may be kept. Ids stand in a recording as they are, with the `key` of a step that has one, and so do
  * the fingerprints of a journal: 32 bits of what was asked, by which replay tells that today something else is asked.
+ *
+ * What it gives is handed to the saga when it is replayed, and whatever the saga makes of it is another thing than it was:
+ * behind the first `value` that was changed, replay compares what is asked and done by its kind and its id only, and of the
+ * end whether it is the same kind of end. So change what must not be kept, and give back the rest as it is.
  */
 export type Redact = (value: Json, of: Recorded) => Json;
 

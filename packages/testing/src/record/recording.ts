@@ -1,5 +1,12 @@
 import type { Json, Outcome, SagaHistory } from '@mcp-saga/server';
-import { endOf, recordingVersion, type RecordedEnd, type RecordedEvent, type Redact } from './recorded.ts';
+import {
+  endOf,
+  recordingVersion,
+  redactedBy,
+  type RecordedEnd,
+  type RecordedEvent,
+  type Redact,
+} from './recorded.ts';
 import type { TurnsRecording } from './turns-recording.ts';
 
 /** One thing that a journal says has happened. */
@@ -21,6 +28,8 @@ export interface JournalRecording {
   /** The version of the replay rules it was recorded under. */
   readonly engine: number;
   readonly input: Json;
+  /** Whether the arguments are not as they were: nothing that may be made of them is compared. */
+  readonly redacted?: readonly 'input'[];
   readonly happened: readonly RecordedEntry[];
   readonly end: RecordedEnd;
   /** What it went on as, where it ended with `continueAs` and that was recorded with it. */
@@ -43,21 +52,27 @@ export function toRecording(
   redact: Redact,
 ): JournalRecording {
   const part = 'value';
+  const input = redactedBy(redact, history.input, { kind: 'input', id: '', part });
   return {
     recording: recordingVersion,
     saga: name,
     version,
     engine,
-    input: redact(history.input, { kind: 'input', id: '', part }),
-    happened: history.entries.map(({ kind, path: id, outcome: became, value, by, letter, fingerprint }) => ({
-      kind,
-      id,
-      outcome: became,
-      ...(value === undefined ? {} : { value: redact(value, { kind, id, part }) }),
-      ...(by === undefined ? {} : { by }),
-      letter,
-      fingerprint,
-    })),
+    input: input.kept,
+    ...(input.redacted ? { redacted: ['input'] as const } : {}),
+    happened: history.entries.map(({ kind, path: id, outcome: became, value, by, letter, fingerprint }) => {
+      const { kept, redacted } = value === undefined ? {} : redactedBy(redact, value, { kind, id, part });
+      return {
+        kind,
+        id,
+        outcome: became,
+        ...(kept === undefined ? {} : { value: kept }),
+        ...(redacted === true ? { redacted: [part] } : {}),
+        ...(by === undefined ? {} : { by }),
+        letter,
+        fingerprint,
+      };
+    }),
     end: endOf(outcome, redact),
   };
 }

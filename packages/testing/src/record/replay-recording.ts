@@ -8,6 +8,7 @@ import { programOf } from './program-of.ts';
 import { messageOf } from '../question-text.ts';
 import { endOf, type RecordedEnd } from './recorded.ts';
 import { historyIn, type JournalRecording } from './recording.ts';
+import { madeOfRedactedFrom, redactedNote } from './redactions.ts';
 import type { ReplayOptions } from './replay-options.ts';
 import { replayTurns } from './replay-turns.ts';
 import { isSameEnd } from './same-end.ts';
@@ -51,15 +52,16 @@ async function replayJournal(
   ends: NonNullable<ReplayOptions['ends']>,
 ): Promise<void> {
   const { version, end, happened } = recording;
-  const replayed = await advanced(program, recording, happened.length);
-  const { mismatch } = replayed;
+  const { mismatch, ...replayed } = await compared(program, recording);
   const at = mismatch?.position ?? happened.length;
-  const now = mismatch === undefined ? replayed : await advanced(program, recording, at);
-  if (mismatch === undefined && isSameEnd(end, now.end, ends)) return;
+  const now = mismatch === undefined ? replayed : await advanced(program, replayed.recording, at);
+  const isMadeOfRedacted = madeOfRedactedFrom(recording) <= happened.length;
+  if (mismatch === undefined && isSameEnd({ end, isMadeOfRedacted }, now.end, ends)) return;
   const rows = rowsOf(recording, at, sayingNow(now, mismatch));
   throw new SagaTestError(
     'replay_mismatch',
     `The code of today no longer does what ${name} says.\n\n${sideBySide(rows)}\n\n` +
+      redactedNote(recording, at) +
       (mismatch === undefined
         ? 'Sagas that have begun still go on, and end otherwise. Where that is meant, record it anew.'
         : `Sagas of version '${version}' that have come this far cannot go on with it. Give the changed saga a version ` +
@@ -74,6 +76,31 @@ interface Advanced {
   readonly end?: RecordedEnd;
   /** What it would do next, where it has not ended. */
   readonly does: readonly string[];
+}
+
+/**
+ * How far the code of today comes by a whole recording. What may be made of something that was redacted counts as what was
+ * asked then wherever it is asked by the same step: it has the fingerprint of what it was made of then.
+ */
+async function compared(
+  program: Program,
+  recording: JournalRecording,
+): Promise<Advanced & { readonly recording: JournalRecording }> {
+  const from = madeOfRedactedFrom(recording);
+  const happened = [...recording.happened];
+  const asToday = { ...recording, happened };
+  for (let at = from; ; at += 1) {
+    // oxlint-disable-next-line no-await-in-loop -- what is asked further on is known when this is taken for the same
+    const replayed = await advanced(program, asToday, happened.length);
+    const { position = -1, asked = [] } = replayed.mismatch ?? {};
+    const entry = happened[position];
+    const today = asked.find(({ path }) => path === entry?.id);
+    // Where it is asked otherwise each time, or by another word, this would be the same place once more.
+    if (position < at || entry === undefined || today === undefined)
+      return { ...replayed, recording: asToday };
+    happened[position] = { ...entry, fingerprint: today.fingerprint };
+    at = position;
+  }
 }
 
 async function advanced(program: Program, recording: JournalRecording, count: number): Promise<Advanced> {

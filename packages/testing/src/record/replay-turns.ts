@@ -2,6 +2,7 @@ import { InvalidInput, type Program, type ProgramState } from '@mcp-saga/server'
 import { endText } from './end-text.ts';
 import { SagaTestError } from '../errors.ts';
 import { endOf } from './recorded.ts';
+import { redactedNote } from './redactions.ts';
 import type { ReplayOptions } from './replay-options.ts';
 import { sideBySide, type Row } from './side-by-side.ts';
 import { thrownFrom } from './thrown-values.ts';
@@ -80,17 +81,23 @@ async function replayedTurn(
 }
 
 function mismatch(
-  { version, turns, happened, end }: TurnsRecording,
+  recording: TurnsRecording,
   turn: number,
   rows: readonly Row[],
   name: string,
 ): SagaTestError {
+  const { version, turns, happened, end } = recording;
   const later = happened.filter((event) => event.turn > turn).map(eventText);
   const rest = [...later, ...(turn < turns.length ? [endText(end)] : [])];
   const all = [...rows, ...rest.map((recorded): Row => ({ recorded, now: '', differs: false }))];
   return new SagaTestError(
     'replay_mismatch',
     `The code of today no longer does what ${name} says, from turn ${turn} on.\n\n${sideBySide(all)}\n\n` +
+      // As far as they do not part, each line is of something that happened.
+      redactedNote(
+        recording,
+        rows.findIndex(({ differs }) => differs),
+      ) +
       'Sagas that have begun go on from where they are, where that still fits: a question that is open is asked again as ' +
       'it is now, and what they come to from there on is what the code of today does. Where that is meant, record it anew. ' +
       `Where it is not, or those of version '${version}' shall end as they began, give the changed saga a version of its ` +

@@ -1,20 +1,26 @@
 import type { RecordedEnd } from './recorded.ts';
 import { isSameValue } from '../same-value.ts';
 
-/** Whether a saga ends as it was recorded; where that was redacted, as far as it was not. */
+/**
+ * Whether a saga ends as it was recorded; where that was redacted, or may be made of what was, as far as it was not.
+ *
+ * @param recording - whose end it is, and whether something that the saga could make it of was redacted
+ */
 export function isSameEnd(
-  recorded: RecordedEnd,
+  { end, isMadeOfRedacted }: { readonly end: RecordedEnd; readonly isMadeOfRedacted: boolean },
   now: RecordedEnd | undefined,
   ends: 'compare' | 'ignore',
 ): boolean {
   if (now === undefined) return false;
-  return ends === 'ignore' || isSameValue(comparable(recorded, recorded), comparable(now, recorded));
+  if (ends === 'ignore') return true;
+  const whole = end.redacted !== true && !isMadeOfRedacted;
+  return isSameValue(comparable(end, whole), comparable(now, whole));
 }
 
-/** An end without what was redacted of it. */
-function comparable(end: RecordedEnd, { redacted }: RecordedEnd): unknown {
+/** An end as a whole, or without its result or message. */
+function comparable(end: RecordedEnd, whole: boolean): unknown {
   const { redacted: _, ...kept } = end;
-  if (redacted !== true) return kept;
+  if (whole) return kept;
   if ('result' in kept) return { ...kept, result: null };
   return 'error' in kept ? { ...kept, error: kept.error.name } : kept;
 }

@@ -3,6 +3,7 @@ import { endText } from './end-text.ts';
 import { messageOf } from '../question-text.ts';
 import type { RawEvent } from './raw-event.ts';
 import type { RecordedEnd } from './recorded.ts';
+import { madeOfRedactedFrom } from './redactions.ts';
 import { isSameEnd } from './same-end.ts';
 import { isSameValue } from '../same-value.ts';
 import { show } from '../show.ts';
@@ -24,11 +25,13 @@ type Event = Omit<TurnEvent, 'turn'>;
 
 /** A turn as it was recorded beside what the code of today makes of it, as far as the line where they part. */
 export function turnRows(
-  { turns, happened, end }: TurnsRecording,
+  recording: TurnsRecording,
   turn: number,
   now: TurnNow,
   ends: 'compare' | 'ignore',
 ): readonly Row[] {
+  const { turns, happened, end } = recording;
+  const from = madeOfRedactedFrom(recording);
   const rows: Row[] = [];
   const events = [...now.events];
   const elseNow = (): string => now.does ?? (now.end === undefined ? '(nothing more)' : endText(now.end));
@@ -37,21 +40,25 @@ export function turnRows(
     rows.push({ recorded, now: parted ? '' : nowText, differs: differs && !parted });
     parted ||= differs;
   };
-  for (const event of happened.filter((each) => each.turn === turn)) {
+  for (const [index, event] of happened.entries()) {
+    if (event.turn !== turn) continue;
     const text = eventText(event);
     if (now.unheard.includes(event)) add(text, '', false);
     else if (parted) add(text, '', false);
     else {
       const today = taken(events, event);
       if (today === undefined) add(text, elseNow(), true);
-      else if (isSameEvent(event, today)) add(text, text, false);
+      else if (isSameEvent(event, today, index >= from)) add(text, text, false);
       else add(...eventTexts(event, today), true);
     }
   }
   const [more] = events;
   const nextNow = more === undefined ? elseNow() : eventText(more);
   if (turn === turns.length) {
-    const same = more === undefined && now.does === undefined && isSameEnd(end, now.end, ends);
+    const same =
+      more === undefined &&
+      now.does === undefined &&
+      isSameEnd({ end, isMadeOfRedacted: from <= happened.length }, now.end, ends);
     add(endText(end), same ? endText(end) : nextNow, !same);
   } else if (!parted && (more !== undefined || now.does !== undefined || now.end !== undefined)) {
     add('(nothing more in this turn)', nextNow, true);
@@ -73,12 +80,12 @@ function isSameRun(one: Event, other: Event): boolean {
   return one.kind === other.kind && one.id === other.id && one.run === other.run;
 }
 
-/** Whether today the same happens as was recorded; of what was redacted, only that it happens. */
-function isSameEvent(recorded: Event, now: Event): boolean {
+/** Whether today the same happens as was recorded; of what was redacted or may be made of that, only that it happens. */
+function isSameEvent(recorded: Event, now: Event, isMadeOfRedacted: boolean): boolean {
+  if (!isSameRun(recorded, now) || recorded.outcome !== now.outcome || recorded.reason !== now.reason)
+    return false;
+  if (isMadeOfRedacted) return true;
   return (
-    isSameRun(recorded, now) &&
-    recorded.outcome === now.outcome &&
-    recorded.reason === now.reason &&
     recorded.ms === now.ms &&
     recorded.latest === now.latest &&
     (recorded.redacted?.includes('given') === true || isSameValue(recorded.given ?? null, now.given ?? null))

@@ -9,8 +9,6 @@ export interface TurnEvent extends RecordedEvent {
   readonly turn: number;
   /** What a step was given, or the parameters of a question. */
   readonly given?: Json;
-  /** What of it is not as it was: a `given` is not compared then. */
-  readonly redacted?: readonly ('given' | 'value')[];
   /** Which run of this step it is within the turn, from the second one on. */
   readonly run?: number;
   /** Of a wait: for how many milliseconds. */
@@ -67,6 +65,8 @@ export interface RecordedTurn extends TurnBeginning {
   readonly turn: number;
   /** The arguments, of the first turn. */
   readonly input?: Json;
+  /** Whether the arguments are not as they were. */
+  readonly redacted?: readonly 'input'[];
   /**
    * Names the state it began with; not there for the first turn. Names are made with the saga's own secret: they say which
    * turn follows which, and nothing of what the state holds.
@@ -87,6 +87,8 @@ export interface TurnsRecording {
   readonly engine: number;
   /** The arguments as they were sent. */
   readonly input: Json;
+  /** Whether the arguments are not as they were: nothing that may be made of them is compared. */
+  readonly redacted?: readonly 'input'[];
   /** What each turn began with. */
   readonly turns: readonly TurnBeginning[];
   readonly happened: readonly TurnEvent[];

@@ -16,10 +16,12 @@ import {
   chargesWithoutKey,
   countsOutside,
   drawsLots,
+  failsUnknown,
   floatsEffect,
   forgetsUndo,
   forgetsUnknown,
   localAmount,
+  leavesUnknown,
   localDay,
   overflows,
   plugins,
@@ -115,6 +117,25 @@ describe('a saga that does too much or too little', () => {
     const message = await messageOf(failEverywhere(testSaga(forgetsUnknown)));
     expect(message).toMatch(/^When 'charge' times out: nobody knows whether 'charge' happened/);
     expect(message).toContain('compensateUnknown: ({ stepKey, idempotencyKey }) => …');
+  });
+
+  it('[E4] is told how a step is undone that nobody knows of, where a check finds it left behind', async () => {
+    const check = ({ status }: { readonly status: string }): void =>
+      expect(bank.charges).toHaveLength(status === 'completed' ? 1 : 0);
+    const script = testSaga(leavesUnknown, { before: bank.reset });
+    const message = await messageOf(failEverywhere(script, { check }));
+    expect(message).toMatch(
+      /^When 'hold' has its effect, and its response is lost: expected \[ .* \] to have a length of /,
+    );
+    expect(message).toContain("Nobody knows whether 'hold' happened, so that its compensate was not called");
+    expect(message).toContain('Give it compensateUnknown: ({ stepKey, idempotencyKey }) => …');
+    const never = (): void => expect.unreachable('never');
+    expect(await messageOf(failEverywhere(script, { check: never }))).not.toContain('compensateUnknown');
+    const failing = await messageOf(
+      failEverywhere(testSaga(failsUnknown, { before: bank.reset }), { check }),
+    );
+    expect(failing).toMatch(/^When 'hold' has its effect, and its response is lost/);
+    expect(failing).not.toContain('Nobody knows');
   });
 
   it('[E1] is told to send its idempotency key, where a step is run again without it', async () => {

@@ -1,5 +1,5 @@
 /** Sagas that are wrong, each in one way that is easily overlooked. */
-import { checkpoint, elicit, saga, step } from '@mcp-saga/server';
+import { checkpoint, elicit, saga, step, type Saga } from '@mcp-saga/server';
 import { z } from 'zod';
 
 const Sure = z.object({ sure: z.boolean() });
@@ -41,6 +41,27 @@ export const clock = { ticks: 0, now: (): number => (clock.ticks += 1) };
 export const drawsLots = saga({ name: 'drawsLots', version: '1' }, function* () {
   yield* step('draw', () => true, { input: Math.random() });
   return 'drawn';
+});
+
+function holding(unknown: { readonly compensateUnknown?: () => never }): Saga<undefined, undefined> {
+  const name = unknown.compensateUnknown === undefined ? 'leavesUnknown' : 'failsUnknown';
+  return saga({ name, version: '1', forks: 'refuse', commitFirst: true }, function* () {
+    yield* step('hold', ({ idempotencyKey }) => bank.charge(900, idempotencyKey), {
+      compensate: ({ stepKey }) => void bank.charges.splice(bank.charges.indexOf(stepKey), 1),
+      ...unknown,
+    });
+    return 'held';
+  });
+}
+
+/** Undoes what it holds, but not where it cannot know whether it does. */
+export const leavesUnknown = holding({});
+
+/** Wants to undo it then as well, and cannot. */
+export const failsUnknown = holding({
+  compensateUnknown: () => {
+    throw new Error('down');
+  },
 });
 
 /** Says what day it is at the machine. */

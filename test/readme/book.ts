@@ -1,0 +1,18 @@
+import { elicit, saga, step, type Saga } from '@mcp-saga/server';
+import { z } from 'zod';
+
+const input = z.object({ room: z.string() });
+
+/** Holds a room, and gives it back where nobody wants it. */
+export const book: Saga<typeof input, undefined> = saga(
+  { name: 'book', version: '1', input, forks: 'refuse', commitFirst: true },
+  function* ({ room }) {
+    yield* step('hold', () => room, { compensate: () => undefined, compensateUnknown: () => undefined });
+    const { sure } = yield* elicit('sure', {
+      message: `Book ${room}?`,
+      schema: z.object({ sure: z.boolean() }),
+    });
+    if (!sure) throw new Error('not sure');
+    return `${room} is booked`;
+  },
+);
