@@ -39,7 +39,7 @@ function linesOf(finding: Finding): string[][] {
   const reach = `${figure.atMost === undefined ? 'at least ' : ''}${figure.of === 'ours' ? format(bound, figure) : `${bound}x`}`;
   const [first, ...others] = peers.map(({ name, value }) => [
     `${format(value, figure)} ${name}`,
-    `${(ours / value).toPrecision(3)}x`,
+    value === 0 ? '-' : `${(ours / value).toPrecision(3)}x`,
   ]);
   return [
     [figure.what, format(ours, figure), ...(first ?? ['-', '-']), reach, isReached(finding) ? 'yes' : 'NO'],
