@@ -90,7 +90,7 @@ const asked = passed.saga.steps.map(({ stepId }) => stepId);
 assert.equal(asked.length, 1);
 const undone = await answer(b, passed.saga, [decides(asked[0] ?? '', 'false alarm')]);
 assert.match(textOf(undone), /mail: a false alarm/);
-assert.match(textOf(undone), /Undone: 'room' \(the incident room\)/);
+assert.match(textOf(undone), /Undone: 'room' \(the room for mail\)/);
 
 assert.deepEqual(
   [...operations.rooms],

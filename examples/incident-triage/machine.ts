@@ -36,7 +36,7 @@ export const triage = setup({
       ({ input, idempotencyKey, signal }: StepContext<Incident>) =>
         ops.open(input.service, idempotencyKey, signal),
       {
-        label: 'the incident room',
+        label: ({ input }) => `the room for ${input.service}`,
         retry: 3,
         compensate: ({ result, idempotencyKey, signal }) => ops.close(result.room, idempotencyKey, signal),
       },

@@ -57,7 +57,7 @@ export interface StepOptions<I extends Json | undefined> {
   readonly compensateUnknown?: UndoFunction<undefined, I> | BoundUndo;
   /** How its undos are run. */
   readonly undo?: UndoPolicy;
-  /** What it does, for people who read what was undone. */
+  /** What it does, for people who read what was undone, or was left: the client is sent it. */
   readonly label?: string;
 }
 

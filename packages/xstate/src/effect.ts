@@ -16,14 +16,25 @@ const effectBrand: unique symbol = Symbol.for('mcp-saga.xstate.effect');
 
 /** How an effect is run and undone: see the options of `step`. */
 export interface EffectOptions<R, I>
-  extends Pick<StepOptions<undefined>, 'retry' | 'timeout' | 'once' | 'undo' | 'label'>, Compensable<R, I> {
+  extends Pick<StepOptions<undefined>, 'retry' | 'timeout' | 'once' | 'undo'>, Compensable<R, I> {
   /** Undoes it where it is not known whether it happened: it timed out, was stopped, or its response was lost. */
   readonly compensateUnknown?: UndoFunction<undefined, I> | BoundUndo;
+  /**
+   * What it does, for people who read what was undone, or was left: the same for every run, or told by its input. The
+   * client is sent it. One that throws is none.
+   */
+  readonly label?: string | ((effect: { readonly input: I }) => string);
+}
+
+/** What the logic of an effect runs. */
+export interface EffectSpec extends StepSpec {
+  /** The label of a run with this input. */
+  readonly labelOf: (input: unknown) => string | undefined;
 }
 
 /** A side effect as actor logic. */
 export interface EffectLogic<O, I> extends ActorLogic<StepSnapshot<O, I>, StepEndEvent, I> {
-  readonly [effectBrand]: StepSpec;
+  readonly [effectBrand]: EffectSpec;
 }
 
 /**
@@ -41,9 +52,10 @@ export function effect<R, I = undefined>(
   run: (step: StepContext<I>) => R | PromiseLike<R>,
   options: EffectOptions<R, I> = {},
 ): EffectLogic<R, I> {
-  const spec = specOf(step('effect', run as never, options as never)) as StepSpec;
+  const { label, ...others } = options;
+  const spec = specOf(step('effect', run as never, others as never)) as StepSpec;
   return {
-    [effectBrand]: spec,
+    [effectBrand]: { ...spec, labelOf: toLabelOf(label) },
     ...stepTransitions<R, I>(),
     getInitialSnapshot: (_, input) => ({ status: 'active', output: undefined, error: undefined, input }),
     start: ({ status, input }, { self, system }) => {
@@ -56,8 +68,21 @@ export function effect<R, I = undefined>(
 }
 
 /** What the logic of an effect runs, or undefined for any other logic. */
-export function effectOf(logic: object): StepSpec | undefined {
-  return (logic as { readonly [effectBrand]?: StepSpec })[effectBrand];
+export function effectOf(logic: object): EffectSpec | undefined {
+  return (logic as { readonly [effectBrand]?: EffectSpec })[effectBrand];
+}
+
+function toLabelOf(label: EffectOptions<unknown, never>['label']): EffectSpec['labelOf'] {
+  if (typeof label !== 'function') return () => label;
+  return (input) => {
+    try {
+      const told: unknown = label({ input } as never);
+      return typeof told === 'string' ? told : undefined;
+    } catch {
+      // What is to be undone is undone, named or not.
+      return undefined;
+    }
+  };
 }
 
 interface Self {

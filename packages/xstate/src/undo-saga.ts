@@ -16,7 +16,7 @@ import {
   type StepUndo,
   type UndoWork,
 } from '@mcp-saga/core/program';
-import { effectOf } from './effect.ts';
+import { effectOf, type EffectSpec } from './effect.ts';
 import type { DoneEffect, Ledger, LedgerEntry } from './ledger.ts';
 import type { UndoRecord } from './machine-record.ts';
 import type { MachineProgramOptions } from './machine-program.ts';
@@ -121,7 +121,7 @@ function stepOf(options: MachineProgramOptions, { letter, path, value }: LedgerE
     once: false,
     retry: undefined,
     timeout: undefined,
-    undo: undone === undefined ? undefined : toUndo(spec?.undo, undone),
+    undo: undone === undefined ? undefined : toUndo(spec, undone),
     of: undefined,
   };
 }
@@ -141,7 +141,7 @@ function lostEffect(value: unknown): UndoneEffect {
 }
 
 /** How an effect is undone by the code of now. What it no longer knows is residue. */
-function toUndo(undo: StepUndo | undefined, { facts }: UndoneEffect): StepUndo {
+function toUndo(spec: EffectSpec | undefined, { facts }: UndoneEffect): StepUndo {
   const gone: StepUndo = {
     known: {
       name: '',
@@ -155,10 +155,11 @@ function toUndo(undo: StepUndo | undefined, { facts }: UndoneEffect): StepUndo {
     retry: defaultUndoRetry,
     timeout: undefined,
   };
-  if (undo === undefined) return gone;
-  const { known, unknown } = undo;
+  if (spec?.undo === undefined) return gone;
+  const { known, unknown } = spec.undo;
   return {
-    ...undo,
+    ...spec.undo,
+    label: spec.labelOf(facts.input),
     known:
       known === undefined
         ? gone.known

@@ -85,6 +85,39 @@ describe('the effects of a machine', () => {
     expect(told).toEqual(['reserve book do:reserve', ...undone]);
   });
 
+  it('[E3] are named by labels that tell of their inputs', async () => {
+    const failsTo = () => {
+      throw new Error('no');
+    };
+    const machine = setup({
+      actors: {
+        book: effect(({ input }: { input: { item: string } }) => input.item, {
+          label: ({ input }) => `the ${input.item}`,
+          compensate: ({ input }) => (input.item === 'room' ? failsTo() : undefined),
+          undo: { retry: 1 },
+        }),
+        // What is to be undone is undone, whatever its label does.
+        unnamed: effect(() => 1, { label: failsTo, compensate: () => undefined }),
+        numbered: effect(() => 1, { label: (() => 1) as never, compensate: () => undefined }),
+        ship: effect(failsTo),
+      },
+    }).createMachine({
+      initial: 'room',
+      states: {
+        room: { invoke: { id: 'room', src: 'book', input: { item: 'room' }, onDone: 'car' } },
+        car: { invoke: { id: 'car', src: 'book', input: { item: 'car' }, onDone: 'unnamed' } },
+        unnamed: { invoke: { id: 'unnamed', src: 'unnamed', onDone: 'numbered' } },
+        numbered: { invoke: { id: 'numbered', src: 'numbered', onDone: 'shipping' } },
+        shipping: { invoke: { id: 'ship', src: 'ship' } },
+      },
+    });
+    const drive = new Drive(machineSaga({ name: 'trip', version: '1', forks: 'accept' }, machine));
+    expect(failureOf(await drive.start())).toMatchObject({
+      compensated: [{ stepId: 'numbered' }, { stepId: 'unnamed' }, { stepId: 'car', label: 'the car' }],
+      residue: [{ stepId: 'room', label: 'the room' }],
+    });
+  });
+
   it('[E3] are undone when it reaches a final state tagged so', async () => {
     const { told, program } = shop();
     const drive = new Drive(program);
