@@ -1,10 +1,10 @@
 import { createSagaHost, memoryGuard, type SagaHost, type SuspendedSagaFacts } from '@mcp-saga/server';
 import { buy } from './undo.ts';
 
-/** A delayed queue: one message for each key, delivered at its time. */
+/** A delayed queue: one message for each saga, that of its highest turn, delivered at its time. */
 export interface DelayedQueue {
-  replace(key: string, message: string, at: number): Promise<void>;
-  remove(key: string): Promise<void>;
+  put(message: SuspendedSagaFacts): Promise<void>;
+  remove(sagaId: string): Promise<void>;
 }
 
 /** A host that undoes what an absent client left behind. */
@@ -17,12 +17,12 @@ export function hostWith(queue: DelayedQueue, clock: () => number, keys: string)
     guard: memoryGuard(clock), // one process; a fleet shares a store
     clock,
     hooks: {
-      onSuspended: ({ sagaId, cancelToken, cancelAfter }: SuspendedSagaFacts) =>
-        queue.replace(sagaId, cancelToken, cancelAfter),
+      // One for each sagaId: of two, the one of the higher turn.
+      onSuspended: (message) => queue.put(message),
       onSettled: ({ sagaId }) => queue.remove(sagaId),
     },
   });
-  // What the queue delivers: host.cancel(cancelToken)
+  // What the queue delivers at message.cancelAfter: host.cancel(message.cancelToken)
   // #endregion queue
   return host;
 }

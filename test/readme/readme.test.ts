@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
-import { createSagaHost, generateKey, memoryGuard } from '@mcp-saga/server';
+import { createSagaHost, generateKey, memoryGuard, type SuspendedSagaFacts } from '@mcp-saga/server';
 import { describe, expect, it, vi } from 'vitest';
 import { api } from './api.ts';
 import { deployWeb } from './client.ts';
-import { hostWith } from './queue.ts';
+import { hostWith, type DelayedQueue } from './queue.ts';
 import { happened } from './shop.ts';
 import { takeTurns } from './turns.ts';
 import { buy } from './undo.ts';
@@ -151,10 +151,12 @@ describe('the README, and the pages it leads to', () => {
   it('[E8] undoes what an absent client left behind, by the delayed queue', async () => {
     happened.length = 0;
     let time = 1_000_000;
-    const messages = new Map<string, { readonly message: string; readonly at: number }>();
-    const queue = {
-      replace: async (key: string, message: string, at: number) => void messages.set(key, { message, at }),
-      remove: async (key: string) => void messages.delete(key),
+    const messages = new Map<string, SuspendedSagaFacts>();
+    const queue: DelayedQueue = {
+      put: async (message) => {
+        if (message.turn >= (messages.get(message.sagaId)?.turn ?? 0)) messages.set(message.sagaId, message);
+      },
+      remove: async (sagaId) => void messages.delete(sagaId),
     };
     const host = hostWith(queue, () => time, generateKey());
     const one = await host.start('buy', {});
@@ -163,8 +165,8 @@ describe('the README, and the pages it leads to', () => {
     await host.start('buy', {});
     const [left] = messages.values();
     expect(messages.size).toBe(1);
-    time = left?.at ?? 0;
-    expect(await host.cancel(left?.message ?? '')).toMatchObject({ compensated: [{ stepId: 'charge' }] });
+    time = left?.cancelAfter ?? 0;
+    expect(await host.cancel(left?.cancelToken ?? '')).toMatchObject({ compensated: [{ stepId: 'charge' }] });
     expect(messages.size).toBe(0);
     expect(happened).toEqual(['charge 9', 'ship', 'Thank you', 'charge 9', 'refund']);
   });

@@ -64,9 +64,10 @@ export async function guarded(
       // oxlint-disable-next-line no-await-in-loop -- the last time round
       const turn = await openResponse(settings.responses, saga, verdict.response);
       tracedAgain(settings, saga, turn);
-      // Told again, should the first time have been lost; of a turn that is not the last one, its client knew.
+      // Told again, should the first time have been lost: of a turn that is not the last one, its client knew. What a queue
+      // delivers is the newest that it was told, so that of the next turn it was not, whoever has gone on.
       // oxlint-disable-next-line no-await-in-loop -- the last time round
-      if (verdict.wentOn === false) await noteCancelAgain(settings, turn);
+      if (verdict.wentOn === false || verdict.other === true) await noteCancelAgain(settings, turn);
       // oxlint-disable-next-line no-await-in-loop -- the last time round
       await settleTurn(settings, turn);
       if (verdict.other === true) throw new TokenRefused('used');

@@ -76,9 +76,10 @@ export interface HostHooks {
   /** Something happened to a step. */
   readonly onStep?: (event: StepEvent & { readonly saga: string; readonly sagaId: string }) => void;
   /**
-   * A saga waits for its client: replace the one message a delayed queue holds for this `sagaId` by one that calls
-   * `host.cancel(cancelToken)` at `cancelAfter`. Awaited. Called with a guard, for sagas with `forks: 'refuse'`; and
-   * again where the client repeats the request, should this have been lost. (E8)
+   * A saga waits for its client: replace the one message a delayed queue holds for this `sagaId`, unless that has a
+   * higher `turn`, by one that calls `host.cancel(cancelToken)` at `cancelAfter`. Awaited. Called with a guard, for sagas
+   * with `forks: 'refuse'`; and again where the client repeats the request, or the queue delivers an older message, should
+   * this have been lost. (E8)
    */
   readonly onSuspended?: (saga: SuspendedSagaFacts) => unknown;
   /**

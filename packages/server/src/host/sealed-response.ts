@@ -17,7 +17,8 @@ export async function openResponse(sealer: Sealer, saga: SealedSaga, response: s
     sid: saga.sagaId,
     ignoreExpiry: true,
   });
-  if (claims.jti !== saga.claims.jti) throw new TokenRefused('used');
   const kept = decode(new TextDecoder().decode(streams[0])) as SagaTurn;
+  // Of another token; or no response at all, but what a request brought.
+  if (claims.jti !== saga.claims.jti || !('status' in kept)) throw new TokenRefused('used');
   return kept.status === 'failed' ? { ...kept, error: new SagaError(String(kept.error)) } : kept;
 }

@@ -117,10 +117,30 @@ export function absentClientsSuite(name: string, make: MakeGuard): void {
       await expire();
       const again = facts[0]?.cancelToken ?? '';
       expect(await other.cancel(again)).toMatchObject({ compensated: [{ stepId: 'charge' }] });
-      // Of a saga that has ended, nothing but that.
+      // Of a saga that has ended, it hears that in the end.
       await expect(other.cancel(cancelToken)).rejects.toThrow(TokenRefused);
       expect(await other.cancel(again)).toMatchObject({ compensated: [{ stepId: 'charge' }] });
-      expect(told).toEqual(['suspended 2', 'settled', 'settled']);
+      expect(told).toEqual(['suspended 2', 'settled', 'suspended 2', 'settled']);
+    });
+
+    it('[E8] tells the queue of a turn that was gone on from, and left, where it never heard of that', async () => {
+      const { hosts, token, did, told, facts, expire } = await setUp();
+      const [one, other] = hosts;
+      const [first] = facts;
+      const { token: review } = suspended(await one.resume(token, answer('ship')));
+      const aborting = new AbortController();
+      aborting.abort();
+      // Begun, and never finished.
+      await expect(one.resume(review, answer('review'), { signal: aborting.signal })).rejects.toThrow();
+      // The queue was down while all that happened: what it has is of the first turn.
+      told.length = 0;
+      facts.length = 0;
+      await expire();
+      await expect(other.cancel(first?.cancelToken ?? '')).rejects.toThrow(TokenRefused);
+      expect(told).toEqual(['suspended 2']);
+      await expire();
+      expect(await other.cancel(facts[0]?.cancelToken ?? '')).toMatchObject({ status: 'completed' });
+      expect(did).toContain('thank');
     });
 
     it('[E8] [W4] tells the queue of a turn whose client also answered what nobody asked', async () => {
@@ -270,6 +290,10 @@ export function absentClientsSuite(name: string, make: MakeGuard): void {
         await expect(other.cancel(cancelToken)).rejects.toThrow(TokenRefused);
         expect(did).toEqual([]);
       }
+      // Nor is what a request brought a response to it.
+      const lying: SagaGuard = { ...elsewhere, begin: () => ({ response: kept[2] ?? '' }) };
+      const deceived = createSagaHost({ ...common, guard: lying });
+      await expect(deceived.resume(next.token, answer('review'))).rejects.toThrow(TokenRefused);
       // It ends there, and nothing is left to be undone.
       const last = createSagaHost({ ...common, guard: elsewhere });
       expect(await last.cancel(cancelToken)).toMatchObject({ status: 'completed', result: 'done' });
