@@ -78,7 +78,7 @@ export async function chaos({
 
     const crowd = new Crowd(seeded(seed + 2), proxy.url, ways, inFlight);
     const over = new AbortController();
-    const raging = monkey.rage(over.signal, () => provider.restart());
+    const raging = monkey.rage(over.signal, (ms) => provider.restart(ms));
     // Whoever waits for it hears of it.
     raging.catch(() => undefined);
     crowd.call(over.signal);
@@ -154,8 +154,10 @@ class Provider {
     this.#port = this.#process.url.port;
   }
 
-  async restart(): Promise<void> {
+  /** Kills it, and starts it again after so many milliseconds. */
+  async restart(ms: number): Promise<void> {
     await this.kill();
+    await after(ms);
     await this.start();
   }
 

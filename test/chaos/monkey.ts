@@ -46,16 +46,18 @@ export class Monkey {
   }
 
   /** Kills them, two at a time at the most, until it is aborted; then waits until all of them run. */
-  async rage(until: AbortSignal, killProvider: () => Promise<void>): Promise<void> {
+  async rage(until: AbortSignal, restartProvider: (ms: number) => Promise<void>): Promise<void> {
     const restarts: Promise<void>[] = [];
     while (!until.aborted) {
       // oxlint-disable-next-line no-await-in-loop -- now and then
       await pause(between(this.#draw, 300, 1_600), until);
       if (until.aborted) break;
-      if (this.#draw() < 0.08) {
+      if (this.#draw() < 0.12) {
         this.figures.providerKills += 1;
+        // Every other time it is away for longer than it is asked again.
+        const ms = this.#draw() < 0.5 ? 0 : between(this.#draw, 3_000, 6_000);
         // oxlint-disable-next-line no-await-in-loop -- one after the other
-        await killProvider();
+        await restartProvider(ms);
       } else if (this.#running.size > this.#places.length - 2) {
         const restart = this.#restart(this.#next());
         // Whoever waits for all of them hears of it.

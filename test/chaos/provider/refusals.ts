@@ -6,10 +6,7 @@ export function isOutOfStock(kind: Kind, purchase: string): boolean {
   return kind === 'ship' && hashOf(`stock ${purchase}`) % 12 === 0;
 }
 
-/**
- * Whether a provider will not undo something: a charge that was a final sale. It is residue, and has to be named. Never
- * those of a machine, whose labels are written before there is a purchase.
- */
+/** Whether a provider will not undo something: a charge that was a final sale. It is residue, and has to be named. */
 export function isFinalSale(kind: Kind, purchase: string): boolean {
-  return kind === 'charge' && !purchase.startsWith('errand:') && hashOf(`final ${purchase}`) % 12 === 0;
+  return kind === 'charge' && hashOf(`final ${purchase}`) % 12 === 0;
 }

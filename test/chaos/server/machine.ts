@@ -2,6 +2,7 @@ import type { StepContext } from '@mcp-saga/server';
 import { effect, elicitation, machineSaga, refused } from '@mcp-saga/xstate';
 import { assign, setup } from 'xstate';
 import { z } from 'zod';
+import { labelOf } from '../provider/label.ts';
 import { Count } from './sagas.ts';
 import { ask, policy, undo } from './shop.ts';
 
@@ -19,6 +20,7 @@ const machine = setup({
         ask('/effect', { key, purchase, kind: 'charge' }, signal),
       {
         ...policy,
+        label: ({ input }) => labelOf('charge', input),
         compensate: ({ input, ...known }) => undo('charge', input, known),
         compensateUnknown: ({ input, ...unknown }) => undo('charge', input, unknown),
         undo: policy,
@@ -33,6 +35,7 @@ const machine = setup({
         ask('/effect', { key, purchase, kind: 'ship' }, signal),
       {
         ...policy,
+        label: ({ input }) => labelOf('ship', input),
         compensate: ({ input, ...known }) => undo('ship', input, known),
         compensateUnknown: ({ input, ...unknown }) => undo('ship', input, unknown),
         undo: policy,

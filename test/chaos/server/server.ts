@@ -21,7 +21,7 @@ const redis = createClient({ url: REDIS_URL, disableOfflineQueue: true });
 redis.on('error', (error: Error) => console.error('redis', error.message));
 await redis.connect();
 
-/** Tells the queue, which may be down for a moment. */
+/** Tells the queue, which may be down for a while: as any of its clients, it tries again until it is told. */
 async function queue(path: string, body: object): Promise<void> {
   for (let tries = 1; ; tries += 1) {
     try {
@@ -29,7 +29,7 @@ async function queue(path: string, body: object): Promise<void> {
       await ask(path, body);
       return;
     } catch (error) {
-      if (tries === 40) throw error;
+      if (tries === 600) throw error;
       // oxlint-disable-next-line no-await-in-loop -- again, until it is told
       await new Promise((resolve) => setTimeout(resolve, 50));
     }
@@ -54,7 +54,7 @@ const host = createSagaHost({
       queue('/queue/settled', { sagaId, residue: residue.flatMap(({ label }) => label ?? []) }),
     onReject: ({ reason, suppressed }) => console.log(`rejected ${reason} ${1 + suppressed}`),
     onTurn: () => undefined,
-    onError: (error) => console.error(NAME, error),
+    onError: (error) => console.error(String(error)),
   },
 });
 
