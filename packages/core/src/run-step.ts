@@ -4,7 +4,7 @@ import { OutcomeUnknown, StepError, toStepErrorData, TurnAborted } from './error
 import type { Task } from './fiber.ts';
 import { performed } from './performed.ts';
 import type { Runtime } from './program.ts';
-import { delayAfter } from './retry.ts';
+import { delayAfter, type RetryPolicy } from './retry.ts';
 import { undoMark } from './undo.ts';
 
 /** What became of running a server step. */
@@ -54,11 +54,11 @@ export async function runStep(
       runtime.observe({ ...facts, type, ...('error' in end ? { error: end.error } : {}) });
       return end;
     }
-    const error = tried.thrown;
     // What may have happened in one attempt may have happened, however the next one ends. (E4)
-    task.unknown ||= signal.aborted || isUnknown(error);
-    const random = (): number => runtime.random();
-    const delay = signal.aborted ? undefined : delayAfter(spec.retry ?? task.retry, attempt, error, random);
+    task.unknown ||= signal.aborted || isUnknown(tried.thrown);
+    const { delay, error } = signal.aborted
+      ? { error: tried.thrown }
+      : again(spec.retry ?? task.retry, attempt, tried.thrown, runtime);
     if (delay === undefined) {
       runtime.observe({ ...facts, type: 'failed', error });
       return failed(task, error);
@@ -69,6 +69,21 @@ export async function runStep(
     // oxlint-disable-next-line no-await-in-loop -- backoff
     await runtime.sleep(delay, signal);
     if (signal.aborted) return failed(task, error);
+  }
+}
+
+/** Whether a step is tried again, and after how long; or what it has failed with. */
+function again(
+  policy: RetryPolicy | undefined,
+  attempt: number,
+  error: unknown,
+  runtime: Runtime,
+): { readonly delay?: number | undefined; readonly error: unknown } {
+  try {
+    return { delay: delayAfter(policy, attempt, error, () => runtime.random()), error };
+  } catch (thrown) {
+    // By the author's `when`. What the attempt has done, it has done all the same.
+    return { error: thrown };
   }
 }
 
@@ -88,7 +103,7 @@ function failed(task: StepRun, error: unknown): StepEnd {
 
 /** Whether an error says that the effect may have happened: nobody heard the end of it. */
 function isUnknown(error: unknown): boolean {
-  const { name, code } = Object(error) as { readonly name?: unknown; readonly code?: unknown };
+  const { name, code } = toStepErrorData(error);
   return code === 'timeout' || code === 'outcome_unknown' || name === 'AbortError' || name === 'TimeoutError';
 }
 

@@ -274,6 +274,36 @@ describe('attempts', () => {
   });
 });
 
+describe('an error that cannot be read, and a policy that throws', () => {
+  it('[E2] fail a step as others do, and are told to observers', async () => {
+    const thrown = {
+      get code(): never {
+        throw new Error('not to be read');
+      },
+    };
+    const own = new Error('own fault');
+    const when = (): never => {
+      throw own;
+    };
+    const program = sagaOf(function* () {
+      try {
+        yield* step('unread', () => Promise.reject(thrown));
+      } catch {
+        yield* step('policy', () => Promise.reject(new Error('no')), { retry: { attempts: 2, when } });
+      }
+      return 'done';
+    });
+    const world = new World();
+    expect(failed(await start(program, {}, world))).toMatchObject({ message: 'own fault', stepId: 'policy' });
+    expect(world.events.map(({ path, type, error }) => [path, type, error])).toEqual([
+      ['unread', 'started', undefined],
+      ['unread', 'failed', thrown],
+      ['policy', 'started', undefined],
+      ['policy', 'failed', own],
+    ]);
+  });
+});
+
 describe('a backoff longer than the turn', () => {
   function flaky(world: World, failures: number, notes: string[]): Program {
     return sagaOf(function* () {
