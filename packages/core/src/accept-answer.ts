@@ -4,6 +4,7 @@ import type { JournalledSpec } from './command-spec.ts';
 import { agreementDigest } from './fingerprint.ts';
 import type { NewEntry } from './journal.ts';
 import type { Json } from './json.ts';
+import { isLargerThan } from './json-bytes.ts';
 import type { ProgramLimits } from './program.ts';
 import { isSameJson } from './same-json.ts';
 import { validate } from './standard-schema.ts';
@@ -47,13 +48,6 @@ export async function acceptAnswer(
     onError(error);
     return { reason: 'this answer cannot be checked' };
   }
-}
-
-function isLargerThan(limit: number, value: object | Json): boolean {
-  const text = JSON.stringify(value);
-  // A character is one to three bytes, and a pair of surrogates four.
-  if (text.length > limit) return true;
-  return text.length * 3 > limit && new TextEncoder().encode(text).length > limit;
 }
 
 /**

@@ -12,6 +12,7 @@ export { decodeHead, encodeHead, type Head } from './head.ts';
 export { Journal } from './journal.ts';
 export type { Letter } from './letters.ts';
 export { formatPlace, isPlainObject, type Place } from './json.ts';
+export { isLargerThan } from './json-bytes.ts';
 export { outcomeOf } from './outcome-of.ts';
 export { digestOfStep } from './outcome-of-turn.ts';
 export { isAccepted, needOf, routeOf } from './routes.ts';

@@ -133,8 +133,11 @@ async function begun(
   return await askGuard(settings, () => guard.begin(claim)).catch(() => 'down' as const);
 }
 
+const maxAnswerDepth = 64;
+
 /** A digest of what a request brings: equal for equal answers, whatever their order. */
 export async function digestOf(action: string, answers: ReadonlyMap<string, ClientAnswer>): Promise<string> {
   const sorted = [...answers].toSorted(([one], [other]) => (one < other ? -1 : 1));
-  return await digestText(canonicalize([action, sorted]));
+  // An answer may be as deep as the door lets through, and stands in a few lists and objects here.
+  return await digestText(canonicalize([action, sorted], { maxDepth: 2 * maxAnswerDepth }));
 }

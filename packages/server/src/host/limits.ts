@@ -9,6 +9,11 @@ export interface HostLimits extends SealLimits {
    * passed while nobody called take one each. Default 100,000.
    */
   readonly maxCommands: number;
+  /**
+   * Bytes of the arguments of a call that starts a saga, as JSON. Larger ones are refused, and meet no schema. Default
+   * `maxInflatedBytes`: a saga that is asked more than it could ever keep cannot wait for anybody.
+   */
+  readonly maxArgumentBytes: number;
   /** Answers in one request, repeated ones included. Default 2,000. */
   readonly maxAnswers: number;
   /**
@@ -23,14 +28,22 @@ export const defaultHostLimits: HostLimits = {
   ...sealLimits,
   maxJournalEntries: 10_000,
   maxCommands: 100_000,
+  maxArgumentBytes: sealLimits.maxInflatedBytes,
   maxAnswers: 2_000,
   maxAnswerBytes: 4 * sealLimits.maxTokenBytes,
 };
 
 /** Fills in the defaults. Throws a `RangeError` for a limit that is not a whole number from 1. */
 export function resolveHostLimits(limits: Partial<HostLimits> = {}): HostLimits {
-  const { maxTokenBytes = defaultHostLimits.maxTokenBytes } = limits;
-  const resolved: Record<string, number> = { ...defaultHostLimits, maxAnswerBytes: 4 * maxTokenBytes };
+  const {
+    maxTokenBytes = defaultHostLimits.maxTokenBytes,
+    maxInflatedBytes = defaultHostLimits.maxInflatedBytes,
+  } = limits;
+  const resolved: Record<string, number> = {
+    ...defaultHostLimits,
+    maxArgumentBytes: maxInflatedBytes,
+    maxAnswerBytes: 4 * maxTokenBytes,
+  };
   for (const [name, value] of Object.entries(limits)) {
     // undefined must not take a limit away
     if (value === undefined) continue;

@@ -1,4 +1,5 @@
 import type { ClientAnswer, Json } from '@mcp-saga/core';
+import { isLargerThan } from '@mcp-saga/core/program';
 import { TokenRefused, type Sealer } from '@mcp-saga/seal';
 import type { DialectTraits } from './dialect-traits.ts';
 import type { StepIds } from './generation.ts';
@@ -23,7 +24,7 @@ export function usableOf(
   { answers: news, traits, capabilities }: BegunRequest,
   { maxAnswerBytes }: Pick<HostLimits, 'maxAnswerBytes'>,
 ): BegunRequest {
-  const fits = (value: object | Json): boolean => JSON.stringify(value).length <= maxAnswerBytes;
+  const fits = (value: object | Json): boolean => !isLargerThan(maxAnswerBytes, value);
   const usable = [...news].filter(([, answer]) => fits('error' in answer ? answer.error : answer.result));
   return {
     answers: new Map(usable.map(([stepId, answer]) => [toWire(stepId), answer])),

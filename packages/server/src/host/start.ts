@@ -1,4 +1,5 @@
 import { engineVersion, InvalidInput, type Json, type Program, type ProgramState } from '@mcp-saga/core';
+import { isLargerThan } from '@mcp-saga/core/program';
 import { createSecret, digestArguments, type Claims } from '@mcp-saga/seal';
 import { toArguments } from './answers.ts';
 import { principalOf, type Caller } from './caller.ts';
@@ -26,6 +27,13 @@ export async function start(
   if (program === undefined || (serves !== undefined && serves !== servedAs(program)))
     throw new SagaHostError('unknown_saga', `Unknown ${serves ?? 'saga'}: ${printable(name)}`);
   const input = toArguments(args);
+  const { maxArgumentBytes } = settings.limits;
+  if (isLargerThan(maxArgumentBytes, input)) {
+    throw new SagaHostError(
+      'invalid_params',
+      `Invalid params: arguments: more than ${maxArgumentBytes} bytes. Send a reference to what is large.`,
+    );
+  }
   const argsDigest = await digestArguments(input);
   const principal = await principalOf(caller, settings.principal);
   if (!(await settings.authorize(caller, program))) {

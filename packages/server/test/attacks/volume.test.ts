@@ -67,6 +67,15 @@ describe.each(ways)('in $name', (way) => {
     expect(server.told.turns.map(({ status }) => status)).not.toContain('failed');
   });
 
+  test('[T11] arguments that no token could hold meet no schema, and are refused in words', async () => {
+    const asked: string[] = [];
+    const server = hostForAll([counted(asked)]);
+    const begun = way.begin(server, { service: 'x'.repeat(1_048_576) });
+    await expect(begun).rejects.toThrow('arguments: more than 1048576 bytes');
+    expect(asked).toEqual([]);
+    expect(server.told.errors).toEqual([]);
+  });
+
   test('[T6] [T11] a schema, which may be slow, is asked once for each value and never without a token that opens', async () => {
     const asked: string[] = [];
     const server = hostForAll([counted(asked)]);

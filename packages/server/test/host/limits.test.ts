@@ -1,5 +1,14 @@
 import { describe, expect, test } from 'vitest';
-import { elicit, random, saga, step, type HostLimits, type Json } from '@mcp-saga/server';
+import {
+  checkpoint,
+  elicit,
+  memoryGuard,
+  random,
+  saga,
+  step,
+  type HostLimits,
+  type Json,
+} from '@mcp-saga/server';
 import * as z from 'zod';
 import { accept, completed, failed, hostOf, suspended, type TestHost } from '../fixtures/host.ts';
 import { Empty } from '../fixtures/sagas.ts';
@@ -78,7 +87,7 @@ describe('maxTokenBytes', () => {
         return 'done';
       },
     );
-    const { host } = hostOf(filled);
+    const { host } = hostOf(filled, limited({ maxArgumentBytes: 2_000_000 }));
     expect(suspended(await host.start('filled', { text: 'x'.repeat(1_000_000) })).token.length).toBeLessThan(
       9000,
     );
@@ -183,6 +192,42 @@ describe('the other limits', () => {
     });
   });
 
+  describe('maxArgumentBytes', () => {
+    const met: string[] = [];
+    const input = z.object({
+      text: z.string().refine((text) => {
+        met.push(text);
+        return true;
+      }),
+    });
+    const reads = saga({ name: 'reads', version: '1', input }, function* ({ text }) {
+      yield* checkpoint();
+      return text;
+    });
+    const around = JSON.stringify({ text: '' }).length;
+
+    test('[T11] holds arguments of n bytes, and n + 1 meet no schema', async () => {
+      met.length = 0;
+      const { host, told } = hostOf(reads, limited({ maxArgumentBytes: around + 6 }));
+      await expect(host.start('reads', { text: '€€x' })).rejects.toMatchObject({
+        code: 'invalid_params',
+        message: `Invalid params: arguments: more than ${around + 6} bytes. Send a reference to what is large.`,
+      });
+      expect(met).toEqual([]);
+      await host.start('reads', { text: '€€' });
+      expect(met).toEqual(['€€']);
+      expect(told.errors).toEqual([]);
+    });
+
+    test('[T11] is all that a token may hold, unless it is told', () => {
+      const limits = (given: Partial<HostLimits>): number =>
+        hostOf(reads, limited(given)).host.settings.limits.maxArgumentBytes;
+      expect(limits({})).toBe(1_048_576);
+      expect(limits({ maxInflatedBytes: 10_000 })).toBe(10_000);
+      expect(limits({ maxInflatedBytes: 10_000, maxArgumentBytes: 7 })).toBe(7);
+    });
+  });
+
   const nested = (levels: number): Json => (levels === 0 ? 1 : { in: nested(levels - 1) });
 
   test('[T11] holds arguments 64 levels deep and refuses 65, naming the place', async () => {
@@ -199,13 +244,20 @@ describe('the other limits', () => {
     );
   });
 
-  test('[T11] holds answers 64 levels deep and refuses 65', async () => {
-    const { host } = hostOf(counting);
+  test.each([
+    ['none', {}],
+    ['a guard', { guard: memoryGuard() }],
+  ])('[T11] holds answers 64 levels deep and refuses 65, with %s', async (_, options) => {
+    const { host } = hostOf(counting, options);
     const { token } = suspended(await host.start('counting', {}));
     const resume = (result: Json): Promise<unknown> => host.resume(token, [{ stepId: 'go', result }]);
     await expect(resume({ action: 'accept', content: nested(63) })).resolves.toMatchObject({
       status: 'completed',
     });
+    const deepest = { code: -1, message: '', data: nested(64) };
+    const other = suspended(await host.start('counting', {})).token;
+    // The codec puts it one level deeper, which is one too many: it is asked again.
+    expect(suspended(await host.resume(other, [{ stepId: 'go', error: deepest }])).steps).toHaveLength(1);
     await expect(resume({ action: 'accept', content: nested(64) })).rejects.toThrow(
       /answers\[0\]\.result\.content\.in.*nested deeper than 64 levels$/,
     );
@@ -228,6 +280,7 @@ describe('the other limits', () => {
     ['maxAnswers', 0],
     ['maxAnswers', Number.NaN],
     ['maxAnswerBytes', 0],
+    ['maxArgumentBytes', 0],
     ['maxCommands', 1.5],
     ['maxJournalEntries', -1],
     ['maxTokenBytes', Number.POSITIVE_INFINITY],
