@@ -4,7 +4,7 @@ import type { Execution } from './execution.ts';
 import { tried, type Task } from './fiber.ts';
 import type { Head } from './head.ts';
 import type { Journal } from './journal.ts';
-import type { Runtime } from './program.ts';
+import type { GoesOn, Runtime } from './program.ts';
 import { runTask, type TaskEnd } from './run-task.ts';
 import { waitsForClient } from './routes.ts';
 import { dueAt, startClock, timingOf } from './waits.ts';
@@ -49,14 +49,30 @@ export class DueTasks {
     this.#liveFrom = this.#options.journal.count;
   }
 
+  /** What this turn was ended for before its time: what could run now goes on in another one. */
+  get goesOn(): GoesOn | undefined {
+    const kept = this.#keepsBefore ?? (this.#isStepKept ? 'step' : undefined);
+    const now = this.#runtime.now();
+    const isHeld = (task: Task): boolean => this.#isOpen(task) && isEffect(task) && dueAt(task) <= now;
+    return [...this.#execution.pending.values()].some(isHeld) ? kept : undefined;
+  }
+
   /**
-   * Whether this turn ends before it undoes, since it is this turn that came to it. A request that repeats it may come to
-   * something else: a step ends otherwise, a time has passed meanwhile, other code runs. It must not find that undone.
+   * What this turn ends for, since it is this turn that came to it: it undoes next, or has passed a pivot. A request that
+   * repeats it may come to something else: a step ends otherwise, a time has passed meanwhile, other code runs. It must
+   * find neither undone what it needs, nor done what nobody takes back.
    */
-  get undoesNext(): boolean {
-    if (this.#runtime.checkpointBeforeUndo !== true || !this.canSuspend) return false;
-    const { current, undoesFrom } = this.#execution.ending;
-    return current !== undefined && (this.#options.isLeftNow || undoesFrom > this.#liveFrom);
+  get #keepsBefore(): 'undo' | 'pivot' | undefined {
+    if (this.#runtime.checkpointBeforeUndo !== true || !this.canSuspend) return undefined;
+    const { ending, pivotedAt } = this.#execution;
+    const undoes = ending.current !== undefined;
+    if (undoes && (this.#options.isLeftNow || ending.undoesFrom > this.#liveFrom)) return 'undo';
+    return pivotedAt > this.#liveFrom ? 'pivot' : undefined;
+  }
+
+  /** Whether what a step of this turn did is kept before the next one runs. */
+  get #isStepKept(): boolean {
+    return this.#runtime.checkpointAfterStep && this.#effects > 0;
   }
 
   /** Runs all that is due, and what follows from it. */
@@ -172,8 +188,8 @@ export class DueTasks {
     if (letter !== undefined || !isEffect(task)) return false;
     if (this.#runtime.defersEffects === true) return true;
     if (!this.canSuspend) return false;
-    if (this.#runtime.checkpointAfterStep && this.#effects > 0) return true;
-    if (this.undoesNext) return true;
+    if (this.#keepsBefore !== undefined) return true;
+    if (this.#isStepKept) return true;
     const { commitFirst, head } = this.#options;
     return commitFirst && task.spec.kind !== 'poll' && head.turn === 0 && this.#runtime.tokenBytes === 0;
   }
@@ -204,9 +220,9 @@ export class DueTasks {
 
   /** How long this request can still be held, in milliseconds. */
   #room(now: number): number {
-    const { deadline, maxHold, checkpointAfterStep } = this.#runtime;
+    const { deadline, maxHold } = this.#runtime;
     if (!this.canSuspend) return Number.POSITIVE_INFINITY;
-    if (checkpointAfterStep && this.#effects > 0) return 0;
+    if (this.#isStepKept) return 0;
     return deadline === undefined ? Number.POSITIVE_INFINITY : Math.min(maxHold - this.#held, deadline - now);
   }
 

@@ -100,6 +100,11 @@ export class Execution implements BranchHost, FiberHost {
     this.#tasks.outlived(task, entry, value);
   }
 
+  /** How far the journal was when the last pivot was passed. */
+  get pivotedAt(): number {
+    return this.#marks.pivotedAt;
+  }
+
   /** Commands that were created and never yielded. */
   floated(): readonly CommandSpec[] {
     return this.#fibers.floated();

@@ -99,6 +99,7 @@ export { engineVersion } from './program.ts';
 export type {
   Awaitable,
   EndRequest,
+  GoesOn,
   HostSampling,
   IgnoredAnswer,
   Outcome,

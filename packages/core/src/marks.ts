@@ -13,6 +13,8 @@ export class Marks {
   readonly #journal: Journal;
   readonly #stack: UndoStack;
   readonly #runtime: Runtime;
+  /** How far the journal was when the last pivot was passed. */
+  pivotedAt = 0;
   readonly #patches = new Map<string, boolean>();
 
   constructor(journal: Journal, stack: UndoStack, runtime: Runtime) {
@@ -36,6 +38,7 @@ export class Marks {
   /** The point of no return. (E5) */
   pivot(path: string): void {
     this.#mark('h', path, 'pivot', { passed: () => this.#stack.pivot() });
+    this.pivotedAt = this.#journal.count;
   }
 
   /** Registers an undo; what has a name is sealed with its arguments. */

@@ -4,7 +4,7 @@ import { encode } from './codec.ts';
 import { isAskedOfClient } from './command-spec.ts';
 import type { Task } from './fiber.ts';
 import { encodeHead, type Head, type Wait } from './head.ts';
-import type { IgnoredAnswer, Outcome, ProgramState, Runtime } from './program.ts';
+import type { GoesOn, IgnoredAnswer, Outcome, ProgramState, Runtime } from './program.ts';
 import { waitsForClient } from './routes.ts';
 import { deadlineOf, dueAt, reportOf, startClock, toWait } from './waits.ts';
 
@@ -19,8 +19,8 @@ export interface WaitingTurn {
   readonly head: Omit<Head, 'asked' | 'waits'>;
   readonly accepted: number;
   readonly ignored: readonly IgnoredAnswer[];
-  /** Whether the turn was ended before it undoes. */
-  readonly undoes: boolean;
+  /** What the turn was ended for before its time. */
+  readonly goesOn: GoesOn | undefined;
 }
 
 /** The outcome of a turn that waits: what the client is asked, and the state to go on from. */
@@ -62,7 +62,7 @@ export async function outcomeOfTurn(turn: WaitingTurn): Promise<Outcome> {
     steps,
     ...(steps.length === 0 ? { retryAfterMs: Number.isFinite(due) ? Math.max(0, due - now) : 0 } : {}),
     ...(steps.length > 0 && Number.isFinite(due) ? { due } : {}),
-    ...(turn.undoes ? { undoes: true as const } : {}),
+    ...(turn.goesOn === undefined ? {} : { goesOn: turn.goesOn }),
     ...(deadline > 0 ? { deadline } : {}),
     ...(content.length > 0 ? { content } : {}),
     accepted: turn.accepted,

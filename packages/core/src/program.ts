@@ -72,7 +72,10 @@ export interface Runtime {
    * dialects that hand out a token after each. (U4)
    */
   readonly checkpointAfterStep: boolean;
-  /** Whether a turn that comes to undoing ends first: repeated at another time, it may come to something else. (E1, E3) */
+  /**
+   * Whether a turn that comes to undoing, or has passed a pivot, ends before it does anything more: repeated at another
+   * time, it may come to something else. (E1, E3, E5)
+   */
   readonly checkpointBeforeUndo?: boolean;
   /**
    * Whether server steps, polls, a machine's promises, undos and answers that are given here wait for a later turn, while
@@ -184,6 +187,9 @@ export interface IgnoredAnswer {
   readonly why: 'unknown' | 'asked otherwise' | 'invalid' | 'not accepted';
 }
 
+/** What a turn that ended before its time was ended for: it undoes next, has passed a pivot, or has run a step. */
+export type GoesOn = 'undo' | 'pivot' | 'step';
+
 /** How one turn of a program ended. (U1) */
 export type Outcome =
   | {
@@ -193,8 +199,8 @@ export type Outcome =
       readonly steps: readonly ClientStep[];
       /** When nothing is asked: how long to wait before coming again. */
       readonly retryAfterMs?: number;
-      /** The turn was ended before it undoes. */
-      readonly undoes?: true;
+      /** Why the turn was ended before its time, so that it is kept and the next one goes on at once. */
+      readonly goesOn?: GoesOn;
       /** When something is asked: when the saga goes on without the client (ms since the epoch). Default: never. */
       readonly due?: number;
       /** The latest time that something in it waits for (ms since the epoch). */
@@ -258,6 +264,8 @@ export interface Program {
   readonly task: 'prefer' | 'require' | undefined;
   /** Older versions that go on beside this one, each until its date. (R5) */
   readonly previous: readonly PreviousProgram[];
+  /** Whether what each step did is kept before the next one runs. Default false. (E1) */
+  readonly commitEach?: boolean;
   /** What becomes of a saga that no longer fits the code: it fails, or is undone as far as possible. (R3) */
   readonly onMismatch: 'fail' | 'compensate';
   /**

@@ -67,6 +67,12 @@ export interface SagaOptions<I extends Schema | undefined, O extends Schema | un
    */
   readonly commitFirst?: boolean;
   /**
+   * Keeps what each step did before the next one runs: a request that is repeated after its process has died goes on
+   * behind it, and cannot come to something else on the way. Needs `forks: 'refuse'`, and so a guard, which keeps a token
+   * a step. The client gets one before the first, as with `commitFirst`. (E1) Default false.
+   */
+  readonly commitEach?: boolean;
+  /**
    * What becomes of a saga in flight that no longer fits the code: `fail` (default) leaves everything as it is, so
    * that the code can be rolled back; `compensate` undoes what still fits, and what has a named compensator. (R3)
    */
@@ -112,7 +118,7 @@ export function saga<
   assertServing(options);
   assertSchema(name, 'input', options.input);
   assertSchema(name, 'output', options.output);
-  const onMismatch = options.onMismatch ?? 'fail';
+  const { onMismatch = 'fail', commitEach = false } = options;
   // CheckedBody has judged what it yields and returns.
   const checked = body as unknown as SagaBody<BodyInput<I>, BodyResult<O>>;
   return {
@@ -128,12 +134,13 @@ export function saga<
     task: options.task,
     annotations: options.annotations,
     previous: options.previous ?? [],
+    commitEach,
     onMismatch,
     body: checked,
     ...generatorProgram({
       name,
       input: options.input,
-      commitFirst: options.commitFirst ?? false,
+      commitFirst: commitEach || (options.commitFirst ?? false),
       declaresForks: options.forks !== undefined,
       onMismatch,
       body: checked,
@@ -145,7 +152,12 @@ const clientNeeds: readonly unknown[] = ['elicitation', 'elicitation.url', 'samp
 
 /** Throws a `TypeError` where what a saga says of its clients cannot be meant. */
 function assertServing(options: SagaOptions<Schema | undefined, Schema | undefined>): void {
-  const { name, needs = [], modelAnswers, task } = options;
+  const { name, needs = [], modelAnswers, task, forks, commitEach = false } = options;
+  if (commitEach && forks !== 'refuse') {
+    throw new TypeError(
+      `Saga '${name}' has commitEach, which needs forks: 'refuse': a guard keeps what each step did.`,
+    );
+  }
   if (!Array.isArray(needs) || !needs.every((need) => clientNeeds.includes(need))) {
     throw new TypeError(`The needs of saga '${name}' must be a list of ${clientNeeds.join(', ')}.`);
   }

@@ -248,7 +248,7 @@ export class Turn implements ExecutionEvents {
       head: { turn: turn + 1, input, progress: this.#progress, mismatch: this.#mismatch },
       accepted,
       ignored,
-      undoes: this.#due.undoesNext,
+      goesOn: this.#due.goesOn,
     });
   }
 

@@ -101,7 +101,7 @@ export function machineSaga<
       name,
       machine,
       input: options.input,
-      commitFirst: options.commitFirst ?? false,
+      commitFirst: base.commitEach === true || (options.commitFirst ?? false),
       onMismatch: base.onMismatch,
       drift: options.drift ?? 'compatible',
       migrate: options.migrate,

@@ -155,6 +155,7 @@ export class MachineTurn {
       steps,
       ...(steps.length > 0 ? {} : { retryAfterMs: Math.max(0, Math.ceil((due ?? now) - now)) }),
       ...(steps.length > 0 && due !== undefined ? { due: Math.ceil(due) } : {}),
+      ...(this.#isStepKept && due !== undefined && due <= now ? { goesOn: 'step' as const } : {}),
       ...(latest > 0 ? { deadline: Math.ceil(latest) } : {}),
       accepted: this.#questions.accepted,
       ignored: this.#questions.ignored,
@@ -171,7 +172,7 @@ export class MachineTurn {
     const runtime = later ? { ...this.#runtime, defersEffects: true } : this.#runtime;
     const outcome = await undoSaga(this.#options, this.#ledger, runtime, { error }, this.#head.turn);
     if (outcome.status !== 'suspended') return { ...outcome, ignored };
-    return { ...outcome, ...(later ? { undoes: true as const } : {}), accepted, ignored };
+    return { ...outcome, ...(later ? { goesOn: 'undo' as const } : {}), accepted, ignored };
   }
 
   /**
@@ -198,15 +199,16 @@ export class MachineTurn {
 
   /** Whether what runs here has to wait for the next turn. (U4, W7, E1) */
   #defers(): boolean {
-    const { tokenBytes, checkpointAfterStep, defersEffects } = this.#runtime;
+    const { tokenBytes, defersEffects } = this.#runtime;
     if (defersEffects === true) return true;
     if (this.#options.commitFirst && this.#head.turn === 0 && tokenBytes === 0) return true;
-    return (checkpointAfterStep && this.#hasActed()) || !this.#hasTime();
+    return this.#isStepKept || !this.#hasTime();
   }
 
-  /** Whether something ran here in this turn that may touch the world. */
-  #hasActed(): boolean {
-    return this.#questions.answeredHere + (this.#run?.ended ?? 0) > 0;
+  /** Whether something ran here in this turn that may touch the world, and is kept before anything else does. */
+  get #isStepKept(): boolean {
+    const { checkpointAfterStep } = this.#runtime;
+    return checkpointAfterStep && this.#questions.answeredHere + (this.#run?.ended ?? 0) > 0;
   }
 
   /** Whether anything may still happen in this turn. (U4, W7) */
@@ -234,7 +236,7 @@ export class MachineTurn {
   /** How long this request can still be held, in milliseconds. */
   #room(): number {
     const { deadline, maxHold, checkpointAfterStep } = this.#runtime;
-    if (checkpointAfterStep && this.#hasActed()) return 0;
+    if (this.#isStepKept) return 0;
     if (deadline === undefined) return Number.POSITIVE_INFINITY;
     return Math.min(maxHold - this.#held, deadline - this.#runtime.now());
   }

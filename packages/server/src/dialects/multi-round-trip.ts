@@ -107,11 +107,12 @@ function toInputRequired({ token, steps, retryAfterMs, content }: SuspendedTurn)
 }
 
 /** Said once in a saga, two rounds before the end. */
-function adviseOnRounds({ settings }: SagaHostCore, { saga, turn }: SuspendedTurn): void {
+function adviseOnRounds({ settings }: SagaHostCore, { saga, turn, ownTurns = 0 }: SuspendedTurn): void {
   const { clientRounds } = settings;
-  if (turn !== Math.max(1, clientRounds - 2)) return;
+  const round = turn - ownTurns;
+  if (round !== Math.max(1, clientRounds - 2)) return;
   settings.warn(
-    `Saga '${saga}' takes its client to round ${turn}; clients give a call up after ${clientRounds}. Ask several ` +
+    `Saga '${saga}' takes its client to round ${round}; clients give a call up after ${clientRounds}. Ask several ` +
       'questions at once, with all({ … }).',
   );
 }

@@ -7,7 +7,8 @@ export interface DialectTraits {
   /** Whether the model that calls the tool can be asked: questions stand in the tool's result. Default false. (T14) */
   readonly asksModel?: boolean;
   /**
-   * How long the client can be kept waiting, in milliseconds, from the turn that is taken (from 1). A wait beyond it is
+   * How long the client can be kept waiting, in milliseconds, from the turn that is taken (from 1, and
+   * without those that the host takes by itself). A wait beyond it is
    * `ClientCannot('wait')`. Default: as long as it takes. (W6)
    */
   readonly maxWait?: (turn: number) => number;

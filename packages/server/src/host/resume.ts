@@ -3,6 +3,7 @@ import { toAnswers, toArguments } from './answers.ts';
 import type { Caller } from './caller.ts';
 import { SagaHostError } from './errors.ts';
 import { stepIdsOf } from './generation.ts';
+import type { DialectTraits } from './dialect-traits.ts';
 import { digestOf, guarded } from './guarded.ts';
 import type { ResumeRequest } from './host.ts';
 import type { HostSettings } from './host-options.ts';
@@ -14,7 +15,7 @@ import { openRequest, sealRequest, usableOf } from './sealed-request.ts';
 import type { SealedSaga } from './sealed-saga.ts';
 import { settleTurn } from './settle-turn.ts';
 import { traced } from './traced-turn.ts';
-import type { SagaTurn } from './turn.ts';
+import type { SagaTurn, SuspendedTurn } from './turn.ts';
 
 /** Continues a saga from its token: every turn but the first. */
 export async function resume(
@@ -23,6 +24,43 @@ export async function resume(
   sent: unknown,
   caller: Caller,
   request: ResumeRequest,
+): Promise<SagaTurn> {
+  const { traits = {}, methods, method, goesOnAs } = request;
+  // Neither the call that was repeated nor the answers have anything to do with the turns behind it.
+  const own = {
+    traits,
+    ...(methods === undefined ? {} : { methods }),
+    ...(method === undefined ? {} : { method }),
+    ...(goesOnAs === undefined ? {} : { goesOnAs }),
+  };
+  const until = settings.clock() + settings.turnBudget;
+  let turn = await resumed(settings, token, sent, caller, request);
+  // What was done is kept now: whoever repeats the request gets here, and not where it is done again. (E1)
+  while (turn.status === 'suspended' && goesOnHere(turn, traits, settings.clock() < until)) {
+    // oxlint-disable-next-line no-await-in-loop -- one turn after the other
+    turn = await resumed(settings, turn.token, [], caller, own, true);
+  }
+  return turn;
+}
+
+/** Whether the host goes on by itself, with nothing that it would have to show to somebody first. */
+function goesOnHere(
+  { goesOn, content }: SuspendedTurn,
+  { checkpointAfterStep, defersEffects, runs }: DialectTraits,
+  hasTime: boolean,
+): boolean {
+  if (goesOn === undefined || goesOn === 'undo') return goesOn === 'undo';
+  if (runs === false || defersEffects === true || !hasTime) return false;
+  return content === undefined && (goesOn === 'pivot' || checkpointAfterStep !== true);
+}
+
+async function resumed(
+  settings: HostSettings,
+  token: string,
+  sent: unknown,
+  caller: Caller,
+  request: ResumeRequest,
+  isOwn: boolean = false,
 ): Promise<SagaTurn> {
   const { answersField = 'answers', provenance = 'client', traits = {} } = request;
   const answers = toAnswers(sent, answersField, provenance, settings.limits.maxAnswers);
@@ -76,6 +114,7 @@ export async function resume(
         tokenBytes: token.length,
         traits,
         isGuarded,
+        isOwn,
         goesOnAs: request.goesOnAs,
       });
       return program === undefined && turn.status === 'failed' ? { ...turn, error: versionGone(saga) } : turn;
@@ -93,15 +132,7 @@ export async function resume(
       request: await sealRequest(settings.responses, saga, usable),
       signal,
     } as const;
-    const turn = await guarded(settings, guard, saga, claim, run);
-    if (turn.status !== 'suspended' || turn.undoes !== true) return turn;
-    // What was done is kept now: whoever repeats the request gets here, and not where it is done again. (E1)
-    const { methods: allowed, method: own } = request;
-    return await resume(settings, turn.token, [], caller, {
-      traits,
-      ...(allowed === undefined ? {} : { methods: allowed }),
-      ...(own === undefined ? {} : { method: own }),
-    });
+    return await guarded(settings, guard, saga, claim, run);
   } catch (error) {
     if (error instanceof TokenRefused) settings.reject(error.reason);
     throw error;

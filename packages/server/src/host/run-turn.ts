@@ -35,8 +35,10 @@ export interface TurnRequest {
   /** Bytes of the token it was opened from; 0 at the start. */
   readonly tokenBytes: number;
   readonly traits: DialectTraits;
-  /** Whether the token before this turn is used once: the turn then ends before it undoes what it did. */
+  /** Whether the token before this turn is used once: the turn then ends before it undoes, and at a pivot. */
   readonly isGuarded?: boolean;
+  /** Whether the host takes this turn by itself, behind the one that its request brought. */
+  readonly isOwn?: boolean;
   /** Told before the saga goes on as another one. What it throws ends the turn. */
   readonly goesOnAs?: ((program: Program) => Promise<void>) | undefined;
   /** Answers that were accepted before the saga started over in this turn. */

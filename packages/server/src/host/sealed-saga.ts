@@ -15,6 +15,8 @@ export interface SagaState {
   readonly secret: Uint8Array;
   /** How often the saga has started over (`continueAs`). */
   readonly generation: number;
+  /** How many of its turns the host took by itself, in a request that had brought the one before. Absent: none. */
+  readonly ownTurns?: number;
   /** What its trace hangs on, as telemetry gave it: carried on by hosts without telemetry, too. */
   readonly trace?: string;
 }
@@ -38,9 +40,15 @@ export async function sealSagaAs(
   sealer: Sealer,
   saga: SealedSaga,
 ): Promise<string> {
-  const { program, secret, generation, trace } = saga.state;
-  // Without a trace it is what older releases write; they read it with one as well, and leave the trace out.
-  const own = JSON.stringify({ s: toBase64Url(secret), g: generation, h: program.head, t: trace });
+  const { program, secret, generation, ownTurns, trace } = saga.state;
+  // Without the last two it is what older releases write; they read it with them as well, and leave them out.
+  const own = JSON.stringify({
+    s: toBase64Url(secret),
+    g: generation,
+    h: program.head,
+    t: trace,
+    n: ownTurns,
+  });
   const streams: readonly Stream[] = [
     { bytes: own, compress: false },
     { bytes: program.structure, compress: true },
@@ -50,10 +58,18 @@ export async function sealSagaAs(
   return await sealer.seal(purpose, saga.sagaId, saga.claims, streams);
 }
 
+interface Own {
+  readonly s: string;
+  readonly g: number;
+  readonly h: string;
+  readonly t?: string;
+  readonly n?: number;
+}
+
 /** The saga in an opened token. */
 export function toSealedSaga(sealed: Sealed): SealedSaga {
   const text = (index: number): string => new TextDecoder().decode(sealed.streams[index]);
-  const { s, g, h, t } = JSON.parse(text(0)) as { s: string; g: number; h: string; t?: string };
+  const { s, g, h, t, n } = JSON.parse(text(0)) as Own;
   return {
     sagaId: sealed.sid,
     claims: sealed.claims,
@@ -62,6 +78,7 @@ export function toSealedSaga(sealed: Sealed): SealedSaga {
       generation: g,
       program: { head: h, structure: text(1), client: text(2), server: text(3) },
       ...(t === undefined ? {} : { trace: t }),
+      ...(n === undefined ? {} : { ownTurns: n }),
     },
   };
 }

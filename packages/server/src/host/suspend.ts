@@ -17,17 +17,19 @@ import type { SuspendedTurn } from './turn.ts';
  */
 export async function suspend(
   settings: HostSettings,
-  { program, saga, tokenBytes, accepted = 0, unknown = [] }: TurnRequest,
+  { program, saga, tokenBytes, accepted = 0, unknown = [], isOwn = false }: TurnRequest,
   outcome: Extract<Outcome, { status: 'suspended' }>,
 ): Promise<SuspendedTurn> {
   const { sagaId, claims, state } = saga;
   const turn = claims.turn + 1;
   const iat = settings.clock();
   const expiresAt = expiryOf(settings, claims, iat, { ...outcome, accepted: accepted + outcome.accepted });
+  const ownTurns = isOwn ? 1 + (state.ownTurns ?? 0) : state.ownTurns;
+  const own = ownTurns === undefined ? {} : { ownTurns };
   const next: SealedSaga = {
     sagaId,
     claims: { ...claims, turn, jti: newTokenId(), iat, exp: expiresAt },
-    state: { ...state, program: outcome.state },
+    state: { ...state, ...own, program: outcome.state },
   };
   const token = await sealed(settings, program, next);
   // Once, when it grows over it: to say what is large takes a look at all of it.
@@ -45,7 +47,8 @@ export async function suspend(
     steps: outcome.steps.map((step) => ({ ...step, stepId: ids.toWire(step.stepId) })),
     expiresAt,
     ...(outcome.retryAfterMs === undefined ? {} : { retryAfterMs: outcome.retryAfterMs }),
-    ...(outcome.undoes === undefined ? {} : { undoes: outcome.undoes }),
+    ...(outcome.goesOn === undefined ? {} : { goesOn: outcome.goesOn }),
+    ...own,
     ...(outcome.due === undefined ? {} : { due: outcome.due }),
     ...(unknown.length === 0 ? {} : { unknown }),
     ...(outcome.content === undefined ? {} : { content: outcome.content }),

@@ -1,4 +1,4 @@
-import type { ClientStep, UndoneStep } from '@mcp-saga/core';
+import type { ClientStep, GoesOn, UndoneStep } from '@mcp-saga/core';
 
 /** A saga that waits for its client. The token is all there is of it: the host has forgotten it. */
 export interface SuspendedTurn {
@@ -11,8 +11,10 @@ export interface SuspendedTurn {
   readonly expiresAt: number;
   /** How long to wait before coming again, in milliseconds, when nothing is asked. */
   readonly retryAfterMs?: number;
-  /** What comes next is to undo: the host goes on with it by itself. */
-  readonly undoes?: true;
+  /** What the turn was ended for before its time: the host goes on by itself, unless the client is to. */
+  readonly goesOn?: GoesOn;
+  /** How many of its turns the host took by itself: the client came for the others. Absent: none. */
+  readonly ownTurns?: number;
   /** When something is asked: when the saga goes on without the client (ms since the epoch). Default: never. */
   readonly due?: number;
   /** Ids that answers came for and that nobody waited for: the first five, cut to 128 characters. (W4) */
