@@ -105,6 +105,11 @@ export class Execution implements BranchHost, FiberHost {
     return this.#marks.pivotedAt;
   }
 
+  /** Whether a change of the code was found to hold in this turn. */
+  get patchedNow(): boolean {
+    return this.#marks.patchedNow;
+  }
+
   /** Commands that were created and never yielded. */
   floated(): readonly CommandSpec[] {
     return this.#fibers.floated();

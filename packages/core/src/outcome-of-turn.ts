@@ -31,6 +31,8 @@ export async function outcomeOfTurn(turn: WaitingTurn): Promise<Outcome> {
   // Without a prototype, since `__proto__` is an id like any other.
   const asked = Object.create(null) as Record<string, string>;
   const waits = Object.create(null) as Record<string, Wait>;
+  // What it was left for stays known while it is undone.
+  if (turn.head.mismatch !== undefined) Object.assign(asked, before);
   const content: string[] = [];
   let due = Number.POSITIVE_INFINITY;
   let deadline = 0;

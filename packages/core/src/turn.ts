@@ -84,6 +84,7 @@ export class Turn implements ExecutionEvents {
       try {
         this.#start();
         if (end === undefined) {
+          this.#answers.assertAsked();
           this.#answers.assertAgreement(answers);
           await this.#answers.deliver(answers);
         } else if (end.error instanceof SagaCancelled) {
@@ -117,6 +118,8 @@ export class Turn implements ExecutionEvents {
     const input = this.#journal.skipInput(this.#head.input);
     if (this.#mismatch !== undefined) this.#journal.stopAt(this.#mismatch[0]);
     this.#execution.start(() => startBody(this.#options.name, this.#options.body, input));
+    // What was left is left, though all of the journal may fit.
+    if (this.#mismatch !== undefined) throw this.#answers.mismatch();
     this.#goLive();
   }
 
