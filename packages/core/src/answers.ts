@@ -48,7 +48,7 @@ export class Answers {
     const { execution, head } = this.#turn;
     const { begun, end } = execution.ending;
     const hasFailed = begun && !(end !== undefined && 'result' in end);
-    if (hasFailed || execution.patchedNow) return;
+    if (hasFailed || execution.marks.patchedNow) return;
     if (Object.keys(head.asked).some((path) => !execution.pending.has(path))) throw this.mismatch();
   }
 

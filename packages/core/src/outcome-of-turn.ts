@@ -4,7 +4,8 @@ import { encode } from './codec.ts';
 import { isAskedOfClient } from './command-spec.ts';
 import type { Task } from './fiber.ts';
 import { encodeHead, type Head, type Wait } from './head.ts';
-import type { GoesOn, IgnoredAnswer, Outcome, ProgramState, Runtime } from './program.ts';
+import type { GoesOn, Outcome } from './outcome.ts';
+import type { IgnoredAnswer, ProgramState, Runtime } from './program.ts';
 import { waitsForClient } from './routes.ts';
 import { deadlineOf, dueAt, reportOf, startClock, toWait } from './waits.ts';
 

@@ -7,7 +7,8 @@ import { DueTasks } from './due-tasks.ts';
 import { decodeHead, encodeHead, type Head } from './head.ts';
 import { Journal } from './journal.ts';
 import { outcomeOfTurn } from './outcome-of-turn.ts';
-import type { EndRequest, Outcome, ProgramState, Runtime } from './program.ts';
+import type { Outcome } from './outcome.ts';
+import type { EndRequest, ProgramState, Runtime } from './program.ts';
 import { startBody } from './start-body.ts';
 import { startClock } from './waits.ts';
 

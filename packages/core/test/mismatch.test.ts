@@ -2,6 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import {
+  abort,
   all,
   call,
   checkpoint,
@@ -450,6 +451,44 @@ describe('a question that is asked no more', () => {
       expect(String(failed(outcome))).toContain("question 'sure'");
       expect(did).toEqual(['charge', 'refund']);
     }
+  });
+
+  it('[R3] is not asked again, once it was decided to undo the saga', async () => {
+    const did: string[] = [];
+    const { state } = suspended(await start(make(true, did, 'compensate')));
+    const settings = { replace: { checkpointBeforeUndo: true } };
+    const decided = suspended(await turn(make(false, did, 'compensate'), state, {}, new World(), settings));
+    // The code was rolled back.
+    const end = await turn(
+      make(true, did, 'compensate'),
+      decided.state,
+      { sure: word },
+      new World(),
+      settings,
+    );
+    expect(end).toMatchObject({ status: 'failed', compensated: [{ stepId: 'charge' }] });
+    expect(did).toEqual(['charge', 'refund']);
+  });
+
+  it('[R3] fails as code does that throws in its place', async () => {
+    const { state } = suspended(await start(make(true)));
+    const throwing = saga({ name: 'order', version: '1', forks: 'accept' }, function* () {
+      yield* step('charge', () => undefined, { compensate: () => undefined });
+      throw new Error('not served any more');
+    });
+    expect(failed(await turn(throwing, state, { sure: word }))).toMatchObject({
+      message: 'not served any more',
+    });
+    const bare = sagaOf(function* () {
+      yield* ask('sure');
+      return 'done';
+    });
+    const waiting = suspended(await start(bare));
+    const closed = sagaOf(function* () {
+      yield* abort('closed');
+      return 'done';
+    });
+    expect(failed(await turn(closed, waiting.state, {}))).toMatchObject({ message: 'closed' });
   });
 
   it('[R5] is left out where that was said by patched', async () => {

@@ -25,7 +25,7 @@ interface Mortal {
   readonly told: TestHost['told'];
   readonly clock: TestClock;
   /** A fresh process takes over, when the leases of the dead one are out. */
-  revive(): void;
+  readonly revive: () => void;
 }
 
 /** A host whose process dies when it has run the turn `last`, and before that is kept. */
@@ -172,6 +172,43 @@ describe('a saga that keeps each step', () => {
     expect(await host.resume(asked.token, [sure])).toMatchObject({ result: 'done' });
   });
 
+  test('[E1] shows what a checkpoint shows before a branch beside it goes on', async () => {
+    const did: string[] = [];
+    const paged = saga({ name: 'paged', version: '1', forks: 'refuse', commitEach: true }, function* () {
+      yield* all({
+        shows: checkpoint('a page'),
+        does: (function* (): Steps<void> {
+          yield* step('a', () => void did.push('a'));
+          yield* step('b', () => void did.push('b'));
+        })(),
+      });
+      return 'done';
+    });
+    const clock = testClock();
+    const { host } = hostOf(paged, { guard: memoryGuard(clock), clock });
+    const { token, content } = suspended(await host.start('paged', {}));
+    expect(content).toEqual(['a page']);
+    expect(await host.resume(token)).toMatchObject({ result: 'done' });
+    expect(did).toEqual(['a', 'b']);
+
+    const later = saga({ name: 'later', version: '1', forks: 'refuse', commitEach: true }, function* () {
+      yield* elicit('sure', { message: 'Sure?', schema: Empty });
+      yield* all({
+        shows: checkpoint('a page'),
+        does: (function* (): Steps<void> {
+          yield* step('c', () => void did.push('c'));
+          yield* step('d', () => void did.push('d'));
+        })(),
+      });
+      return 'done';
+    });
+    const other = hostOf(later, { guard: memoryGuard(clock), clock }).host;
+    const shown = suspended(await other.resume(suspended(await other.start('later', {})).token, [sure]));
+    expect(shown.content).toEqual(['a page']);
+    expect(did).toEqual(['a', 'b', 'c']);
+    expect(await other.resume(shown.token)).toMatchObject({ result: 'done' });
+  });
+
   test('[U4] leaves it to a dialect that hands out a token after each step', async () => {
     const did: string[] = [];
     const clock = testClock();
@@ -188,6 +225,17 @@ describe('a saga that keeps each step', () => {
     const { host } = hostOf(order(did, { commitEach: true }), { guard: memoryGuard(clock), clock });
     const { token } = suspended(await host.start('order', {}));
     suspended(await host.resume(token, [sure], {}, { traits: { defersEffects: true } }));
+    expect(did).toEqual([]);
+    const passes = saga({ name: 'passes', version: '1', forks: 'refuse' }, function* () {
+      yield* elicit('sure', { message: 'Sure?', schema: Empty });
+      yield* pivot('sure');
+      yield* step('ship', () => void did.push('ship'));
+      return 'done';
+    });
+    const looked = hostOf(passes, { guard: memoryGuard(clock), clock }).host;
+    const asked = suspended(await looked.start('passes', {}));
+    const looks = { traits: { defersEffects: true } };
+    expect(suspended(await looked.resume(asked.token, [sure], {}, looks)).turn).toBe(2);
     expect(did).toEqual([]);
   });
 
