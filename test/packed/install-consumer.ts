@@ -13,12 +13,14 @@ const peers = {
   '@opentelemetry/api': '1.9.1',
   '@types/node': '20.19.43',
   'fast-check': '4.10.2',
+  srvx: '1.0.8',
+  tsx: '4.23.15',
   xstate: '5.33.3',
   zod: '4.6.7',
 };
 
 /**
- * A project that has installed the tarballs, with the sources of `consumer`. It is outside of the workspace, whose packages
+ * A project that has installed the tarballs, with the sources of `consumer`, and of `first`. It is outside of the workspace, whose packages
  * it would find otherwise. What it downloads is kept in the cache.
  *
  * @returns its folder
@@ -26,6 +28,7 @@ const peers = {
 export async function installConsumer(tarballs: readonly Tarball[]): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'mcp-saga-consumer-'));
   await cp(fileURLToPath(new URL('consumer', import.meta.url)), join(folder, 'src'), { recursive: true });
+  await cp(fileURLToPath(new URL('first', import.meta.url)), join(folder, 'first'), { recursive: true });
   const manifest = { private: true, type: 'module', dependencies: peers };
   await writeFile(join(folder, 'package.json'), JSON.stringify(manifest));
   const flags = ['--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'];

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { rm, writeFile } from 'node:fs/promises';
+import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { checkPackage, createPackageFromTarballData, type Package } from '@arethetypeswrong/core';
@@ -8,6 +8,7 @@ import { publint } from 'publint';
 import { formatMessage } from 'publint/utils';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { node } from '../runtimes/runtime.ts';
+import { start } from '../support/command.ts';
 import { bundleSize } from './bundle-size.ts';
 import { installConsumer } from './install-consumer.ts';
 import { pack, type Tarball } from './pack.ts';
@@ -145,6 +146,35 @@ describe.concurrent('a project that installs them', { timeout }, () => {
 
   it('cannot require them on a Node that cannot require modules', async () => {
     await expect(runWith('20.0.0', 'require.cjs')).rejects.toThrow('ERR_REQUIRE_ESM');
+  });
+});
+
+describe("a newcomer's first tool", { timeout }, () => {
+  const tsc = (typescript: string): string =>
+    fileURLToPath(new URL(`node_modules/${typescript}/bin/tsc`, import.meta.url));
+
+  it.each(['typescript-5', 'typescript-6', 'typescript'])(
+    'compiles with what `tsc --init` writes, three lines, and %s',
+    async (typescript) => {
+      await run(process.execPath, [tsc(typescript), '-p', 'first'], consumer);
+    },
+  );
+
+  it('[P1] is called by the official client, which its user answers', async () => {
+    const file = (name: string): readonly string[] => ['--import', 'tsx', join('first', name)];
+    // Where TEST is set, srvx does not say where it listens.
+    const env = { PORT: '0', NODE_ENV: 'development', TEST: undefined };
+    const server = start(process.execPath, file('server.ts'), env, consumer);
+    try {
+      const [, url = ''] = await server.printed(/Listening on: (\S+)/);
+      const output = await run(process.execPath, [...file('client.ts'), `${url}mcp`], consumer);
+      expect(output).toContain('Keep "Buy milk"?');
+      expect(output).toContain('Kept in note.txt.');
+      expect(await readFile(join(consumer, 'note.txt'), 'utf8')).toBe('Buy milk');
+    } finally {
+      process.kill(server.pid, 'SIGKILL');
+      await server.ended;
+    }
   });
 });
 

@@ -15,7 +15,7 @@ export function hostWith(queue: DelayedQueue, clock: () => number, keys: string)
     keys,
     audience: 'shop',
     guard: memoryGuard(clock), // one process; a fleet shares a store
-    clock,
+    clock, // () => number, in milliseconds; by default Date.now
     hooks: {
       // One for each sagaId: of two, the one of the higher turn.
       onSuspended: (message) => queue.put(message),

@@ -48,7 +48,11 @@ describe('the page on telemetry', () => {
       // That it is to be undone is kept by the guard, before anything is.
       { level: 'info', saga: 'buy', sagaId, turn: 2, status: 'suspended', tokenBytes: expect.any(Number) },
       { level: 'warn', saga: 'buy', sagaId, turn: 3, status: 'failed', tokenBytes: 0 },
-      { level: 'debug', sagaId, error: new Error('not sure') },
+      {
+        level: 'debug',
+        sagaId,
+        error: expect.objectContaining({ code: 'saga_aborted', message: 'You were not sure.' }),
+      },
     ]);
   });
 

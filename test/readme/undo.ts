@@ -1,4 +1,4 @@
-import { elicit, pivot, saga, step } from '@mcp-saga/server';
+import { abort, elicit, pivot, saga, step } from '@mcp-saga/server';
 import { z } from 'zod';
 import { bank, shop } from './shop.ts';
 
@@ -14,7 +14,7 @@ export const buy = saga({ name: 'buy', version: '1', forks: 'refuse' }, function
     retry: 3,
   });
   const { sure } = yield* elicit('sure', { message: 'Ship it?', schema: Sure });
-  if (!sure) throw new Error('not sure'); // undoes the charge, as an uncaught refusal does
+  if (!sure) yield* abort('You were not sure.'); // undoes the charge, as an uncaught refusal does
   yield* step('ship', ({ idempotencyKey }) => shop.ship(payment.id, idempotencyKey));
   yield* pivot('shipped'); // from here on only forward: nothing before it is undone any more
   yield* step('thank', () => shop.mail('Thank you'));

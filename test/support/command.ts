@@ -27,14 +27,15 @@ export interface Command {
 // Shorter than the time a test has, so that a command that hangs does not outlive its test.
 const longest = 50_000;
 
-/** Starts a command in the folder of the workspace. It is killed after 50 seconds. */
+/** Starts a command in a folder, that of the workspace unless told. It is killed after 50 seconds. */
 export function start(
   file: string,
   args: readonly string[],
   env: { readonly [name: string]: string | undefined } = {},
+  cwd: string = root,
 ): Command {
   const child: ChildProcessWithoutNullStreams = spawn(file, args, {
-    cwd: root,
+    cwd,
     env: { ...process.env, ...env },
     timeout: longest,
     killSignal: 'SIGKILL',
