@@ -185,7 +185,7 @@ export class DueTasks {
 
   /** Whether a task has to wait for the next turn: the time for it has not come, or is used up. (U4) */
   #isDeferred(task: Task, letter: string | undefined, now: number): boolean {
-    if (task.notBefore > now || !this.hasTime(now)) return true;
+    if (task.notBefore + task.late > now || !this.hasTime(now)) return true;
     if (letter !== undefined || !isEffect(task)) return false;
     if (this.#runtime.defersEffects === true) return true;
     if (!this.canSuspend) return false;
@@ -241,7 +241,7 @@ export class DueTasks {
     } else if (entry === undefined) {
       const { spec } = task;
       task.asked += 1;
-      if (spec.kind === 'poll') task.until = this.#runtime.now() + spec.every;
+      if (spec.kind === 'poll') task.until = this.#runtime.now() - task.late + spec.every;
     } else {
       if (entry.letter === 't' && !task.discarded) tried(task, value);
       this.#execution.record(task, entry, value);

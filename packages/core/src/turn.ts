@@ -128,7 +128,8 @@ export class Turn implements ExecutionEvents {
     this.live = true;
     this.#due.goLive();
     const now = this.runtime.now();
-    for (const task of this.#execution.pending.values()) startClock(task, this.#head, now);
+    const late = Math.max(0, now - (this.runtime.heardAt ?? now));
+    for (const task of this.#execution.pending.values()) startClock(task, this.#head, now, late);
   }
 
   async #finish(): Promise<Outcome> {
