@@ -20,6 +20,8 @@ export interface DueTasksOptions {
   readonly commitFirst: boolean;
   /** It was this turn that found that the saga does not fit the code and is to be undone. */
   readonly isLeftNow: boolean;
+  /** How long ago the turn was begun for the first time (ms). */
+  readonly late: number;
 }
 
 /** Runs what does not wait for the client, until everything waits for the client or the clock. (U1) */
@@ -160,11 +162,11 @@ export class DueTasks {
   }
 
   #startDue(): void {
-    const { journal, head } = this.#options;
+    const { journal, head, late } = this.#options;
     const now = this.#runtime.now();
     for (const task of this.#execution.pending.values()) {
       if (!this.#isOpen(task)) continue;
-      startClock(task, head, now);
+      startClock(task, head, now, late);
       const timing = timingOf(task, now);
       const letter = timing === 'over' ? 'y' : endAtOnce(task);
       if (timing === 'waiting' || this.#isDeferred(task, letter, now)) continue;

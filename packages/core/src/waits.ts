@@ -7,12 +7,14 @@ export type Timing = 'due' | 'over' | 'waiting';
 /**
  * Gives a task the times it had when the state was sealed, or starts its clock.
  *
- * @param late - how long ago the turn was begun, for what waits since a turn before (ms)
+ * @param late - how long ago the turn was begun, for what waits since a turn before, or until a date (ms)
  */
 export function startClock(task: Task, head: Pick<Head, 'waits'>, now: number, late: number = 0): void {
   if (task.since !== undefined) return;
   const known = Object.hasOwn(head.waits, task.path) ? head.waits[task.path] : undefined;
-  if (known !== undefined || task.notBefore > 0) task.late = late;
+  const { spec, notBefore } = task;
+  const isUntil = spec.kind === 'sleep' && spec.until !== undefined;
+  if (known !== undefined || notBefore > 0 || isUntil) task.late = late;
   task.since = known?.[0] ?? now;
   task.until = known?.[1] ?? firstDue(task, task.since);
   task.asked = known?.[2] ?? 0;

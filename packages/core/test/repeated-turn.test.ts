@@ -3,9 +3,11 @@ import { z } from 'zod';
 import {
   all,
   elicit,
+  now,
   poll,
   race,
   sleep,
+  sleepUntil,
   step,
   type Command,
   type Outcome,
@@ -174,6 +176,36 @@ describe('a turn that is repeated', () => {
     expect(suspended(lost).retryAfterMs).toBe(10 * minute);
     expect(suspended(outcome)).toMatchObject({ retryAfterMs: 0, deadline: suspended(lost).deadline });
     expect(await take(outcome, {})).toMatchObject({ error: { name: 'StepTimedOut' } });
+  });
+
+  it('[E1] reads the time that its body would have read then', async () => {
+    const { outcome, did, before, heardAt } = await repeated(function* (does) {
+      const began = yield* now();
+      yield* sure();
+      const answered = yield* now();
+      if (answered > began + 30 * minute) return 'late';
+      yield* does('charge');
+      return `${answered}`;
+    });
+    expect(completed(outcome)).toBe(`${heardAt}`);
+    expect(did).toEqual(before);
+  });
+
+  it('[E1] [W6] goes on to a date as it would have then', async () => {
+    const { outcome, did, before } = await repeated(function* (does) {
+      const began = yield* now();
+      yield* sure();
+      const { winner } = yield* race({
+        work: (function* (): Steps<void> {
+          yield* does('reserve');
+          yield* does('charge');
+        })(),
+        late: sleepUntil(new Date(began + 30 * minute)),
+      });
+      return winner;
+    });
+    expect(completed(outcome)).toBe('work');
+    expect(did).toEqual(before);
   });
 
   it('[E1] goes by its own clock where that of the first one was ahead', async () => {
