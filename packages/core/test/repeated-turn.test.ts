@@ -28,13 +28,13 @@ const unheld = { ...held, maxHold: 0 };
 
 /** A saga whose turn with an answer is lost after 29 minutes, and repeated an hour later. */
 async function repeated(
-  body: (did: (what: string) => Command<unknown>) => Steps<string>,
+  body: (does: (what: string) => Command<unknown>, world: World) => Steps<string>,
   settings: TurnSettings = held,
 ) {
   const did: string[] = [];
   const world = new World();
   const program: Saga<undefined, undefined> = sagaOf(() =>
-    body((what) => step(what, () => void did.push(what))),
+    body((what) => step(what, () => void did.push(what)), world),
   );
   const { state, steps } = suspended(await start(program, {}, world, held));
   const answers = Object.fromEntries(
@@ -135,6 +135,47 @@ describe('a turn that is repeated', () => {
     expect(completed(outcome)).toBe(completed(lost));
     expect(tries).toEqual(['check']);
     expect(did).toEqual(before);
+  });
+
+  it.each([
+    { what: 'was about to be tried then', delay: 30 * minute, failures: 1, takes: 0, tried: [1, 2, 2] },
+    { what: 'failed once more then', delay: 90_000, failures: 2, takes: 3 * minute, tried: [1, 2, 3, 2, 3] },
+  ])('[E1] [E2] tries again what $what', async ({ delay, failures, takes, tried }) => {
+    const attempts: number[] = [];
+    const { outcome, lost } = await repeated(function* (does, world) {
+      const check = step(
+        'check',
+        ({ attempt }) => {
+          attempts.push(attempt);
+          if (attempt <= failures) throw new Error('not yet');
+        },
+        { retry: { attempts: 3, delay, factor: 1, maxDelay: delay, jitter: false } },
+      );
+      const work = function* (): Steps<void> {
+        yield* sure();
+        yield* step('long', () => world.sleep(takes));
+      };
+      yield* all([check, work()]);
+      return 'checked';
+    });
+    expect(completed(lost)).toBe('checked');
+    expect(completed(outcome)).toBe('checked');
+    expect(attempts).toEqual(tried);
+  });
+
+  it('[E1] [W6] asks an outside system as often while it is held', async () => {
+    const asked: number[] = [];
+    const { outcome, lost } = await repeated(function* () {
+      const answer = ({ attempt }: { readonly attempt: number }): true | undefined => {
+        asked.push(attempt);
+        return attempt === 4 ? true : undefined;
+      };
+      yield* all([sure(), poll('p', answer, { every: 20_000, timeout: 40 * minute })]);
+      return 'answered';
+    });
+    expect(completed(lost)).toBe('answered');
+    expect(completed(outcome)).toBe('answered');
+    expect(asked).toEqual([1, 2, 3, 4, 2, 3, 4]);
   });
 
   it('[E1] [W6] comes again at once for what is due by now, and waits as long as ever for what begins now', async () => {
