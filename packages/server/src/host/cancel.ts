@@ -52,11 +52,18 @@ async function cancelled(
       const end = { error: new SagaCancelled(request.reason) };
       return await runTurn(settings, { ...nothing, traits: {}, end });
     }
-    const { answers, traits, capabilities } = await openRequest(settings.responses, saga, begun);
+    const { answers, traits, capabilities, at } = await openRequest(settings.responses, saga, begun);
     // As that client would have been served, whoever cancels.
     const { capabilities: _own, ...canceller } = caller;
     const served = capabilities === undefined ? canceller : { ...canceller, capabilities };
-    return await runTurn(settings, { ...turn, answers, caller: served, traits, isGuarded: true });
+    return await runTurn(settings, {
+      ...turn,
+      answers,
+      heardAt: at,
+      caller: served,
+      traits,
+      isGuarded: true,
+    });
   };
   if (guard === undefined || forks === 'accept') return await settleTurn(settings, await run());
   // To go forward is another thing than to undo: where one of them was begun, the other one must not take its place.

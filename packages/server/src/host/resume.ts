@@ -102,14 +102,15 @@ async function resumed(
     const { guard } = settings;
     // What a version that is gone had declared, nobody knows: it is guarded where it can be.
     const isGuarded = guard !== undefined && program?.forks !== 'accept';
+    const at = settings.clock();
     const run = async (begun?: string): Promise<SagaTurn> => {
-      // What it follows was begun and never finished: it goes on with the answers that one had brought.
-      const brought =
-        begun === undefined ? answers : (await openRequest(settings.responses, saga, begun)).answers;
+      const lost = begun === undefined ? undefined : await openRequest(settings.responses, saga, begun);
       const turn = await runTurn(settings, {
         program: standIn(opened),
         saga,
-        answers: brought,
+        // What it follows was begun and never finished: it goes on with the answers that one had brought.
+        answers: (request.follows === true ? lost?.answers : undefined) ?? answers,
+        heardAt: lost === undefined ? at : lost.at,
         caller,
         tokenBytes: token.length,
         traits,
@@ -123,7 +124,7 @@ async function resumed(
     const news = new Map([...inner].filter(([stepId]) => asked.has(stepId)));
     const digest = await digestOf('resume', news);
     const signal = caller.signal ?? new AbortController().signal;
-    const brought = { answers: news, traits, capabilities: caller.capabilities };
+    const brought = { answers: news, traits, capabilities: caller.capabilities, at };
     const usable = usableOf(ids, brought, settings.limits);
     const claim = {
       action: 'resume',

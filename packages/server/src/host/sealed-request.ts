@@ -13,6 +13,8 @@ export interface BegunRequest {
   readonly traits: DialectTraits;
   /** What its client declared; undefined when that is not known. */
   readonly capabilities: Json | undefined;
+  /** When it came (ms since the epoch); undefined where an older release has kept it. */
+  readonly at: number | undefined;
 }
 
 /**
@@ -21,7 +23,7 @@ export interface BegunRequest {
  */
 export function usableOf(
   { toWire }: Pick<StepIds, 'toWire'>,
-  { answers: news, traits, capabilities }: BegunRequest,
+  { answers: news, traits, capabilities, at }: BegunRequest,
   { maxAnswerBytes }: Pick<HostLimits, 'maxAnswerBytes'>,
 ): BegunRequest {
   const fits = (value: object | Json): boolean => !isLargerThan(maxAnswerBytes, value);
@@ -30,6 +32,7 @@ export function usableOf(
     answers: new Map(usable.map(([stepId, answer]) => [toWire(stepId), answer])),
     traits,
     capabilities: capabilities !== undefined && fits(capabilities) ? capabilities : undefined,
+    at,
   };
 }
 
@@ -37,13 +40,13 @@ export function usableOf(
 export async function sealRequest(
   sealer: Sealer,
   saga: SealedSaga,
-  { answers, traits, capabilities }: BegunRequest,
+  { answers, traits, capabilities, at }: BegunRequest,
 ): Promise<string> {
   const { asks, asksModel, checkpointAfterStep, defersEffects, runs } = traits;
   // How long its client would have waited matters to nobody else.
   const kept = { asks, asksModel, checkpointAfterStep, defersEffects, runs };
   // All of it is JSON, which the door let in; as the codec would write it, it would be deeper than the codec lets through.
-  const bytes = JSON.stringify({ begun: { answers: [...answers], traits: kept, capabilities } });
+  const bytes = JSON.stringify({ begun: { answers: [...answers], traits: kept, capabilities, at } });
   return await sealer.seal('response', saga.sagaId, saga.claims, [{ bytes, compress: false }]);
 }
 
@@ -57,10 +60,10 @@ export async function openRequest(sealer: Sealer, saga: SealedSaga, request: str
   const { begun } = JSON.parse(new TextDecoder().decode(streams[0])) as { readonly begun?: KeptRequest };
   // Of another token; or no request at all, but a response.
   if (claims.jti !== saga.claims.jti || begun === undefined) throw new TokenRefused('used');
-  const { answers, traits, capabilities } = begun;
-  return { answers: new Map(answers), traits: { ...traits, maxHold: 0 }, capabilities };
+  const { answers, traits, capabilities, at } = begun;
+  return { answers: new Map(answers), traits: { ...traits, maxHold: 0 }, capabilities, at };
 }
 
-type KeptRequest = Pick<BegunRequest, 'traits' | 'capabilities'> & {
+type KeptRequest = Pick<BegunRequest, 'traits' | 'capabilities' | 'at'> & {
   readonly answers: readonly (readonly [stepId: string, answer: ClientAnswer])[];
 };

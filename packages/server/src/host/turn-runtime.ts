@@ -14,7 +14,7 @@ const digestLength = 16;
 /** What one turn of a saga may know and do. */
 export function turnRuntime(
   settings: HostSettings,
-  { program, saga, caller, tokenBytes, traits, isGuarded = false, isOwn = false }: TurnRequest,
+  { program, saga, caller, tokenBytes, traits, heardAt, isGuarded = false, isOwn = false }: TurnRequest,
   deadline: number | undefined,
 ): Runtime {
   const { sagaId, state, claims } = saga;
@@ -50,6 +50,7 @@ export function turnRuntime(
     context: caller.context,
     signal: caller.signal ?? new AbortController().signal,
     now: settings.clock,
+    ...(heardAt === undefined ? {} : { heardAt }),
     random: Math.random,
     sleep: settings.sleep,
     deadline,
