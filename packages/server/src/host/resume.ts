@@ -11,8 +11,8 @@ import { reportInstantRefusals } from './instant-refusals.ts';
 import { acceptsModel } from './ladder.ts';
 import { openSaga, standIn, versionGone } from './open-saga.ts';
 import { reported, runTurn } from './run-turn.ts';
-import { openRequest, sealRequest, usableOf } from './sealed-request.ts';
-import type { SealedSaga } from './sealed-saga.ts';
+import { inPlaceOf, openRequest, sealRequest, usableOf } from './sealed-request.ts';
+import { roundOf, type SealedSaga } from './sealed-saga.ts';
 import { settleTurn } from './settle-turn.ts';
 import { traced } from './traced-turn.ts';
 import type { SagaTurn, SuspendedTurn } from './turn.ts';
@@ -111,9 +111,10 @@ async function resumed(
         // What it follows was begun and never finished: it goes on with the answers that one had brought.
         answers: (request.follows === true ? lost?.answers : undefined) ?? answers,
         heardAt: lost === undefined ? at : lost.at,
-        caller,
+        // Served otherwise, it might take another way than what was lost, and nobody would know what that did.
+        caller: lost === undefined ? caller : inPlaceOf(lost, caller),
         tokenBytes: token.length,
-        traits,
+        traits: lost?.traits ?? traits,
         isGuarded,
         isOwn,
         goesOnAs: request.goesOnAs,
@@ -130,7 +131,7 @@ async function resumed(
       action: 'resume',
       digest,
       follows: request.follows === true,
-      request: await sealRequest(settings.responses, saga, usable),
+      request: await sealRequest(settings.responses, saga, usable, roundOf(saga, isOwn)),
       signal,
     } as const;
     return await guarded(settings, guard, saga, claim, run);
