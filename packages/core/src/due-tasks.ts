@@ -20,6 +20,8 @@ export interface DueTasksOptions {
   readonly commitFirst: boolean;
   /** It was this turn that found that the saga does not fit the code and is to be undone. */
   readonly isLeftNow: boolean;
+  /** How long ago the turn was begun for the first time (ms). */
+  readonly late: number;
 }
 
 /** Runs what does not wait for the client, until everything waits for the client or the clock. (U1) */
@@ -160,11 +162,11 @@ export class DueTasks {
   }
 
   #startDue(): void {
-    const { journal, head } = this.#options;
+    const { journal, head, late } = this.#options;
     const now = this.#runtime.now();
     for (const task of this.#execution.pending.values()) {
       if (!this.#isOpen(task)) continue;
-      startClock(task, head, now);
+      startClock(task, head, now, late);
       const timing = timingOf(task, now);
       const letter = timing === 'over' ? 'y' : endAtOnce(task);
       if (timing === 'waiting' || this.#isDeferred(task, letter, now)) continue;
@@ -185,7 +187,7 @@ export class DueTasks {
 
   /** Whether a task has to wait for the next turn: the time for it has not come, or is used up. (U4) */
   #isDeferred(task: Task, letter: string | undefined, now: number): boolean {
-    if (task.notBefore > now || !this.hasTime(now)) return true;
+    if (task.notBefore + task.late > now || !this.hasTime(now)) return true;
     if (letter !== undefined || !isEffect(task)) return false;
     if (this.#runtime.defersEffects === true) return true;
     if (!this.canSuspend) return false;
@@ -241,7 +243,7 @@ export class DueTasks {
     } else if (entry === undefined) {
       const { spec } = task;
       task.asked += 1;
-      if (spec.kind === 'poll') task.until = this.#runtime.now() + spec.every;
+      if (spec.kind === 'poll') task.until = this.#runtime.now() - task.late + spec.every;
     } else {
       if (entry.letter === 't' && !task.discarded) tried(task, value);
       this.#execution.record(task, entry, value);

@@ -24,6 +24,7 @@ export interface ExecutionEvents {
   /** Whether the saga declares what an older token used again may do. (E7) */
   readonly declaresForks: boolean;
   tell(spec: Extract<CommandSpec, { kind: 'progress' | 'log' }>): void;
+  now(): number;
   info(): unknown;
 }
 
@@ -246,7 +247,7 @@ export class Execution implements BranchHost, FiberHost {
       return false;
     }
     if (this.#journal.replaying) throw mismatchOf(this.#journal, [task]);
-    if (spec.kind === 'now') this.#tasks.read(task, 'n', this.#events.runtime.now());
+    if (spec.kind === 'now') this.#tasks.read(task, 'n', this.#events.now());
     else this.#tasks.read(task, 'i', this.#events.info());
     return true;
   }

@@ -28,6 +28,11 @@ export interface Task {
   since: number | undefined;
   /** When it is due: a sleep ends, a poll asks again. */
   until: number | undefined;
+  /**
+   * By how much its clock is behind (ms): its times are of turns before, and this turn was begun that long ago. How that turn
+   * went must not depend on when it is repeated.
+   */
+  late: number;
   /** How often a poll has asked. */
   asked: number;
   /** Whether an attempt before may have had its effect. */
@@ -51,6 +56,7 @@ export function newTask(fiber: Fiber, spec: JournalledSpec, path: string): Task 
     notBefore: 0,
     since: undefined,
     until: undefined,
+    late: 0,
     asked: 0,
     unknown: false,
     discarded: false,
@@ -60,6 +66,7 @@ export function newTask(fiber: Fiber, spec: JournalledSpec, path: string): Task 
 /** An attempt failed, and the next one comes in another turn. */
 export function tried(task: Task, value: unknown): void {
   [task.attempts, task.notBefore, task.unknown] = value as [number, number, boolean];
+  task.late = 0;
 }
 
 /** How a fiber is to be resumed. */

@@ -39,6 +39,8 @@ export async function outcomeOfTurn(turn: WaitingTurn): Promise<Outcome> {
   let deadline = 0;
   for (const task of pending) {
     startClock(task, { waits: {} }, now);
+    // What is kept goes by the clock again.
+    task.late = 0;
     const wait = toWait(task);
     if (wait !== undefined) waits[task.path] = wait;
     const report = reportOf(task, now);

@@ -45,6 +45,13 @@ export interface Runtime {
   readonly signal: AbortSignal;
   /** Milliseconds since the epoch. */
   now(): number;
+  /**
+   * When the answers of this turn came for the first time (ms since the epoch), where it may be a turn that was begun and lost:
+   * what waits since a turn before, and what a body reads of the clock, goes by that time throughout the turn, so that nothing
+   * is over now that was not over then, when effects may have followed. What begins to wait in this turn goes by `now`. Default:
+   * they came now. (E1)
+   */
+  readonly heardAt?: number;
   /** A number in [0, 1): for the jitter of retries. */
   random(): number;
   /** Resolves after `ms`, or at once when `signal` aborts. */

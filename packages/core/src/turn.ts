@@ -28,6 +28,8 @@ export class Turn implements ExecutionEvents {
   readonly #execution: Execution;
   readonly #due: DueTasks;
   readonly #answers: Answers;
+  /** How long ago the turn was begun for the first time (ms). */
+  readonly #late: number;
   #isCancelled = false;
   #progress: number | undefined;
   #mismatch: Head['mismatch'];
@@ -46,6 +48,8 @@ export class Turn implements ExecutionEvents {
     this.live = this.#head.turn === 0;
     this.#journal = new Journal(state, runtime.limits.maxJournalEntries);
     this.#execution = new Execution(this.#journal, this);
+    const now = runtime.now();
+    this.#late = Math.max(0, now - (runtime.heardAt ?? now));
     const { commitFirst } = options;
     this.#due = new DueTasks({
       execution: this.#execution,
@@ -54,6 +58,7 @@ export class Turn implements ExecutionEvents {
       head: this.#head,
       commitFirst,
       isLeftNow,
+      late: this.#late,
     });
     this.#answers = new Answers({
       name: options.name,
@@ -128,7 +133,7 @@ export class Turn implements ExecutionEvents {
     this.live = true;
     this.#due.goLive();
     const now = this.runtime.now();
-    for (const task of this.#execution.pending.values()) startClock(task, this.#head, now);
+    for (const task of this.#execution.pending.values()) startClock(task, this.#head, now, this.#late);
   }
 
   async #finish(): Promise<Outcome> {
@@ -217,6 +222,11 @@ export class Turn implements ExecutionEvents {
       ...(total === undefined ? {} : { total }),
       ...(message === undefined ? {} : { message }),
     });
+  }
+
+  /** The time as the body reads it: what it decides by that, it decides as it did when the turn was begun. (E1) */
+  now(): number {
+    return this.runtime.now() - this.#late;
   }
 
   /** What the saga can know about itself in this turn. */

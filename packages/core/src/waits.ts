@@ -4,10 +4,17 @@ import type { Head, Wait } from './head.ts';
 /** What becomes of a task at a time: it is due, its time is over, or neither. */
 export type Timing = 'due' | 'over' | 'waiting';
 
-/** Gives a task the times it had when the state was sealed, or starts its clock. */
-export function startClock(task: Task, head: Pick<Head, 'waits'>, now: number): void {
+/**
+ * Gives a task the times it had when the state was sealed, or starts its clock.
+ *
+ * @param late - how long ago the turn was begun, for what waits since a turn before, or until a date (ms)
+ */
+export function startClock(task: Task, head: Pick<Head, 'waits'>, now: number, late: number = 0): void {
   if (task.since !== undefined) return;
   const known = Object.hasOwn(head.waits, task.path) ? head.waits[task.path] : undefined;
+  const { spec, notBefore } = task;
+  const isUntil = spec.kind === 'sleep' && spec.until !== undefined;
+  if (known !== undefined || notBefore > 0 || isUntil) task.late = late;
   task.since = known?.[0] ?? now;
   task.until = known?.[1] ?? firstDue(task, task.since);
   task.asked = known?.[2] ?? 0;
@@ -28,15 +35,16 @@ export function deadlineOf({ spec, since }: Task): number | undefined {
 /** What the clock says of a task. */
 export function timingOf(task: Task, now: number): Timing {
   const deadline = deadlineOf(task);
-  if (deadline !== undefined && now >= deadline) return 'over';
-  return task.until !== undefined && now < task.until ? 'waiting' : 'due';
+  const time = now - task.late;
+  if (deadline !== undefined && time >= deadline) return 'over';
+  return task.until !== undefined && time < task.until ? 'waiting' : 'due';
 }
 
 /** When a task that does not wait for the client goes on (ms since the epoch): 0 for at once. */
 export function dueAt(task: Task): number {
-  if (task.spec.kind === 'step') return task.notBefore;
+  if (task.spec.kind === 'step') return task.notBefore + task.late;
   if (task.until === undefined) return 0;
-  return Math.min(task.until, deadlineOf(task) ?? Number.POSITIVE_INFINITY);
+  return Math.min(task.until, deadlineOf(task) ?? Number.POSITIVE_INFINITY) + task.late;
 }
 
 /** The times of a task as the head keeps them; undefined where there is nothing to keep. */

@@ -161,11 +161,14 @@ async function again(
   each: Driven,
   index: number,
   mode: Mode,
+  later: number = 0,
 ): Promise<{ outcome: Outcome; run: Run }> {
   const { before, answers } = each.turns[index] as TurnTaken;
   const run = newRun(mode);
-  run.world.time = each.times[index] as number;
-  const settings = settingsOf(run, mode)(index + 1);
+  const heardAt = each.times[index] as number;
+  run.world.time = heardAt + later;
+  const { replace, ...rest } = settingsOf(run, mode)(index + 1);
+  const settings = { ...rest, replace: later === 0 ? { ...replace } : { ...replace, heardAt } };
   const outcome = await turn(sagaOfTree(tree, run), before, answers, run.world, settings);
   return { outcome, run };
 }
@@ -277,6 +280,26 @@ describe('a random saga', () => {
         expect(json(outcome)).toBe(json(each.turns[index]?.outcome));
         expect(run.effects).toEqual(each.run.effects.slice(each.starts[index], each.starts[index + 1]));
         expect(run.traces[0]).toEqual(each.run.traces[index]);
+      }),
+      { numRuns: 2 * runs },
+    );
+  });
+
+  it('[E1] [W6] taken again later goes the way that it went when it was begun', async () => {
+    const wait = fc.integer({ min: 1, max: 200 });
+    await fc.assert(
+      fc.asyncProperty(trees({ wild: true }), modes, seed, wait, async (tree, mode, drawn, later) => {
+        const each = await driven(tree, mode);
+        const index = drawn % each.turns.length;
+        const { outcome, run } = await again(tree, each, index, mode, later);
+        const { outcome: lost } = each.turns[index] as TurnTaken;
+        expect(run.effects).toEqual(each.run.effects.slice(each.starts[index], each.starts[index + 1]));
+        expect(run.traces[0]).toEqual(each.run.traces[index]);
+        expect(resultOf(outcome)).toBe(resultOf(lost));
+        if (outcome.status === 'suspended' && lost.status === 'suspended') {
+          expect(outcome.steps).toEqual(lost.steps);
+          expect(outcome.state.structure).toBe(lost.state.structure);
+        }
       }),
       { numRuns: 2 * runs },
     );

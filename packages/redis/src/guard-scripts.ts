@@ -23,7 +23,7 @@ local ahead = 'MCPSAGA The clock of Redis is ahead: it would forget at once what
  * forget its response, the call, what the request brings or nothing, whether it ends what was begun.
  */
 export const begin: string = `${clock}
-local used = redis.call('HMGET', KEYS[1], 'jti', 'action', 'digest', 'fence', 'lease', 'call', 'done', 'until')
+local used = redis.call('HMGET', KEYS[1], 'jti', 'action', 'digest', 'fence', 'lease', 'call', 'done', 'until', 'again')
 -- Greater than whatever was handed out before, even where that was forgotten.
 local fence = time[1] * 1000000 + time[2]
 if not used[1] then
@@ -49,10 +49,12 @@ if used[7] then
   if response then return {'response', response, redis.call('EXISTS', KEYS[4]), isRequest and '0' or '1'} end
   return {'conflict'}
 end
--- The same call once more: its answer was lost with the connection.
-if used[6] == ARGV[8] then return {'run', used[4], begun or nil} end
-if now < tonumber(used[5]) then return {'busy'} end
+local isCall = used[6] == ARGV[8]
+if not isCall and now < tonumber(used[5]) then return {'busy'} end
 if not (same or begun) then return {'conflict'} end
+begun = begun or redis.call('GET', KEYS[3])
+-- The same call once more: its answer was lost with the connection.
+if isCall then return {'run', used[4], used[9] and begun or nil} end
 fence = math.max(fence, used[4] + 1)
 redis.call('HSET', KEYS[1], 'fence', text(fence), 'again', '1', 'lease', text(now + ARGV[5]), 'call', ARGV[8],
   'until', text(math.max(used[8], ARGV[7])))

@@ -138,6 +138,11 @@ describeWithRedis('in Redis', () => {
     await guard.release(fence);
     const again = fenceOf(await guard.begin(claim()));
     expect(await guard.finish(again, 'sealed')).toBe(true);
+    // Of what was begun, whoever takes its place is told, the first time and the second time: it is no other call.
+    const first = await guard.begin(claim({ turn: 2, request: 'brought' }));
+    expect(Object.keys(first as object)).toEqual(['run']);
+    await guard.release(fenceOf(first));
+    expect(await guard.begin(claim({ turn: 2 }))).toHaveProperty('begun', 'brought');
     expect(await redisGuard(redis, { prefix: 'twice:' }).finish(again, 'other')).toBe(false);
     expect(await guard.claim('saga:fire', Date.now() + hour)).toBe(true);
     expect(await guard.claim('saga:fire', Date.now() + hour)).toBe(false);

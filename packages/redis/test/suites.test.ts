@@ -5,6 +5,8 @@ import { describeWithRedis, startRedis, type RedisServer } from '../../../test/s
 import { absentClientsSuite } from '../../server/test/guards/absent-clients-suite.ts';
 import { guardSuite } from '../../server/test/guards/guard-suite.ts';
 import { guardedHostsSuite } from '../../server/test/guards/guarded-hosts-suite.ts';
+import { lostClientsSuite } from '../../server/test/guards/lost-clients-suite.ts';
+import { repeatedTurnsSuite } from '../../server/test/guards/repeated-turns-suite.ts';
 import { taskStoreSuite } from '../../server/test/guards/task-store-suite.ts';
 import { clients, type Connected } from './support/clients.ts';
 import { pass } from './support/pass.ts';
@@ -45,6 +47,8 @@ describeWithRedis('what every guard and store does, in Redis', () => {
       guardSuite(`by ${name}`, makeGuard, 50);
       guardedHostsSuite(`by ${name}`, makeGuard);
       absentClientsSuite(`by ${name}`, makeGuard);
+      repeatedTurnsSuite(`by ${name}`, makeGuard);
+      lostClientsSuite(`by ${name}`, makeGuard);
       taskStoreSuite(`by ${name}`, async () => {
         const { prefix, one, other, ...time } = fresh();
         return {

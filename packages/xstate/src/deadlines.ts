@@ -8,12 +8,15 @@ export interface Timer {
   readonly id: string;
   /** Milliseconds since the epoch. */
   readonly at: number;
+  /** By how much `at` is later than it is kept, in a turn that was begun that long ago (ms). Default 0. */
+  readonly late?: number;
 }
 
 /** What machines do after a time, as data: it goes along when they are suspended. */
 export class Deadlines implements EventScheduler {
   readonly #clock: () => number;
-  readonly #timers: Timer[] = [];
+  #timers: Timer[] = [];
+  #late = 0;
 
   constructor(clock: () => number) {
     this.#clock = clock;
@@ -37,9 +40,22 @@ export class Deadlines implements EventScheduler {
     if (index !== -1) this.#timers.splice(index, 1);
   }
 
-  /** Adds a timer that was kept. */
-  add(timer: Timer): void {
-    this.#timers.push(timer);
+  /** Adds a timer that was kept, which goes off so much later in this turn (ms). */
+  add(timer: Timer, late: number): void {
+    this.#timers.push({ ...timer, at: timer.at + late, late });
+  }
+
+  /** Lets a timer go off: what its machine schedules then is as late as it was. */
+  fire(timer: Timer, relay: () => void): void {
+    this.remove(timer);
+    this.#late = timer.late ?? 0;
+    relay();
+    this.#late = 0;
+  }
+
+  /** The turn is over: all go off at the time at which they are kept. */
+  catchUp(): void {
+    this.#timers = this.#timers.map(({ late = 0, ...timer }) => ({ ...timer, at: timer.at - late }));
   }
 
   schedule(source: LiveActor, target: LiveActor, event: object, delay: number, id?: string): void {
@@ -50,6 +66,7 @@ export class Deadlines implements EventScheduler {
       event,
       id: id ?? this.#unusedId(source),
       at: this.#clock() + Math.max(0, delay),
+      late: this.#late,
     });
   }
 

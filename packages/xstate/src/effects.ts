@@ -15,6 +15,8 @@ interface Work {
   readonly input: unknown;
   attempts: number;
   notBefore: number;
+  /** By how much that is later than it is kept, in a turn that was begun that long ago (ms). */
+  late: number;
   unknown: boolean;
   /** Which run of its path it is, once it has been tried. */
   run: number | undefined;
@@ -43,20 +45,23 @@ export class Effects implements EffectHost {
   readonly #options: EffectsOptions;
   readonly #work = new Map<LiveActor, Work>();
   #restored: ReadonlyMap<LiveActor, ActiveStepRecord> = new Map();
+  #late = 0;
 
   constructor(options: EffectsOptions) {
     this.#options = options;
   }
 
-  /** What came of the attempts that turns before made. */
-  restore(steps: ReadonlyMap<LiveActor, ActiveStepRecord>): void {
+  /** What came of the attempts that turns before made; the next ones are so much later in this turn (ms). */
+  restore(steps: ReadonlyMap<LiveActor, ActiveStepRecord>, late: number): void {
     this.#restored = steps;
+    this.#late = late;
   }
 
   /** An actor has started: it has an effect to be run. */
   begin(actor: LiveActor, spec: StepSpec, input: unknown): void {
-    const [attempts, notBefore, unknown, run] = this.#restored.get(actor)?.e ?? [0, 0, false, undefined];
-    this.#work.set(actor, { actor, spec, input, attempts, notBefore, unknown, run, running: undefined });
+    const [attempts, kept, unknown, run] = this.#restored.get(actor)?.e ?? [0, 0, false, undefined];
+    const tried = { attempts, notBefore: kept + this.#late, late: this.#late, unknown, run };
+    this.#work.set(actor, { actor, spec, input, ...tried, running: undefined });
   }
 
   /** Whether some run, be it that their actors were stopped. */
@@ -88,6 +93,11 @@ export class Effects implements EffectHost {
   get nextDue(): number | undefined {
     const times = [...this.#work.values()].map(({ notBefore }) => notBefore);
     return times.length === 0 ? undefined : Math.min(...times);
+  }
+
+  /** The turn is over: each is due at the time at which it is kept. */
+  catchUp(): void {
+    for (const work of this.#work.values()) work.notBefore -= work.late;
   }
 
   /** What a state keeps of one that was put off. */
@@ -158,6 +168,7 @@ export class Effects implements EffectHost {
     work.running = undefined;
     if (end.letter === 't') {
       [work.attempts, work.notBefore, work.unknown] = decode(end.text) as [number, number, boolean];
+      work.late = 0;
       // Nothing was tried: its number is free again.
       if (work.attempts === 0) work.run = undefined;
       if (!wanted) this.#leave(work);

@@ -39,10 +39,13 @@ export class MachineRun {
     this.#passesTime = options.passesTime;
     this.#clock = new LaggingClock(() => runtime.now());
     this.deadlines = new Deadlines(() => this.#clock.now());
-    for (const timer of timers) this.deadlines.add(timer);
+    const now = runtime.now();
+    // What was lost went by the time at which it was begun: the delays that were running then are as late.
+    const late = Math.max(0, now - (runtime.heardAt ?? now));
+    for (const timer of timers) this.deadlines.add(timer, late);
     root.system.scheduler = this.deadlines;
     this.effects = new Effects({ ...options, runtime, wake: () => this.wake() });
-    this.effects.restore(steps);
+    this.effects.restore(steps, late);
     hostEffects(root.system, this.effects);
     this.promises = new Promises({ ...options, runtime, wake: () => this.wake() });
     this.promises.host(root);
@@ -117,6 +120,12 @@ export class MachineRun {
     }
   }
 
+  /** It is kept as it stands: what it waits for goes by the clock again. */
+  catchUp(): void {
+    this.deadlines.catchUp();
+    this.effects.catchUp();
+  }
+
   /** Throws where the turn was aborted. */
   assertGoing(): void {
     if (this.#runtime.signal.aborted) throw new TurnAborted(this.#runtime.signal.reason);
@@ -152,10 +161,9 @@ export class MachineRun {
   }
 
   #fire(timer: Timer): void {
-    this.deadlines.remove(timer);
     const { source, target, event } = timer;
-    if (target.getSnapshot().status === 'active') {
-      relay(source, target, event);
-    }
+    this.deadlines.fire(timer, () => {
+      if (target.getSnapshot().status === 'active') relay(source, target, event);
+    });
   }
 }

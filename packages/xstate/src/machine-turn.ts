@@ -128,6 +128,7 @@ export class MachineTurn {
 
   async #suspended(run: MachineRun, seen: Survey): Promise<Outcome> {
     const { asks } = seen;
+    run.catchUp();
     const due = this.#dueOf(run, seen);
     if (asks.length === 0 && due === undefined) {
       throw new MachineStuck(this.#options.name, inStates(run.root.getSnapshot().value));

@@ -17,8 +17,8 @@ export interface GuardClaim {
    */
   readonly follows?: boolean;
   /**
-   * What the request brings, sealed: kept until the turn is finished, for one that `ends` or `follows` it. A guard that does not keep
-   * it leaves a turn that was begun and never finished as it is.
+   * What the request brings, sealed: kept until the turn is finished, for whoever takes its place. A guard that does not keep
+   * it leaves a turn that was begun and never finished as it is, but for the same request.
    */
   readonly request?: string;
   /**
@@ -52,9 +52,10 @@ export interface Fence {
  * before, with this, and `wentOn` says whether the token of the next turn was used since.
  * `other` says that it is the response to another request, which this one was to end, and which has ended by itself.
  *
- * Who `ends` or `follows` a turn that was begun by a `request` and not finished, and whose lease is out, gets that as
- * `begun`: nobody knows what it did, so that it has to be brought to its end, under this fence, before anything can be
- * undone, or gone on with.
+ * Who takes the place of a `request` that had begun a turn and not finished it, and whose lease is out, gets that as
+ * `begun`, be it the same request, or one that `ends` or `follows` it: nobody knows what was done, so that it has to be done
+ * the same way once more, and brought to its end under this fence, before anything can be undone, or gone on with. A guard
+ * that gives it to the latter two only lets the same request be judged by the time at which it is repeated.
  */
 export type GuardVerdict =
   | { readonly run: Fence; readonly begun?: string }

@@ -75,8 +75,8 @@ export function memoryGuard(clock: () => number = Date.now): SagaGuard & { reado
       const isRequest = used.action === claim.action && (isSame || claim.follows === true);
       const ends = claim.ends === true && used.action === 'resume';
       // Nobody knows what was begun there: it has to be ended before it is undone, or gone on with.
-      const begun = ends || (isRequest && !isSame) ? used.request : undefined;
-      const mayEnd = begun !== undefined || (ends && used.isDone);
+      const begun = used.request;
+      const mayEnd = ends && (begun !== undefined || used.isDone);
       if (used.jti !== claim.jti || !(isRequest || mayEnd)) return 'conflict';
       if (used.isDone) {
         if (used.response === undefined) return 'conflict';

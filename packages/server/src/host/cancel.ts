@@ -7,7 +7,7 @@ import type { CancelRequest } from './host.ts';
 import type { HostSettings } from './host-options.ts';
 import { found, openSaga, standIn, type OpenSaga } from './open-saga.ts';
 import { runTurn } from './run-turn.ts';
-import { openRequest } from './sealed-request.ts';
+import { inPlaceOf, openRequest } from './sealed-request.ts';
 import { settleTurn } from './settle-turn.ts';
 import type { SagaTurn } from './turn.ts';
 
@@ -52,11 +52,10 @@ async function cancelled(
       const end = { error: new SagaCancelled(request.reason) };
       return await runTurn(settings, { ...nothing, traits: {}, end });
     }
-    const { answers, traits, capabilities } = await openRequest(settings.responses, saga, begun);
-    // As that client would have been served, whoever cancels.
-    const { capabilities: _own, ...canceller } = caller;
-    const served = capabilities === undefined ? canceller : { ...canceller, capabilities };
-    return await runTurn(settings, { ...turn, answers, caller: served, traits, isGuarded: true });
+    const lost = await openRequest(settings.responses, saga, begun);
+    const { answers, traits, at: heardAt } = lost;
+    const served = inPlaceOf(lost, caller);
+    return await runTurn(settings, { ...turn, answers, heardAt, caller: served, traits, isGuarded: true });
   };
   if (guard === undefined || forks === 'accept') return await settleTurn(settings, await run());
   // To go forward is another thing than to undo: where one of them was begun, the other one must not take its place.

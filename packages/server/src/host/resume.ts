@@ -11,8 +11,8 @@ import { reportInstantRefusals } from './instant-refusals.ts';
 import { acceptsModel } from './ladder.ts';
 import { openSaga, standIn, versionGone } from './open-saga.ts';
 import { reported, runTurn } from './run-turn.ts';
-import { openRequest, sealRequest, usableOf } from './sealed-request.ts';
-import type { SealedSaga } from './sealed-saga.ts';
+import { inPlaceOf, openRequest, sealRequest, usableOf } from './sealed-request.ts';
+import { roundOf, type SealedSaga } from './sealed-saga.ts';
 import { settleTurn } from './settle-turn.ts';
 import { traced } from './traced-turn.ts';
 import type { SagaTurn, SuspendedTurn } from './turn.ts';
@@ -102,17 +102,19 @@ async function resumed(
     const { guard } = settings;
     // What a version that is gone had declared, nobody knows: it is guarded where it can be.
     const isGuarded = guard !== undefined && program?.forks !== 'accept';
+    const at = settings.clock();
     const run = async (begun?: string): Promise<SagaTurn> => {
-      // What it follows was begun and never finished: it goes on with the answers that one had brought.
-      const brought =
-        begun === undefined ? answers : (await openRequest(settings.responses, saga, begun)).answers;
+      const lost = begun === undefined ? undefined : await openRequest(settings.responses, saga, begun);
       const turn = await runTurn(settings, {
         program: standIn(opened),
         saga,
-        answers: brought,
-        caller,
+        // What it follows was begun and never finished: it goes on with the answers that one had brought.
+        answers: (request.follows === true ? lost?.answers : undefined) ?? answers,
+        heardAt: lost === undefined ? at : lost.at,
+        // Served otherwise, it might take another way than what was lost, and nobody would know what that did.
+        caller: lost === undefined ? caller : inPlaceOf(lost, caller),
         tokenBytes: token.length,
-        traits,
+        traits: lost?.traits ?? traits,
         isGuarded,
         isOwn,
         goesOnAs: request.goesOnAs,
@@ -123,13 +125,13 @@ async function resumed(
     const news = new Map([...inner].filter(([stepId]) => asked.has(stepId)));
     const digest = await digestOf('resume', news);
     const signal = caller.signal ?? new AbortController().signal;
-    const brought = { answers: news, traits, capabilities: caller.capabilities };
+    const brought = { answers: news, traits, capabilities: caller.capabilities, at };
     const usable = usableOf(ids, brought, settings.limits);
     const claim = {
       action: 'resume',
       digest,
       follows: request.follows === true,
-      request: await sealRequest(settings.responses, saga, usable),
+      request: await sealRequest(settings.responses, saga, usable, roundOf(saga, isOwn)),
       signal,
     } as const;
     return await guarded(settings, guard, saga, claim, run);

@@ -31,6 +31,8 @@ export interface TurnRequest {
   readonly program: Pick<Program, 'advance'> & Partial<Program>;
   readonly saga: SealedSaga;
   readonly answers: ReadonlyMap<string, ClientAnswer>;
+  /** When they came for the first time (ms since the epoch): the turn may be one that was begun and lost. Default: now. */
+  readonly heardAt?: number | undefined;
   readonly caller: Caller;
   /** Bytes of the token it was opened from; 0 at the start. */
   readonly tokenBytes: number;

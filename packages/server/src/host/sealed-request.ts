@@ -1,6 +1,8 @@
 import type { ClientAnswer, Json } from '@mcp-saga/core';
 import { isLargerThan } from '@mcp-saga/core/program';
 import { TokenRefused, type Sealer } from '@mcp-saga/seal';
+import { asksOf } from './asks.ts';
+import type { Caller } from './caller.ts';
 import type { DialectTraits } from './dialect-traits.ts';
 import type { StepIds } from './generation.ts';
 import type { HostLimits } from './limits.ts';
@@ -13,6 +15,8 @@ export interface BegunRequest {
   readonly traits: DialectTraits;
   /** What its client declared; undefined when that is not known. */
   readonly capabilities: Json | undefined;
+  /** When it came (ms since the epoch); undefined where an older release has kept it. */
+  readonly at: number | undefined;
 }
 
 /**
@@ -21,29 +25,36 @@ export interface BegunRequest {
  */
 export function usableOf(
   { toWire }: Pick<StepIds, 'toWire'>,
-  { answers: news, traits, capabilities }: BegunRequest,
+  { answers: news, traits, capabilities, at }: BegunRequest,
   { maxAnswerBytes }: Pick<HostLimits, 'maxAnswerBytes'>,
 ): BegunRequest {
   const fits = (value: object | Json): boolean => !isLargerThan(maxAnswerBytes, value);
   const usable = [...news].filter(([, answer]) => fits('error' in answer ? answer.error : answer.result));
+  // What it can be asked for is known, however much it declares.
+  const asks = traits.asks ?? (capabilities === undefined ? undefined : asksOf(capabilities));
   return {
     answers: new Map(usable.map(([stepId, answer]) => [toWire(stepId), answer])),
-    traits,
+    traits: asks === undefined ? traits : { ...traits, asks },
     capabilities: capabilities !== undefined && fits(capabilities) ? capabilities : undefined,
+    at,
   };
 }
 
-/** Seals what a request brings, for the guard to keep while the turn runs: it shall read nothing. */
+/**
+ * Seals what a request brings, for the guard to keep while the turn runs: it shall read nothing.
+ *
+ * @param round - how often its client has come
+ */
 export async function sealRequest(
   sealer: Sealer,
   saga: SealedSaga,
-  { answers, traits, capabilities }: BegunRequest,
+  { answers, traits, capabilities, at }: BegunRequest,
+  round: number,
 ): Promise<string> {
-  const { asks, asksModel, checkpointAfterStep, defersEffects, runs } = traits;
-  // How long its client would have waited matters to nobody else.
-  const kept = { asks, asksModel, checkpointAfterStep, defersEffects, runs };
+  // How long its client would have waited decides how far the turn went, whoever repeats it.
+  const kept: KeptTraits = { ...traits, maxWait: traits.maxWait?.(round) };
   // All of it is JSON, which the door let in; as the codec would write it, it would be deeper than the codec lets through.
-  const bytes = JSON.stringify({ begun: { answers: [...answers], traits: kept, capabilities } });
+  const bytes = JSON.stringify({ begun: { answers: [...answers], traits: kept, capabilities, at } });
   return await sealer.seal('response', saga.sagaId, saga.claims, [{ bytes, compress: false }]);
 }
 
@@ -57,10 +68,22 @@ export async function openRequest(sealer: Sealer, saga: SealedSaga, request: str
   const { begun } = JSON.parse(new TextDecoder().decode(streams[0])) as { readonly begun?: KeptRequest };
   // Of another token; or no request at all, but a response.
   if (claims.jti !== saga.claims.jti || begun === undefined) throw new TokenRefused('used');
-  const { answers, traits, capabilities } = begun;
-  return { answers: new Map(answers), traits: { ...traits, maxHold: 0 }, capabilities };
+  const { answers, traits, capabilities, at } = begun;
+  const { maxWait, ...rest } = traits;
+  const kept = { ...rest, ...(typeof maxWait === 'number' ? { maxWait: () => maxWait } : {}) };
+  return { answers: new Map(answers), traits: kept, capabilities, at };
 }
 
-type KeptRequest = Pick<BegunRequest, 'traits' | 'capabilities'> & {
+/** Who takes the place of a client that began a turn, and is served as that one would have been. */
+export function inPlaceOf({ capabilities }: Pick<BegunRequest, 'capabilities'>, caller: Caller): Caller {
+  const { capabilities: _own, ...rest } = caller;
+  return capabilities === undefined ? rest : { ...rest, capabilities };
+}
+
+/** Traits as JSON. What older releases kept has no `maxHold` and none of those behind it. */
+type KeptTraits = Omit<DialectTraits, 'maxWait'> & { readonly maxWait: number | null | undefined };
+
+type KeptRequest = Pick<BegunRequest, 'capabilities' | 'at'> & {
+  readonly traits: KeptTraits;
   readonly answers: readonly (readonly [stepId: string, answer: ClientAnswer])[];
 };

@@ -29,6 +29,15 @@ export interface SealedSaga {
   readonly state: SagaState;
 }
 
+/**
+ * How often the client of a saga has come, when the next turn is taken.
+ *
+ * @param isOwn - whether the host takes that turn by itself
+ */
+export function roundOf({ claims, state }: SealedSaga, isOwn: boolean): number {
+  return claims.turn + 1 - (state.ownTurns ?? 0) - (isOwn ? 1 : 0);
+}
+
 /** Seals a saga: what the client knows and what it does not know stand in streams of their own. (T10) */
 export async function sealSaga(sealer: Sealer, saga: SealedSaga): Promise<string> {
   return await sealSagaAs('token', sealer, saga);

@@ -6,6 +6,7 @@ import { quietly } from './hooks.ts';
 import type { HostSettings } from './host-options.ts';
 import { isAccepted, routeOf } from './ladder.ts';
 import type { TurnRequest } from './run-turn.ts';
+import { roundOf } from './sealed-saga.ts';
 import { checkedResult } from './result.ts';
 
 // As much of a SHA-256 as a question needs to be told from another: 96 bits.
@@ -14,14 +15,12 @@ const digestLength = 16;
 /** What one turn of a saga may know and do. */
 export function turnRuntime(
   settings: HostSettings,
-  { program, saga, caller, tokenBytes, traits, isGuarded = false, isOwn = false }: TurnRequest,
+  { program, saga, caller, tokenBytes, traits, heardAt, isGuarded = false, isOwn = false }: TurnRequest,
   deadline: number | undefined,
 ): Runtime {
   const { sagaId, state, claims } = saga;
   const generation = String(state.generation);
   const { guard } = settings;
-  // How often the client has come, this time included.
-  const round = claims.turn + 1 - (state.ownTurns ?? 0) - (isOwn ? 1 : 0);
   const asking = { settings, program, caller, traits };
   return {
     sagaId,
@@ -31,7 +30,7 @@ export function turnRuntime(
     suggestedTokenBytes: settings.limits.maxTokenBytes / 4,
     maxHold: traits.maxHold ?? settings.maxHold,
     holdsParts: traits.holdsParts ?? false,
-    maxWait: traits.maxWait?.(round) ?? Number.POSITIVE_INFINITY,
+    maxWait: traits.maxWait?.(roundOf(saga, isOwn)) ?? Number.POSITIVE_INFINITY,
     checkpointAfterStep: traits.checkpointAfterStep === true || (isGuarded && program.commitEach === true),
     checkpointBeforeUndo: isGuarded,
     defersEffects: traits.defersEffects ?? false,
@@ -50,6 +49,7 @@ export function turnRuntime(
     context: caller.context,
     signal: caller.signal ?? new AbortController().signal,
     now: settings.clock,
+    ...(heardAt === undefined ? {} : { heardAt }),
     random: Math.random,
     sleep: settings.sleep,
     deadline,

@@ -126,7 +126,8 @@ class Model {
       };
     }
     if (this.#time < turn.leasedUntil) return 'busy';
-    return turn.digest === digest ? this.#leased(turn) : 'conflict';
+    if (turn.digest !== digest) return 'conflict';
+    return { ...this.#leased(turn), ...(brought === undefined ? {} : { begun: brought }) };
   }
 
   finish(number: number, response: string): boolean {

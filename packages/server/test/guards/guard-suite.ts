@@ -99,9 +99,27 @@ export function guardSuite(name: string, make: MakeGuard, runs: number): void {
       expect(await guard.finish(late, 'late')).toBe(false);
       expect(await guard.finish(fenceOf(verdict), 'sealed')).toBe(true);
       expect(await begin()).toEqual({ response: 'sealed', wentOn: false });
-      // The same request brings what it brings.
-      await guard.release(fenceOf(await begin({ turn: 2, request: 'sealed answers', follows: true })));
-      expect(Object.keys((await begin({ turn: 2, follows: true })) as object)).toEqual(['run']);
+    });
+
+    it('[T13] [E1] hands the same request what it brought the first time, however often its lease runs out', async () => {
+      const { guard, elsewhere, claim, begin, pass } = await setUp();
+      const first = await begin({ request: 'first' });
+      expect(Object.keys(first as object)).toEqual(['run']);
+      await pass(70_000);
+      expect(await elsewhere.begin(claim({ request: 'second' }))).toHaveProperty('begun', 'first');
+      await pass(70_000);
+      const third = await elsewhere.begin(claim({ request: 'third' }));
+      expect(third).toHaveProperty('begun', 'first');
+      await guard.release(fenceOf(third));
+      const last = await begin({ follows: true });
+      expect(last).toHaveProperty('begun', 'first');
+      expect(await guard.finish(fenceOf(last), 'sealed')).toBe(true);
+      // Where nothing was brought, or was forgotten, there is nothing to hand out.
+      await guard.release(fenceOf(await begin({ turn: 2 })));
+      expect(Object.keys((await begin({ turn: 2, request: 'late' })) as object)).toEqual(['run']);
+      await guard.forget(fenceOf(await begin({ turn: 3, request: 'forgotten' })));
+      await guard.release(fenceOf(await begin({ turn: 3, request: 'own' })));
+      expect(await begin({ turn: 3 })).toHaveProperty('begun', 'own');
     });
 
     it('[T13] leaves a released turn to the same request alone', async () => {

@@ -4,6 +4,8 @@ import { absentClientsSuite } from './absent-clients-suite.ts';
 import { guardSuite } from './guard-suite.ts';
 import { guardedHostsSuite } from './guarded-hosts-suite.ts';
 import type { GuardUnderTest } from './guard-under-test.ts';
+import { lostClientsSuite } from './lost-clients-suite.ts';
+import { repeatedTurnsSuite } from './repeated-turns-suite.ts';
 import { taskStoreSuite } from './task-store-suite.ts';
 
 async function memory(): Promise<GuardUnderTest> {
@@ -16,6 +18,8 @@ async function memory(): Promise<GuardUnderTest> {
 guardSuite('in memory', memory, 1_000);
 guardedHostsSuite('in memory', memory);
 absentClientsSuite('in memory', memory);
+repeatedTurnsSuite('in memory', memory);
+lostClientsSuite('in memory', memory);
 taskStoreSuite('in memory', async () => {
   const clock = testClock();
   const store = memoryTaskStore(clock);

@@ -1,0 +1,177 @@
+import {
+  ClientCannot,
+  createSagaHost,
+  elicit,
+  generateKey,
+  info,
+  pivot,
+  saga,
+  sample,
+  sleep,
+  step,
+  type Caller,
+  type ResumeRequest,
+  type SagaGuard,
+  type SagaHost,
+  type Steps,
+  type SuspendedSagaFacts,
+} from '@mcp-saga/server';
+import { describe, expect, test as it } from 'vitest';
+import { suspended } from '../fixtures/host.ts';
+import type { MakeGuard } from './guard-under-test.ts';
+import { answer, gone, hour, Ok } from './guarded-hosts.ts';
+
+/** Turns that are begun for one client, lost, and taken once more for another one, or for none. (E1, E8, T13) */
+export function lostClientsSuite(name: string, make: MakeGuard): void {
+  describe(`a turn that was lost and is repeated for another client, with a guard ${name}`, () => {
+    /** A saga that is answered once, and what it does then. */
+    async function setUp(body: (did: string[]) => Steps<unknown>) {
+      const { guard, elsewhere, now, pass } = await make();
+      const did: string[] = [];
+      const facts: SuspendedSagaFacts[] = [];
+      let ahead = 0;
+      const order = saga({ name: 'order', version: '1', forks: 'refuse' }, function* () {
+        yield* elicit('sure', { message: 'Sure?', schema: Ok });
+        yield* body(did);
+        yield* elicit('more', { message: 'More?', schema: Ok });
+        return 'done';
+      });
+      const keys = generateKey();
+      const host = (change: Partial<SagaGuard>): SagaHost =>
+        createSagaHost({
+          sagas: [order],
+          keys,
+          audience: 'shop',
+          environment: 'production',
+          clock: () => now() + ahead,
+          // A wait that is held passes at once.
+          sleep: async (ms) => void (ahead += ms),
+          sampling: () => ({ role: 'assistant', model: 'own', content: { type: 'text', text: 'yes' } }),
+          hooks: {
+            onError: () => undefined,
+            onTurn: () => undefined,
+            onSuspended: (suspendedSaga) => void facts.push(suspendedSaga),
+          },
+          guard: { ...elsewhere, ...change },
+        });
+      const { token } = suspended(await host({}).start('order', {}));
+      return {
+        token,
+        did,
+        host: host({}),
+        lose: async (caller: Caller = {}, request: ResumeRequest = {}) => {
+          const lost = host({ ...guard, finish: gone });
+          await expect(lost.resume(token, answer('sure'), caller, request)).rejects.toMatchObject({
+            code: 'guard_down',
+          });
+          await pass(70_000);
+        },
+        queue: async () => {
+          ahead += 3 * hour;
+          return await host({}).cancel(facts[0]?.cancelToken ?? '');
+        },
+      };
+    }
+
+    const undoable = (did: string[], what: string) =>
+      step(what, () => void did.push(what), { compensate: () => void did.push(`undo ${what}`) });
+
+    function* inTwo(did: string[]): Steps<void> {
+      yield* undoable(did, 'one');
+      yield* sleep(5_000);
+      yield* undoable(did, 'two');
+    }
+
+    it('[E8] [W6] is held for the queue as long as it was for its client, and undone as far as it went', async () => {
+      const { did, lose, queue } = await setUp(inTwo);
+      await lose();
+      expect(await queue()).toMatchObject({ compensated: [{ stepId: 'two' }, { stepId: 'one' }] });
+      expect(did).toEqual(['one', 'two', 'one', 'two', 'undo two', 'undo one']);
+    });
+
+    it('[E8] [W6] is not held for the queue where it was not for its client', async () => {
+      const { did, lose, queue } = await setUp(inTwo);
+      await lose({}, { traits: { maxHold: 1_000 } });
+      expect(await queue()).toMatchObject({ compensated: [{ stepId: 'one' }] });
+      expect(did).toEqual(['one', 'one', 'undo one']);
+    });
+
+    it('[E8] [W6] finds for the queue, too, that its client could not be kept waiting', async () => {
+      const { did, lose, queue } = await setUp(function* (does) {
+        try {
+          yield* sleep(hour);
+        } catch (error) {
+          yield* undoable(does, error instanceof ClientCannot ? 'instead' : 'other');
+        }
+      });
+      await lose({}, { traits: { maxWait: () => 1_000 } });
+      expect(await queue()).toMatchObject({ compensated: [{ stepId: 'instead' }] });
+      expect(did).toEqual(['instead', 'instead', 'undo instead']);
+    });
+
+    it('[E1] [W6] is kept with the time that its client had left, in turns that the host took by itself, too', async () => {
+      const rounds: number[] = [];
+      const { token, host } = await setUp(function* (does) {
+        yield* undoable(does, 'charge');
+        yield* pivot('charged');
+        yield* step('ship', () => void does.push('ship'));
+      });
+      const maxWait = (round: number): number => {
+        rounds.push(round);
+        return hour;
+      };
+      suspended(await host.resume(token, answer('sure'), {}, { traits: { maxWait } }));
+      expect(rounds.length).toBeGreaterThan(2);
+      expect(new Set(rounds)).toEqual(new Set([2]));
+    });
+
+    function* advised(did: string[]): Steps<void> {
+      yield* sample('advice', { messages: [], maxTokens: 1 });
+      yield* undoable(did, 'ship');
+    }
+
+    const asksAll = { capabilities: { elicitation: {}, sampling: {} } };
+    const large = 'x'.repeat(300_000);
+
+    it.each([
+      ['by the same request', answer('sure'), {}, {}],
+      ['by the same request, though it declared more than is kept', answer('sure'), { large }, {}],
+      ['by one that follows it', [], {}, { follows: true }],
+    ])(
+      '[E1] [W3] [T13] asks nobody else than it asked, taken again %s',
+      async (_, answers, more, request) => {
+        const { token, did, host, lose } = await setUp(advised);
+        await lose({ capabilities: { elicitation: {}, ...more } });
+        const next = suspended(await host.resume(token, answers, asksAll, request));
+        expect(next.steps).toMatchObject([{ stepId: 'more' }]);
+        expect(await host.cancel(next.token)).toMatchObject({ compensated: [{ stepId: 'ship' }] });
+        expect(did).toEqual(['ship', 'ship', 'undo ship']);
+      },
+    );
+
+    it.each([
+      ['nothing', {}, asksAll],
+      ['something', asksAll, {}],
+    ])('[E1] [T13] is told what its client declared, where that was %s', async (_, first, second) => {
+      const { token, did, host, lose } = await setUp(function* (does) {
+        const { capabilities } = yield* info();
+        yield* undoable(does, capabilities === undefined ? 'by-mail' : 'by-form');
+      });
+      await lose(first);
+      suspended(await host.resume(token, answer('sure'), second));
+      const [before, again] = did;
+      expect(again).toBe(before);
+    });
+
+    it('[E1] [W7] [T13] runs what it ran, taken again by a request that only looks', async () => {
+      const { token, did, host, lose } = await setUp(function* (does) {
+        yield* undoable(does, 'ship');
+      });
+      await lose();
+      const looks = { traits: { runs: false } };
+      const next = suspended(await host.resume(token, answer('sure'), {}, looks));
+      expect(next.steps).toMatchObject([{ stepId: 'more' }]);
+      expect(did).toEqual(['ship', 'ship']);
+    });
+  });
+}

@@ -1,0 +1,167 @@
+import {
+  createSagaHost,
+  elicit,
+  generateKey,
+  saga,
+  step,
+  type GuardClaim,
+  type GuardVerdict,
+  type SagaGuard,
+  type SagaHost,
+  type SuspendedSagaFacts,
+} from '@mcp-saga/server';
+import { createKeyRing, createSealer } from '@mcp-saga/seal';
+import { describe, expect, test as it } from 'vitest';
+import { suspended } from '../fixtures/host.ts';
+import type { MakeGuard } from './guard-under-test.ts';
+import { answer, gone, hour, Ok } from './guarded-hosts.ts';
+
+const minute = 60_000;
+
+/** Turns that are begun, lost with their process, and taken once more: later, when other times are over. (E1, E8, T13) */
+export function repeatedTurnsSuite(name: string, make: MakeGuard): void {
+  describe(`a turn that was lost and is repeated, with a guard ${name}`, () => {
+    /** A saga that charges where an answer comes in half an hour; its clock, and hosts that finish turns or lose them. */
+    async function setUp() {
+      const { guard, elsewhere, now, pass } = await make();
+      const keys = generateKey();
+      const did: string[] = [];
+      const facts: SuspendedSagaFacts[] = [];
+      let ahead = 0;
+      const order = saga({ name: 'order', version: '1', forks: 'refuse' }, function* () {
+        yield* elicit('sure', { message: 'Sure?', schema: Ok, ttl: 30 * minute });
+        yield* step('charge', ({ idempotencyKey }) => void did.push(`charge ${idempotencyKey}`), {
+          compensate: ({ stepKey }) => void did.push(`refund ${stepKey}`),
+        });
+        yield* elicit('more', { message: 'More?', schema: Ok });
+        return 'done';
+      });
+      const clock = (): number => now() + ahead;
+      const host = (change: Partial<SagaGuard> = {}): SagaHost =>
+        createSagaHost({
+          sagas: [order],
+          keys,
+          audience: 'shop',
+          environment: 'production',
+          clock,
+          hooks: {
+            onError: () => undefined,
+            onTurn: () => undefined,
+            onReject: () => undefined,
+            onSuspended: (suspendedSaga) => void facts.push(suspendedSaga),
+          },
+          guard: { ...elsewhere, ...change },
+        });
+      const { token } = suspended(await host().start('order', {}));
+      ahead = 29 * minute;
+      const lost = host({ ...guard, finish: gone });
+      return {
+        host,
+        token,
+        did,
+        elsewhere,
+        pass,
+        sealer: createSealer({ ring: createKeyRing(keys), audience: 'shop', clock }),
+        cancelToken: facts[0]?.cancelToken ?? '',
+        /** Takes the turn on a host that dies before it is kept. */
+        lose: async () => {
+          await expect(lost.resume(token, answer('sure'))).rejects.toMatchObject({ code: 'guard_down' });
+          await pass(70_000);
+        },
+        wait: (ms: number) => void (ahead += ms),
+      };
+    }
+
+    /** A guard that hands out otherwise what was begun. */
+    const handing = (
+      guard: SagaGuard,
+      change: (begun: string, claim: GuardClaim) => Promise<string | undefined>,
+    ): Pick<SagaGuard, 'begin'> => ({
+      begin: async (claim): Promise<GuardVerdict> => {
+        const verdict = await guard.begin(claim);
+        if (typeof verdict !== 'object' || !('run' in verdict) || verdict.begun === undefined) return verdict;
+        const begun = await change(verdict.begun, claim);
+        return begun === undefined ? { run: verdict.run } : { run: verdict.run, begun };
+      },
+    });
+
+    it('[E1] [W6] [T13] takes the same way by the same request, however often it was lost', async () => {
+      const { host, token, did, lose, wait } = await setUp();
+      await lose();
+      wait(10 * minute);
+      await lose();
+      wait(10 * minute);
+      const { steps } = suspended(await host().resume(token, answer('sure')));
+      expect(steps).toMatchObject([{ stepId: 'more' }]);
+      expect(did).toHaveLength(3);
+      expect(new Set(did).size).toBe(1);
+    });
+
+    it('[E8] [W6] is brought to its end by the queue the way it had taken, and undone', async () => {
+      const { host, did, cancelToken, lose, wait } = await setUp();
+      await lose();
+      wait(3 * hour);
+      expect(await host().cancel(cancelToken)).toMatchObject({
+        status: 'failed',
+        compensated: [{ stepId: 'charge' }],
+        residue: [],
+      });
+      const [first, second, refund] = did;
+      expect(second).toBe(first);
+      expect(refund).toBe(first?.replace('charge', 'refund'));
+    });
+
+    it('[E1] [W6] is judged by when its request came the first time, too, though the guard was slow', async () => {
+      const { host, token, did, elsewhere, pass, wait, lose } = await setUp();
+      const slow = host({
+        begin: async (claim) => {
+          wait(2 * minute);
+          return await elsewhere.begin(claim);
+        },
+        finish: gone,
+      });
+      await expect(slow.resume(token, answer('sure'))).rejects.toMatchObject({ code: 'guard_down' });
+      expect(did).toHaveLength(1);
+      await pass(70_000);
+      await lose();
+      expect(did).toHaveLength(2);
+    });
+
+    it('[T13] goes by the time at which it is repeated, where a guard hands the same request nothing', async () => {
+      const { host, token, did, elsewhere, lose, wait } = await setUp();
+      await lose();
+      const older = host(
+        handing(elsewhere, async (begun, { ends, follows }) =>
+          ends === true || follows === true ? begun : undefined,
+        ),
+      );
+      wait(10 * minute);
+      await expect(older.resume(token, answer('sure'))).resolves.toMatchObject({ status: 'failed' });
+      expect(did).toHaveLength(1);
+    });
+
+    it('[R4] [T13] goes by that time where an older release has kept what was begun', async () => {
+      const { host, token, cancelToken, did, elsewhere, sealer, lose, wait } = await setUp();
+      await lose();
+      const older = host(
+        handing(elsewhere, async (begun, { sagaId }) => {
+          const { streams, claims } = await sealer.open(begun, {
+            purpose: 'response',
+            sid: sagaId,
+            ignoreExpiry: true,
+          });
+          const kept = JSON.parse(new TextDecoder().decode(streams[0])) as { readonly begun: object };
+          expect(kept.begun).toHaveProperty('at');
+          const bytes = JSON.stringify({ begun: { ...kept.begun, at: undefined } });
+          return await sealer.seal('response', sagaId, claims, [{ bytes, compress: false }]);
+        }),
+      );
+      wait(10 * minute);
+      const over = { status: 'failed', error: { name: 'StepTimedOut' } };
+      expect(await older.resume(token, answer('sure'))).toMatchObject(over);
+      wait(3 * hour);
+      await expect(older.cancel(cancelToken)).rejects.toMatchObject({ reason: 'used' });
+      expect(did).toHaveLength(1);
+    });
+  });
+}
