@@ -233,7 +233,7 @@ export class MachineTurn {
 
   /** How long this request can still be held, in milliseconds. */
   #room(): number {
-    const { deadline, maxHold, checkpointAfterStep } = this.#runtime;
+    const { deadline, maxHold } = this.#runtime;
     if (this.#isStepKept) return 0;
     if (deadline === undefined) return Number.POSITIVE_INFINITY;
     return Math.min(maxHold - this.#held, deadline - this.#runtime.now());
