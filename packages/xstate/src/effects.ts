@@ -99,11 +99,11 @@ export class Effects implements EffectHost {
     return run === undefined ? {} : { e: [attempts, notBefore, unknown, run] };
   }
 
-  // An attempt before may have had its effect, and nobody will ever know. (E4)
+  // An attempt before may have had its effect, and nobody will ever know (E4); at least its number is used. (E1)
   #leave(work: Work): void {
-    if (work.unknown) {
+    if (work.attempts > 0) {
       this.#assertRoom();
-      this.#note(work, { letter: 'g', text: '{}' });
+      this.#note(work, { letter: work.unknown ? 'g' : 'f', text: '{}' });
     }
     this.#work.delete(work.actor);
   }

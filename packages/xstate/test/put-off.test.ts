@@ -254,3 +254,31 @@ describe('an effect that is put off after an attempt that may have happened', ()
     expect(told).toEqual(['do:charge', 'do:pack']);
   });
 });
+
+describe('an effect that is left after an attempt', () => {
+  it.each([
+    { goes: 'wrong', options: undefined, undone: ['refund 7 do:charge#2'] },
+    { goes: 'lost', options: undefined, undone: ['refund 7 do:charge#2', 'look for 5 do:charge'] },
+    { goes: 'wrong', options: { once: true }, undone: [] },
+  ] as const)('[E1] [E4] is another run when it is begun anew: $goes, $options', async (given) => {
+    const made = till(given.options);
+    const { told, drive } = made;
+    made.goes = given.goes;
+    await drive.start();
+    made.goes = 'well';
+    await drive.resume({ ask: accept({ n: 7 }) });
+    await drive.end(new SagaCancelled());
+    expect(told).toEqual(['charge 5 do:charge', 'charge 7 do:charge#2', ...given.undone]);
+  });
+
+  it('[E1] is the same run where no attempt was made', async () => {
+    const made = till();
+    const { told, drive } = made;
+    made.goes = 'well';
+    const defers = { replace: { defersEffects: true } };
+    await drive.start({}, defers);
+    await drive.resume({ ask: accept({ n: 7 }) }, defers);
+    await drive.resume();
+    expect(told).toEqual(['charge 7 do:charge']);
+  });
+});
