@@ -118,7 +118,8 @@ export class Ledger {
     let text = encode(null);
     try {
       const { name, args } = known.bind({ result: result as never, input: input as never });
-      text = encode([name, args]);
+      // Ids of actors may have parentheses, as no others have: null says that they hold no key.
+      text = encode([name, args, null]);
     } catch {
       // It is done and cannot be undone: it is residue, should it come to that.
     }
