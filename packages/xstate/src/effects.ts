@@ -1,6 +1,7 @@
 import { decode, encode, type Runtime, type TurnAborted } from '@mcp-saga/core';
 import { encodeError, runStep, type StepEnd, type StepRun, type StepSpec } from '@mcp-saga/core/program';
 import { StepError, type StepErrorData } from '@mcp-saga/core';
+import { assertNamed } from './actor-name.ts';
 import type { LiveActor } from './adapter.ts';
 import type { EffectHost } from './effect-host.ts';
 import { effectOf } from './effect.ts';
@@ -132,8 +133,9 @@ export class Effects implements EffectHost {
 
   #start(work: Work): void {
     const { runtime } = this.#options;
-    // Before it runs: what could not be noted had better not happen.
+    // Before it runs: what could not be noted, or not be found again, had better not happen.
     this.#assertRoom();
+    assertNamed(work.actor);
     const path = this.#pathOf(work);
     const run: StepRun = {
       path,

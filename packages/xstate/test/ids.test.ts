@@ -1,6 +1,6 @@
 import { compensator } from '@mcp-saga/core';
-import { effect, elicitation, machineSaga } from '@mcp-saga/xstate';
-import { setup } from 'xstate';
+import { effect, elicitation, machineSaga, MachineRefused } from '@mcp-saga/xstate';
+import { setup, spawnChild, type AnyStateMachine } from 'xstate';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { orphan } from '../../core/src/orphan.ts';
@@ -43,4 +43,42 @@ describe('the id of an effect', () => {
       expect(undone).toEqual(ran.toReversed());
     },
   );
+
+  it.each(['~pay', '!pay', 'a/b', 'a#2', 'a@2', ''])(
+    'is refused where undos or steps are named so: %j',
+    (id) => {
+      const logic = effect(() => 1);
+      const problem = `The invoke '${id}' of state 'm.p' has an id that is empty, begins with '~'`;
+      const inside = setup({ actors: { logic } }).createMachine({
+        id: 'm',
+        initial: 'p',
+        states: { p: { invoke: { src: 'logic', id } } },
+      });
+      const outside = setup({ actors: { inside } }).createMachine({ invoke: { id: 'mid', src: 'inside' } });
+      const programOf = (machine: AnyStateMachine) =>
+        machineSaga({ name: 'm', version: '1' }, machine as never);
+      expect(() => programOf(inside)).toThrow(problem);
+      expect(() => programOf(outside)).toThrow(problem);
+    },
+  );
+
+  const told: string[] = [];
+  const pay = effect(() => void told.push('paid'), { compensate: () => undefined });
+  const kid = setup({ actors: { pay } }).createMachine({ invoke: { id: 'pay', src: 'pay' } });
+  it.each([
+    ["the actor '~pay' has an id", 'pay', { id: '~pay' }],
+    ["the actor '!kid' has an id", 'kid', { id: '!kid' }],
+    ["an actor of 'the machine' has no id of its own", 'pay', {}],
+    ["the actor 'inline' was spawned from a logic without a name", pay, { id: 'inline' }],
+  ])('is refused before it runs where it is spawned so that %s', async (message, source, options) => {
+    told.length = 0;
+    const machine = setup({ actors: { pay, kid } }).createMachine({
+      entry: spawnChild(source as 'pay', options as never),
+    });
+    const drive = new Drive(machineSaga({ name: 'm', version: '1', forks: 'accept' }, machine as never));
+    const { error } = failureOf(await drive.start());
+    expect(error).toBeInstanceOf(MachineRefused);
+    expect((error as Error).message.toLowerCase()).toContain(message.toLowerCase());
+    expect(told).toEqual([]);
+  });
 });
