@@ -82,3 +82,42 @@ describe('the id of an effect', () => {
     expect(told).toEqual([]);
   });
 });
+
+describe('the id of a question', () => {
+  const start = async (id: object, idOfChild: object): Promise<Drive> => {
+    const kid = setup({ actors: { ask } }).createMachine({
+      id: 'kid',
+      initial: 'a',
+      states: { a: { invoke: { src: 'ask', ...id }, after: { 1_000: { target: 'a', reenter: true } } } },
+    });
+    const machine = setup({ actors: { kid } }).createMachine({ invoke: { src: 'kid', ...idOfChild } });
+    const drive = new Drive(machineSaga({ name: 'm', version: '1' }, machine as never));
+    await drive.start();
+    return drive;
+  };
+
+  it('is missed once, where XState has made it up', async () => {
+    const drive = await start({}, { id: 'mid' });
+    expect(drive.asked).toEqual(['mid/0.kid.a']);
+    expect(drive.world.warnings).toEqual([
+      "Saga 'm' asks 'mid/0.kid.a', as XState names what a state invokes without an id. Clients are told that name, " +
+        'and it changes with the state: give the invoke an id.',
+    ]);
+    await drive.resume();
+    expect(drive.world.warnings).toHaveLength(1);
+  });
+
+  it('is missed of machines on the way to it, too', async () => {
+    const { world } = await start({ id: 'ask' }, {});
+    expect(world.warnings).toEqual([expect.stringContaining("asks '0.(machine)/ask', as XState")]);
+  });
+
+  it('is not missed where authors give it, nor outside of development', async () => {
+    const { world } = await start({ id: 'a0.b' }, { id: 'mid' });
+    expect(world.warnings).toEqual([]);
+    const { program } = await start({}, {});
+    const drive = new Drive(program);
+    await drive.start({}, { replace: { warn: undefined } });
+    expect(drive.asked).toEqual(['0.(machine)/0.kid.a']);
+  });
+});
