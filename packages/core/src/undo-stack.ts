@@ -77,12 +77,11 @@ export class UndoStack {
     for (const { letter, path, value } of entries) {
       if (path.startsWith(undoMark)) this.#skippedUndo(letter, path, report);
       else if (letter === 'h') this.#undos = [];
-      else if (mayHaveHappened(letter, value)) this.#foreign(path, undefined);
-      else if (letter === 'b')
-        this.#foreign(
-          path,
-          toBoundUndo(value, (name) => runtime.compensator(name)?.run),
-        );
+      else if (mayHaveHappened(letter, value)) this.#foreign(path, undefined, undefined);
+      else if (letter === 'b') {
+        const bound = toBoundUndo(value, (name) => runtime.compensator(name)?.run);
+        this.#foreign(path, bound, keyOf(path, value));
+      }
     }
   }
 
@@ -102,15 +101,19 @@ export class UndoStack {
     if (part !== -1) report.residue.push(toUndone(this.#undos.splice(part, 1)[0] as Undo));
   }
 
-  #foreign(path: string, bound: BoundUndo | undefined): void {
+  #foreign(path: string, bound: BoundUndo | undefined, key: string | undefined): void {
     this.#undos = this.#undos.filter((undo) => undo.path !== path);
-    const rest = { key: keyOf(path), label: undefined, retry: defaultUndoRetry, timeout: undefined };
+    const rest = { key, label: undefined, retry: defaultUndoRetry, timeout: undefined };
     this.#undos.push({ path, work: toWork(bound), facts: () => ({}), ...rest });
   }
 }
 
-/** The author's key in the path of a step, `id(key)#2`: no other part of a path has a parenthesis. */
-function keyOf(path: string): string | undefined {
+/**
+ * The author's key of a step: in its path, `id(key)#2`, where no other part has a parenthesis. Not in the path of a
+ * machine's effect, which has no key, and whose named undo says so.
+ */
+function keyOf(path: string, named: unknown): string | undefined {
+  if (Array.isArray(named) && named[2] === null) return undefined;
   return /^[^(]*\((.*)\)(?:#\d+)?$/s.exec(path)?.[1];
 }
 
@@ -140,7 +143,7 @@ function mayHaveHappened(letter: string, value: unknown): boolean {
   return letter === 's' || letter === 'z' || letter === 'v' || letter === 'g';
 }
 
-/** A named undo as the journal keeps it. */
+/** A named undo as the journal keeps it: its name, its arguments; then null, where its step has no key. */
 export function toBoundUndo(
   value: unknown,
   runOf: (name: string) => BoundUndo['run'] | undefined,

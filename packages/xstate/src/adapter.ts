@@ -245,3 +245,8 @@ export const afterMark = 'xstate.after.';
 export function isMadeUpId({ id, sessionId }: LiveActor): boolean {
   return id === sessionId || id === 'undefined';
 }
+
+/** Whether XState made up an id on a path, of a state that invokes without one: `0.shop.paying`. */
+export function hasInvokeId(path: string): boolean {
+  return /(?:^|\/)\d+\./.test(path);
+}

@@ -1,10 +1,11 @@
 import { decode, encode, type Runtime, type TurnAborted } from '@mcp-saga/core';
 import { encodeError, runStep, type StepEnd, type StepRun, type StepSpec } from '@mcp-saga/core/program';
 import { StepError, type StepErrorData } from '@mcp-saga/core';
+import { assertNamed } from './actor-name.ts';
 import type { LiveActor } from './adapter.ts';
 import type { EffectHost } from './effect-host.ts';
 import { effectOf } from './effect.ts';
-import type { Ledger } from './ledger.ts';
+import type { Attempts, Ledger } from './ledger.ts';
 import type { ActiveStepRecord } from './machine-record.ts';
 import { pathOf } from './survey.ts';
 
@@ -61,7 +62,10 @@ export class Effects implements EffectHost {
   begin(actor: LiveActor, spec: StepSpec, input: unknown): void {
     const [attempts, kept, unknown, run] = this.#restored.get(actor)?.e ?? [0, 0, false, undefined];
     const tried = { attempts, notBefore: kept + this.#late, late: this.#late, unknown, run };
-    this.#work.set(actor, { actor, spec, input, ...tried, running: undefined });
+    const work = { actor, spec, input, ...tried, running: undefined };
+    this.#work.set(actor, work);
+    // What an older engine kept says so in the machine alone.
+    if (unknown) this.#note(work, { letter: 't', text: encode([attempts, kept, unknown]) });
   }
 
   /** Whether some run, be it that their actors were stopped. */
@@ -106,18 +110,25 @@ export class Effects implements EffectHost {
     return run === undefined ? {} : { e: [attempts, notBefore, unknown, run] };
   }
 
-  /** The machine has ended: what was put off does not run any more. */
-  giveUp(): void {
-    for (const work of this.#work.values()) this.#leave(work);
+  // An attempt before may have had its effect, and nobody will ever know (E4); at least its number is used. (E1)
+  #leave(work: Work): void {
+    if (work.attempts > 0) {
+      this.#assertRoom();
+      this.#note(work, { letter: work.unknown ? 'g' : 'f', text: '{}' });
+    }
+    this.#work.delete(work.actor);
   }
 
-  // An attempt before may have had its effect, and nobody will ever know. (E4)
-  #leave(work: Work): void {
-    this.#work.delete(work.actor);
-    if (!work.unknown) return;
+  #note(work: Work, end: StepEnd): void {
     const { spec, input, actor } = work;
-    const logic = this.#options.nameOf(actor.logic);
-    this.#options.ledger.add(this.#pathOf(work), { letter: 'g', text: '{}' }, { spec, logic, input });
+    const { ledger, nameOf } = this.#options;
+    ledger.add(this.#pathOf(work), end, { spec, logic: nameOf(actor.logic), input });
+  }
+
+  // For one more, beside those that run: when they have ended, it is too late.
+  #assertRoom(): void {
+    const running = [...this.#work.values()].filter((work) => work.running !== undefined);
+    this.#options.ledger.assertRoom(running.length + 1);
   }
 
   // The nth run of a path has the same name on every fork, whatever ran beside it: so does its idempotency key. (E1)
@@ -131,9 +142,10 @@ export class Effects implements EffectHost {
   }
 
   #start(work: Work): void {
-    const { runtime, ledger } = this.#options;
-    // Before it runs: what could not be noted had better not happen.
-    ledger.assertRoom([...this.#work.values()].filter(({ running }) => running !== undefined).length + 1);
+    const { runtime } = this.#options;
+    // Before it runs: what could not be noted, or not be found again, had better not happen.
+    this.#assertRoom();
+    assertNamed(work.actor);
     const path = this.#pathOf(work);
     const run: StepRun = {
       path,
@@ -162,23 +174,23 @@ export class Effects implements EffectHost {
   }
 
   #end(work: Work, run: StepRun, end: StepEnd): void {
-    const { actor, spec, input } = work;
-    const { ledger, nameOf, wake } = this.#options;
+    const { actor } = work;
     const wanted = actor.getSnapshot().status === 'active';
     work.running = undefined;
     if (end.letter === 't') {
-      [work.attempts, work.notBefore, work.unknown] = decode(end.text) as [number, number, boolean];
+      [work.attempts, work.notBefore, work.unknown] = decode(end.text) as Attempts;
       work.late = 0;
       // Nothing was tried: its number is free again.
       if (work.attempts === 0) work.run = undefined;
       if (!wanted) this.#leave(work);
+      else if (work.unknown) this.#note(work, end);
     } else {
       this.#work.delete(actor);
       this.ended += 1;
-      ledger.add(run.path, end, { spec, logic: nameOf(actor.logic), input });
+      this.#note(work, end);
       if (wanted) actor.send({ type: 'mcp-saga.end', end: outcomeOf(run.path, end) });
     }
-    wake();
+    this.#options.wake();
   }
 }
 

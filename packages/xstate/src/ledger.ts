@@ -12,6 +12,12 @@ export interface LedgerEntry {
 /** What a compensable effect leaves behind: the name of its logic, its input, its result. */
 export type DoneEffect = readonly [logic: string, input: unknown, result?: unknown];
 
+/** What came of attempts after which there is to be another one. */
+export type Attempts = readonly [attempts: number, notBefore: number, unknown: boolean];
+
+/** What a compensable effect leaves behind that is to be tried again, and may have happened. */
+type OpenEffect = readonly [...Attempts, logic: string, input: unknown];
+
 /**
  * The effects of a saga, in the order they ended: a journal such as a generator's, which has the machine where that has
  * its arguments. So what undoes a generator undoes a machine, even where the code of both is gone.
@@ -19,19 +25,21 @@ export type DoneEffect = readonly [logic: string, input: unknown, result?: unkno
 export class Ledger {
   /** What the first value of the state is: the arguments, a machine, or why it is being undone. */
   readonly first: unknown;
-  readonly entries: LedgerEntry[];
+  /** Without those of effects that were to be tried again. */
+  readonly entries: LedgerEntry[] = [];
 
-  readonly #journal: Journal;
+  #journal: Journal;
   readonly #runs = new Map<string, number>();
+  /** Those that are to be tried again, by path. */
+  readonly #open = new Map<string, OpenEffect>();
 
   constructor(state: ProgramState, stream: 'client' | 'server', limits: ProgramLimits) {
     const [first, ...values] = JSON.parse(`[${state[stream]}]`) as unknown[];
     this.first = decode(JSON.stringify(first));
     const { structure } = state;
     const server = values.map((value) => JSON.stringify(value)).join(',');
-    this.#journal = new Journal({ head: '', structure, client: '', server }, limits.maxJournalEntries);
-    this.entries = [...this.#journal.skipTo(Number.POSITIVE_INFINITY)];
-    for (const { letter, path } of this.entries) this.#count(letter, path);
+    this.#journal = new Journal({ ...noTexts, structure, server }, limits.maxJournalEntries);
+    for (const entry of this.#journal.skipTo(Number.POSITIVE_INFINITY)) this.#read(entry);
   }
 
   /** The number of the last run of the effect at a path, from 1; 0 where it was not run. */
@@ -45,7 +53,10 @@ export class Ledger {
     this.#journal.assertRoom(2 * more);
   }
 
-  /** Notes what became of an effect. One that can be undone leaves behind what that takes. */
+  /**
+   * Notes what became of an effect. One that can be undone leaves behind what that takes; so does one that is to be tried
+   * again and may have happened, until it has ended: who cancels the saga may have neither its machine nor its code. (E4)
+   */
   add(
     path: string,
     end: StepEnd,
@@ -75,7 +86,21 @@ export class Ledger {
         this.#append('f', path, '{}');
         return;
       case 't':
-        throw new TypeError('An effect that is tried again has not ended.');
+        if (compensable && !this.#open.has(path)) {
+          this.#append('t', path, encode([...(decode(end.text) as Attempts), logic, input]));
+        }
+    }
+  }
+
+  /** The saga is undone: whether what was to be tried again has happened, nobody will ever know. (E4) */
+  giveUp(): void {
+    for (const [path, [, , , name, data]] of this.#open) {
+      this.entries.push({ letter: 'g', path, value: { name, message: '', data } });
+    }
+    // Anew, without a limit: it may be why.
+    this.#journal = new Journal(noTexts, Number.POSITIVE_INFINITY);
+    for (const { letter, path, value } of this.entries.splice(0)) {
+      this.#append(letter as Letter, path, value === undefined ? undefined : encode(value));
     }
   }
 
@@ -93,7 +118,8 @@ export class Ledger {
     let text = encode(null);
     try {
       const { name, args } = known.bind({ result: result as never, input: input as never });
-      text = encode([name, args]);
+      // Ids of actors may have parentheses, as no others have: null says that they hold no key.
+      text = encode([name, args, null]);
     } catch {
       // It is done and cannot be undone: it is residue, should it come to that.
     }
@@ -101,14 +127,23 @@ export class Ledger {
   }
 
   #append(letter: Letter, path: string, text?: string): void {
+    // First of all: whatever goes wrong in recording it, it was done, and can be undone.
+    this.#read({ letter, path, value: text === undefined ? undefined : decode(text) });
     this.#journal.append({ letter, path, fingerprint: 0, ...(text === undefined ? {} : { text }) });
-    this.entries.push({ letter, path, value: text === undefined ? undefined : decode(text) });
-    this.#count(letter, path);
   }
 
-  #count(letter: string, path: string): void {
+  #read(entry: LedgerEntry): void {
+    const { letter, path, value } = entry;
+    if (letter === 't') {
+      this.#open.set(path, value as OpenEffect);
+    } else {
+      this.#open.delete(path);
+      this.entries.push(entry);
+    }
     if (letter === 'b') return;
     const [base, run = '1'] = path.split('#') as [string, string?];
     this.#runs.set(base, Math.max(this.lastRun(base), Number(run)));
   }
 }
+
+const noTexts: ProgramState = { head: '', structure: '', client: '', server: '' };

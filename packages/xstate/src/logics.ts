@@ -1,4 +1,5 @@
 import type { AnyActorLogic, AnyStateMachine } from 'xstate';
+import { misnomer } from './actor-name.ts';
 import { isMachine, kindOf, logicOf, namedLogicsOf, nodesOf, rootOf } from './adapter.ts';
 
 /** An actor logic that a machine, or a machine below it, has a name for. */
@@ -11,7 +12,7 @@ export interface NamedLogic {
 /**
  * All logics that a machine and the machines below it can mean.
  *
- * @throws TypeError naming the state whose invoke has no logic, or one that cannot be kept
+ * @throws TypeError naming the state whose invoke has no logic, one that cannot be kept, or an id that names no actor
  */
 export function logicsOf(machine: AnyStateMachine): readonly NamedLogic[] {
   const found: NamedLogic[] = [];
@@ -35,8 +36,10 @@ export function logicsOf(machine: AnyStateMachine): readonly NamedLogic[] {
     }
     for (const node of nodesOf(rootOf(at))) {
       for (const { src, id } of node.invoke) {
-        if (Object.hasOwn(namedLogicsOf(at), src)) continue;
         const where = `The invoke '${id}' of state '${node.id}'`;
+        const problem = misnomer(id);
+        if (problem !== undefined) throw new TypeError(`${where} ${problem} Give it another one.`);
+        if (Object.hasOwn(namedLogicsOf(at), src)) continue;
         const logic = logicOf(at, src);
         if (logic === undefined)
           throw new TypeError(`${where} means the actor '${src}', which setup({ actors }) does not name.`);

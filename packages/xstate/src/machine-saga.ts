@@ -59,7 +59,7 @@ export type MachineProblem<
  * that the client cannot be kept for ends the saga with `ClientCannot`, since there is no step that could be told.
  *
  * The context must be plain data: JSON, undefined, bigint, Date, Map, Set, URL, bytes, and references to children; no
- * errors. Actors that are spawned need a name in `setup` and an id. What a step or a child machine came to is in its event
+ * errors. Actors that are spawned need a name in `setup` and an id. Ids begin with no `~` or `!`, and have no `/`, `@` or `#`. What a step or a child machine came to is in its event
  * only: once kept, its snapshot has no output. A plain promise waits for a later turn wherever an effect does (`commitFirst`,
  * a task, a token after each step), is awaited however long it takes, and runs again when the answer to its request was
  * lost; use `effect` where that matters. Actions run wherever the machine goes, in a turn that only looks as well: let them

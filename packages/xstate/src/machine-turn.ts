@@ -113,7 +113,6 @@ export class MachineTurn {
 
   /** The machine has ended: well, in an error, or in a state that says that what was done is to be undone. */
   async #ended(run: MachineRun): Promise<Outcome> {
-    run.effects.giveUp();
     const { status, output, error, tags, value } = run.root.getSnapshot();
     if (status !== 'done') throw error;
     if (tags?.has('compensate') === true) {
@@ -195,7 +194,6 @@ export class MachineTurn {
     if (run === undefined) return;
     run.stop(error);
     await run.drain();
-    run.effects.giveUp();
   }
 
   /** Whether what runs here has to wait for the next turn. (U4, W7, E1) */
@@ -236,7 +234,7 @@ export class MachineTurn {
 
   /** How long this request can still be held, in milliseconds. */
   #room(): number {
-    const { deadline, maxHold, checkpointAfterStep } = this.#runtime;
+    const { deadline, maxHold } = this.#runtime;
     if (this.#isStepKept) return 0;
     if (deadline === undefined) return Number.POSITIVE_INFINITY;
     return Math.min(maxHold - this.#held, deadline - this.#runtime.now());

@@ -20,7 +20,7 @@ import {
   routeOf,
   toClientStep,
 } from '@mcp-saga/core/program';
-import type { LiveActor } from './adapter.ts';
+import { hasInvokeId, type LiveActor } from './adapter.ts';
 import { invalidAnswer } from './step-error.ts';
 import { askOf, type AskSpec, type StepEnd } from './step-logic.ts';
 import type { SurveyedActor } from './survey.ts';
@@ -124,7 +124,7 @@ export class Questions {
   }> {
     const steps: ClientStep[] = [];
     const asked: [string, string][] = [];
-    const { asked: known } = this.#options;
+    const { asked: known, runtime, saga } = this.#options;
     for (const at of asks) {
       const { spec, stepId } = this.#open(at);
       if (!this.isAsked(at)) {
@@ -135,9 +135,15 @@ export class Questions {
       }
       const step = toClientStep(spec, stepId) as ClientStep;
       // oxlint-disable-next-line no-await-in-loop -- a few questions at the most
-      asked.push([stepId, await digestOfStep(this.#options.runtime, step)]);
+      asked.push([stepId, await digestOfStep(runtime, step)]);
+      if (!Object.hasOwn(known, stepId) && hasInvokeId(stepId)) {
+        runtime.warn?.(
+          `Saga '${saga}' asks '${stepId}', as XState names what a state invokes without an id. Clients are told that ` +
+            'name, and it changes with the state: give the invoke an id.',
+        );
+      }
       const reason = this.#reasons.get(stepId);
-      this.#options.runtime.observe({ type: 'asked', kind: spec.kind, path: stepId });
+      runtime.observe({ type: 'asked', kind: spec.kind, path: stepId });
       steps.push(reason === undefined ? step : { ...step, reason });
     }
     return { steps, asked: Object.fromEntries(asked) };

@@ -4,7 +4,6 @@ import {
   activeNodes,
   afterMark,
   isActorRef,
-  isMadeUpId,
   isSynced,
   kindOf,
   orderedNodes,
@@ -16,6 +15,7 @@ import {
   type LiveActor,
   type LiveSnapshot,
 } from './adapter.ts';
+import { assertNamed } from './actor-name.ts';
 import type { Timer } from './deadlines.ts';
 import { MachineRefused } from './errors.ts';
 import type {
@@ -143,22 +143,10 @@ function saveChild(actor: LiveActor, factsOf: StepFacts): ChildRecord {
 
 /** How a child came to be, where no active state implies it. */
 function saveSpawn(actor: LiveActor): SpawnRecord {
-  const { id, src, systemId } = actor;
+  assertNamed(actor);
+  const { id, systemId } = actor;
+  const src = actor.src as string;
   const sync = isSynced(actor);
-  const path = pathOf(actor);
-  if (isMadeUpId(actor)) {
-    throw new MachineRefused(
-      `An actor of '${pathOf(parentOf(actor) as LiveActor) || 'the machine'}' has no id of its own. XState makes one up that ` +
-        "is another one in the next process: spawn it with an id, spawn('source', { id: 'name' }).",
-    );
-  }
-  if (/[/@#]/.test(id)) throw new MachineRefused(`The actor '${id}' has a '/', '@' or '#' in its id.`);
-  if (typeof src !== 'string') {
-    throw new MachineRefused(
-      `The actor '${path}' was spawned from a logic without a name, which cannot be found again: name it in ` +
-        'setup({ actors }), and spawn it by that name.',
-    );
-  }
   const { machine, value } = (parentOf(actor) as LiveActor).getSnapshot();
   const invoke =
     machine === undefined || value === undefined

@@ -46,6 +46,7 @@ export async function undoSaga(
     waits: {},
     mismatch: undefined,
   });
+  ledger.giveUp();
   const state = { head, ...ledger.texts(toUndoRecord(why)) };
   const program = standIn(options, ledger, 'error' in why ? { error: why.error } : undefined);
   return await program.advance(state, new Map(), runtime, 'end' in why ? why.end : undefined);

@@ -1,0 +1,123 @@
+import { compensator } from '@mcp-saga/core';
+import { effect, elicitation, machineSaga, MachineRefused } from '@mcp-saga/xstate';
+import { setup, spawnChild, type AnyStateMachine } from 'xstate';
+import { describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { orphan } from '../../core/src/orphan.ts';
+import { runtimeOf } from '../../core/test/support/world.ts';
+import { accept, Drive, failureOf } from './support/drive.ts';
+
+const ask = elicitation({ message: 'Well?', schema: z.object({}) });
+
+describe('the id of an effect', () => {
+  it.each([undefined, 'pay', 'pay(5)', '(5)'])(
+    '[E3] [R3] leads an undo to the key it ran with, where its code is gone: %j',
+    async (id) => {
+      const ran: string[] = [];
+      const undone: string[] = [];
+      const refund = compensator('refund', z.object({}), ({ stepKey }) => void undone.push(stepKey));
+      const machine = setup({
+        actors: {
+          ask,
+          pay: effect(({ idempotencyKey }) => void ran.push(idempotencyKey), {
+            compensate: refund.for(() => ({})),
+          }),
+        },
+      }).createMachine({
+        invoke: { src: 'pay', ...(id === undefined ? {} : { id }) },
+        initial: 'asking',
+        states: {
+          asking: { invoke: { id: 'ask', src: 'ask', onDone: { target: '#(machine)', reenter: true } } },
+        },
+      });
+      const drive = new Drive(machineSaga({ name: 'm', version: '1', forks: 'accept' }, machine as never));
+      await drive.start();
+      await drive.resume({ ask: accept({}) });
+      drive.world.compensators.set('refund', refund);
+      const gone = orphan('m', new Error('gone'));
+      const { state } = drive.suspended;
+      const { residue } = failureOf(await gone.advance(state, new Map(), runtimeOf(drive.world)));
+      expect(residue).toEqual([]);
+      const path = id ?? '0.(machine)';
+      expect(ran).toEqual([`do:${path}`, `do:${path}#2`]);
+      expect(undone).toEqual(ran.toReversed());
+    },
+  );
+
+  it.each(['~pay', '!pay', 'a/b', 'a#2', 'a@2', ''])(
+    'is refused where undos or steps are named so: %j',
+    (id) => {
+      const logic = effect(() => 1);
+      const problem = `The invoke '${id}' of state 'm.p' has an id that is empty, begins with '~'`;
+      const inside = setup({ actors: { logic } }).createMachine({
+        id: 'm',
+        initial: 'p',
+        states: { p: { invoke: { src: 'logic', id } } },
+      });
+      const outside = setup({ actors: { inside } }).createMachine({ invoke: { id: 'mid', src: 'inside' } });
+      const programOf = (machine: AnyStateMachine) =>
+        machineSaga({ name: 'm', version: '1' }, machine as never);
+      expect(() => programOf(inside)).toThrow(problem);
+      expect(() => programOf(outside)).toThrow(problem);
+    },
+  );
+
+  const told: string[] = [];
+  const pay = effect(() => void told.push('paid'), { compensate: () => undefined });
+  const kid = setup({ actors: { pay } }).createMachine({ invoke: { id: 'pay', src: 'pay' } });
+  it.each([
+    ["the actor '~pay' has an id", 'pay', { id: '~pay' }],
+    ["the actor '!kid' has an id", 'kid', { id: '!kid' }],
+    ["an actor of 'the machine' has no id of its own", 'pay', {}],
+    ["the actor 'inline' was spawned from a logic without a name", pay, { id: 'inline' }],
+  ])('is refused before it runs where it is spawned so that %s', async (message, source, options) => {
+    told.length = 0;
+    const machine = setup({ actors: { pay, kid } }).createMachine({
+      entry: spawnChild(source as 'pay', options as never),
+    });
+    const drive = new Drive(machineSaga({ name: 'm', version: '1', forks: 'accept' }, machine as never));
+    const { error } = failureOf(await drive.start());
+    expect(error).toBeInstanceOf(MachineRefused);
+    expect((error as Error).message.toLowerCase()).toContain(message.toLowerCase());
+    expect(told).toEqual([]);
+  });
+});
+
+describe('the id of a question', () => {
+  const start = async (id: object, idOfChild: object): Promise<Drive> => {
+    const kid = setup({ actors: { ask } }).createMachine({
+      id: 'kid',
+      initial: 'a',
+      states: { a: { invoke: { src: 'ask', ...id }, after: { 1_000: { target: 'a', reenter: true } } } },
+    });
+    const machine = setup({ actors: { kid } }).createMachine({ invoke: { src: 'kid', ...idOfChild } });
+    const drive = new Drive(machineSaga({ name: 'm', version: '1' }, machine as never));
+    await drive.start();
+    return drive;
+  };
+
+  it('is missed once, where XState has made it up', async () => {
+    const drive = await start({}, { id: 'mid' });
+    expect(drive.asked).toEqual(['mid/0.kid.a']);
+    expect(drive.world.warnings).toEqual([
+      "Saga 'm' asks 'mid/0.kid.a', as XState names what a state invokes without an id. Clients are told that name, " +
+        'and it changes with the state: give the invoke an id.',
+    ]);
+    await drive.resume();
+    expect(drive.world.warnings).toHaveLength(1);
+  });
+
+  it('is missed of machines on the way to it, too', async () => {
+    const { world } = await start({ id: 'ask' }, {});
+    expect(world.warnings).toEqual([expect.stringContaining("asks '0.(machine)/ask', as XState")]);
+  });
+
+  it('is not missed where authors give it, nor outside of development', async () => {
+    const { world } = await start({ id: 'a0.b' }, { id: 'mid' });
+    expect(world.warnings).toEqual([]);
+    const { program } = await start({}, {});
+    const drive = new Drive(program);
+    await drive.start({}, { replace: { warn: undefined } });
+    expect(drive.asked).toEqual(['0.(machine)/0.kid.a']);
+  });
+});

@@ -1,0 +1,284 @@
+import { compensator, SagaCancelled, type ProgramState } from '@mcp-saga/core';
+import {
+  effect,
+  elicitation,
+  machineSaga,
+  type EffectOptions,
+  type MachineSagaOptions,
+} from '@mcp-saga/xstate';
+import { assign, setup } from 'xstate';
+import { describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { orphan } from '../../core/src/orphan.ts';
+import { runtimeOf } from '../../core/test/support/world.ts';
+import { accept, Drive, failureOf } from './support/drive.ts';
+
+const ask = elicitation({ message: 'How much?', schema: z.object({ n: z.number() }) });
+
+interface Till {
+  readonly told: string[];
+  readonly drive: Drive;
+  /** What the attempts from now on do: they are lost on the way, they fail, or they come to this. */
+  goes: 'lost' | 'wrong' | 'well';
+  readonly programOf: (
+    version: 'as it was' | 'changed',
+    options?: Pick<MachineSagaOptions<undefined, undefined>, 'migrate'>,
+  ) => Drive['program'];
+}
+
+type Options = Pick<EffectOptions<number, { n: number }>, 'once' | 'compensate' | 'compensateUnknown'>;
+
+/** Charges, with an hour between its attempts, and asks beside that how much: answered, it charges that instead. */
+function till(effectOptions?: Options): Till {
+  const told: string[] = [];
+  const { compensate, compensateUnknown, ...others } = effectOptions ?? {
+    compensate: ({ input, stepKey }) => void told.push(`refund ${input.n} ${stepKey}`),
+    compensateUnknown: ({ input, stepKey }) => void told.push(`look for ${input.n} ${stepKey}`),
+  };
+  const charge = effect(
+    ({ input, idempotencyKey }: { input: { n: number }; idempotencyKey: string }) => {
+      told.push(`charge ${input.n} ${idempotencyKey}`);
+      if (made.goes === 'lost') throw Object.assign(new Error('no answer'), { code: 'outcome_unknown' });
+      if (made.goes === 'wrong') throw new Error('not now');
+      return input.n;
+    },
+    {
+      ...others,
+      ...(compensate === undefined ? {} : { compensate }),
+      ...(compensateUnknown === undefined ? {} : { compensateUnknown }),
+      retry: { attempts: 3, delay: 3_600_000, jitter: false },
+    },
+  );
+  const programOf: Till['programOf'] = (version, options) => {
+    const states = {
+      paying: {
+        initial: 'charging',
+        states: {
+          charging: {
+            invoke: {
+              id: 'charge',
+              src: 'charge' as const,
+              input: ({ context }: { context: { n: number } }) => context,
+              onDone: 'charged',
+            },
+          },
+          charged: {},
+        },
+      },
+      [version]: {
+        invoke: {
+          id: 'ask',
+          src: 'ask' as const,
+          onDone: {
+            target: '#all',
+            reenter: true,
+            actions: assign({ n: ({ event }: { event: { output: { n: number } } }) => event.output.n }),
+          },
+          onError: '#left',
+        },
+      },
+    };
+    const machine = setup({
+      types: { context: {} as { n: number }, output: {} as string },
+      actors: { ask, charge },
+    }).createMachine({
+      context: { n: 5 },
+      initial: 'all',
+      states: {
+        all: { id: 'all', type: 'parallel', states },
+        left: { id: 'left', type: 'final', tags: 'compensate' },
+      },
+    } as never);
+    return machineSaga(
+      { name: 'till', version: '1', forks: 'accept', onMismatch: 'compensate', ...options },
+      machine as never,
+    );
+  };
+  const made: Till = { told, programOf, goes: 'lost', drive: new Drive(programOf('as it was')) };
+  return made;
+}
+
+const refused = { ask: { action: 'decline' } };
+
+describe('an effect that is put off after an attempt that may have happened', () => {
+  it('[E4] is undone by what is meant for that, however its saga is ended', async () => {
+    const { told, drive, programOf } = till();
+    await drive.start();
+    const ends = [
+      () => drive.end(new SagaCancelled()),
+      () => drive.resume(refused),
+      () => {
+        drive.program = programOf('changed');
+        return drive.resume();
+      },
+    ];
+    const { outcome } = drive;
+    for (const end of ends) {
+      drive.outcome = outcome;
+      told.length = 0;
+      // oxlint-disable-next-line no-await-in-loop -- one after the other
+      const { compensated, residue } = failureOf(await end());
+      expect({ compensated, residue }).toEqual({ compensated: [{ stepId: 'charge' }], residue: [] });
+      expect(told).toEqual(['look for 5 do:charge']);
+    }
+  });
+
+  it('[E4] [R3] is residue where its code is gone', async () => {
+    const { told, drive } = till();
+    await drive.start();
+    const gone = orphan('till', new Error('gone'));
+    const { state } = drive.suspended;
+    const { compensated, residue } = failureOf(await gone.advance(state, new Map(), runtimeOf(drive.world)));
+    expect({ compensated, residue }).toEqual({ compensated: [], residue: [{ stepId: 'charge' }] });
+    expect(told).toEqual(['charge 5 do:charge']);
+    expect(drive.program.timeline(state)).toMatchObject([
+      { kind: 'machine' },
+      { kind: 'step', path: 'charge', outcome: 'to be tried again' },
+    ]);
+  });
+
+  it('[E4] is undone as one that was done, once it is', async () => {
+    const made = till();
+    const { told, drive } = made;
+    await drive.start();
+    drive.world.time += 3_600_000;
+    await drive.resume();
+    expect(drive.program.timeline(drive.suspended.state)).toHaveLength(2);
+    made.goes = 'well';
+    drive.world.time += 3_600_000;
+    await drive.resume();
+    expect(failureOf(await drive.resume(refused))).toMatchObject({ residue: [] });
+    const charge = 'charge 5 do:charge';
+    expect(told).toEqual([charge, charge, charge, 'refund 5 do:charge']);
+    const begun = drive.world.events.filter(({ type }) => type === 'started').map(({ path }) => path);
+    expect(begun).toEqual(['charge', 'charge', 'charge', '~charge']);
+  });
+
+  it('[E4] is undone where only its machine says that it may have happened', async () => {
+    const { told, drive } = till();
+    await drive.start();
+    const { state } = drive.suspended;
+    // As a state was kept by engines that had it nowhere else.
+    const [machine] = JSON.parse(`[${state.server}]`) as unknown[];
+    const older: ProgramState = { ...state, structure: '', server: JSON.stringify(machine) };
+    drive.outcome = { ...drive.suspended, state: older };
+    await drive.resume();
+    await drive.end(new SagaCancelled());
+    expect(told).toEqual(['charge 5 do:charge', 'look for 5 do:charge']);
+  });
+
+  it('[E1] [E4] is another run where a migration begins it anew', async () => {
+    const made = till();
+    const { told, drive, programOf } = made;
+    await drive.start();
+    made.goes = 'well';
+    drive.program = programOf('changed', {
+      migrate: ({ children, ...state }) => ({
+        ...state,
+        value: { all: { paying: 'charging', changed: {} } },
+        children: { ...children, charge: { input: { n: 6 } } },
+      }),
+    });
+    await drive.resume();
+    await drive.end(new SagaCancelled());
+    expect(told).toEqual([
+      'charge 5 do:charge',
+      'charge 6 do:charge#2',
+      'look for 5 do:charge',
+      'refund 6 do:charge#2',
+    ]);
+  });
+
+  it('[E4] is nothing to be undone where nobody could', async () => {
+    const { told, drive } = till({});
+    await drive.start();
+    expect(failureOf(await drive.end(new SagaCancelled()))).toMatchObject({ compensated: [], residue: [] });
+    expect(told).toEqual(['charge 5 do:charge']);
+  });
+
+  it('[E4] is undone where there is no room to note that it was left', async () => {
+    const { told, drive } = till();
+    await drive.start();
+    const outcome = await drive.resume({ ask: accept({ n: 7 }) }, { limits: { maxJournalEntries: 1 } });
+    expect(failureOf(outcome)).toMatchObject({
+      error: { code: 'limit_exceeded' },
+      compensated: [{ stepId: 'charge' }],
+    });
+    expect(told).toEqual(['charge 5 do:charge', 'look for 5 do:charge']);
+  });
+
+  it('[E4] leaves their room to those that run while it is left', async () => {
+    const told: unknown[] = [];
+    const back = compensator('back', z.object({}), ({ stepKey }) => void told.push(stepKey));
+    const machine = setup({
+      actors: {
+        charge: effect(
+          () => {
+            throw Object.assign(new Error('no answer'), { code: 'outcome_unknown' });
+          },
+          {
+            retry: { attempts: 2, delay: 3_600_000, jitter: false },
+            compensateUnknown: ({ stepKey }) => void told.push(stepKey),
+          },
+        ),
+        pack: effect(() => drive.world.sleep(10), { compensate: back.for(() => ({})) }),
+      },
+    }).createMachine({
+      type: 'parallel',
+      states: {
+        paying: {
+          initial: 'charging',
+          states: {
+            charging: { invoke: { id: 'charge', src: 'charge' }, after: { 1_005: 'left' } },
+            left: {},
+          },
+        },
+        packing: {
+          initial: 'waiting',
+          states: {
+            waiting: { after: { 1_000: 'packing' } },
+            packing: { invoke: { id: 'pack', src: 'pack' } },
+          },
+        },
+      },
+    });
+    const drive = new Drive(machineSaga({ name: 'm', version: '1', forks: 'accept' }, machine as never));
+    drive.world.compensators.set('back', back);
+    await drive.start();
+    drive.world.time += 1_000;
+    expect(failureOf(await drive.resume({}, { limits: { maxJournalEntries: 3 } }))).toMatchObject({
+      error: { code: 'limit_exceeded' },
+      compensated: [{ stepId: 'charge' }, { stepId: 'pack' }],
+      residue: [],
+    });
+    expect(told).toEqual(['do:charge', 'do:pack']);
+  });
+});
+
+describe('an effect that is left after an attempt', () => {
+  it.each([
+    { goes: 'wrong', options: undefined, undone: ['refund 7 do:charge#2'] },
+    { goes: 'lost', options: undefined, undone: ['refund 7 do:charge#2', 'look for 5 do:charge'] },
+    { goes: 'wrong', options: { once: true }, undone: [] },
+  ] as const)('[E1] [E4] is another run when it is begun anew: $goes, $options', async (given) => {
+    const made = till(given.options);
+    const { told, drive } = made;
+    made.goes = given.goes;
+    await drive.start();
+    made.goes = 'well';
+    await drive.resume({ ask: accept({ n: 7 }) });
+    await drive.end(new SagaCancelled());
+    expect(told).toEqual(['charge 5 do:charge', 'charge 7 do:charge#2', ...given.undone]);
+  });
+
+  it('[E1] is the same run where no attempt was made', async () => {
+    const made = till();
+    const { told, drive } = made;
+    made.goes = 'well';
+    const defers = { replace: { defersEffects: true } };
+    await drive.start({}, defers);
+    await drive.resume({ ask: accept({ n: 7 }) }, defers);
+    await drive.resume();
+    expect(told).toEqual(['charge 7 do:charge']);
+  });
+});
