@@ -12,7 +12,7 @@ import type { SealedSaga } from './sealed-saga.ts';
 import { settleTurn } from './settle-turn.ts';
 import { sleep } from './sleep.ts';
 import { tracedAgain } from './traced-turn.ts';
-import type { SagaTurn } from './turn.ts';
+import type { FailedTurn, SagaTurn } from './turn.ts';
 
 /** How a turn is run: what this request wants of it, or, where another one was begun there, what that one wanted. */
 export type Run = (begun: string | undefined) => Promise<SagaTurn>;
@@ -110,7 +110,7 @@ async function finished(
 }
 
 /** Whether a saga fails for its changed code alone: nothing ran, nothing was undone, and the code may be rolled back. (R3) */
-function isLeftAsItIs(turn: SagaTurn): boolean {
+export function isLeftAsItIs(turn: SagaTurn): turn is FailedTurn {
   return (
     turn.status === 'failed' &&
     turn.error instanceof ReplayMismatch &&
