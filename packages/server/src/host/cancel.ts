@@ -76,7 +76,8 @@ async function taken(
     // As that client would have been served, whoever cancels.
     const { capabilities: _own, ...canceller } = caller;
     const served = capabilities === undefined ? canceller : { ...canceller, capabilities };
-    return await runTurn(settings, { ...turn, answers, caller: served, traits, isGuarded: true });
+    const again = { ...turn, program: standIn(opened, true), answers, caller: served, traits };
+    return await runTurn(settings, { ...again, isGuarded: true });
   };
   if (guard === undefined || forks === 'accept')
     return { turn: await settleTurn(settings, await run()), ran };

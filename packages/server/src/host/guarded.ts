@@ -7,6 +7,7 @@ import type { HostSettings } from './host-options.ts';
 import { guardedUntil, respondsUntil } from './guarded-until.ts';
 import { busyWait } from './busy-wait.ts';
 import { noteCancelAgain } from './note-cancel.ts';
+import { isVersionGone } from './open-saga.ts';
 import { openResponse, sealResponse } from './sealed-response.ts';
 import type { SealedSaga } from './sealed-saga.ts';
 import { settleTurn } from './settle-turn.ts';
@@ -89,9 +90,9 @@ async function finished(
   try {
     turn = await run();
   } catch (error) {
-    // A conflict is found before anything runs. What else was thrown may have come after an effect: then the same
+    // A conflict is found before anything runs, and so is that a version is gone. What else was thrown may have come after an effect: then the same
     // request may come again, and no other one. Should this fail as well, the lease runs out.
-    const ranNothing = error instanceof AnswerConflict;
+    const ranNothing = error instanceof AnswerConflict || isVersionGone(error);
     await askGuard(settings, () => (ranNothing ? guard.forget(fence) : guard.release(fence))).catch(
       () => undefined,
     );
