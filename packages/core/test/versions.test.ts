@@ -373,6 +373,13 @@ describe('named compensators', () => {
       residue: [{ stepId: 'mail' }],
     });
     expect(done).toHaveLength(2);
+    // What a turn did that was begun and never finished, nobody knows; that it undid something is known.
+    const begun = orphan('test', new Error('gone'), 'turn 2') as Program;
+    const again = await turn(begun, state, {}, world, { budget: 0 });
+    expect(await finish(() => begun, again, world)).toMatchObject({
+      compensated: [{ stepId: 'extra' }, { stepId: 'charge' }],
+      residue: [{ stepId: 'turn 2' }, { stepId: 'mail' }],
+    });
   });
 
   it('[R3] run where the code has dropped them, and where it has added them since', async () => {

@@ -5,7 +5,7 @@ export type { Claims, KeyInput, KeysOption, OctJwk } from '@mcp-saga/seal';
 export { createSagaHost, type SagaHost } from './saga-host.ts';
 export type { AttachOptions } from './mcp/attach.ts';
 export type { McpServerLike } from './mcp/sdk.ts';
-export { NeedsMissing, SagaHostError, type SagaHostErrorCode } from './host/errors.ts';
+export { NeedsMissing, NotEnded, SagaHostError, type SagaHostErrorCode } from './host/errors.ts';
 export type { Caller, Principal, PrincipalOption } from './host/caller.ts';
 export type { Ladder } from './host/ladder.ts';
 export type { DialectTraits } from './host/dialect-traits.ts';

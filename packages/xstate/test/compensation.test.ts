@@ -249,6 +249,11 @@ describe('the effects of a machine', () => {
     expect(refunds).toEqual([{ id: 'c1' }]);
     expect(outcome.compensated).toEqual([{ stepId: 'charge' }]);
     expect(outcome.residue).toEqual([{ stepId: 'reserve' }]);
+    // What a turn did that was begun and never finished, nobody knows.
+    const begun = orphan('shop', new Error('gone'), 'turn 2');
+    const other = await begun.advance(drive.suspended.state, new Map(), runtimeOf(drive.world));
+    expect(failureOf(other).residue).toEqual([{ stepId: 'turn 2' }, { stepId: 'reserve' }]);
+    refunds.length = 1;
     // By the code that is still there, too.
     await drive.end(new SagaCancelled());
     expect(refunds).toHaveLength(2);

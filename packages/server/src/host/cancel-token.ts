@@ -1,4 +1,4 @@
-import type { Sealer } from '@mcp-saga/seal';
+import type { Claims, Sealer } from '@mcp-saga/seal';
 import { sealSagaAs, type SealedSaga } from './sealed-saga.ts';
 
 // The token itself is granted 30 seconds of skew; so is this one, on the other side.
@@ -16,6 +16,19 @@ export async function sealCancelToken(
   saga: SealedSaga,
 ): Promise<{ readonly cancelToken: string; readonly cancelAfter: number }> {
   const cancelAfter = saga.claims.exp + afterExpiry;
-  const claims = { ...saga.claims, iat: cancelAfter, exp: cancelAfter + cancelLifetime };
+  const claims = { ...saga.claims, iat: cancelAfter, exp: cancelExpiry(saga.claims) };
   return { cancelToken: await sealSagaAs('cancel', sealer, { ...saga, claims }), cancelAfter };
+}
+
+/** When the cancel token of a turn expires (ms since the epoch). */
+export function cancelExpiry({ exp }: Pick<Claims, 'exp'>): number {
+  return exp + afterExpiry + cancelLifetime;
+}
+
+/**
+ * When the token of a turn expires that was taken in the place of a client that has gone (ms since the epoch). Nobody holds it: it
+ * only says when the queue is to come. That is when the saga goes on; or, where whoever took the turn goes on with it, a minute later.
+ */
+export function expiryOfLeft(iat: number, wait: number): number {
+  return wait > 0 ? iat + wait - afterExpiry : iat;
 }

@@ -1,17 +1,18 @@
 import { SagaCancelled } from '@mcp-saga/core';
 import { TokenRefused } from '@mcp-saga/seal';
+import { cancelExpiry } from './cancel-token.ts';
 import type { Caller } from './caller.ts';
-import { SagaHostError } from './errors.ts';
-import { digestOf, guarded } from './guarded.ts';
+import { NotEnded, SagaHostError } from './errors.ts';
+import { digestOf, guarded, isLeftAsItIs } from './guarded.ts';
 import type { CancelRequest } from './host.ts';
 import type { HostSettings } from './host-options.ts';
 import { found, openSaga, standIn, type OpenSaga } from './open-saga.ts';
 import { runTurn } from './run-turn.ts';
 import { inPlaceOf, openRequest } from './sealed-request.ts';
 import { settleTurn } from './settle-turn.ts';
-import type { SagaTurn } from './turn.ts';
+import type { SagaTurn, SuspendedTurn } from './turn.ts';
 
-/** Ends a saga and undoes what it did. (E6 to E8) */
+/** Ends a saga and undoes what it did; or, left by its client past a pivot, goes forward with it. (E5 to E8) */
 export async function cancel(
   settings: HostSettings,
   token: string,
@@ -19,19 +20,38 @@ export async function cancel(
   request: CancelRequest,
 ): Promise<SagaTurn> {
   try {
-    return await cancelled(settings, await open(settings, token, caller, request), caller, request);
+    let opened = await open(settings, token, caller, request);
+    let until: number | undefined;
+    for (;;) {
+      const began = settings.clock();
+      // oxlint-disable-next-line no-await-in-loop -- one turn after the other
+      const { turn, ran } = await taken(settings, opened, caller, request);
+      // It is suspended where it was not ended yet: what was begun and never finished has come to the end of its turn, so
+      // that it is known what it did; or what lies past a pivot has gone on.
+      if (turn.status !== 'suspended') return turn;
+      // Turns that were kept are only looked up: however many they are, what follows them gets its time.
+      if (ran) until ??= began + settings.turnBudget;
+      // oxlint-disable-next-line no-await-in-loop -- one turn after the other
+      opened = await nextOf(settings, opened, turn, until);
+    }
   } catch (error) {
     if (error instanceof TokenRefused) settings.reject(error.reason);
     throw error;
   }
 }
 
-async function cancelled(
+/** What became of the newest turn, and whether it was run here: else its response was kept. */
+interface Taken {
+  readonly turn: SagaTurn;
+  readonly ran: boolean;
+}
+
+async function taken(
   settings: HostSettings,
   opened: Cancelled,
   caller: Caller,
   request: CancelRequest,
-): Promise<SagaTurn> {
+): Promise<Taken> {
   const { saga, program, current, tokenBytes, isLeft, forward } = opened;
   const { guard } = settings;
   // What a version that is gone had declared, nobody knows: it is guarded where it can be.
@@ -42,46 +62,39 @@ async function cancelled(
       `'${saga.claims.saga.name}' cannot be cancelled: it does not say what becomes of older tokens.`,
     );
   }
-  const turn = { program: standIn(opened), saga, tokenBytes };
-  const goesForward = forward > 0 && isPastPivot(opened);
+  let ran = false;
+  const turn = { program: standIn(opened), saga, tokenBytes, isLeft };
+  const goesForward = forward && isPastPivot(opened);
   const run = async (begun?: string): Promise<SagaTurn> => {
+    ran = true;
     if (begun === undefined) {
-      const nothing = { ...turn, answers: new Map(), caller };
-      if (goesForward)
-        return await runTurn(settings, { ...nothing, traits: { maxHold: 0 }, isGuarded: true });
-      const end = { error: new SagaCancelled(request.reason) };
-      return await runTurn(settings, { ...nothing, traits: {}, end });
+      const nothing = { ...turn, answers: new Map(), caller, traits: {} };
+      if (goesForward) return await runTurn(settings, { ...nothing, isGuarded: true });
+      return await runTurn(settings, { ...nothing, end: { error: new SagaCancelled(request.reason) } });
     }
     const lost = await openRequest(settings.responses, saga, begun);
     const { answers, traits, at: heardAt } = lost;
     const served = inPlaceOf(lost, caller);
-    return await runTurn(settings, { ...turn, answers, heardAt, caller: served, traits, isGuarded: true });
+    const again = { ...turn, program: standIn(opened, true), answers, heardAt, caller: served, traits };
+    return await runTurn(settings, { ...again, isGuarded: true });
   };
-  if (guard === undefined || forks === 'accept') return await settleTurn(settings, await run());
+  if (guard === undefined || forks === 'accept')
+    return { turn: await settleTurn(settings, await run()), ran };
   // To go forward is another thing than to undo: where one of them was begun, the other one must not take its place.
   const digest = await digestOf(goesForward ? 'forward' : 'cancel', new Map());
   const signal = caller.signal ?? new AbortController().signal;
   const claim = { action: 'cancel', digest, ends: isLeft, signal } as const;
-  let ended: SagaTurn;
   try {
-    ended = await guarded(settings, guard, saga, claim, run);
+    const result = await guarded(settings, guard, saga, claim, run);
+    // It has not ended: the queue is to come again, since the code may be rolled back.
+    if (goesForward && isLeftAsItIs(result)) throw result.error;
+    return { turn: result, ran };
   } catch (error) {
     if (!goesForward || !(error instanceof TokenRefused)) throw error;
     // Somebody may have begun to cancel it, and died: from what was undone by then, nothing goes forward.
-    return await cancelled(settings, { ...opened, isLeft: false, forward: 0 }, caller, request);
+    return await taken(settings, { ...opened, isLeft: false, forward: false }, caller, request);
   }
-  // It is suspended where it was not ended yet: what was begun and never finished has come to the end of its turn, so that
-  // it is known what it did; or what lies past a pivot has gone on.
-  if (ended.status !== 'suspended') return ended;
-  const isIdle = ended.steps.length > 0 || (ended.retryAfterMs ?? 0) > 0;
-  const expect = { purpose: 'token', sid: saga.sagaId, ignoreExpiry: true } as const;
-  const next = found(settings, await settings.sealer.open(ended.token, expect));
-  const left = { tokenBytes: ended.token.length, isLeft, forward: isIdle ? 0 : forward - 1 };
-  return await cancelled(settings, { ...next, ...left }, caller, request);
 }
-
-/** How many turns a saga goes on past its pivot when its client does not come back. */
-const mostForward = 100;
 
 /** Whether nothing that a saga did can be undone any more, so that it is left to go forward. (E5) */
 function isPastPivot({ saga, program }: OpenSaga): boolean {
@@ -93,8 +106,38 @@ interface Cancelled extends OpenSaga {
   readonly tokenBytes: number;
   /** Whether its client does not come back: its own token has expired. */
   readonly isLeft: boolean;
-  /** How many turns it may still go on, past a pivot. */
-  readonly forward: number;
+  /** Whether it goes on where it is past a pivot, and can go on without its client. */
+  readonly forward: boolean;
+}
+
+/**
+ * The saga after a turn that did not end it. Where only its client could bring it forward, it is cancelled.
+ *
+ * @param until - how long turns may be begun in this request (ms since the epoch)
+ * @throws NotEnded where it goes forward, and not now
+ */
+async function nextOf(
+  settings: HostSettings,
+  { isLeft, forward }: Cancelled,
+  { token, sagaId, steps, due, retryAfterMs = 0 }: SuspendedTurn,
+  until: number = Number.POSITIVE_INFINITY,
+): Promise<Cancelled> {
+  const expect = { purpose: 'token', sid: sagaId, ignoreExpiry: true } as const;
+  const next = found(settings, await settings.sealer.open(token, expect));
+  const { claims } = next.saga;
+  const goesOnAt = steps.length > 0 ? due : claims.iat + retryAfterMs;
+  const left = {
+    ...next,
+    // As by its own cancel token: what becomes of it is kept for as long.
+    saga: { ...next.saga, claims: { ...claims, exp: cancelExpiry(claims) } },
+    tokenBytes: token.length,
+    isLeft,
+    forward: forward && goesOnAt !== undefined,
+  };
+  const now = settings.clock();
+  if (goesOnAt !== undefined && left.forward && isPastPivot(next) && (now < goesOnAt || now >= until))
+    throw new NotEnded(claims.saga.name, Math.max(0, goesOnAt - now));
+  return left;
 }
 
 async function open(
@@ -107,7 +150,7 @@ async function open(
     ...opened,
     tokenBytes: token.length,
     isLeft,
-    forward: isLeft ? mostForward : 0,
+    forward: isLeft,
   });
   if (methods !== undefined) return by(await openSaga(settings, token, caller, { methods }), false);
   try {

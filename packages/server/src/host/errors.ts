@@ -11,6 +11,7 @@ export type SagaHostErrorCode =
   | 'invalid_result'
   | 'token_too_large'
   | 'cancel_not_offered'
+  | 'not_ended'
   | 'busy'
   | 'guard_down'
   | 'client_cannot';
@@ -48,5 +49,22 @@ export class NeedsMissing extends SagaHostError {
     );
     this.name = 'NeedsMissing';
     this.needs = needs;
+  }
+}
+
+/**
+ * A saga that its client has left goes forward past its pivot, and has not ended yet: it waits for a time, or it takes longer
+ * than one request may. Nothing is wrong, and nothing is undone. It goes on when a cancel token of it is delivered again: the same one,
+ * or the newer one that `onSuspended` was told. (E5, E8)
+ */
+export class NotEnded extends SagaHostError {
+  declare readonly code: 'not_ended';
+  /** When to deliver it again at the earliest, in milliseconds from now: sooner, nothing runs. */
+  readonly retryAfterMs: number;
+
+  constructor(saga: string, retryAfterMs: number) {
+    super('not_ended', `'${saga}' goes on past its pivot, and has not ended yet. Deliver the message again.`);
+    this.name = 'NotEnded';
+    this.retryAfterMs = retryAfterMs;
   }
 }

@@ -7,12 +7,13 @@ import type { HostSettings } from './host-options.ts';
 import { guardedUntil, respondsUntil } from './guarded-until.ts';
 import { busyWait } from './busy-wait.ts';
 import { noteCancelAgain } from './note-cancel.ts';
+import { isVersionGone } from './open-saga.ts';
 import { openResponse, sealResponse } from './sealed-response.ts';
 import type { SealedSaga } from './sealed-saga.ts';
 import { settleTurn } from './settle-turn.ts';
 import { sleep } from './sleep.ts';
 import { tracedAgain } from './traced-turn.ts';
-import type { SagaTurn } from './turn.ts';
+import type { FailedTurn, SagaTurn } from './turn.ts';
 
 /** How a turn is run: what this request wants of it, or, where another one was begun there, what that one wanted. */
 export type Run = (begun: string | undefined) => Promise<SagaTurn>;
@@ -89,9 +90,9 @@ async function finished(
   try {
     turn = await run();
   } catch (error) {
-    // A conflict is found before anything runs. What else was thrown may have come after an effect: then the same
+    // A conflict is found before anything runs, and so is that a version is gone. What else was thrown may have come after an effect: then the same
     // request may come again, and no other one. Should this fail as well, the lease runs out.
-    const ranNothing = error instanceof AnswerConflict;
+    const ranNothing = error instanceof AnswerConflict || isVersionGone(error);
     await askGuard(settings, () => (ranNothing ? guard.forget(fence) : guard.release(fence))).catch(
       () => undefined,
     );
@@ -110,7 +111,7 @@ async function finished(
 }
 
 /** Whether a saga fails for its changed code alone: nothing ran, nothing was undone, and the code may be rolled back. (R3) */
-function isLeftAsItIs(turn: SagaTurn): boolean {
+export function isLeftAsItIs(turn: SagaTurn): turn is FailedTurn {
   return (
     turn.status === 'failed' &&
     turn.error instanceof ReplayMismatch &&

@@ -31,7 +31,10 @@ export interface SuspendedSagaFacts {
   readonly turn: number;
   /** Give it to `host.cancel`. It only cancels, opens only after `cancelAfter`, and needs no user. */
   readonly cancelToken: string;
-  /** Milliseconds since the epoch. */
+  /**
+   * Milliseconds since the epoch. A minute after the client's token expires; of a turn that the queue itself has brought forward past
+   * a pivot, when that goes on.
+   */
   readonly cancelAfter: number;
 }
 

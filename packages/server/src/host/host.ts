@@ -99,7 +99,15 @@ export interface SagaHostCore {
    * Ends a saga and undoes what it did, in this one request. Offered for sagas with a guard or `forks: 'accept'`; any
    * token but the newest is refused and does nothing. A cancel token of `onSuspended` needs no caller. (E6 to E8)
    *
-   * @throws SagaHostError `cancel_not_offered`
+   * By a cancel token, a saga past a pivot goes forward instead, as far as that goes without its client: through retries, sleeps
+   * and polls, until it ends or only its client could go on. What is short (`maxHold`) is waited for. Where it has to wait for
+   * longer, or has run for `turnBudget`, it stays as it is, and this throws `NotEnded`: a queue that delivers again what threw
+   * brings it to its end. It need not try before `retryAfterMs`, and may do so with the message that `onSuspended` was
+   * told meanwhile, whose `cancelAfter` is that time.
+   *
+   * @throws SagaHostError `cancel_not_offered`; `guard_down`, `busy`: deliver it again
+   * @throws NotEnded when the saga goes forward, and has not ended yet: deliver it again
+   * @throws ReplayMismatch when it would go forward, and its code was changed: nothing is done; take the change back
    * @throws TokenRefused when the token is not good, or not the newest
    */
   cancel(token: string, caller?: Caller, request?: CancelRequest): Promise<SagaTurn>;

@@ -25,5 +25,5 @@ export async function noteCancelAgain(settings: HostSettings, turn: SagaTurn): P
   );
   const { name, version } = saga.claims.saga;
   const program = settings.registry.version(name, version, settings.clock());
-  await noteCancelOf(settings, program ?? {}, saga, turn);
+  await noteCancelOf(settings, program ?? { forks: 'refuse' }, saga, turn);
 }

@@ -79,7 +79,22 @@ export function versionGone(saga: SealedSaga): SagaHostError {
   );
 }
 
-/** What stands in for the code of a saga whose version is gone: it undoes what has a named compensator. */
-export function standIn({ saga, program }: OpenSaga): Pick<Program, 'advance'> & Partial<Program> {
-  return program ?? orphan(saga.claims.saga.name, versionGone(saga));
+/** Whether a saga was not gone on with because its version is gone, and nothing was run. */
+export function isVersionGone(error: unknown): boolean {
+  return error instanceof SagaHostError && error.code === 'version_gone';
+}
+
+/**
+ * What stands in for the code of a saga whose version is gone: it undoes what has a named compensator.
+ *
+ * @param isBegun - whether the turn was begun and never finished: what it may have done is residue then
+ */
+export function standIn(
+  { saga, program }: OpenSaga,
+  isBegun: boolean = false,
+): Pick<Program, 'advance' | 'asked'> & Partial<Program> {
+  const { saga: of, turn } = saga.claims;
+  if (program !== undefined) return program;
+  // What a version that is gone had declared, nobody knows: it is guarded where it can be, and its queue told.
+  return { forks: 'refuse', ...orphan(of.name, versionGone(saga), isBegun ? `turn ${turn + 1}` : undefined) };
 }

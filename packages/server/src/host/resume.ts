@@ -9,7 +9,7 @@ import type { ResumeRequest } from './host.ts';
 import type { HostSettings } from './host-options.ts';
 import { reportInstantRefusals } from './instant-refusals.ts';
 import { acceptsModel } from './ladder.ts';
-import { openSaga, standIn, versionGone } from './open-saga.ts';
+import { isVersionGone, openSaga, standIn, versionGone } from './open-saga.ts';
 import { reported, runTurn } from './run-turn.ts';
 import { inPlaceOf, openRequest, sealRequest, usableOf } from './sealed-request.ts';
 import { roundOf, type SealedSaga } from './sealed-saga.ts';
@@ -79,17 +79,11 @@ async function resumed(
     });
     const { program, current } = opened;
     const saga = method === undefined ? opened.saga : startedBy(method, opened.saga);
-    if (program === undefined && current.onMismatch === 'fail') {
-      // Nothing is undone and the token stays good: the deploy may yet be taken back.
-      const { claims, sagaId } = saga;
-      const facts = { saga: claims.saga.name, sagaId, turn: claims.turn + 1, compensated: [], residue: [] };
-      const turn = { status: 'failed', error: versionGone(saga), ...facts } as const;
-      return await traced(settings, { saga, caller }, async () => reported(settings, turn, settings.clock()));
-    }
     // Repeated answers and those to older generations make no other request of it: only what was asked last counts.
     const ids = stepIdsOf(saga.state.generation);
     const { inner } = ids.fromWire(answers);
-    const asked = new Set(program?.asked(saga.state.program));
+    // Of a version that is gone, too: who repeats a request gets what it got, whatever has been deployed since.
+    const asked = new Set(standIn(opened).asked(saga.state.program));
     // A question of this saga's may say by itself that it takes them: where none is open, nothing does. (T14)
     const isTaken = asked.size > 0 || acceptsModel({ settings, program: program ?? {} });
     if (provenance === 'model' && answers.size > 0 && !isTaken) {
@@ -104,9 +98,10 @@ async function resumed(
     const isGuarded = guard !== undefined && program?.forks !== 'accept';
     const at = settings.clock();
     const run = async (begun?: string): Promise<SagaTurn> => {
+      if (program === undefined && current.onMismatch === 'fail') throw versionGone(saga);
       const lost = begun === undefined ? undefined : await openRequest(settings.responses, saga, begun);
       const turn = await runTurn(settings, {
-        program: standIn(opened),
+        program: standIn(opened, begun !== undefined),
         saga,
         // What it follows was begun and never finished: it goes on with the answers that one had brought.
         answers: (request.follows === true ? lost?.answers : undefined) ?? answers,
@@ -121,7 +116,8 @@ async function resumed(
       });
       return program === undefined && turn.status === 'failed' ? { ...turn, error: versionGone(saga) } : turn;
     };
-    if (guard === undefined || !isGuarded) return await settleTurn(settings, await run());
+    if (guard === undefined || !isGuarded)
+      return await orLeft(settings, saga, caller, async () => settleTurn(settings, await run()));
     const news = new Map([...inner].filter(([stepId]) => asked.has(stepId)));
     const digest = await digestOf('resume', news);
     const signal = caller.signal ?? new AbortController().signal;
@@ -134,10 +130,28 @@ async function resumed(
       request: await sealRequest(settings.responses, saga, usable, roundOf(saga, isOwn)),
       signal,
     } as const;
-    return await guarded(settings, guard, saga, claim, run);
+    return await orLeft(settings, saga, caller, () => guarded(settings, guard, saga, claim, run));
   } catch (error) {
     if (error instanceof TokenRefused) settings.reject(error.reason);
     throw error;
+  }
+}
+
+/** A saga whose version is gone fails, and nothing is undone: its token stays good, the deploy may yet be taken back. (R3) */
+async function orLeft(
+  settings: HostSettings,
+  saga: SealedSaga,
+  caller: Caller,
+  take: () => Promise<SagaTurn>,
+): Promise<SagaTurn> {
+  try {
+    return await take();
+  } catch (error) {
+    if (!isVersionGone(error)) throw error;
+    const { claims, sagaId } = saga;
+    const facts = { saga: claims.saga.name, sagaId, turn: claims.turn + 1, compensated: [], residue: [] };
+    const turn = { status: 'failed', error, ...facts } as const;
+    return await traced(settings, { saga, caller }, async () => reported(settings, turn, settings.clock()));
   }
 }
 

@@ -41,6 +41,8 @@ export interface TurnRequest {
   readonly isGuarded?: boolean;
   /** Whether the host takes this turn by itself, behind the one that its request brought. */
   readonly isOwn?: boolean;
+  /** Whether its client has gone, so that a queue takes the turn: nobody gets its token. */
+  readonly isLeft?: boolean;
   /** Told before the saga goes on as another one. What it throws ends the turn. */
   readonly goesOnAs?: ((program: Program) => Promise<void>) | undefined;
   /** Answers that were accepted before the saga started over in this turn. */

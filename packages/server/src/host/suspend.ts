@@ -1,5 +1,6 @@
 import type { Outcome, Program } from '@mcp-saga/core';
 import { TokenTooLarge } from '@mcp-saga/seal';
+import { expiryOfLeft } from './cancel-token.ts';
 import { SagaHostError } from './errors.ts';
 import { expiryOf } from './expiry.ts';
 import { stepIdsOf } from './generation.ts';
@@ -17,13 +18,15 @@ import type { SuspendedTurn } from './turn.ts';
  */
 export async function suspend(
   settings: HostSettings,
-  { program, saga, tokenBytes, accepted = 0, unknown = [], isOwn = false }: TurnRequest,
+  { program, saga, tokenBytes, accepted = 0, unknown = [], isOwn = false, isLeft = false }: TurnRequest,
   outcome: Extract<Outcome, { status: 'suspended' }>,
 ): Promise<SuspendedTurn> {
   const { sagaId, claims, state } = saga;
   const turn = claims.turn + 1;
   const iat = settings.clock();
-  const expiresAt = expiryOf(settings, claims, iat, { ...outcome, accepted: accepted + outcome.accepted });
+  const expiresAt = isLeft
+    ? expiryOfLeft(iat, outcome.retryAfterMs ?? Math.max(0, (outcome.due ?? iat) - iat))
+    : expiryOf(settings, claims, iat, { ...outcome, accepted: accepted + outcome.accepted });
   const ownTurns = isOwn ? 1 + (state.ownTurns ?? 0) : state.ownTurns;
   const own = ownTurns === undefined ? {} : { ownTurns };
   const next: SealedSaga = {

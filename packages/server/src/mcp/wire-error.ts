@@ -8,8 +8,8 @@ const internalError = -32603;
 // MissingRequiredClientCapability of the spec 2026-07-28.
 const missingCapability = -32021;
 
-// Nothing is wrong with the request. A client that tries again, and whoever watches over the server, goes by the code.
-const notNow: ReadonlySet<SagaHostErrorCode> = new Set(['guard_down', 'busy', 'not_admitted']);
+/** Nothing is wrong with the request. A client that tries again, and whoever watches over the server, goes by the code. */
+export const notNow: ReadonlySet<SagaHostErrorCode> = new Set(['guard_down', 'busy', 'not_admitted']);
 
 /** An error as it goes out: the SDKs send whatever carries a numeric `code`, with its `data`. */
 export class WireError extends Error {

@@ -1,17 +1,19 @@
 import {
   checkpoint,
   createSagaHost,
+  elicit,
   generateKey,
   memoryGuard,
   pivot,
   saga,
+  sleep,
   step,
   type SuspendedSagaFacts,
 } from '@mcp-saga/server';
 import { expect, test } from 'vitest';
 import { testClock } from '../fixtures/clock.ts';
 import { suspended } from '../fixtures/host.ts';
-import { gone, hour } from './guarded-hosts.ts';
+import { answer, gone, hour, Ok } from './guarded-hosts.ts';
 
 test('[E5] [E8] where a client had begun to cancel past a pivot, and did not end it, the queue undoes the rest', async () => {
   const clock = testClock();
@@ -48,4 +50,38 @@ test('[E5] [E8] where a client had begun to cancel past a pivot, and did not end
   expect(await host.cancel(cancelToken)).toMatchObject(undone);
   expect(await host.cancel(cancelToken)).toMatchObject(undone);
   expect(did).toEqual(['pack', 'unpack', 'unpack']);
+});
+
+test('[E3] [E8] what was begun, and waits before any pivot, is undone at once', async () => {
+  const clock = testClock();
+  const guard = memoryGuard(clock);
+  const did: string[] = [];
+  const facts: SuspendedSagaFacts[] = [];
+  const parcel = saga({ name: 'parcel', version: '1', forks: 'refuse' }, function* () {
+    yield* elicit('ship', { message: 'Ship?', schema: Ok });
+    yield* step('charge', () => void did.push('charge'), { compensate: () => void did.push('refund') });
+    yield* sleep(24 * hour);
+    yield* pivot('paid');
+    return 'on its way';
+  });
+  const common = {
+    sagas: [parcel],
+    keys: generateKey(),
+    audience: 'shop',
+    environment: 'production',
+    clock,
+    hooks: {
+      onTurn: () => undefined,
+      onError: () => undefined,
+      onSuspended: (suspendedSaga: SuspendedSagaFacts) => void facts.push(suspendedSaga),
+    },
+  };
+  const dying = createSagaHost({ ...common, guard: { ...guard, finish: gone } });
+  const { token } = suspended(await dying.start('parcel', {}));
+  await expect(dying.resume(token, answer('ship'))).rejects.toMatchObject({ code: 'guard_down' });
+  clock.now += 3 * hour;
+  const host = createSagaHost({ ...common, guard });
+  const undone = { status: 'failed', compensated: [{ stepId: 'charge' }] };
+  expect(await host.cancel(facts[0]?.cancelToken ?? '')).toMatchObject(undone);
+  expect(did).toEqual(['charge', 'charge', 'refund']);
 });

@@ -1,9 +1,11 @@
 import { TurnAborted } from '@mcp-saga/core';
+import { TokenTooLarge } from '@mcp-saga/seal';
 import type { Caller } from '../../host/caller.ts';
 import { sleep } from '../../host/sleep.ts';
 import { newTokenId } from '../../host/token-id.ts';
 import { changeRecord, isOpen, isOver, readRecord, type StoredTaskRef, type TaskRecord } from './record.ts';
-import { takeTurn } from './take-turn.ts';
+import { failure } from './status.ts';
+import { ended, takeTurn, type TaskChange } from './take-turn.ts';
 
 /**
  * Brings a task forward as far as it goes without its client: one turn after the other, each under a lease, and each
@@ -37,12 +39,14 @@ export function isDue(record: TaskRecord, now: number): boolean {
 }
 
 async function begin(task: StoredTaskRef): Promise<TaskRecord | undefined> {
-  const { clock, leaseMs } = task.settings;
+  const { clock, leaseMs, limits } = task.settings;
   const id = newTokenId();
   return await changeRecord(task, (record) => {
     const now = clock();
     if (!isDue(record, now)) return undefined;
-    const keys = record.questions.filter((question) => !isOpen(question)).map(({ key }) => key);
+    const answered = record.questions.filter((question) => !isOpen(question)).map(({ key }) => key);
+    // They may have come by several requests: a turn takes as many as one of them could bring.
+    const keys = answered.slice(0, limits.maxAnswers);
     // A turn that was begun before is taken again as it was: perhaps it has run.
     const turn = record.turn ?? { action: record.isCancelled === true ? 'cancel' : 'resume', keys };
     return { ...record, lease: { id, until: now + leaseMs }, turn };
@@ -53,7 +57,17 @@ async function run(task: StoredTaskRef, record: TaskRecord, caller: Caller): Pro
   const lease = record.lease?.id;
   const change = await renewing(task, lease, (signal) => takeTurn(task, record, { ...caller, signal }));
   // A turn that came too late is not the one that counts: another one was begun, or the task is over.
-  await changeRecord(task, (now) => (now.lease?.id === lease ? change(now) : undefined));
+  const keep = async (kept: TaskChange): Promise<void> => {
+    await changeRecord(task, (now) => (now.lease?.id === lease ? kept(now) : undefined));
+  };
+  try {
+    await keep(change);
+  } catch (error) {
+    // What it came to cannot be kept. Taken again, it would come to the same, and do it all again.
+    if (!(error instanceof TokenTooLarge)) throw error;
+    task.settings.hooks.onError(error);
+    await keep(ended(failure('The task has come to more than can be kept.')));
+  }
 }
 
 /** Does something under a lease that is renewed as long as it takes, and aborts it when the lease is lost. */

@@ -1,5 +1,5 @@
-import { TurnAborted, type Program } from '@mcp-saga/core';
-import { TokenRefused } from '@mcp-saga/seal';
+import { AnswerConflict, CodecError, TurnAborted, type Program } from '@mcp-saga/core';
+import { SealError, TokenRefused } from '@mcp-saga/seal';
 import type { StepAnswer } from '../../host/answers.ts';
 import { cancel } from '../../host/cancel.ts';
 import type { Caller } from '../../host/caller.ts';
@@ -7,6 +7,7 @@ import { SagaHostError } from '../../host/errors.ts';
 import { resume } from '../../host/resume.ts';
 import type { SagaTurn } from '../../host/turn.ts';
 import { toToolResult } from '../../mcp/tool-result.ts';
+import { notNow } from '../../mcp/wire-error.ts';
 import { askedNow } from './keys.ts';
 import { changeRecord, isOpen, type StoredTaskRef, type TaskProgress, type TaskRecord } from './record.ts';
 import { endOf, failure } from './status.ts';
@@ -52,9 +53,29 @@ export async function takeTurn(task: StoredTaskRef, record: TaskRecord, caller: 
   } catch (error) {
     if (error instanceof SagaHostError && error.code === 'cancel_not_offered') return cancelled(undefined);
     // Its own token, refused: it has expired, or was revoked, or the saga was gone on with by another way.
-    if (error instanceof TokenRefused) return ended(failure('The task cannot go on.'));
-    throw error;
+    if (error instanceof TokenRefused) return ended(failure(cannotGoOn));
+    const fails = isLasting(error);
+    // What may pass is tried again when the lease is out; for as long as nobody wants the task to end.
+    if (!fails && (isPassing(error) || turn.action === 'cancel' || record.isCancelled !== true)) throw error;
+    settings.hooks.onError(error);
+    if (turn.action === 'cancel') return ended(failure(cannotGoOn));
+    // It would come to the same for ever: what was done before this turn is undone.
+    const undone = await takeTurn(task, { ...record, turn: { action: 'cancel', keys: [] } }, caller);
+    return fails ? (now) => ({ ...undone(now), ...failure(cannotGoOn) }) : undone;
   }
+}
+
+const cannotGoOn = 'The task cannot go on.';
+
+/** Whether an error says nothing of the turn: the guard is down, another one runs it, the lease was lost. */
+function isPassing(error: unknown): boolean {
+  return error instanceof TurnAborted || (error instanceof SagaHostError && notNow.has(error.code));
+}
+
+/** Whether a turn fails with this however often it is taken: what it was given, or came to, can be used or kept by nobody. */
+function isLasting(error: unknown): boolean {
+  if (isPassing(error)) return false;
+  return [SagaHostError, AnswerConflict, SealError, CodecError].some((lasting) => error instanceof lasting);
 }
 
 /**

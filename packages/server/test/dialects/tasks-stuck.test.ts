@@ -1,0 +1,191 @@
+import {
+  all,
+  AnswerConflict,
+  CodecError,
+  elicit,
+  memoryTaskStore,
+  saga,
+  SagaHostError,
+  SealError,
+  sleep,
+  step,
+  TurnAborted,
+  type Program,
+} from '@mcp-saga/server';
+import { describe, expect, test } from 'vitest';
+import { testClock } from '../fixtures/clock.ts';
+import { deferred } from '../fixtures/deferred.ts';
+import { hostOf } from '../fixtures/host.ts';
+import { taskClient } from '../fixtures/task-client.ts';
+import { Target } from '../fixtures/task-sagas.ts';
+
+const accepted = (target: string) => ({ action: 'accept', content: { target } });
+const lease = 60_000;
+
+interface Thrown {
+  /** What turns throw that bring an answer. */
+  turn?: unknown;
+  /** What turns throw that undo. */
+  undoing?: unknown;
+}
+
+/** Releases, asks, and ships. */
+function stuck(log: string[], thrown: Thrown): Program {
+  const ships = saga({ name: 'ships', version: '1', task: 'prefer', forks: 'accept' }, function* () {
+    yield* step('release', () => void log.push('released'), {
+      compensate: () => void log.push('rolled back'),
+    });
+    yield* elicit('target', { message: 'Where?', schema: Target });
+    yield* sleep(24 * 3_600_000);
+    return 'shipped';
+  });
+  return {
+    ...ships,
+    advance: async (state, answers, runtime, end) => {
+      const error = end === undefined ? answers.size > 0 && thrown.turn : thrown.undoing;
+      if (error instanceof Error) throw error;
+      return await ships.advance(state, answers, runtime, end);
+    },
+  };
+}
+
+/** A task whose client has answered; `later` is how it is, when somebody has asked for it as soon as its lease was out. */
+async function answered(program: Program) {
+  const clock = testClock();
+  const tested = hostOf(program, { clock, tasks: { bearer: 'accept', store: memoryTaskStore(clock) } });
+  const client = taskClient(tested.host);
+  const taskId = await client.start(program.name);
+  await client.idle();
+  await client.update(taskId, { target: accepted('prod') });
+  await client.idle();
+  return {
+    told: tested.told,
+    cancel: () => client.cancel(taskId),
+    get: () => client.get(taskId),
+    later: async (): Promise<unknown> => {
+      await client.idle();
+      clock.now += lease;
+      await client.get(taskId);
+      await client.idle();
+      return (await client.get(taskId))['status'];
+    },
+  };
+}
+
+describe('a task whose turn throws', () => {
+  test.each([
+    ['an answer that conflicts', new AnswerConflict('target')],
+    ['a refusal', new SagaHostError('invalid_params', 'too many')],
+    ['what cannot be sealed', new SealError('arguments', 'too deep')],
+    ['what cannot be encoded', new CodecError('unencodable', 'value', 'too deep')],
+  ])('[W7] [E3] fails, and is undone, where it would throw it for ever: %s', async (_, turn) => {
+    const log: string[] = [];
+    const { get, told } = await answered(stuck(log, { turn }));
+    expect(await get()).toMatchObject({
+      status: 'failed',
+      error: { code: -32603, message: 'The task cannot go on.' },
+    });
+    expect(log).toEqual(['released', 'rolled back']);
+    expect(told.errors).toEqual([turn]);
+  });
+
+  test('[W7] [E3] is tried again where that may pass, and once it is cancelled, it is undone', async () => {
+    const log: string[] = [];
+    const { later, cancel } = await answered(stuck(log, { turn: new Error('unreachable') }));
+    expect(await later()).toBe('working');
+    await cancel();
+    expect(await later()).toBe('cancelled');
+    expect(log).toEqual(['released', 'rolled back']);
+  });
+
+  test.each([
+    ['another one takes its turn', new SagaHostError('busy', 'later')],
+    ['its lease was lost', new TurnAborted(new Error('lost'))],
+  ])('[W7] [E1] is not undone beside its turn, though it was cancelled, where %s', async (_, turn) => {
+    const log: string[] = [];
+    const thrown: Thrown = { turn };
+    const { later, cancel } = await answered(stuck(log, thrown));
+    await cancel();
+    expect(await later()).toBe('working');
+    expect(log).toEqual(['released']);
+    delete thrown.turn;
+    expect(await later()).toBe('cancelled');
+    expect(log).toEqual(['released', 'rolled back']);
+  });
+
+  test('[W7] [E3] is undone later where that cannot be done now, and fails where it never can', async () => {
+    const log: string[] = [];
+    const thrown: Thrown = { undoing: new Error('unreachable') };
+    const { later, cancel } = await answered(stuck(log, thrown));
+    await cancel();
+    expect(await later()).toBe('working');
+    delete thrown.undoing;
+    expect(await later()).toBe('cancelled');
+    expect(log).toEqual(['released', 'rolled back']);
+
+    const never = await answered(stuck(log, { undoing: new SealError('arguments', 'too deep') }));
+    await never.cancel();
+    expect(await never.later()).toBe('failed');
+  });
+});
+
+test('[W7] [T11] takes what several updates brought by as many turns as a request each would have taken', async () => {
+  const held = deferred<void>();
+  const begun = deferred<void>();
+  const ask = (message: string) => elicit('target', { message, schema: Target });
+  const slow = function* () {
+    const { target } = yield* ask('1?');
+    yield* step('aside', async () => {
+      begun.resolve();
+      await held.promise;
+    });
+    return { target };
+  };
+  const many = saga({ name: 'many', version: '1', task: 'prefer' }, function* () {
+    yield* step('before', () => 1);
+    const { first, second, third } = yield* all({
+      first: slow(),
+      second: ask('2?'),
+      third: ask('3?'),
+    });
+    return [first, second, third].map(({ target }) => target).join();
+  });
+  const clock = testClock();
+  const store = memoryTaskStore(clock);
+  const { host, told } = hostOf(many, {
+    clock,
+    limits: { maxAnswers: 1 },
+    tasks: { bearer: 'accept', store },
+  });
+  const client = taskClient(host);
+  const taskId = await client.start('many');
+  await client.idle();
+  const asked = await client.get(taskId);
+  const [first, second, third] = Object.keys(asked['inputRequests'] as object) as [string, string, string];
+  await client.update(taskId, { [first]: accepted('0') });
+  await begun.promise;
+  await client.update(taskId, { [second]: accepted('1') });
+  await client.update(taskId, { [third]: accepted('2') });
+  held.resolve();
+  await client.idle();
+  expect(told.errors).toEqual([]);
+  expect(await client.get(taskId)).toMatchObject({ result: { content: [{ text: '0,1,2' }] } });
+});
+
+test('[W7] [T11] a result that cannot be kept fails its task, and is not made again', async () => {
+  let runs = 0;
+  const large = saga({ name: 'large', version: '1', task: 'prefer' }, function* () {
+    yield* step('make', () => void (runs += 1), { keep: false });
+    return 'x'.repeat(64 * 1024 * 1024);
+  });
+  const clock = testClock();
+  const { host, told } = hostOf(large, { clock, tasks: { bearer: 'accept', store: memoryTaskStore(clock) } });
+  const client = taskClient(host);
+  const taskId = await client.start('large');
+  await client.idle();
+  clock.now += lease;
+  expect(await client.get(taskId)).toMatchObject({ status: 'failed' });
+  await client.idle();
+  expect(runs).toBe(1);
+  expect(told.errors).toHaveLength(1);
+});

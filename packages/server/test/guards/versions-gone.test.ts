@@ -1,0 +1,151 @@
+import {
+  compensator,
+  createSagaHost,
+  elicit,
+  generateKey,
+  memoryGuard,
+  saga,
+  step,
+  TokenRefused,
+  type Saga,
+  type SagaGuard,
+  type SagaHost,
+  type SuspendedSagaFacts,
+} from '@mcp-saga/server';
+import { describe, expect, it, test } from 'vitest';
+import { z } from 'zod';
+import { testClock, type TestClock } from '../fixtures/clock.ts';
+import { suspended } from '../fixtures/host.ts';
+import { answer, gone, hour, Ok } from './guarded-hosts.ts';
+
+interface Deployed {
+  /** A host of the version that calls begin with; with a guard that may fail. */
+  readonly old: (change?: Partial<SagaGuard>) => SagaHost;
+  /** A host to which that version is gone. */
+  readonly next: SagaHost;
+  /** Another such host, which dies while it undoes. */
+  readonly dyingNext: SagaHost;
+  readonly clock: TestClock;
+  readonly did: string[];
+  readonly facts: SuspendedSagaFacts[];
+  readonly settled: unknown[];
+}
+
+function deployed(onMismatch: 'fail' | 'compensate'): Deployed {
+  const clock = testClock();
+  const guard = memoryGuard(clock);
+  const did: string[] = [];
+  const facts: SuspendedSagaFacts[] = [];
+  const settled: unknown[] = [];
+  const release = compensator('release', z.object({}), () => void did.push('release'));
+  const order = (version: string): Saga<undefined, undefined> =>
+    saga({ name: 'order', version, forks: 'refuse', onMismatch }, function* () {
+      yield* step('reserve', () => void did.push('reserve'), { compensate: release.for(() => ({})) });
+      yield* elicit('sure', { message: 'Sure?', schema: Ok });
+      yield* step('charge', () => void did.push('charge'), { compensate: () => void did.push('refund') });
+      yield* elicit('more', { message: 'More?', schema: Ok });
+      return 'charged';
+    });
+  const keys = generateKey();
+  const hostOf = (version: string, change: Partial<SagaGuard> = {}): SagaHost =>
+    createSagaHost({
+      sagas: [order(version)],
+      keys,
+      audience: 'shop',
+      environment: 'production',
+      guard: { ...guard, ...change },
+      clock,
+      compensators: [release],
+      hooks: {
+        onTurn: () => undefined,
+        onError: () => undefined,
+        onReject: () => undefined,
+        onSuspended: (told) => void facts.push(told),
+        onSettled: ({ residue }) => void settled.push(residue),
+      },
+    });
+  const dyingNext = hostOf('2', {
+    finish: (fence, sealed) => (fence.turn === 2 ? gone() : guard.finish(fence, sealed)),
+  });
+  return { old: (change) => hostOf('1', change), next: hostOf('2'), dyingNext, clock, did, facts, settled };
+}
+
+describe.each(['fail', 'compensate'] as const)('where a version is gone, onMismatch: %s', (onMismatch) => {
+  it('[T13] [R5] gives a request that is repeated the response that it got', async () => {
+    const { old, next, did } = deployed(onMismatch);
+    const { token } = suspended(await old().start('order', {}));
+    const { token: more } = suspended(await old().resume(token, answer('sure')));
+    expect(await next.resume(token, answer('sure'))).toMatchObject({ status: 'suspended', token: more });
+    expect(await old().resume(more, answer('more'))).toMatchObject({ result: 'charged' });
+    expect(await next.resume(more, answer('more'))).toMatchObject({ result: 'charged' });
+    // Another request is another one still.
+    await expect(next.resume(more, answer('more', false))).rejects.toBeInstanceOf(TokenRefused);
+    expect(did).toEqual(['reserve', 'charge']);
+  });
+
+  it('[E8] [R3] names what was begun and never finished, and undoes what was done before it', async () => {
+    const { old, next, clock, did, facts, settled } = deployed(onMismatch);
+    const { token } = suspended(await old().start('order', {}));
+    const dying = old({ finish: gone, release: gone, forget: gone });
+    await expect(dying.resume(token, answer('sure'))).rejects.toMatchObject({ code: 'guard_down' });
+    expect(did).toEqual(['reserve', 'charge']);
+    clock.now += 3 * hour;
+    expect(await next.cancel(facts[0]?.cancelToken ?? '')).toMatchObject({
+      status: 'failed',
+      compensated: [{ stepId: 'reserve' }],
+      residue: [{ stepId: 'turn 2' }],
+    });
+    expect(did).toEqual(['reserve', 'charge', 'release']);
+    expect(settled).toEqual([[{ stepId: 'turn 2' }]]);
+  });
+});
+
+test('[R3] [R5] a token whose version is gone stays as good as it was, for the deploy to be taken back', async () => {
+  const { old, next, clock, did, settled } = deployed('fail');
+  const { token } = suspended(await old().start('order', {}));
+  const goneNow = { status: 'failed', error: { code: 'version_gone' }, compensated: [], residue: [] };
+  expect(await next.resume(token, answer('sure', false))).toMatchObject(goneNow);
+  // It was begun by the old version, and never finished.
+  const dying = old({ finish: gone, release: gone, forget: gone });
+  await expect(dying.resume(token, answer('sure'))).rejects.toMatchObject({ code: 'guard_down' });
+  clock.now += 61_000;
+  expect(await next.resume(token, answer('sure'))).toMatchObject(goneNow);
+  await expect(next.resume(token, answer('sure', false))).rejects.toBeInstanceOf(TokenRefused);
+  expect(settled).toEqual([]);
+  expect(suspended(await old().resume(token, answer('sure'))).steps).toMatchObject([{ stepId: 'more' }]);
+  expect(did).toEqual(['reserve', 'charge', 'charge']);
+});
+
+test('[R3] what goes on with a turn that was begun under a version that is gone names it as residue', async () => {
+  const { old, next, clock, did } = deployed('compensate');
+  const { token } = suspended(await old().start('order', {}));
+  const dying = old({ finish: gone, release: gone, forget: gone });
+  await expect(dying.resume(token, answer('sure'))).rejects.toMatchObject({ code: 'guard_down' });
+  clock.now += 61_000;
+  const turn = await next.resume(token, [], {}, { follows: true });
+  expect(turn).toMatchObject({
+    status: 'failed',
+    error: { code: 'version_gone' },
+    compensated: [{ stepId: 'reserve' }],
+    residue: [{ stepId: 'turn 2' }],
+  });
+  expect(did).toEqual(['reserve', 'charge', 'release']);
+});
+
+test('[R3] [E8] what undoing did that was never finished is no residue: it is asked for again by its key', async () => {
+  const { old, next, dyingNext, clock, did, facts, settled } = deployed('compensate');
+  const { token } = suspended(await old().start('order', {}));
+  await expect(dyingNext.resume(token, answer('sure'))).rejects.toMatchObject({ code: 'guard_down' });
+  expect(did).toEqual(['reserve', 'release']);
+  // The queue has been told, and is told again where that was lost.
+  const [first, second] = facts.splice(0);
+  clock.now = first?.cancelAfter ?? 0;
+  await expect(next.cancel(first?.cancelToken ?? '')).rejects.toBeInstanceOf(TokenRefused);
+  expect(facts).toMatchObject([{ turn: 2, cancelAfter: second?.cancelAfter }]);
+  expect(await next.cancel(facts[0]?.cancelToken ?? '')).toMatchObject({
+    compensated: [{ stepId: 'reserve' }],
+    residue: [],
+  });
+  expect(did).toEqual(['reserve', 'release', 'release']);
+  expect(settled).toEqual([[]]);
+});
