@@ -1,6 +1,7 @@
 import { ElicitationRefused, SagaAborted, SagaCancelled } from '@mcp-saga/core';
 import { SagaHostError } from './errors.ts';
 import type { IgnoredAnswerFacts, Rejection, TurnFacts } from './hooks.ts';
+import { oneLine, withoutKeys } from './shown-path.ts';
 
 /** Where things go that the operator names no hook for: what nobody hears of is found by the users. */
 export interface DefaultLog {
@@ -25,24 +26,26 @@ export interface ConsoleLogOptions {
 /** Writes to the console. */
 export function consoleLog({ development, advises, clock }: ConsoleLogOptions): DefaultLog {
   const { console } = globalThis;
+  const warn = (message: string): void => console.warn(oneLine(`mcp-saga: ${message}`));
+  const fail = (message: string): void => console.error(oneLine(`mcp-saga: ${message}`));
   const isTimeForReason = onceAMinute(clock);
   const isTimeForSaga = onceAMinute(clock);
   return {
     error: (error) => {
       if (development) console.error('mcp-saga:', error);
-      else console.error(`mcp-saga: ${outline(error)} Give the host hooks.onError to see it.`);
+      else fail(`${outline(error)} Give the host hooks.onError to see it.`);
     },
-    warning: (message) => console.warn(`mcp-saga: ${message}`),
+    warning: warn,
     rejection: ({ reason }) => {
       // An attacker shall not fill the log; two servers with different keys shall be seen in it.
       if (!isTimeForReason(reason)) return;
-      console.warn(`mcp-saga: a token was refused: ${reason}. Give the host hooks.onReject to count them.`);
+      warn(`a token was refused: ${reason}. Give the host hooks.onReject to count them.`);
     },
     ignored: ({ saga, stepId, why }) => {
       // The other answers are the client's fault, and it hears of them. This one it can do nothing about.
       if (why !== 'asked otherwise' || advises || !isTimeForSaga(saga)) return;
-      console.warn(
-        `mcp-saga: '${saga}' asks '${stepId}' otherwise than before, so the answer to it was not used. Either the ` +
+      warn(
+        `'${saga}' asks '${stepId}' otherwise than before, so the answer to it was not used. Either the ` +
           'question is made of the clock or of randomness, read outside now() and random(): then no answer ever ' +
           'counts. Or the code was changed under it. Give the host hooks.onIgnoredAnswer to count them.',
       );
@@ -51,10 +54,7 @@ export function consoleLog({ development, advises, clock }: ConsoleLogOptions): 
       // To be refused, or cancelled, is an end like another: nothing has gone wrong.
       if (status !== 'failed' || isWanted(error)) return;
       if (development) console.error(`mcp-saga: '${saga}' failed in turn ${turn}:`, error);
-      else
-        console.error(
-          `mcp-saga: '${saga}' failed in turn ${turn}. ${outline(error)} hooks.onTurn gets the error.`,
-        );
+      else fail(`'${saga}' failed in turn ${turn}. ${outline(error)} hooks.onTurn gets the error.`);
     },
   };
 }
@@ -77,11 +77,14 @@ export function isWanted(error: unknown): boolean {
   );
 }
 
-/** What an error is, in a sentence without its message, which may hold anything unless the error is the host's own. */
+/**
+ * What an error is, in a sentence without its message, which may hold anything unless the error is the host's own; so may
+ * its code, and what the author told the step apart by.
+ */
 export function outline(error: unknown): string {
   if (error instanceof SagaHostError) return error.message;
   if (!(error instanceof Error)) return 'Something was thrown.';
   const { code, stepId } = error as { readonly code?: unknown; readonly stepId?: unknown };
-  const at = typeof stepId === 'string' ? ` at step '${stepId}'` : '';
-  return `${error.constructor.name}${typeof code === 'string' ? ` (${code})` : ''}${at}.`;
+  const at = typeof stepId === 'string' ? ` at step '${withoutKeys(stepId)}'` : '';
+  return `${error.constructor.name}${typeof code === 'string' && /^\w{1,64}$/.test(code) ? ` (${code})` : ''}${at}.`;
 }

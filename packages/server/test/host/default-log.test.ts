@@ -5,6 +5,7 @@ import {
   elicit,
   generateKey,
   saga,
+  SagaHostError,
   step,
   type SagaHost,
   type SagaHostOptions,
@@ -57,6 +58,77 @@ describe('a host without hooks', () => {
       [
         "mcp-saga: 'failing' failed in turn 1. StepError (step_failed) at step 'charge'. hooks.onTurn gets the error.",
       ],
+    ]);
+  });
+
+  const card = '4111 1111\n\u001b[31mmcp-saga: all is well';
+  const keyed = (fails: boolean) =>
+    saga({ name: 'keyed', version: '1' }, function* () {
+      const { name } = yield* elicit('name', { message: 'Name?', schema: z.object({ name: z.string() }) });
+      yield* step(
+        'charge',
+        () => {
+          if (fails) throw Object.assign(new Error(name), { code: `E ${name}` });
+          return 'x'.repeat(20_000);
+        },
+        { key: name },
+      );
+      yield* elicit('more', { message: 'More?', schema: z.object({}) });
+      return '';
+    });
+  const answered = async (host: SagaHost): Promise<void> => {
+    const turn = await host.start('keyed', {});
+    const result = { action: 'accept', content: { name: card } } as const;
+    await host.resume(turn.status === 'suspended' ? turn.token : '', [{ stepId: 'name', result }]);
+  };
+
+  test('shows neither the key of a step nor the code of its error, which may be made of an answer', async () => {
+    const error = vi.spyOn(console, 'error').mockReturnValue();
+    await answered(hostOf({ sagas: [keyed(true)] }));
+    expect(error.mock.calls).toEqual([
+      ["mcp-saga: 'keyed' failed in turn 2. StepError at step 'charge(*)'. hooks.onTurn gets the error."],
+    ]);
+  });
+
+  test('warns of a large step without its key', async () => {
+    const warn = vi.spyOn(console, 'warn').mockReturnValue();
+    const told: string[] = [];
+    await answered(hostOf({ sagas: [keyed(false)] }));
+    await answered(hostOf({ sagas: [keyed(false)], hooks: { onWarning: (said) => told.push(said) } }));
+    expect(warn.mock.calls).toEqual([
+      [expect.stringMatching(/^mcp-saga: The token of saga 'keyed' .* Largest: step 'charge\(\*\)' \(/)],
+    ]);
+    expect(told).toEqual([expect.stringContaining("Largest: step 'charge(*)' (")]);
+  });
+
+  test('begins no line, and tells a terminal nothing, where a name does', async () => {
+    const error = vi.spyOn(console, 'error').mockReturnValue();
+    const warn = vi.spyOn(console, 'warn').mockReturnValue();
+    const odd = saga({ name: 'odd\n\u009b31m\u2028\u202e', version: '1' }, function* () {
+      yield* step('x', () => 'x'.repeat(20_000));
+      yield* elicit('sure', { message: `${(asked += 1)}?`, schema: z.object({}) });
+      throw new Error('no');
+    });
+    const host = hostOf({ sagas: [odd] });
+    const turn = await host.start(odd.name, {});
+    const token = turn.status === 'suspended' ? turn.token : '';
+    await host.resume(token, [{ stepId: 'sure', result: { action: 'accept', content: {} } }]);
+    host.settings.hooks.onTurn({
+      saga: odd.name,
+      sagaId: '',
+      turn: 3,
+      status: 'failed',
+      error: new Error('x'),
+      tokenBytes: 0,
+      duration: 0,
+    });
+    host.settings.hooks.onError(new SagaHostError('busy', 'a\nb'));
+    const said = [...warn.mock.calls, ...error.mock.calls].flat().map(String);
+    expect(said).toEqual([
+      expect.stringContaining("saga 'odd\\u000a\\u009b31m\\u2028\\u202e' has"),
+      expect.stringContaining("'odd\\u000a\\u009b31m\\u2028\\u202e' asks 'sure' otherwise"),
+      expect.stringContaining("'odd\\u000a\\u009b31m\\u2028\\u202e' failed in turn 3"),
+      'mcp-saga: a\\u000ab Give the host hooks.onError to see it.',
     ]);
   });
 
