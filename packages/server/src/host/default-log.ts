@@ -64,7 +64,9 @@ function onceAMinute(clock: () => number): (thing: string) => boolean {
   const said = new Map<string, number>();
   return (thing) => {
     const now = clock();
-    if (now < (said.get(thing) ?? Number.NEGATIVE_INFINITY) + minute) return false;
+    const since = now - (said.get(thing) ?? Number.NEGATIVE_INFINITY);
+    // A clock that was set back tells nothing of how long it has been.
+    if (since >= 0 && since < minute) return false;
     said.set(thing, now);
     return true;
   };

@@ -177,6 +177,18 @@ describe('a host without hooks', () => {
     expect(warn).toHaveBeenCalledTimes(2);
   });
 
+  test('[T5] goes on saying that tokens are refused where the clock is set back', async () => {
+    let time = 1e12;
+    const warn = vi.spyOn(console, 'warn').mockReturnValue();
+    const host = hostOf({ clock: () => time });
+    for (const wait of [0, -3_600_000, 59_999, 1]) {
+      time += wait;
+      // oxlint-disable-next-line no-await-in-loop -- one after the other
+      await expect(host.resume('nonsense')).rejects.toThrow('Invalid or expired sagaToken');
+    }
+    expect(warn).toHaveBeenCalledTimes(3);
+  });
+
   test('[W4] says nothing of an answer that its client can mend', async () => {
     const warn = vi.spyOn(console, 'warn').mockReturnValue();
     const host = hostOf();
