@@ -1,9 +1,10 @@
-import { SagaCancelled, StepError, type StepErrorData } from './errors.ts';
+import { SagaCancelled, type StepErrorData } from './errors.ts';
 import { encode } from './codec.ts';
 import type { FiberEnd } from './fiber.ts';
 import type { Journal } from './journal.ts';
 import { mismatchOf } from './mismatch.ts';
 import type { Program } from './program.ts';
+import { ResultRefused } from './result-refused.ts';
 import { encodeError } from './run-step.ts';
 import { endMark, toUndone, type Undo, type Undoing, type UndoReport } from './undo.ts';
 import type { UndoStack } from './undo-stack.ts';
@@ -62,7 +63,7 @@ export class Ending implements Undoing {
     const refused = this.#journal.path === `${endMark}result`;
     if (refused && this.end === undefined) throw mismatchOf(this.#journal, []);
     const value = this.#journal.next();
-    if (refused) return { error: new StepError('result', value as StepErrorData), refused };
+    if (refused) return { error: new ResultRefused(value as StepErrorData), refused };
     return { error: new SagaCancelled(typeof value === 'string' ? value : undefined), refused };
   }
 
