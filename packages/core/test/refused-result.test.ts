@@ -91,7 +91,12 @@ describe('a result', () => {
     expect(done).toEqual(['hotel', 'car', 'undo car', 'undo hotel']);
     expect(outcome).toMatchObject({
       status: 'failed',
-      error: { name: 'ResultRefused', message: 'not what it declares', code: 'invalid_result', public: false },
+      error: {
+        name: 'ResultRefused',
+        message: 'not what it declares',
+        code: 'invalid_result',
+        public: false,
+      },
       compensated: [{ stepId: 'car' }, { stepId: 'hotel' }],
     });
     // No step of it has failed.

@@ -326,10 +326,13 @@ describe('a result', () => {
   test.each<[unknown, string]>([
     [undefined, "'faulty': it has no result. Let its body return a string, a tool result, or a value"],
     [7, "'faulty': its result is neither a string nor a tool result. Give the saga an `output` schema"],
-  ])('that is %s is told to the operator with the name of the saga, and what to write', async (value, said) => {
-    const { error } = failed(await hostOf(faulty(ends(value))).host.start('faulty', {}));
-    expect((error as Error).message).toContain(said);
-  });
+  ])(
+    'that is %s is told to the operator with the name of the saga, and what to write',
+    async (value, said) => {
+      const { error } = failed(await hostOf(faulty(ends(value))).host.start('faulty', {}));
+      expect((error as Error).message).toContain(said);
+    },
+  );
 
   test('[E3] that is refused is no failed step, with a guard as without', async () => {
     const undoes = (forks: 'refuse' | 'accept') =>

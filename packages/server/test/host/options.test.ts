@@ -142,11 +142,12 @@ describe('a command that is created and never yielded', () => {
     return 'done';
   });
   const run = async (environment: string): Promise<readonly string[]> => {
-    const { host, told } = hostOf(floating, { environment });
+    const warnings: string[] = [];
+    const { host } = hostOf(floating, { environment, hooks: { onWarning: (said) => warnings.push(said) } });
     const turn = await host.start('floating', {});
     if (turn.status !== 'suspended') throw new Error(turn.status);
     await host.resume(turn.token, [{ stepId: 'go', result: { action: 'accept', content: {} } }]);
-    return told.warnings;
+    return warnings;
   };
 
   test.each(['development', 'test'])('is warned of in %s, with what to write', async (environment) => {
