@@ -50,10 +50,18 @@ export function consoleLog({ development, advises, clock }: ConsoleLogOptions): 
           'counts. Or the code was changed under it. Give the host hooks.onIgnoredAnswer to count them.',
       );
     },
-    turn: ({ saga, turn, status, error }) => {
+    turn: ({ saga, turn, status, error, residue = [] }) => {
+      if (status !== 'failed') return;
+      for (const { stepId, error: why } of residue) {
+        const left = `'${saga}' could not undo '${withoutKeys(stepId)}'`;
+        if (why === undefined)
+          fail(`${left}: nothing that it knows does. hooks.onSettled gets what is left.`);
+        else if (development) console.error(oneLine(`mcp-saga: ${left}:`), why);
+        else fail(`${left}. ${outline(why)} hooks.onTurn gets the error.`);
+      }
       // To be refused, or cancelled, is an end like another: nothing has gone wrong.
-      if (status !== 'failed' || isWanted(error)) return;
-      if (development) console.error(`mcp-saga: '${saga}' failed in turn ${turn}:`, error);
+      if (isWanted(error)) return;
+      if (development) console.error(oneLine(`mcp-saga: '${saga}' failed in turn ${turn}:`), error);
       else fail(`'${saga}' failed in turn ${turn}. ${outline(error)} hooks.onTurn gets the error.`);
     },
   };

@@ -13,14 +13,16 @@ import type { DialectTraits } from './dialect-traits.ts';
 import type { Caller } from './caller.ts';
 import { SagaHostError } from './errors.ts';
 import { stepIdsOf, type StepIds } from './generation.ts';
+import type { TurnFacts } from './hooks.ts';
 import type { HostSettings } from './host-options.ts';
 import { servedAs } from './served-as.ts';
 import { suspend } from './suspend.ts';
+import { thrownIn } from './thrown.ts';
 import type { TurnSpan } from './telemetry.ts';
 import { traced } from './traced-turn.ts';
 import { tracedRuntime } from './traced-runtime.ts';
 import type { SealedSaga } from './sealed-saga.ts';
-import type { SagaTurn } from './turn.ts';
+import type { FailedTurn, SagaTurn } from './turn.ts';
 import { turnRuntime } from './turn-runtime.ts';
 
 /** How often a saga may start over within one turn. */
@@ -75,7 +77,7 @@ async function take(settings: HostSettings, request: TurnRequest): Promise<SagaT
     if (outcome.status !== 'continued') {
       const last = { ...request, program, saga, accepted, unknown: fewOf(unknown) };
       // oxlint-disable-next-line no-await-in-loop -- the last time round
-      return reported(settings, await concluded(settings, last, outcome, runtime), began);
+      return reported(settings, await concluded(settings, last, outcome, runtime), began, request.caller);
     }
     try {
       if (continued >= maxContinuations) {
@@ -208,16 +210,39 @@ function reportIgnored(settings: HostSettings, saga: SealedSaga, ignored: readon
 }
 
 /** Tells the hooks of a turn that ended. */
-export function reported(settings: HostSettings, turn: SagaTurn, began: number): SagaTurn {
+export function reported(
+  settings: HostSettings,
+  turn: SagaTurn,
+  began: number,
+  caller: Caller = {},
+): SagaTurn {
   const { saga, sagaId, status } = turn;
   settings.hooks.onTurn({
     saga,
     sagaId,
     turn: turn.turn,
     status,
-    ...(status === 'failed' ? { error: turn.error } : {}),
+    ...(status === 'failed' ? failureOf(turn, caller) : {}),
     tokenBytes: status === 'suspended' ? turn.token.length : 0,
     duration: settings.clock() - began,
   });
   return turn;
+}
+
+/** What failed a turn, and why it could not undo what it leaves behind, as far as this process knows. */
+function failureOf(
+  { sagaId, error, residue }: FailedTurn,
+  caller: Caller,
+): Pick<TurnFacts, 'error' | 'residue'> {
+  const thrown = thrownIn(sagaId, caller);
+  thrown.reveal(error);
+  if (residue.length === 0) return { error };
+  return {
+    error,
+    residue: residue.map((step) => {
+      const why = thrown.ofUndo(step.stepId);
+      thrown.reveal(why);
+      return why === undefined ? step : { ...step, error: why };
+    }),
+  };
 }
