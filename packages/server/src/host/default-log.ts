@@ -1,6 +1,7 @@
 import { ElicitationRefused, SagaAborted, SagaCancelled } from '@mcp-saga/core';
 import { SagaHostError } from './errors.ts';
 import type { IgnoredAnswerFacts, Rejection, TurnFacts } from './hooks.ts';
+import { whyRefused } from './refusal-reasons.ts';
 import { oneLine, withoutKeys } from './shown-path.ts';
 
 /** Where things go that the operator names no hook for: what nobody hears of is found by the users. */
@@ -39,7 +40,10 @@ export function consoleLog({ development, advises, clock }: ConsoleLogOptions): 
     rejection: ({ reason }) => {
       // An attacker shall not fill the log; two servers with different keys shall be seen in it.
       if (!isTimeForReason(reason)) return;
-      warn(`a token was refused: ${reason}. Give the host hooks.onReject to count them.`);
+      const why = development ? whyRefused(reason) : undefined;
+      warn(
+        `a token was refused: ${reason}. ${why === undefined ? '' : `${why} `}Give the host hooks.onReject to count them.`,
+      );
     },
     ignored: ({ saga, stepId, why }) => {
       // The other answers are the client's fault, and it hears of them. This one it can do nothing about.
@@ -92,7 +96,10 @@ export function isWanted(error: unknown): boolean {
  * its code, and what the author told the step apart by.
  */
 export function outline(error: unknown): string {
-  if (error instanceof SagaHostError) return error.message;
+  // What its cause says, where that is the host's own as well, is not for the client.
+  if (error instanceof SagaHostError) {
+    return error.cause instanceof SagaHostError ? `${error.message} ${error.cause.message}` : error.message;
+  }
   if (!(error instanceof Error)) return 'Something was thrown.';
   const { code, stepId } = error as { readonly code?: unknown; readonly stepId?: unknown };
   const at = typeof stepId === 'string' ? ` at step '${withoutKeys(stepId)}'` : '';

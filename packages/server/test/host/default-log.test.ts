@@ -1,9 +1,12 @@
+import { inspect } from 'node:util';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import * as z from 'zod';
 import {
   createSagaHost,
   elicit,
   generateKey,
+  memoryGuard,
+  publicMessageOf,
   saga,
   SagaHostError,
   step,
@@ -176,6 +179,76 @@ describe('a host without hooks', () => {
     await restlessTurns(host, 3, () => (time += 59_999));
     expect(warn).toHaveBeenCalledTimes(2);
   });
+
+  test.each<[string, string, (host: SagaHost, token: string) => unknown]>([
+    ['malformed', 'It is no token', (host) => host.resume('nonsense')],
+    ['undecryptable', 'another `audience`', (host, token) => host.resume(`${token.slice(0, -4)}AAAA`)],
+    [
+      'arguments',
+      'other arguments than the one that started the saga',
+      (host, token) => host.resume(token, [], {}, { entry: { target: 'asking', args: { other: 1 } } }),
+    ],
+    [
+      'principal',
+      'the `principal` of this request is another',
+      (host, token) => host.resume(token, [], { principal: { subject: 'ada', client: 'app' } }),
+    ],
+  ])('[T5] says in development what makes a token %s, and nowhere else', async (reason, why, use) => {
+    const short = `mcp-saga: a token was refused: ${reason}. Give the host hooks.onReject to count them.`;
+    for (const environment of ['production', 'test', undefined, 'development']) {
+      const warn = vi.spyOn(console, 'warn').mockReturnValue();
+      const host = hostOf({ environment });
+      // oxlint-disable-next-line no-await-in-loop -- one after the other
+      const turn = await host.start('asking', {});
+      const token = turn.status === 'suspended' ? turn.token : '';
+      // oxlint-disable-next-line no-await-in-loop -- one after the other
+      await expect(use(host, token)).rejects.toThrow(/^Invalid or expired sagaToken$/);
+      const said = String(warn.mock.calls);
+      if (environment === 'development') expect(said).toContain(why);
+      else expect(said).toBe(short);
+      expect(said).toMatch(/^[^\n]*hooks\.onReject to count them\.$/);
+      warn.mockRestore();
+    }
+  });
+
+  test('[E8] says in development why a cancel token that comes too early is refused', async () => {
+    const warn = vi.spyOn(console, 'warn').mockReturnValue();
+    let cancelToken = '';
+    const holds = saga({ name: 'holds', version: '1', forks: 'refuse' }, function* () {
+      yield* elicit('sure', { message: 'Sure?', schema: z.object({}) });
+      return '';
+    });
+    const host = hostOf({
+      sagas: [holds],
+      guard: memoryGuard(),
+      environment: 'development',
+      hooks: { onSuspended: (facts) => (cancelToken = facts.cancelToken) },
+    });
+    await host.start('holds', {});
+    await expect(host.cancel(cancelToken)).rejects.toThrow('Invalid or expired sagaToken');
+    expect(String(warn.mock.calls)).toContain('a cancel token of onSuspended opens after its cancelAfter');
+  });
+
+  test.each(['production', 'development'])(
+    '[R5] says where a version is gone what lets it go on, and its client nothing of that: %s',
+    async (environment) => {
+      const error = vi.spyOn(console, 'error').mockReturnValue();
+      const turn = await hostOf().start('asking', {});
+      const newer = hostOf({ sagas: [asking('asking', '2')], environment });
+      const gone = await newer.resume(turn.status === 'suspended' ? turn.token : '');
+      const advice =
+        "This host does not serve version '1' of 'asking', or its `until` has passed. To let it go on,";
+      expect(
+        error.mock.calls
+          .flat()
+          .map((part) => inspect(part))
+          .join(' '),
+      ).toContain(advice);
+      expect(publicMessageOf('asking', gone.status === 'failed' ? gone.error : undefined)).toBe(
+        "'asking' cannot go on: the version this call began with is no longer served.",
+      );
+    },
+  );
 
   test('[T5] goes on saying that tokens are refused where the clock is set back', async () => {
     let time = 1e12;
