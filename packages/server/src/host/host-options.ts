@@ -159,6 +159,8 @@ export interface HostSettings {
   readonly sleep: NonNullable<SagaHostOptions['sleep']>;
   /** Whether advice is given that costs time to find. */
   readonly advises: boolean;
+  /** Whether who reads the log is who writes the client. */
+  readonly develops: boolean;
   readonly warn: (message: string) => void;
   readonly reject: (reason: string) => void;
 }
@@ -173,7 +175,8 @@ export function toHostSettings(options: SagaHostOptions): HostSettings {
   const clock = (): number => Math.floor(now());
   const environment = 'environment' in options ? options.environment : environmentOf('NODE_ENV');
   const advises = environment !== 'production';
-  const log = consoleLog({ development: environment === 'development', advises, clock });
+  const develops = environment === 'development';
+  const log = consoleLog({ development: develops, advises, clock });
   const hooks = guardedHooks(options.hooks ?? {}, log);
   const warn = hooks.onWarning;
   const ring = hostKeys(options, { ...(environment === undefined ? {} : { environment }), warn });
@@ -189,7 +192,7 @@ export function toHostSettings(options: SagaHostOptions): HostSettings {
     );
   }
   if (
-    environment === 'development' &&
+    develops &&
     options.hooks?.onSuspended !== undefined &&
     registry.all.every(({ forks }) => forks !== 'refuse')
   ) {
@@ -226,6 +229,7 @@ export function toHostSettings(options: SagaHostOptions): HostSettings {
     clock,
     sleep: options.sleep ?? sleep,
     advises,
+    develops,
     warn,
     reject: rejectionReporter((rejection) => {
       hooks.onReject(rejection);
