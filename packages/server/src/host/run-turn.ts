@@ -1,5 +1,6 @@
 import {
   assertJson,
+  ClientCannot,
   SagaLimitExceeded,
   TurnAborted,
   type ClientAnswer,
@@ -177,7 +178,7 @@ async function concluded(
   const facts = factsOf(saga);
   const failed = (error: unknown, from?: Extract<Outcome, { status: 'failed' }>): SagaTurn => {
     const { compensated = [], residue = [] } = from ?? {};
-    return { status: 'failed', error, compensated, residue, ...facts };
+    return { status: 'failed', error: explained(error, request.traits), compensated, residue, ...facts };
   };
   try {
     switch (outcome.status) {
@@ -227,6 +228,12 @@ export function reported(
     duration: settings.clock() - began,
   });
   return turn;
+}
+
+/** The error of a question that nobody could be asked, with what there is to say of its client. Its body read none of it. (R2) */
+function explained(error: unknown, { unasked }: DialectTraits): unknown {
+  if (unasked === undefined || !(error instanceof ClientCannot) || error.need === 'wait') return error;
+  return new ClientCannot(error.stepId, error.need, unasked);
 }
 
 /** What failed a turn, and why it could not undo what it leaves behind, as far as this process knows. */
