@@ -72,7 +72,10 @@ export interface InstantRefusal {
 
 /** What a host tells its operator. None of these gets a token, a key or an answer. */
 export interface HostHooks {
-  /** A token was refused. At most ten a second. Default: `console.warn`, once a minute for each reason. (T5) */
+  /**
+   * A token was refused. At most ten a second. Default: `console.warn`, once a minute for each reason; in development with
+   * what that comes of. (T5)
+   */
   readonly onReject?: (rejection: Rejection) => void;
   /**
    * A client's answer was not used. Default: `console.warn`, once a minute for each saga, where a question is `asked
@@ -109,8 +112,9 @@ export interface HostHooks {
    */
   readonly onError?: (error: unknown) => void;
   /**
-   * Advice: a token grows large, keys are ephemeral. Where `NODE_ENV` is not `production` also: a command was never
-   * yielded (to notice costs time), a question is asked otherwise than before. Default: `console.warn`.
+   * Advice: a token grows large, keys are ephemeral, `guardLease` is too short. Where `NODE_ENV` is not `production` also:
+   * a command was never yielded (to notice costs time), a question is asked otherwise than before. Default:
+   * `console.warn`.
    */
   readonly onWarning?: (message: string) => void;
 }

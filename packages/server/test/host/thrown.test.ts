@@ -14,9 +14,11 @@ import {
   type StepAnswer,
   type TurnFacts,
 } from '@mcp-saga/server';
+import { serveSagas } from '@mcp-saga/server/serve';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { thrownIn } from '../../src/host/thrown.ts';
 import { accept, failed, hostOf, oldKey, suspended } from '../fixtures/host.ts';
+import { ask, eras } from '../fixtures/raw.ts';
 import { Empty } from '../fixtures/sagas.ts';
 
 const options = { name: 'order', version: '1', forks: 'refuse' } as const;
@@ -323,6 +325,25 @@ describe('a step that could not be undone', () => {
     expect(error.mock.calls).toEqual([[expect.stringContaining("'order' could not undo 'compensate'")]]);
   });
 });
+
+test.each(eras)(
+  '[T5] nothing that was thrown is on the wire of the %s era, in development either',
+  async (era) => {
+    vi.spyOn(console, 'error').mockReturnValue();
+    const program = saga({ ...options, forks: 'accept' }, function* () {
+      yield* step('hold', () => 1, { compensate: chargeCard, undo: { retry: 1 } });
+      yield* step('charge', chargeCard);
+      return '';
+    });
+    for (const environment of ['development', 'production']) {
+      const server = serveSagas({ name: 'a', version: '1', sagas: [program], keys: oldKey, environment });
+      // oxlint-disable-next-line no-await-in-loop -- one after the other
+      const { text } = await ask(server, era, 'tools/callSaga', { name: 'order', arguments: {} });
+      expect(text).toContain("'order' failed at step 'charge'. Not undone, and left as it is: 'hold'.");
+      expect(text).not.toMatch(new RegExp(`${mark}|no card|chargeCard|NoSuchCard|cause|stack`));
+    }
+  },
+);
 
 test('the console shows the stack of the failing step in development, and neither it nor the message elsewhere', async () => {
   const program = saga({ name: 'order', version: '1' }, function* () {
