@@ -1,11 +1,12 @@
-import { SagaCancelled, StepError, type StepErrorData } from './errors.ts';
+import { SagaCancelled, type StepErrorData } from './errors.ts';
 import { encode } from './codec.ts';
 import type { FiberEnd } from './fiber.ts';
 import type { Journal } from './journal.ts';
 import { mismatchOf } from './mismatch.ts';
-import type { Program } from './program.ts';
+import type { Program, Runtime } from './program.ts';
+import { ResultRefused } from './result-refused.ts';
 import { encodeError } from './run-step.ts';
-import { endMark, toUndone, type Undo, type Undoing, type UndoReport } from './undo.ts';
+import { endMark, toUndone, undoMark, type Undo, type Undoing, type UndoReport } from './undo.ts';
 import type { UndoStack } from './undo-stack.ts';
 
 /** How a body ended, and what was undone. */
@@ -29,11 +30,13 @@ export class Ending implements Undoing {
 
   readonly #journal: Journal;
   readonly #stack: UndoStack;
+  readonly #runtime: Pick<Runtime, 'threw'>;
   #cause: Cause | undefined;
 
-  constructor(journal: Journal, stack: UndoStack) {
+  constructor(journal: Journal, stack: UndoStack, runtime: Pick<Runtime, 'threw'>) {
     this.#journal = journal;
     this.#stack = stack;
+    this.#runtime = runtime;
   }
 
   /** Whether the body is being ended, or has ended. */
@@ -62,7 +65,7 @@ export class Ending implements Undoing {
     const refused = this.#journal.path === `${endMark}result`;
     if (refused && this.end === undefined) throw mismatchOf(this.#journal, []);
     const value = this.#journal.next();
-    if (refused) return { error: new StepError('result', value as StepErrorData), refused };
+    if (refused) return { error: new ResultRefused(value as StepErrorData), refused };
     return { error: new SagaCancelled(typeof value === 'string' ? value : undefined), refused };
   }
 
@@ -100,8 +103,12 @@ export class Ending implements Undoing {
     return undo;
   }
 
-  settle(into: keyof UndoReport): void {
-    if (this.current !== undefined) this.report[into].push(toUndone(this.current.undo));
+  settle(into: keyof UndoReport, why?: unknown): void {
+    if (this.current === undefined) return;
+    const { undo } = this.current;
+    this.report[into].push(toUndone(undo));
+    // What comes of its steps is told by them; what comes of nothing but its own code is told here.
+    if (why !== undefined) this.#runtime.threw?.(undoMark + undo.path, why);
     this.current = undefined;
   }
 

@@ -179,13 +179,13 @@ export class ClientCannot extends SagaError {
   readonly stepId: string;
   readonly need: ClientNeed | 'wait';
 
-  constructor(stepId: string, need: ClientNeed | 'wait') {
-    super(
+  /** @param more - what the host has to say of that client: a sentence */
+  constructor(stepId: string, need: ClientNeed | 'wait', more?: string) {
+    const cannot =
       need === 'wait'
         ? `'${stepId}' takes longer than the client of this call can be kept waiting.`
-        : `'${stepId}' cannot be asked: the client declared no ${offers[need]} for this call.`,
-      { code: 'client_cannot' },
-    );
+        : `'${stepId}' cannot be asked: the client declared no ${offers[need]} for this call.`;
+    super(more === undefined ? cannot : `${cannot} ${more}`, { code: 'client_cannot' });
     this.name = 'ClientCannot';
     this.stepId = stepId;
     this.need = need;

@@ -53,7 +53,7 @@ export class Execution implements BranchHost, FiberHost {
     const { warn, limits } = events.runtime;
     this.#fibers = new Scheduler(this, { maxCommands: limits.maxCommands, noteFloats: warn !== undefined });
     this.marks = new Marks(journal, this.#stack, events.runtime);
-    this.ending = new Ending(journal, this.#stack);
+    this.ending = new Ending(journal, this.#stack, events.runtime);
     const parts = { fibers: this.#fibers, marks: this.marks, stack: this.#stack, ending: this.ending };
     this.#tasks = new Tasks({ journal, ...parts });
     this.pending = this.#tasks.pending;

@@ -109,6 +109,11 @@ export interface Runtime {
   log(level: LogLevel, data: Json): void;
   /** What happens while the turn runs: for traces and tests. */
   observe(event: StepEvent): void;
+  /**
+   * What a step or an undo has failed with here, as it was thrown: for the operator of this process. The journal keeps
+   * what plain data can say of it, and no body sees more. An undo has the path `~` and that of its step.
+   */
+  readonly threw?: (path: string, error: unknown) => void;
   /** Gets the state with which a saga ends, for recordings: not where replay of it would not come to the same end. */
   readonly ended?: (state: ProgramState) => void;
   /**

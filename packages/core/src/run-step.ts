@@ -52,6 +52,7 @@ export async function runStep(
       const end = endOf(spec, tried.result);
       const type = 'error' in end ? 'failed' : 'succeeded';
       runtime.observe({ ...facts, type, ...('error' in end ? { error: end.error } : {}) });
+      if ('error' in end) runtime.threw?.(task.path, end.error);
       return end;
     }
     // What may have happened in one attempt may have happened, however the next one ends. (E4)
@@ -61,14 +62,14 @@ export async function runStep(
       : again(spec.retry ?? task.retry, attempt, tried.thrown, runtime);
     if (delay === undefined) {
       runtime.observe({ ...facts, type: 'failed', error });
-      return failed(task, error);
+      return failed(task, error, runtime);
     }
     runtime.observe({ ...facts, type: 'retrying', error });
     const notBefore = runtime.now() + delay;
     if (isForLater(notBefore, delay, runtime)) return later(task, attempt, notBefore);
     // oxlint-disable-next-line no-await-in-loop -- backoff
     await runtime.sleep(delay, signal);
-    if (signal.aborted) return failed(task, error);
+    if (signal.aborted) return failed(task, error, runtime);
   }
 }
 
@@ -97,7 +98,8 @@ function later(task: StepRun, attempts: number, notBefore: number): StepEnd {
   return { letter: 't', text: encode([attempts, notBefore, task.unknown]) };
 }
 
-function failed(task: StepRun, error: unknown): StepEnd {
+function failed(task: StepRun, error: unknown, runtime: Runtime): StepEnd {
+  runtime.threw?.(task.path, error);
   return { letter: task.unknown ? 'g' : 'f', text: encodeError(error) };
 }
 
@@ -116,7 +118,8 @@ async function claimOnce(
 ): Promise<StepEnd | StepUnclaimed | undefined> {
   if (!spec.once || task.attempts > 0) return undefined;
   if (runtime.claim === undefined) {
-    return failed(task, new TypeError(`Step '${task.path}' shall run once: that needs a guard on the host.`));
+    const message = `Step '${task.path}' shall run once: that needs a guard on the host.`;
+    return failed(task, new TypeError(message), runtime);
   }
   let isFirst: boolean;
   try {

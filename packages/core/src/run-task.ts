@@ -23,6 +23,7 @@ export async function runTask(task: Task, runtime: Runtime, signal: AbortSignal)
   try {
     return await run(task, runtime, signal);
   } catch (error) {
+    runtime.threw?.(task.path, error);
     return end(task.unknown ? 'g' : 'f', encodeError(error));
   }
 }

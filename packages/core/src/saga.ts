@@ -152,7 +152,25 @@ const clientNeeds: readonly unknown[] = ['elicitation', 'elicitation.url', 'samp
 
 /** Throws a `TypeError` where what a saga says of its clients cannot be meant. */
 function assertServing(options: SagaOptions<Schema | undefined, Schema | undefined>): void {
-  const { name, needs = [], modelAnswers, task, forks, commitEach = false } = options;
+  const {
+    name,
+    needs = [],
+    modelAnswers,
+    task,
+    forks,
+    commitEach = false,
+    onMismatch,
+    previous = [],
+  } = options;
+  if (forks !== undefined && forks !== 'refuse' && forks !== 'accept') {
+    throw new TypeError(`forks of saga '${name}' must be 'refuse' or 'accept', or not be there.`);
+  }
+  if (onMismatch !== undefined && onMismatch !== 'fail' && onMismatch !== 'compensate') {
+    throw new TypeError(`onMismatch of saga '${name}' must be 'fail' or 'compensate', or not be there.`);
+  }
+  if (!Array.isArray(previous) || !previous.every((older) => typeof older?.saga?.advance === 'function')) {
+    throw new TypeError(`previous of saga '${name}' must be a list of older versions: [{ saga: old }].`);
+  }
   if (commitEach && forks !== 'refuse') {
     throw new TypeError(
       `Saga '${name}' has commitEach, which needs forks: 'refuse': a guard keeps what each step did.`,

@@ -96,7 +96,7 @@ export interface Undoing {
   /** The next one, or undefined when nothing is left. */
   take(): Undo | undefined;
   /** What was taken last is undone, or it is residue. */
-  settle(into: keyof UndoReport): void;
+  settle(into: keyof UndoReport, why?: unknown): void;
 }
 
 /**
@@ -112,8 +112,8 @@ export function* undoAll(undoing: Undoing): Steps<void> {
     try {
       yield* undoOne(undo, undo.work);
       undoing.settle('compensated');
-    } catch {
-      undoing.settle('residue');
+    } catch (error) {
+      undoing.settle('residue', error);
     }
   }
 }

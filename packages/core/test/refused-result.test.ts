@@ -91,9 +91,16 @@ describe('a result', () => {
     expect(done).toEqual(['hotel', 'car', 'undo car', 'undo hotel']);
     expect(outcome).toMatchObject({
       status: 'failed',
-      error: { name: 'ResultRefused', message: 'not what it declares', code: 'invalid_result' },
+      error: {
+        name: 'ResultRefused',
+        message: 'not what it declares',
+        code: 'invalid_result',
+        public: false,
+      },
       compensated: [{ stepId: 'car' }, { stepId: 'hotel' }],
     });
+    // No step of it has failed.
+    expect(outcome).not.toMatchObject({ error: { stepId: expect.anything() } });
   });
 });
 

@@ -33,6 +33,9 @@ export interface RawKey {
  * @throws SealError with code `keys` that names the position of a bad key, and never its value.
  */
 export function readKeys(keys: KeysOption): readonly RawKey[] {
+  if (typeof keys !== 'string' && !Array.isArray(keys)) {
+    throw new SealError('keys', `The keys are neither a text nor a list: ${howToGiveKeys}`);
+  }
   const inputs = typeof keys === 'string' ? splitText(keys) : keys.flatMap(splitListed);
   if (inputs.length === 0) throw new SealError('keys', `The list of keys is empty: ${howToGiveKeys}`);
   return inputs.map((input, index) => {
@@ -42,10 +45,11 @@ export function readKeys(keys: KeysOption): readonly RawKey[] {
   });
 }
 
+const howToMakeOne = `To make one: node -p "'k1:' + require('node:crypto').randomBytes(32).toString('base64url')".`;
+
 /** What to do where keys are missing or wrong. */
 export const howToGiveKeys: string =
-  'set SAGA_KEYS to "k1:<32 random bytes, base64url>". To make one: ' +
-  `node -p "'k1:' + require('node:crypto').randomBytes(32).toString('base64url')". ` +
+  `set SAGA_KEYS to "k1:<32 random bytes, base64url>". ${howToMakeOne} ` +
   'Where NODE_ENV is development or test, no keys at all are fine as well.';
 
 /** Says which key is wrong and how, never what it is. */
@@ -83,9 +87,13 @@ function parseJson(text: string): unknown {
 function readKey(input: unknown): RawKey | string {
   if (typeof input === 'string') {
     const [, kid, key] = /^\s*([^:]*):([^:]*?)\s*$/.exec(input) ?? [];
-    return kid === undefined || key === undefined
-      ? 'is not written as <id>:<32 bytes base64url>'
-      : fromText(kid, key);
+    const read =
+      kid === undefined || key === undefined
+        ? 'is not written as <id>:<32 bytes base64url>'
+        : /^[\da-f]{64}$/i.test(key)
+          ? 'is written in hex instead of base64url'
+          : fromText(kid, key);
+    return typeof read === 'string' ? `${read}. ${howToMakeOne}` : read;
   }
   if (!isRecord(input)) return 'is neither a text nor an object';
   if (input['key'] instanceof Uint8Array) return fromBytes(input['kid'], input['key']);

@@ -28,6 +28,8 @@ const oldKey = `old:${toBase64Url(bytes(1))}`;
 const newKey = `new:${toBase64Url(bytes(2))}`;
 const jwk = { kty: 'oct', kid: 'jwk', k: toBase64Url(bytes(3)) } as const;
 
+const howToMakeOne = `To make one: node -p "'k1:' + require('node:crypto').randomBytes(32).toString('base64url')".`;
+
 describe('reading keys', () => {
   it.each<[string, KeysOption, readonly string[]]>([
     ['a text', oldKey, ['old']],
@@ -59,33 +61,57 @@ describe('reading keys', () => {
     ['a blank text', ' \n', `The list of keys is empty: ${howToGiveKeys}`],
     ['an empty list', [], `The list of keys is empty: ${howToGiveKeys}`],
     ['an empty JWK set', '{"keys":[]}', `The list of keys is empty: ${howToGiveKeys}`],
-    ['a comma too many', `${oldKey},`, 'key 2 of 2 is not written as <id>:<32 bytes base64url>'],
-    ['no id', toBase64Url(bytes(1)), 'key 1 of 1 is not written as <id>:<32 bytes base64url>'],
-    ['two colons', `a:b:${toBase64Url(bytes(1))}`, 'key 1 of 1 is not written as <id>:<32 bytes base64url>'],
+    [
+      'a comma too many',
+      `${oldKey},`,
+      `key 2 of 2 is not written as <id>:<32 bytes base64url>. ${howToMakeOne}`,
+    ],
+    [
+      'no id',
+      toBase64Url(bytes(1)),
+      `key 1 of 1 is not written as <id>:<32 bytes base64url>. ${howToMakeOne}`,
+    ],
+    [
+      'two colons',
+      `a:b:${toBase64Url(bytes(1))}`,
+      `key 1 of 1 is not written as <id>:<32 bytes base64url>. ${howToMakeOne}`,
+    ],
     [
       'an empty id',
       `:${toBase64Url(bytes(1))}`,
-      'key 1 of 1 has no id of 1 to 64 letters, digits and . _ ~ -',
+      `key 1 of 1 has no id of 1 to 64 letters, digits and . _ ~ -. ${howToMakeOne}`,
     ],
     [
       'an id too long',
       `${'x'.repeat(65)}:${toBase64Url(bytes(1))}`,
-      'key 1 of 1 has no id of 1 to 64 letters, digits and . _ ~ -',
+      `key 1 of 1 has no id of 1 to 64 letters, digits and . _ ~ -. ${howToMakeOne}`,
     ],
     [
       'an id with a blank',
       `a b:${toBase64Url(bytes(1))}`,
-      'key 1 of 1 has no id of 1 to 64 letters, digits and . _ ~ -',
+      `key 1 of 1 has no id of 1 to 64 letters, digits and . _ ~ -. ${howToMakeOne}`,
     ],
     [
       'a short key',
       `${newKey},k:${toBase64Url(bytes(1).subarray(1))}`,
-      'key 2 of 2 has 31 bytes instead of 32',
+      `key 2 of 2 has 31 bytes instead of 32. ${howToMakeOne}`,
     ],
-    ['a long key', `k:${toBase64Url(new Uint8Array(33).fill(7))}`, 'key 1 of 1 has 33 bytes instead of 32'],
-    ['a padded key', `${oldKey}=`, 'key 1 of 1 is not base64url without padding'],
-    ['a key in hex', `k:${'0f'.repeat(32)}`, 'key 1 of 1 has 48 bytes instead of 32'],
-    ['a passphrase', 'k:correct horse battery staple', 'key 1 of 1 is not base64url without padding'],
+    [
+      'a long key',
+      `k:${toBase64Url(new Uint8Array(33).fill(7))}`,
+      `key 1 of 1 has 33 bytes instead of 32. ${howToMakeOne}`,
+    ],
+    ['a padded key', `${oldKey}=`, `key 1 of 1 is not base64url without padding. ${howToMakeOne}`],
+    [
+      'a key in hex',
+      `k:${'0f'.repeat(32)}`,
+      `key 1 of 1 is written in hex instead of base64url. ${howToMakeOne}`,
+    ],
+    [
+      'a passphrase',
+      'k:correct horse battery staple',
+      `key 1 of 1 is not base64url without padding. ${howToMakeOne}`,
+    ],
     [
       'short bytes',
       [newKey, { kid: 'k', key: bytes(1).subarray(1) }],
@@ -107,6 +133,9 @@ describe('reading keys', () => {
     ['a JWK with a short key', [{ ...jwk, k: 'AAAA' }], 'key 1 of 1 has 3 bytes instead of 32'],
     ['JSON that does not parse', `{"kty":"oct","k":"${jwk.k}"`, 'The keys look like JSON and do not parse'],
     ['a number', [1], 'key 1 of 1 is neither a text nor an object'],
+    ['a number by itself', 5, `The keys are neither a text nor a list: ${howToGiveKeys}`],
+    ['a function', () => oldKey, `The keys are neither a text nor a list: ${howToGiveKeys}`],
+    ['a key by itself', jwk, `The keys are neither a text nor a list: ${howToGiveKeys}`],
     ['null', [newKey, null], 'key 2 of 2 is neither a text nor an object'],
     [
       'an id twice',

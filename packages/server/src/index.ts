@@ -14,6 +14,7 @@ export type {
   HostHooks,
   IgnoredAnswerFacts,
   InstantRefusal,
+  LeftStep,
   Rejection,
   SettledSagaFacts,
   SuspendedSagaFacts,

@@ -55,11 +55,12 @@ export interface SagaServer<Env = unknown> {
 /**
  * Serves sagas over streamable HTTP, statelessly: `export default serveSagas({ name, version, sagas })`.
  *
- * @throws TypeError for one of `authenticate` and `principal` without the other; else as `createSagaHost` does, with
+ * @throws TypeError for one of `authenticate` and `principal` without the other, and for a `path` without a slash; else as `createSagaHost` does, with
  * `keys` as a function not before the first request
  */
 export function serveSagas<Env = unknown>(options: ServeSagasOptions<Env>): SagaServer<Env> {
   assertUsers(options);
+  assertServed(options);
   const {
     name,
     version,
@@ -132,6 +133,18 @@ function assertUsers<Env>({ authenticate, principal }: ServeSagasOptions<Env>): 
       'serveSagas has principal and no authenticate, so that no request has a user, and whoever has a token ' +
         'goes on with its saga. Give it authenticate: (request) => …, which checks the access token; or leave principal out.',
     );
+  }
+}
+
+/** A path that no URL has would serve nobody. */
+function assertServed<Env>({ name, version, path = '/mcp' }: ServeSagasOptions<Env>): void {
+  if (typeof name !== 'string' || name === '' || typeof version !== 'string') {
+    throw new TypeError(
+      "serveSagas needs a name and a version, for clients: name: 'deployer', version: '1.0.0'.",
+    );
+  }
+  if (typeof path !== 'string' || !/^\/[^?#]*$/.test(path)) {
+    throw new TypeError("path: expected the path of a URL, which begins with a slash: '/mcp'.");
   }
 }
 

@@ -1,5 +1,5 @@
 import type { DialectTraits } from '../host/dialect-traits.ts';
-import type { Dialect } from './dialect.ts';
+import { unaskedOf, type Dialect } from './dialect.ts';
 
 /**
  * In one request, for prompts and resources of clients that can be asked nothing: what they answer has no place for a
@@ -12,11 +12,12 @@ export const atOnce: Dialect = {
   carries: () => false,
   serves: ({ method }) => method !== 'tools/call',
   answer: async (host, call) => {
-    const { saga, args, method, caller } = call;
+    const { saga, args, method, caller, client } = call;
     const { maxHold, clock } = host.settings;
     const until = clock() + maxHold;
     // However many short waits there are, a request is held no longer than one long one would be.
-    const traits: DialectTraits = { asks: [], maxWait: () => Math.max(0, until - clock()) };
+    const maxWait = (): number => Math.max(0, until - clock());
+    const traits: DialectTraits = { asks: [], maxWait, ...unaskedOf(client) };
     const signal = caller.signal ?? new AbortController().signal;
     let turn = await host.start(saga.name, args, caller, { method, traits });
     while (turn.status === 'suspended') {

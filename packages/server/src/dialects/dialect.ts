@@ -1,5 +1,6 @@
 import type { ClientNeed, Json, Program } from '@mcp-saga/core';
 import type { Caller } from '../host/caller.ts';
+import type { DialectTraits } from '../host/dialect-traits.ts';
 import type { SagaHostCore } from '../host/host.ts';
 import type { CompletedTurn, FailedTurn } from '../host/turn.ts';
 import type { FrozenAnswer } from '../mcp/wire-error.ts';
@@ -75,6 +76,15 @@ export interface Dialect {
   readonly refused: FrozenAnswer;
   /** What a client that it serves sees of a tool in `tools/list`. Default: the tool as it is. */
   list?(tool: ListedTool, saga: Program, host: SagaHostCore, client: ClientFacts): ListedTool;
+}
+
+/** What a dialect that asks its client nothing says of that, where the client may think that it could be asked. */
+export function unaskedOf({ era, isSession }: ClientFacts): Pick<DialectTraits, 'unasked'> {
+  if (era === 'modern' || isSession) return {};
+  const unasked =
+    'Over HTTP, a client of MCP 2025-11-25 or older can be asked in a session only: let it speak 2026-07-28, or serve ' +
+    'it in a session or over stdio.';
+  return { unasked };
 }
 
 /** A tool as `tools/list` has it. */

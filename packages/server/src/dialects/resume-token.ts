@@ -4,7 +4,7 @@ import type { SagaHostCore } from '../host/host.ts';
 import { acceptsModel } from '../host/ladder.ts';
 import type { SagaTurn } from '../host/turn.ts';
 import { WireError } from '../mcp/wire-error.ts';
-import type { ClientCall, ClientFacts, Dialect } from './dialect.ts';
+import { unaskedOf, type ClientCall, type ClientFacts, type Dialect } from './dialect.ts';
 import { toInterimResult } from './interim-result.ts';
 import { toModelAnswers } from './model-answers.ts';
 import { toResumable } from './resumable-tool.ts';
@@ -43,12 +43,13 @@ async function taken(host: SagaHostCore, call: ClientCall): Promise<SagaTurn> {
     throw invalid(`${field}: this client declared elicitation, so its user is asked, and not the model`);
   }
   const token = tokenOf(call);
+  const traits = { ...resumeTokenTraits, ...unaskedOf(client) };
   const { answers } = argumentsOf(call);
   if (token === undefined) {
     if (answers !== undefined) throw invalid('arguments.answers: expected arguments.resumeToken beside it');
     return await host.start(saga.name, args, caller, {
       method: resumeTokenMethod,
-      traits: resumeTokenTraits,
+      traits,
     });
   }
   // What is answered there would be lost in silence, and the question come again and again.
@@ -59,7 +60,7 @@ async function taken(host: SagaHostCore, call: ClientCall): Promise<SagaTurn> {
     entry: { target: saga.name, args },
     answersField: 'arguments.answers',
     provenance: 'model',
-    traits: resumeTokenTraits,
+    traits,
   });
 }
 

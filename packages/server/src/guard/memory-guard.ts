@@ -1,3 +1,4 @@
+import { assertClock } from '../host/assert-clock.ts';
 import type { Fence, GuardClaim, GuardVerdict, SagaGuard } from './guard.ts';
 
 interface UsedTurn {
@@ -23,6 +24,7 @@ interface UsedTurn {
  * @param clock - milliseconds since the epoch; default `Date.now`
  */
 export function memoryGuard(clock: () => number = Date.now): SagaGuard & { readonly size: number } {
+  assertClock('memoryGuard', clock);
   const turns = new Map<string, UsedTurn>();
   const claims = new Map<string, number>();
   let swept = 0;

@@ -1,6 +1,8 @@
 import { ElicitationRefused, SagaAborted, SagaCancelled } from '@mcp-saga/core';
 import { SagaHostError } from './errors.ts';
 import type { IgnoredAnswerFacts, Rejection, TurnFacts } from './hooks.ts';
+import { whyRefused } from './refusal-reasons.ts';
+import { oneLine, withoutKeys } from './shown-path.ts';
 
 /** Where things go that the operator names no hook for: what nobody hears of is found by the users. */
 export interface DefaultLog {
@@ -25,36 +27,46 @@ export interface ConsoleLogOptions {
 /** Writes to the console. */
 export function consoleLog({ development, advises, clock }: ConsoleLogOptions): DefaultLog {
   const { console } = globalThis;
+  const warn = (message: string): void => console.warn(oneLine(`mcp-saga: ${message}`));
+  const fail = (message: string): void => console.error(oneLine(`mcp-saga: ${message}`));
   const isTimeForReason = onceAMinute(clock);
   const isTimeForSaga = onceAMinute(clock);
   return {
     error: (error) => {
       if (development) console.error('mcp-saga:', error);
-      else console.error(`mcp-saga: ${outline(error)} Give the host hooks.onError to see it.`);
+      else fail(`${outline(error)} Give the host hooks.onError to see it.`);
     },
-    warning: (message) => console.warn(`mcp-saga: ${message}`),
+    warning: warn,
     rejection: ({ reason }) => {
       // An attacker shall not fill the log; two servers with different keys shall be seen in it.
       if (!isTimeForReason(reason)) return;
-      console.warn(`mcp-saga: a token was refused: ${reason}. Give the host hooks.onReject to count them.`);
+      const why = development ? whyRefused(reason) : undefined;
+      warn(
+        `a token was refused: ${reason}. ${why === undefined ? '' : `${why} `}Give the host hooks.onReject to count them.`,
+      );
     },
     ignored: ({ saga, stepId, why }) => {
       // The other answers are the client's fault, and it hears of them. This one it can do nothing about.
       if (why !== 'asked otherwise' || advises || !isTimeForSaga(saga)) return;
-      console.warn(
-        `mcp-saga: '${saga}' asks '${stepId}' otherwise than before, so the answer to it was not used. Either the ` +
+      warn(
+        `'${saga}' asks '${stepId}' otherwise than before, so the answer to it was not used. Either the ` +
           'question is made of the clock or of randomness, read outside now() and random(): then no answer ever ' +
           'counts. Or the code was changed under it. Give the host hooks.onIgnoredAnswer to count them.',
       );
     },
-    turn: ({ saga, turn, status, error }) => {
+    turn: ({ saga, turn, status, error, residue = [] }) => {
+      if (status !== 'failed') return;
+      for (const { stepId, error: why } of residue) {
+        const left = `'${saga}' could not undo '${withoutKeys(stepId)}'`;
+        if (why === undefined)
+          fail(`${left}: nothing that it knows does. hooks.onSettled gets what is left.`);
+        else if (development) console.error(oneLine(`mcp-saga: ${left}:`), why);
+        else fail(`${left}. ${outline(why)} hooks.onTurn gets the error.`);
+      }
       // To be refused, or cancelled, is an end like another: nothing has gone wrong.
-      if (status !== 'failed' || isWanted(error)) return;
-      if (development) console.error(`mcp-saga: '${saga}' failed in turn ${turn}:`, error);
-      else
-        console.error(
-          `mcp-saga: '${saga}' failed in turn ${turn}. ${outline(error)} hooks.onTurn gets the error.`,
-        );
+      if (isWanted(error)) return;
+      if (development) console.error(oneLine(`mcp-saga: '${saga}' failed in turn ${turn}:`), error);
+      else fail(`'${saga}' failed in turn ${turn}. ${outline(error)} hooks.onTurn gets the error.`);
     },
   };
 }
@@ -64,7 +76,9 @@ function onceAMinute(clock: () => number): (thing: string) => boolean {
   const said = new Map<string, number>();
   return (thing) => {
     const now = clock();
-    if (now < (said.get(thing) ?? Number.NEGATIVE_INFINITY) + minute) return false;
+    const since = now - (said.get(thing) ?? Number.NEGATIVE_INFINITY);
+    // A clock that was set back tells nothing of how long it has been.
+    if (since >= 0 && since < minute) return false;
     said.set(thing, now);
     return true;
   };
@@ -77,11 +91,17 @@ export function isWanted(error: unknown): boolean {
   );
 }
 
-/** What an error is, in a sentence without its message, which may hold anything unless the error is the host's own. */
+/**
+ * What an error is, in a sentence without its message, which may hold anything unless the error is the host's own; so may
+ * its code, and what the author told the step apart by.
+ */
 export function outline(error: unknown): string {
-  if (error instanceof SagaHostError) return error.message;
+  // What its cause says, where that is the host's own as well, is not for the client.
+  if (error instanceof SagaHostError) {
+    return error.cause instanceof SagaHostError ? `${error.message} ${error.cause.message}` : error.message;
+  }
   if (!(error instanceof Error)) return 'Something was thrown.';
   const { code, stepId } = error as { readonly code?: unknown; readonly stepId?: unknown };
-  const at = typeof stepId === 'string' ? ` at step '${stepId}'` : '';
-  return `${error.constructor.name}${typeof code === 'string' ? ` (${code})` : ''}${at}.`;
+  const at = typeof stepId === 'string' ? ` at step '${withoutKeys(stepId)}'` : '';
+  return `${error.constructor.name}${typeof code === 'string' && /^\w{1,64}$/.test(code) ? ` (${code})` : ''}${at}.`;
 }

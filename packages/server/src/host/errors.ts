@@ -42,11 +42,10 @@ export class NeedsMissing extends SagaHostError {
   declare readonly code: 'client_cannot';
   readonly needs: readonly ClientNeed[];
 
-  constructor(saga: string, needs: readonly ClientNeed[]) {
-    super(
-      'client_cannot',
-      `'${saga}' needs ${needs.join(' and ')}, which the client did not declare for this call.`,
-    );
+  /** @param unasked - why the client cannot be asked, where there is more to say */
+  constructor(saga: string, needs: readonly ClientNeed[], unasked?: string) {
+    const lacks = `'${saga}' needs ${needs.join(' and ')}, which the client did not declare for this call.`;
+    super('client_cannot', unasked === undefined ? lacks : `${lacks} ${unasked}`);
     this.name = 'NeedsMissing';
     this.needs = needs;
   }

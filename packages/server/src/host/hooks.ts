@@ -16,12 +16,23 @@ export interface TurnFacts {
   /** From 1. */
   readonly turn: number;
   readonly status: 'suspended' | 'completed' | 'failed';
-  /** What failed the saga, of a failed turn: for logs, never for the wire. */
+  /**
+   * What failed the saga, of a failed turn: for logs, never for the wire. The error of a step has what was thrown as its
+   * `cause`, with its stack, where that was in this process.
+   */
   readonly error?: unknown;
+  /** What a failed turn could not undo, where there is any. */
+  readonly residue?: readonly LeftStep[];
   /** Bytes of the token that was sealed; 0 when the saga ended. */
   readonly tokenBytes: number;
   /** Milliseconds. */
   readonly duration: number;
+}
+
+/** A step that was not undone. */
+export interface LeftStep extends UndoneStep {
+  /** What its undo has failed with, where that was in this process: for logs, never for the wire. */
+  readonly error?: unknown;
 }
 
 /** A saga that waits for its client, and by which token it can be cancelled should the client never come. (E8) */
@@ -64,7 +75,10 @@ export interface InstantRefusal {
 
 /** What a host tells its operator. None of these gets a token, a key or an answer. */
 export interface HostHooks {
-  /** A token was refused. At most ten a second. Default: `console.warn`, once a minute for each reason. (T5) */
+  /**
+   * A token was refused. At most ten a second. Default: `console.warn`, once a minute for each reason; in development with
+   * what that comes of. (T5)
+   */
   readonly onReject?: (rejection: Rejection) => void;
   /**
    * A client's answer was not used. Default: `console.warn`, once a minute for each saga, where a question is `asked
@@ -90,7 +104,10 @@ export interface HostHooks {
    * the client repeats the request. (E8)
    */
   readonly onSettled?: (saga: SettledSagaFacts) => unknown;
-  /** A turn has ended. Default: `console.error` for one that failed; its error is shown in development only. */
+  /**
+   * A turn has ended. Default: `console.error` for one that failed, and for each step that it could not undo; errors are
+   * shown in development only.
+   */
   readonly onTurn?: (turn: TurnFacts) => void;
   /**
    * Something failed that the client is told nothing about. Default: `console.error`, without the message of an error
@@ -98,8 +115,9 @@ export interface HostHooks {
    */
   readonly onError?: (error: unknown) => void;
   /**
-   * Advice: a token grows large, keys are ephemeral. Where `NODE_ENV` is not `production` also: a command was never
-   * yielded (to notice costs time), a question is asked otherwise than before. Default: `console.warn`.
+   * Advice: a token grows large, keys are ephemeral, `guardLease` is too short. Where `NODE_ENV` is not `production` also:
+   * a command was never yielded (to notice costs time), a question is asked otherwise than before. Default:
+   * `console.warn`.
    */
   readonly onWarning?: (message: string) => void;
 }

@@ -70,7 +70,10 @@ export interface SagaHostOptions {
    * run either way, and the client is told to come again.
    */
   readonly whenGuardIsDown?: 'closed' | 'open';
-  /** How long a request may run before a repeated one may take its place at the guard. Default 60 s. */
+  /**
+   * How long a request may run before a repeated one may take its place at the guard, in whole milliseconds. Longer than
+   * `turnBudget`. Default 60 s.
+   */
   readonly guardLease?: number;
   /**
    * A model of the host's own, for sagas that sample where the client does not offer it: any asynchronous function of
@@ -101,7 +104,7 @@ export interface SagaHostOptions {
   readonly turnBudget?: number;
   /** How long a wait is held in a request before it becomes a token, in milliseconds. Default 20 s. (W6) */
   readonly maxHold?: number;
-  /** Refuses every token issued before this time (ms since the epoch): for incidents. */
+  /** Refuses every token issued before this time (ms since the epoch, not seconds): for incidents. */
   readonly rejectIssuedBefore?: number;
   readonly limits?: Partial<HostLimits>;
   readonly hooks?: HostHooks;
@@ -156,6 +159,8 @@ export interface HostSettings {
   readonly sleep: NonNullable<SagaHostOptions['sleep']>;
   /** Whether advice is given that costs time to find. */
   readonly advises: boolean;
+  /** Whether who reads the log is who writes the client. */
+  readonly develops: boolean;
   readonly warn: (message: string) => void;
   readonly reject: (reason: string) => void;
 }
@@ -170,14 +175,34 @@ export function toHostSettings(options: SagaHostOptions): HostSettings {
   const clock = (): number => Math.floor(now());
   const environment = 'environment' in options ? options.environment : environmentOf('NODE_ENV');
   const advises = environment !== 'production';
-  const log = consoleLog({ development: environment === 'development', advises, clock });
+  const develops = environment === 'development';
+  const log = consoleLog({ development: develops, advises, clock });
   const hooks = guardedHooks(options.hooks ?? {}, log);
   const warn = hooks.onWarning;
   const ring = hostKeys(options, { ...(environment === undefined ? {} : { environment }), warn });
   const limits = resolveHostLimits(options.limits);
   const implementation = options.sealing ?? 'auto';
+  const turnBudget = duration('turnBudget', options.turnBudget ?? 25_000);
+  const leaseMs = wholeDuration('guardLease', options.guardLease ?? 60_000);
+  const registry = guardedRegistry(options);
+  if (options.guard !== undefined && leaseMs < turnBudget) {
+    warn(
+      `guardLease (${leaseMs} ms) is shorter than turnBudget (${turnBudget} ms): a repeated request would take the place ` +
+        'of one that still runs, and run its steps beside it. Make guardLease the longer one.',
+    );
+  }
+  if (
+    develops &&
+    options.hooks?.onSuspended !== undefined &&
+    registry.all.every(({ forks }) => forks !== 'refuse')
+  ) {
+    warn(
+      "hooks.onSuspended is never called: no saga of this host declares forks: 'refuse'. Declare it, with a guard on " +
+        'the host, where an absent client leaves something behind that is to be undone.',
+    );
+  }
   return {
-    registry: guardedRegistry(options),
+    registry,
     sealer: createSealer({ ring, audience, limits, clock, implementation }),
     responses: createSealer({ ring, audience, limits: responseLimits, clock, implementation }),
     principal: options.principal,
@@ -185,7 +210,7 @@ export function toHostSettings(options: SagaHostOptions): HostSettings {
     admit: options.admit ?? (() => true),
     guard: options.guard,
     whenGuardIsDown: options.whenGuardIsDown ?? 'closed',
-    leaseMs: duration('guardLease', options.guardLease ?? 60_000),
+    leaseMs,
     sampling: options.sampling,
     modelAnswers: options.modelAnswers ?? 'refuse',
     ladder: { ...defaultLadder, ...options.ladder },
@@ -195,7 +220,7 @@ export function toHostSettings(options: SagaHostOptions): HostSettings {
     notifiesSuspended: options.hooks?.onSuspended !== undefined,
     tokenTtl: wholeDuration('tokenTtl', options.tokenTtl ?? 60 * 60 * 1000),
     maxLifetime: wholeDuration('maxLifetime', options.maxLifetime ?? 7 * 24 * 60 * 60 * 1000),
-    turnBudget: duration('turnBudget', options.turnBudget ?? 25_000),
+    turnBudget,
     maxHold: options.maxHold === 0 ? 0 : duration('maxHold', options.maxHold ?? 20_000),
     rejectIssuedBefore: options.rejectIssuedBefore,
     limits,
@@ -204,6 +229,7 @@ export function toHostSettings(options: SagaHostOptions): HostSettings {
     clock,
     sleep: options.sleep ?? sleep,
     advises,
+    develops,
     warn,
     reject: rejectionReporter((rejection) => {
       hooks.onReject(rejection);
@@ -225,10 +251,14 @@ function guardedRegistry({ sagas, guard }: SagaHostOptions): Registry {
   return registry;
 }
 
+// Added to the time of day, it must still be a time.
+const century = 100 * 365 * 24 * 60 * 60 * 1000;
+
 // A token holds whole milliseconds: a fraction or an infinity would only be met after the first effects.
 function wholeDuration(name: string, ms: number): number {
   if (!Number.isSafeInteger(duration(name, ms)))
     throw new RangeError(`${name} must be a whole number of milliseconds.`);
+  if (ms > century) throw new RangeError(`${name} must be 100 years at the most: ${century} milliseconds.`);
   return ms;
 }
 

@@ -64,7 +64,7 @@ export function assertNeeds(asking: Asking, program: Pick<Program, 'name' | 'nee
   const missing = program.needs.filter(
     (need) => routeOf(asking, { need, accept: undefined, hasFallback: false }) === 'cannot',
   );
-  if (missing.length > 0) throw new NeedsMissing(program.name, missing);
+  if (missing.length > 0) throw new NeedsMissing(program.name, missing, asking.traits.unasked);
 }
 
 function rungsOf({ settings: { ladder } }: Asking, need: ClientNeed): readonly Rung[] {
@@ -106,15 +106,16 @@ export function acceptsModel(
 const advised = new WeakMap<Asking['settings'], Set<string>>();
 
 /** Said once of each saga and need: its author knows what stands in, and the client is only told that nobody does. */
-function advise({ settings, program }: Asking, { need }: Question): void {
+function advise({ settings, program, traits }: Asking, { need }: Question): void {
   const said = advised.get(settings) ?? new Set();
   advised.set(settings, said);
-  const about = `${program.name}: ${need}`;
+  const { unasked = '' } = traits;
+  const about = `${program.name}: ${need}${unasked}`;
   if (!settings.advises || said.has(about)) return;
   said.add(about);
   const own = need === 'sampling' ? 'the host a `sampling` of its own' : 'the question a `fallback`';
   settings.warn(
-    `Saga '${program.name}' asks for ${need}, which a client did not declare (a client of 2025 cannot, over HTTP ` +
-      `without a session). Give ${own}, or the host modelAnswers: 'accept', or catch ClientCannot at the step.`,
+    `Saga '${program.name}' asks for ${need}, which a client did not declare. ${unasked === '' ? 'Give' : `${unasked} Or give`} ` +
+      `${own}, or the host modelAnswers: 'accept', or catch ClientCannot at the step.`,
   );
 }

@@ -72,10 +72,18 @@ export function notAdmitted(): SagaHostError {
 }
 
 /** The error of a saga whose version is gone. */
-export function versionGone(saga: SealedSaga): SagaHostError {
+export function versionGone({ claims }: SealedSaga): SagaHostError {
+  const { name, version } = claims.saga;
+  const cause = new SagaHostError(
+    'version_gone',
+    `This host does not serve version '${version}' of '${name}', or its \`until\` has passed. To let it go on, give the newer ` +
+      'one previous: [{ saga: old }].',
+    { public: false },
+  );
   return new SagaHostError(
     'version_gone',
-    `'${saga.claims.saga.name}' cannot go on: the version this call began with is no longer served.`,
+    `'${name}' cannot go on: the version this call began with is no longer served.`,
+    { cause },
   );
 }
 

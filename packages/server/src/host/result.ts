@@ -39,6 +39,22 @@ function isList(value: unknown, field: string): boolean {
  * @throws SagaHostError `invalid_result`, naming the path and never a value
  */
 export async function checkedResult(
+  program: Partial<Pick<Program, 'name' | 'output' | 'serves'>>,
+  returned: unknown,
+): Promise<unknown> {
+  try {
+    return await checked(program, returned);
+  } catch (error) {
+    if (!(error instanceof InvalidResult)) throw error;
+    const name = program.name === undefined ? '' : `'${program.name}': `;
+    throw new SagaHostError('invalid_result', name + error.message, { public: false });
+  }
+}
+
+/** What is wrong with a result; whose it is, is said elsewhere. */
+class InvalidResult extends Error {}
+
+async function checked(
   program: Partial<Pick<Program, 'output' | 'serves'>>,
   returned: unknown,
 ): Promise<unknown> {
@@ -57,7 +73,10 @@ export async function checkedResult(
     throw invalid(`its result has no content block at content[${bad}]`);
   }
   throw invalid(
-    'its result is neither a string nor a tool result. Declare an output schema to return a value',
+    returned === undefined
+      ? 'it has no result. Let its body return a string, a tool result, or a value with an `output` schema; a machine gives ' +
+          'it as its `output`'
+      : 'its result is neither a string nor a tool result. Give the saga an `output` schema to return a value',
   );
 }
 
@@ -109,7 +128,7 @@ function toJson(value: unknown): Json {
     assertJson(result, { where: 'result' });
     return result;
   } catch (error) {
-    if (error instanceof SagaHostError) throw error;
+    if (error instanceof InvalidResult) throw error;
     if (error instanceof InvalidJson) throw invalid(`its result is not JSON: ${error.message}`);
     throw invalid('its result cannot be written as JSON');
   }
@@ -124,6 +143,6 @@ function isJsonLike(value: unknown): boolean {
   return prototype === null || Object.getPrototypeOf(prototype) === null || value instanceof Date;
 }
 
-function invalid(message: string): SagaHostError {
-  return new SagaHostError('invalid_result', message, { public: false });
+function invalid(message: string): InvalidResult {
+  return new InvalidResult(message);
 }

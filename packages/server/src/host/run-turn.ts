@@ -1,5 +1,6 @@
 import {
   assertJson,
+  ClientCannot,
   SagaLimitExceeded,
   TurnAborted,
   type ClientAnswer,
@@ -13,14 +14,16 @@ import type { DialectTraits } from './dialect-traits.ts';
 import type { Caller } from './caller.ts';
 import { SagaHostError } from './errors.ts';
 import { stepIdsOf, type StepIds } from './generation.ts';
+import type { TurnFacts } from './hooks.ts';
 import type { HostSettings } from './host-options.ts';
 import { servedAs } from './served-as.ts';
 import { suspend } from './suspend.ts';
+import { thrownIn } from './thrown.ts';
 import type { TurnSpan } from './telemetry.ts';
 import { traced } from './traced-turn.ts';
 import { tracedRuntime } from './traced-runtime.ts';
 import type { SealedSaga } from './sealed-saga.ts';
-import type { SagaTurn } from './turn.ts';
+import type { FailedTurn, SagaTurn } from './turn.ts';
 import { turnRuntime } from './turn-runtime.ts';
 
 /** How often a saga may start over within one turn. */
@@ -79,7 +82,7 @@ async function take(settings: HostSettings, request: TurnRequest): Promise<SagaT
     if (outcome.status !== 'continued') {
       const last = { ...request, program, saga, accepted, unknown: fewOf(unknown) };
       // oxlint-disable-next-line no-await-in-loop -- the last time round
-      return reported(settings, await concluded(settings, last, outcome, runtime), began);
+      return reported(settings, await concluded(settings, last, outcome, runtime), began, request.caller);
     }
     try {
       if (continued >= maxContinuations) {
@@ -179,7 +182,7 @@ async function concluded(
   const facts = factsOf(saga);
   const failed = (error: unknown, from?: Extract<Outcome, { status: 'failed' }>): SagaTurn => {
     const { compensated = [], residue = [] } = from ?? {};
-    return { status: 'failed', error, compensated, residue, ...facts };
+    return { status: 'failed', error: explained(error, request.traits), compensated, residue, ...facts };
   };
   try {
     switch (outcome.status) {
@@ -212,16 +215,45 @@ function reportIgnored(settings: HostSettings, saga: SealedSaga, ignored: readon
 }
 
 /** Tells the hooks of a turn that ended. */
-export function reported(settings: HostSettings, turn: SagaTurn, began: number): SagaTurn {
+export function reported(
+  settings: HostSettings,
+  turn: SagaTurn,
+  began: number,
+  caller: Caller = {},
+): SagaTurn {
   const { saga, sagaId, status } = turn;
   settings.hooks.onTurn({
     saga,
     sagaId,
     turn: turn.turn,
     status,
-    ...(status === 'failed' ? { error: turn.error } : {}),
+    ...(status === 'failed' ? failureOf(turn, caller) : {}),
     tokenBytes: status === 'suspended' ? turn.token.length : 0,
     duration: settings.clock() - began,
   });
   return turn;
+}
+
+/** The error of a question that nobody could be asked, with what there is to say of its client. Its body read none of it. (R2) */
+function explained(error: unknown, { unasked }: DialectTraits): unknown {
+  if (unasked === undefined || !(error instanceof ClientCannot) || error.need === 'wait') return error;
+  return new ClientCannot(error.stepId, error.need, unasked);
+}
+
+/** What failed a turn, and why it could not undo what it leaves behind, as far as this process knows. */
+function failureOf(
+  { sagaId, error, residue }: FailedTurn,
+  caller: Caller,
+): Pick<TurnFacts, 'error' | 'residue'> {
+  const thrown = thrownIn(sagaId, caller);
+  thrown.reveal(error);
+  if (residue.length === 0) return { error };
+  return {
+    error,
+    residue: residue.map((step) => {
+      const why = thrown.ofUndo(step.stepId);
+      thrown.reveal(why);
+      return why === undefined ? step : { ...step, error: why };
+    }),
+  };
 }

@@ -25,7 +25,7 @@ export async function start(
   const program = settings.registry.named(name);
   const { serves } = request;
   if (program === undefined || (serves !== undefined && serves !== servedAs(program)))
-    throw new SagaHostError('unknown_saga', `Unknown ${serves ?? 'saga'}: ${printable(name)}`);
+    throw unknownSaga(settings, name, serves);
   const input = toArguments(args);
   const { maxArgumentBytes } = settings.limits;
   if (isLargerThan(maxArgumentBytes, input)) {
@@ -72,6 +72,22 @@ async function begin(program: Program, input: Json): Promise<ProgramState> {
       throw new SagaHostError('invalid_params', error.message, { cause: error });
     throw error;
   }
+}
+
+/**
+ * The names there are stand in the cause, and in the log of a host in development: a client reads them in its lists, where
+ * whoever stands before the server may have left some out.
+ */
+function unknownSaga(settings: HostSettings, name: unknown, serves: Program['serves']): SagaHostError {
+  const asked = `Unknown ${serves ?? 'saga'}: ${printable(name)}`;
+  const served = settings.registry.current.filter(
+    (program) => (serves ?? servedAs(program)) === servedAs(program),
+  );
+  const names = `There are: ${served.map((program) => `'${program.name}'`).join(', ') || 'none'}.`;
+  if (settings.develops) settings.warn(`${asked}. ${names}`);
+  return new SagaHostError('unknown_saga', asked, {
+    cause: new SagaHostError('unknown_saga', names, { public: false }),
+  });
 }
 
 /** A name that a client chose, fit for an error message. */

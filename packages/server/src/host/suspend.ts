@@ -8,6 +8,7 @@ import type { HostSettings } from './host-options.ts';
 import type { TurnRequest } from './run-turn.ts';
 import { noteCancelOf } from './note-cancel.ts';
 import { sealSaga, type SealedSaga } from './sealed-saga.ts';
+import { withoutKeys } from './shown-path.ts';
 import { newTokenId } from './token-id.ts';
 import type { SuspendedTurn } from './turn.ts';
 
@@ -85,6 +86,8 @@ function largest(program: Partial<Pick<Program, 'timeline'>>, saga: SealedSaga):
   return (program.timeline?.(saga.state.program) ?? [])
     .toSorted((one, other) => other.bytes - one.bytes)
     .slice(0, 3)
-    .map(({ kind, path, bytes }) => (path === '' ? `${kind} (${bytes})` : `${kind} '${path}' (${bytes})`))
+    .map(({ kind, path, bytes }) =>
+      path === '' ? `${kind} (${bytes})` : `${kind} '${withoutKeys(path)}' (${bytes})`,
+    )
     .join(', ');
 }

@@ -2,6 +2,7 @@ import type { Runtime, StepCall, StepEvent } from '@mcp-saga/core';
 import { errorTypeOf } from './error-type.ts';
 import type { StepIds } from './generation.ts';
 import { quietly } from './hooks.ts';
+import { withoutKeys } from './shown-path.ts';
 import type { StepSpan, TracedStep, TurnSpan } from './telemetry.ts';
 import { within } from './traced-turn.ts';
 
@@ -47,14 +48,6 @@ export function tracedRuntime(
       }
     },
   };
-}
-
-/**
- * A path without what its author told runs of a step apart by, which may be an answer: `charge(*)` of `charge(7)`.
- * Before the first parenthesis and behind the last one stand ids and numbers only.
- */
-function withoutKeys(path: string): string {
-  return path.replace(/\(.*\)/s, '(*)');
 }
 
 function beginStep(

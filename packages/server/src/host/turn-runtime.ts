@@ -7,6 +7,7 @@ import type { HostSettings } from './host-options.ts';
 import { isAccepted, routeOf } from './ladder.ts';
 import type { TurnRequest } from './run-turn.ts';
 import { roundOf } from './sealed-saga.ts';
+import { thrownIn } from './thrown.ts';
 import { checkedResult } from './result.ts';
 
 // As much of a SHA-256 as a question needs to be told from another: 96 bits.
@@ -64,6 +65,7 @@ export function turnRuntime(
     // A caller that cannot be told does not fail the saga.
     progress: (progress) => quietly(() => caller.progress?.(progress), settings.hooks.onError),
     log: (level, data) => quietly(() => caller.log?.(level, data), settings.hooks.onError),
+    threw: (path, error) => thrownIn(sagaId, caller).note(path, error),
     observe: (event) => settings.hooks.onStep({ ...event, saga: claims.saga.name, sagaId }),
     warn: settings.advises ? settings.warn : undefined,
     limits: settings.limits,

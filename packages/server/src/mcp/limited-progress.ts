@@ -29,7 +29,9 @@ export function limitedProgress(tell: Tell, clock: () => number): LimitedProgres
     tell: (progress) => {
       if (ended) return;
       // What is held back is told with the next one that is due, or at the end: the newest stands for all before it.
-      if (clock() - last < interval) held = progress;
+      const since = clock() - last;
+      // A clock that was set back tells nothing of how long it has been.
+      if (since >= 0 && since < interval) held = progress;
       else send(progress);
     },
     end: () => {

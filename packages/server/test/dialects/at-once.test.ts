@@ -44,6 +44,10 @@ describe('a prompt for a client that can be asked nothing', () => {
     expect(result).toMatchObject({ messages: [{ content: { text: 'no elicitation' } }] });
     const { error } = await getting(era, 'review', review.arguments);
     expect(error).toMatchObject({ code: -32_603, message: expect.stringContaining("'user_context'") });
+    // One of 2025 may have declared, in another request, that it can be asked.
+    if (era === 'legacy')
+      expect(error?.message).toContain('let it speak 2026-07-28, or serve it in a session');
+    else expect(error?.message).not.toContain('session');
     expect(told.errors).toEqual([]);
   });
 

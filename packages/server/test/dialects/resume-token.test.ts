@@ -3,6 +3,7 @@ import {
   elicitUrl,
   info,
   all,
+  memoryGuard,
   saga,
   sample,
   sleep,
@@ -13,6 +14,7 @@ import { describe, expect, test } from 'vitest';
 import * as z from 'zod';
 import { called, sent, served, toCallResult } from '../fixtures/calling.ts';
 import { connections } from '../fixtures/connections.ts';
+import { start } from '../fixtures/clock.ts';
 import { hostOf } from '../fixtures/host.ts';
 import { eras } from '../fixtures/raw.ts';
 import { asking, complexTool, Empty, Target } from '../fixtures/sagas.ts';
@@ -20,6 +22,13 @@ import { asking, complexTool, Empty, Target } from '../fixtures/sagas.ts';
 const key = 'io.github.mcp-saga/saga';
 const accepting = { modelAnswers: 'accept' } as const;
 const complex = { name: 'complex_tool', arguments: { initial_arg: 'value' } };
+/** What a client of 2025 is told besides, which may well have declared that it can be asked. */
+const remedies = {
+  modern: '',
+  legacy:
+    ' Over HTTP, a client of MCP 2025-11-25 or older can be asked in a session only: let it speak 2026-07-28, or serve it in a ' +
+    'session or over stdio.',
+};
 const done = 'Deployment to production initiated successfully based on confirmation.';
 
 describe.each(eras)('%s, without a session', (era) => {
@@ -206,12 +215,54 @@ describe.each(eras)('%s, without a session', (era) => {
     const { server, told } = served([asking()]);
     const result = await called(server, era, { name: 'asking' });
     expect(result).toMatchObject({
-      text: "'target' cannot be asked: the client declared no elicitation for this call.",
+      text: `'target' cannot be asked: the client declared no elicitation for this call.${remedies[era]}`,
       isError: true,
       token: undefined,
     });
     expect(result.result['_meta'] ?? {}).not.toHaveProperty('nextResumeToken');
     expect(told.turns).toMatchObject([{ status: 'failed' }]);
+  });
+
+  test('[T13] [W3] says the same to the same request, where a guard has kept that', async () => {
+    const asks = saga({ name: 'asks', version: '1', forks: 'refuse' }, function* () {
+      yield* elicit('may', { message: 'May I?', schema: Empty, accept: 'model' });
+      yield* step('hold', () => 1, { compensate: () => undefined });
+      yield* elicit('target', { message: 'Where?', schema: Empty, accept: 'client' });
+      return '';
+    });
+    const { server } = served([asks], { guard: memoryGuard(() => start) });
+    const { token } = await called(server, era, { name: 'asks' });
+    const again = { name: 'asks', arguments: { resumeToken: token, answers: { may: {} } } };
+    const text = `'target' cannot be asked: the client declared no elicitation for this call.${remedies[era]} Undone: 'hold'.`;
+    expect(await called(server, era, again)).toMatchObject({ text, isError: true });
+    expect(await called(server, era, again)).toMatchObject({ text, isError: true });
+  });
+
+  test('[R2] [W3] tells its body no more than a replay would', async () => {
+    const messages: string[] = [];
+    const catches = saga({ name: 'catches', version: '1' }, function* () {
+      try {
+        yield* elicit('target', { message: 'Where?', schema: Empty, accept: 'client' });
+      } catch (error) {
+        messages.push((error as Error).message);
+      }
+      return '';
+    });
+    await called(served([catches]).server, era, { name: 'catches' });
+    expect(messages).toEqual(["'target' cannot be asked: the client declared no elicitation for this call."]);
+  });
+
+  test('[W3] its author is told in development, once, what would have it asked', async () => {
+    const { server, told } = served([asking()], { environment: 'development' });
+    // Of two servers each says so.
+    for (let count = 0; count < 6; count += 1) {
+      // oxlint-disable-next-line no-await-in-loop -- one after the other
+      await called(server, era, { name: 'asking' });
+    }
+    const said = told.warnings.filter((warning) => warning.includes('asks for elicitation'));
+    const give = `${era === 'modern' ? ' Give' : `${remedies.legacy} Or give`} the question a \`fallback\`, or the host`;
+    const one: unknown = expect.stringContaining(`which a client did not declare.${give}`);
+    expect(said).toEqual([one, one]);
   });
 
   test('[W3] what a saga needs is refused before it runs, and met where models may answer', async () => {
@@ -226,7 +277,7 @@ describe.each(eras)('%s, without a session', (era) => {
         ],
         options,
       ).server;
-    const message = "'needy' needs elicitation, which the client did not declare for this call.";
+    const message = `'needy' needs elicitation, which the client did not declare for this call.${remedies[era]}`;
     const { result, error } = await sent(needy({}), era, { name: 'needy' });
     if (era === 'modern') expect(error).toMatchObject({ code: -32021, message });
     else expect(result).toMatchObject({ isError: true, content: [{ text: message }] });

@@ -1,10 +1,14 @@
+import { inspect } from 'node:util';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import * as z from 'zod';
 import {
   createSagaHost,
   elicit,
   generateKey,
+  memoryGuard,
+  publicMessageOf,
   saga,
+  SagaHostError,
   step,
   type SagaHost,
   type SagaHostOptions,
@@ -60,6 +64,77 @@ describe('a host without hooks', () => {
     ]);
   });
 
+  const card = '4111 1111\n\u001b[31mmcp-saga: all is well';
+  const keyed = (fails: boolean) =>
+    saga({ name: 'keyed', version: '1' }, function* () {
+      const { name } = yield* elicit('name', { message: 'Name?', schema: z.object({ name: z.string() }) });
+      yield* step(
+        'charge',
+        () => {
+          if (fails) throw Object.assign(new Error(name), { code: `E ${name}` });
+          return 'x'.repeat(20_000);
+        },
+        { key: name },
+      );
+      yield* elicit('more', { message: 'More?', schema: z.object({}) });
+      return '';
+    });
+  const answered = async (host: SagaHost): Promise<void> => {
+    const turn = await host.start('keyed', {});
+    const result = { action: 'accept', content: { name: card } } as const;
+    await host.resume(turn.status === 'suspended' ? turn.token : '', [{ stepId: 'name', result }]);
+  };
+
+  test('shows neither the key of a step nor the code of its error, which may be made of an answer', async () => {
+    const error = vi.spyOn(console, 'error').mockReturnValue();
+    await answered(hostOf({ sagas: [keyed(true)] }));
+    expect(error.mock.calls).toEqual([
+      ["mcp-saga: 'keyed' failed in turn 2. StepError at step 'charge(*)'. hooks.onTurn gets the error."],
+    ]);
+  });
+
+  test('warns of a large step without its key', async () => {
+    const warn = vi.spyOn(console, 'warn').mockReturnValue();
+    const told: string[] = [];
+    await answered(hostOf({ sagas: [keyed(false)] }));
+    await answered(hostOf({ sagas: [keyed(false)], hooks: { onWarning: (said) => told.push(said) } }));
+    expect(warn.mock.calls).toEqual([
+      [expect.stringMatching(/^mcp-saga: The token of saga 'keyed' .* Largest: step 'charge\(\*\)' \(/)],
+    ]);
+    expect(told).toEqual([expect.stringContaining("Largest: step 'charge(*)' (")]);
+  });
+
+  test('begins no line, and tells a terminal nothing, where a name does', async () => {
+    const error = vi.spyOn(console, 'error').mockReturnValue();
+    const warn = vi.spyOn(console, 'warn').mockReturnValue();
+    const odd = saga({ name: 'odd\n\u009b31m\u2028\u202e', version: '1' }, function* () {
+      yield* step('x', () => 'x'.repeat(20_000));
+      yield* elicit('sure', { message: `${(asked += 1)}?`, schema: z.object({}) });
+      throw new Error('no');
+    });
+    const host = hostOf({ sagas: [odd] });
+    const turn = await host.start(odd.name, {});
+    const token = turn.status === 'suspended' ? turn.token : '';
+    await host.resume(token, [{ stepId: 'sure', result: { action: 'accept', content: {} } }]);
+    host.settings.hooks.onTurn({
+      saga: odd.name,
+      sagaId: '',
+      turn: 3,
+      status: 'failed',
+      error: new Error('x'),
+      tokenBytes: 0,
+      duration: 0,
+    });
+    host.settings.hooks.onError(new SagaHostError('busy', 'a\nb'));
+    const said = [...warn.mock.calls, ...error.mock.calls].flat().map(String);
+    expect(said).toEqual([
+      expect.stringContaining("saga 'odd\\u000a\\u009b31m\\u2028\\u202e' has"),
+      expect.stringContaining("'odd\\u000a\\u009b31m\\u2028\\u202e' asks 'sure' otherwise"),
+      expect.stringContaining("'odd\\u000a\\u009b31m\\u2028\\u202e' failed in turn 3"),
+      'mcp-saga: a\\u000ab Give the host hooks.onError to see it.',
+    ]);
+  });
+
   test('shows the error in development', async () => {
     const error = vi.spyOn(console, 'error').mockReturnValue();
     await hostOf({ environment: 'development' }).start('failing', {});
@@ -103,6 +178,88 @@ describe('a host without hooks', () => {
     const host = hostOf({ sagas: [restless], clock: () => time });
     await restlessTurns(host, 3, () => (time += 59_999));
     expect(warn).toHaveBeenCalledTimes(2);
+  });
+
+  test.each<[string, string, (host: SagaHost, token: string) => unknown]>([
+    ['malformed', 'It is no token', (host) => host.resume('nonsense')],
+    ['undecryptable', 'another `audience`', (host, token) => host.resume(`${token.slice(0, -4)}AAAA`)],
+    [
+      'arguments',
+      'other arguments than the one that started the saga',
+      (host, token) => host.resume(token, [], {}, { entry: { target: 'asking', args: { other: 1 } } }),
+    ],
+    [
+      'principal',
+      'the `principal` of this request is another',
+      (host, token) => host.resume(token, [], { principal: { subject: 'ada', client: 'app' } }),
+    ],
+  ])('[T5] says in development what makes a token %s, and nowhere else', async (reason, why, use) => {
+    const short = `mcp-saga: a token was refused: ${reason}. Give the host hooks.onReject to count them.`;
+    for (const environment of ['production', 'test', undefined, 'development']) {
+      const warn = vi.spyOn(console, 'warn').mockReturnValue();
+      const host = hostOf({ environment });
+      // oxlint-disable-next-line no-await-in-loop -- one after the other
+      const turn = await host.start('asking', {});
+      const token = turn.status === 'suspended' ? turn.token : '';
+      // oxlint-disable-next-line no-await-in-loop -- one after the other
+      await expect(use(host, token)).rejects.toThrow(/^Invalid or expired sagaToken$/);
+      const said = String(warn.mock.calls);
+      if (environment === 'development') expect(said).toContain(why);
+      else expect(said).toBe(short);
+      expect(said).toMatch(/^[^\n]*hooks\.onReject to count them\.$/);
+      warn.mockRestore();
+    }
+  });
+
+  test('[E8] says in development why a cancel token that comes too early is refused', async () => {
+    const warn = vi.spyOn(console, 'warn').mockReturnValue();
+    let cancelToken = '';
+    const holds = saga({ name: 'holds', version: '1', forks: 'refuse' }, function* () {
+      yield* elicit('sure', { message: 'Sure?', schema: z.object({}) });
+      return '';
+    });
+    const host = hostOf({
+      sagas: [holds],
+      guard: memoryGuard(),
+      environment: 'development',
+      hooks: { onSuspended: (facts) => (cancelToken = facts.cancelToken) },
+    });
+    await host.start('holds', {});
+    await expect(host.cancel(cancelToken)).rejects.toThrow('Invalid or expired sagaToken');
+    expect(String(warn.mock.calls)).toContain('a cancel token of onSuspended opens after its cancelAfter');
+  });
+
+  test.each(['production', 'development'])(
+    '[R5] says where a version is gone what lets it go on, and its client nothing of that: %s',
+    async (environment) => {
+      const error = vi.spyOn(console, 'error').mockReturnValue();
+      const turn = await hostOf().start('asking', {});
+      const newer = hostOf({ sagas: [asking('asking', '2')], environment });
+      const gone = await newer.resume(turn.status === 'suspended' ? turn.token : '');
+      const advice =
+        "This host does not serve version '1' of 'asking', or its `until` has passed. To let it go on,";
+      expect(
+        error.mock.calls
+          .flat()
+          .map((part) => inspect(part))
+          .join(' '),
+      ).toContain(advice);
+      expect(publicMessageOf('asking', gone.status === 'failed' ? gone.error : undefined)).toBe(
+        "'asking' cannot go on: the version this call began with is no longer served.",
+      );
+    },
+  );
+
+  test('[T5] goes on saying that tokens are refused where the clock is set back', async () => {
+    let time = 1e12;
+    const warn = vi.spyOn(console, 'warn').mockReturnValue();
+    const host = hostOf({ clock: () => time });
+    for (const wait of [0, -3_600_000, 59_999, 1]) {
+      time += wait;
+      // oxlint-disable-next-line no-await-in-loop -- one after the other
+      await expect(host.resume('nonsense')).rejects.toThrow('Invalid or expired sagaToken');
+    }
+    expect(warn).toHaveBeenCalledTimes(3);
   });
 
   test('[W4] says nothing of an answer that its client can mend', async () => {

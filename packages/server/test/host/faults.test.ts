@@ -1,5 +1,15 @@
 import { describe, expect, test } from 'vitest';
-import { all, elicit, publicMessageOf, saga, SagaError, step, type Saga, type Steps } from '@mcp-saga/server';
+import {
+  all,
+  elicit,
+  memoryGuard,
+  publicMessageOf,
+  saga,
+  SagaError,
+  step,
+  type Saga,
+  type Steps,
+} from '@mcp-saga/server';
 import { serveSagas } from '@mcp-saga/server/serve';
 import * as z from 'zod';
 import {
@@ -311,6 +321,35 @@ describe('a result', () => {
     expect(answer.text).not.toContain('918273');
     expect(String(told.turns[0]?.error)).toContain(`its result does not fit its output schema: ${problem}`);
     expect(String(told.turns[0]?.error)).not.toContain('918273');
+  });
+
+  test.each<[unknown, string]>([
+    [undefined, "'faulty': it has no result. Let its body return a string, a tool result, or a value"],
+    [7, "'faulty': its result is neither a string nor a tool result. Give the saga an `output` schema"],
+  ])(
+    'that is %s is told to the operator with the name of the saga, and what to write',
+    async (value, said) => {
+      const { error } = failed(await hostOf(faulty(ends(value))).host.start('faulty', {}));
+      expect((error as Error).message).toContain(said);
+    },
+  );
+
+  test('[E3] that is refused is no failed step, with a guard as without', async () => {
+    const undoes = (forks: 'refuse' | 'accept') =>
+      saga({ name: 'faulty', version: '1', forks, output: Output }, function* () {
+        yield* elicit('sure', { message: 'Sure?', schema: z.object({}) });
+        yield* step('charge', () => 1, { compensate: () => undefined });
+        return { id: mark, size: 918_273 };
+      });
+    for (const forks of ['refuse', 'accept'] as const) {
+      const { host } = hostOf(undoes(forks), { guard: memoryGuard(() => 1_000) });
+      // oxlint-disable-next-line no-await-in-loop -- one after the other
+      const { token } = suspended(await host.start('faulty', {}));
+      // oxlint-disable-next-line no-await-in-loop -- one after the other
+      const turn = failed(await host.resume(token, [accept('sure', {})]));
+      expect(turn).toMatchObject({ compensated: [{ stepId: 'charge' }], error: { code: 'invalid_result' } });
+      expect(publicMessageOf('faulty', turn.error)).toBe("'faulty' failed.");
+    }
   });
 
   test('that is no object, though its schema may be a union, fails the saga', async () => {

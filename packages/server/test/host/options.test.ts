@@ -76,13 +76,13 @@ describe('a host is not made', () => {
 
   test('[T7] of a bad key in SAGA_KEYS, which the error names, left to be found there or handed on', () => {
     vi.stubEnv('SAGA_KEYS', 'k1:AAA');
-    const error = /^SAGA_KEYS: key 1 of 1 has 2 bytes instead of 32$/;
+    const error = /^SAGA_KEYS: key 1 of 1 has 2 bytes instead of 32\. To make one: node -p "[^"]*"\.$/;
     const { keys: _, ...found } = base;
     expect(() => createSagaHost(found)).toThrow(error);
     expect(() => createSagaHost({ ...base, keys: process.env['SAGA_KEYS'] })).toThrow(error);
     // Keys from elsewhere are not looked for there.
     expect(() => createSagaHost({ ...base, keys: 'k1:AAE' })).toThrow(
-      /^key 1 of 1 has 2 bytes instead of 32$/,
+      /^key 1 of 1 has 2 bytes instead of 32\. To make one: /,
     );
     vi.stubEnv('SAGA_KEYS', undefined);
     expect(() => createSagaHost({ ...base, keys: undefined, environment: 'production' })).toThrow(
@@ -142,11 +142,12 @@ describe('a command that is created and never yielded', () => {
     return 'done';
   });
   const run = async (environment: string): Promise<readonly string[]> => {
-    const { host, told } = hostOf(floating, { environment });
+    const warnings: string[] = [];
+    const { host } = hostOf(floating, { environment, hooks: { onWarning: (said) => warnings.push(said) } });
     const turn = await host.start('floating', {});
     if (turn.status !== 'suspended') throw new Error(turn.status);
     await host.resume(turn.token, [{ stepId: 'go', result: { action: 'accept', content: {} } }]);
-    return told.warnings;
+    return warnings;
   };
 
   test.each(['development', 'test'])('is warned of in %s, with what to write', async (environment) => {

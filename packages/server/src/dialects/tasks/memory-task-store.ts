@@ -1,3 +1,4 @@
+import { assertClock } from '../../host/assert-clock.ts';
 import type { StoredTask, TaskStore } from './store.ts';
 
 /**
@@ -7,6 +8,7 @@ import type { StoredTask, TaskStore } from './store.ts';
  * @param clock - milliseconds since the epoch; default `Date.now`
  */
 export function memoryTaskStore(clock: () => number = Date.now): TaskStore & { readonly size: number } {
+  assertClock('memoryTaskStore', clock);
   const tasks = new Map<string, StoredTask & { readonly expiresAt: number }>();
   let swept = 0;
   const forget = (now: number): void => {

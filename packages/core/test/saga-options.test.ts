@@ -1,0 +1,41 @@
+import { describe, expect, it } from 'vitest';
+import { checkpoint, saga } from '../src/index.ts';
+
+const make = (options: object) =>
+  saga({ name: 'order', version: '2', ...(options as { readonly task?: 'prefer' }) }, function* () {
+    yield* checkpoint();
+    return 'x';
+  });
+
+describe('a saga is not made, and says what to write, with', () => {
+  it.each<[object, string]>([
+    [{ forks: 'deny' }, "forks of saga 'order' must be 'refuse' or 'accept', or not be there."],
+    [{ forks: true }, "forks of saga 'order' must be 'refuse' or 'accept'"],
+    [{ onMismatch: 'undo' }, "onMismatch of saga 'order' must be 'fail' or 'compensate', or not be there."],
+    [{ previous: make({}) }, "previous of saga 'order' must be a list of older versions: [{ saga: old }]."],
+    [{ previous: [make({})] }, "previous of saga 'order' must be a list of older versions"],
+    [{ previous: [undefined] }, "previous of saga 'order' must be a list of older versions"],
+    [{ commitEach: true, forks: 'accept' }, "Saga 'order' has commitEach, which needs forks: 'refuse'"],
+    [{ needs: ['elicit'] }, "The needs of saga 'order' must be a list of elicitation,"],
+    [{ modelAnswers: 'refuse' }, "modelAnswers of saga 'order' must be 'accept', or not be there."],
+    [{ task: 'always' }, "task of saga 'order' must be 'prefer' or 'require', or not be there."],
+  ])('%o', (options, said) => {
+    expect(() => make(options)).toThrow(TypeError);
+    expect(() => make(options)).toThrow(said);
+  });
+});
+
+it('a saga is made with each option that can be meant', () => {
+  for (const forks of ['refuse', 'accept', undefined]) {
+    for (const onMismatch of ['fail', 'compensate', undefined]) {
+      const previous = [
+        { saga: make({ version: '1' }) },
+        { saga: make({ version: '0' }), until: new Date(0) },
+      ];
+      expect(make({ forks, onMismatch, previous })).toMatchObject({
+        forks,
+        onMismatch: onMismatch ?? 'fail',
+      });
+    }
+  }
+});

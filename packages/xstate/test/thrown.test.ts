@@ -1,0 +1,59 @@
+import { createSagaHost, memoryGuard, StepError, type TurnFacts } from '@mcp-saga/server';
+import { effect, elicitation, machineSaga } from '@mcp-saga/xstate';
+import { setup } from 'xstate';
+import { describe, expect, it } from 'vitest';
+import { z } from 'zod';
+
+function chargeCard(): never {
+  throw new RangeError('no card');
+}
+
+/** How a machine ends that holds, and then charges a card that there is not. */
+async function ended(forks: 'refuse' | 'accept', unhold: () => unknown): Promise<TurnFacts> {
+  const machine = setup({
+    types: { output: {} as string },
+    actors: {
+      ask: elicitation({ message: 'Sure?', schema: z.object({}) }),
+      hold: effect(() => 1, { compensate: unhold, undo: { retry: 1 } }),
+      charge: effect(chargeCard),
+    },
+  }).createMachine({
+    initial: 'asking',
+    states: {
+      asking: { invoke: { id: 'sure', src: 'ask', onDone: 'holding' } },
+      holding: { invoke: { id: 'hold', src: 'hold', onDone: 'charging' } },
+      charging: { invoke: { id: 'charge', src: 'charge', onDone: 'done' } },
+      done: { type: 'final' },
+    },
+    output: 'done',
+  });
+  const turns: TurnFacts[] = [];
+  const host = createSagaHost({
+    sagas: [machineSaga({ name: 'order', version: '1', forks }, machine)],
+    keys: 'ephemeral',
+    audience: 'shop',
+    guard: memoryGuard(() => 1_000),
+    clock: () => 1_000,
+    hooks: { onTurn: (turn) => turns.push(turn), onWarning: () => undefined },
+  });
+  const turn = await host.start('order', {});
+  const answers = [{ stepId: 'sure', result: { action: 'accept', content: {} } }];
+  await host.resume(turn.status === 'suspended' ? turn.token : '', answers);
+  return turns.at(-1) as TurnFacts;
+}
+
+describe.each(['refuse', 'accept'] as const)("a machine with forks: '%s'", (forks) => {
+  it('fails with the error of its effect, whose cause is what was thrown', async () => {
+    const { error, residue } = await ended(forks, () => undefined);
+    expect(error).toBeInstanceOf(StepError);
+    expect((error as StepError).cause).toBeInstanceOf(RangeError);
+    expect(((error as StepError).cause as Error).stack).toContain('chargeCard');
+    expect(residue).toBeUndefined();
+  });
+
+  it('[E3] says what an undo of it has failed with', async () => {
+    const { residue } = await ended(forks, chargeCard);
+    expect(residue).toMatchObject([{ stepId: 'hold' }]);
+    expect(residue?.[0]?.error).toBeInstanceOf(RangeError);
+  });
+});
