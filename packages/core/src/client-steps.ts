@@ -1,6 +1,6 @@
 import type { ClientStep } from './client-step.ts';
 import type { JournalledSpec } from './command-spec.ts';
-import { toForm } from './form.ts';
+import { formOf } from './form-of.ts';
 import { assertJson, type Json } from './json.ts';
 
 /**
@@ -37,18 +37,5 @@ export function toClientStep(spec: JournalledSpec, stepId: string): ClientStep |
     case 'poll':
     case 'stepKey':
       return undefined;
-  }
-}
-
-function formOf(id: string, schema: Parameters<typeof toForm>[0]): Json {
-  try {
-    return toForm(schema);
-  } catch (error) {
-    throw new TypeError(
-      `elicit('${id}'): ${error instanceof Error ? error.message : 'its schema cannot be read'}`,
-      {
-        cause: error,
-      },
-    );
   }
 }

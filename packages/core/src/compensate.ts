@@ -1,3 +1,4 @@
+import type { CheckedUndo } from './checked-undo.ts';
 import { encode } from './codec.ts';
 import { command, type Command } from './command.ts';
 import { assertStepId } from './path.ts';
@@ -16,8 +17,8 @@ export interface CompensateOptions extends UndoPolicy {
  * Registers an undo from here on: it runs, last first among the others, if the saga fails, is refused, aborted or
  * cancelled later. Steps register theirs with the option `compensate`. (E3)
  */
-export function compensate(
-  undo: UndoFunction<undefined, undefined> | BoundUndo,
+export function compensate<U>(
+  undo: (UndoFunction<undefined, undefined> & CheckedUndo<U>) | BoundUndo,
   options: CompensateOptions = {},
 ): Command<void> {
   const { id = 'compensate', label, retry, timeout } = options;

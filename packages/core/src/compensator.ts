@@ -1,3 +1,4 @@
+import { generatorKind, isIterator } from './generators.ts';
 import { assertStepId } from './path.ts';
 import { validate, type InferInput, type InferOutput, type Schema } from './standard-schema.ts';
 import type { BoundUndo, UndoContext, UndoFacts } from './undo.ts';
@@ -34,6 +35,7 @@ export interface Compensator<S extends Schema> {
  * Defines a named compensator.
  *
  * @param schema - of its arguments, which are checked again when it runs: it may run by newer code
+ * @throws TypeError where `undo` is a generator: it yields no steps
  */
 export function compensator<S extends Schema>(
   name: string,
@@ -41,10 +43,13 @@ export function compensator<S extends Schema>(
   undo: (undo: CompensatorContext<InferOutput<S>>) => unknown,
 ): Compensator<S> {
   assertStepId(name);
+  // Nobody would run one, and what it was to undo would count as undone.
+  const noGenerator = `Compensator '${name}' is a function or an async function. It must not be a generator.`;
+  if (generatorKind(undo) !== undefined) throw new TypeError(noGenerator);
   const run = async (context: CompensatorContext<unknown>): Promise<void> => {
     const parsed = await validate(schema, context.args);
     if (!parsed.ok) throw new TypeError(`Compensator '${name}': its arguments do not fit: ${parsed.issues}`);
-    await undo({ ...context, args: parsed.value });
+    if (isIterator(await undo({ ...context, args: parsed.value }))) throw new TypeError(noGenerator);
   };
   return {
     name,

@@ -1,4 +1,5 @@
 import { command, type Command } from './command.ts';
+import { formOf } from './form-of.ts';
 import { assertStepId, checkedTtl } from './path.ts';
 import type { StepContext } from './step.ts';
 import type { InferInput, InferOutput, Schema } from './standard-schema.ts';
@@ -12,7 +13,7 @@ export interface ElicitOptions<S extends Schema> {
   readonly message: string;
   /**
    * The fields of the form: a flat object schema (zod 4, or any Standard Schema that gives a JSON Schema). Hoist it
-   * out of the body, so that it is built once.
+   * out of the body, so that it and its form are built once. One that makes no form is refused here, with a `TypeError`.
    */
   readonly schema: S;
   /**
@@ -57,6 +58,8 @@ function ask<S extends Schema, T>(id: string, options: ElicitOptions<S>, asOutco
   if (schema?.['~standard'] === undefined) {
     throw new TypeError(`elicit('${id}') needs a schema: z.object({…}), or another Standard Schema.`);
   }
+  // Said here and not when the client is asked: what runs beside the question has then been done.
+  formOf(id, schema);
   const accept = checkedAccept(id, options.accept);
   return command<T>({
     kind: 'elicit',

@@ -59,6 +59,8 @@ export type {
 } from './resource-saga.ts';
 export type { UriTemplate, UriVariables } from './uri-template.ts';
 export type { CheckedBody } from './checked-body.ts';
+export type { CheckedResult } from './checked-result.ts';
+export type { CheckedUndo } from './checked-undo.ts';
 export type { BodyInput, BodyResult, ContentBlock, Saga, SagaBody, SagaOptions, ToolResult } from './saga.ts';
 export type { Command, Steps } from './command.ts';
 export type { CommandSpec, LogLevel } from './command-spec.ts';

@@ -1,3 +1,5 @@
+import type { CheckedResult } from './checked-result.ts';
+import type { CheckedUndo } from './checked-undo.ts';
 import { command, type Command } from './command.ts';
 import { assertJson, type Json } from './json.ts';
 import { assertStepId, assertStepKey } from './path.ts';
@@ -62,12 +64,12 @@ export interface StepOptions<I extends Json | undefined> {
 }
 
 /** How a step whose result is known is undone. */
-export interface Compensable<R, I> {
+export interface Compensable<R, I, U = unknown> {
   /**
    * Undoes it, if the saga fails, is refused, aborted or cancelled later: a function, a generator that yields server
    * steps, or a named compensator. Its saga must declare `forks`. (E3)
    */
-  readonly compensate?: UndoFunction<R, I> | BoundCompensator<R, I>;
+  readonly compensate?: (UndoFunction<R, I> & CheckedUndo<U>) | BoundCompensator<R, I>;
 }
 
 /** The options of a step of any types. */
@@ -86,16 +88,22 @@ interface AnyStepOptions extends Omit<StepOptions<Json | undefined>, 'compensate
  *
  * @throws StepError (in the body) when the last attempt failed, or its result cannot be encoded
  */
-export function step<R, I extends Json | undefined = undefined>(
+export function step<R, I extends Json | undefined = undefined, U = unknown>(
   id: string,
-  run: (step: StepContext<I>) => R | PromiseLike<R>,
-  options?: StepOptions<I> & Compensable<R, I> & { readonly keep?: true },
+  run: ((step: StepContext<I>) => R | PromiseLike<R>) & CheckedResult<R, 'A step'>,
+  options?: StepOptions<I> & Compensable<R, I, U> & { readonly keep?: true },
 ): Command<R>;
-export function step<I extends Json | undefined = undefined>(
+export function step<I extends Json | undefined = undefined, U = unknown>(
   id: string,
   run: (step: StepContext<I>) => unknown,
-  options: StepOptions<I> & Compensable<undefined, I> & { readonly keep: false },
+  options: StepOptions<I> & Compensable<undefined, I, U> & { readonly keep: false },
 ): Command<void>;
+// The first one again, for options: where none fits, compilers tell of the last.
+export function step<R, I extends Json | undefined = undefined, U = unknown>(
+  id: string,
+  run: ((step: StepContext<I>) => R | PromiseLike<R>) & CheckedResult<R, 'A step'>,
+  options: StepOptions<I> & Compensable<R, I, U> & { readonly keep?: true },
+): Command<R>;
 export function step(
   id: string,
   run: (step: StepContext<never>) => unknown,

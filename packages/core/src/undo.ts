@@ -1,4 +1,5 @@
 import { command, type Steps } from './command.ts';
+import { generatorKind, isIterator } from './generators.ts';
 import type { RetryPolicy } from './retry.ts';
 import type { Context } from './step.ts';
 
@@ -164,7 +165,7 @@ function generatorContext(facts: object): object {
 }
 
 function notAGenerator(returned: unknown): unknown {
-  if (typeof (returned as Partial<Generator> | undefined)?.next === 'function') {
+  if (isIterator(returned)) {
     throw new TypeError(
       'An undo that yields steps is a generator itself: compensate: function* (…) { yield* … }.',
     );
@@ -172,12 +173,20 @@ function notAGenerator(returned: unknown): unknown {
   return returned;
 }
 
-const generatorTag = '[object GeneratorFunction]';
-
-/** What an author gave as an undo, by how it is run. */
+/**
+ * What an author gave as an undo, by how it is run.
+ *
+ * @throws TypeError for an async generator, which nobody would run
+ */
 export function toUndoWork(undo: ((undo: never) => unknown) | BoundUndo): UndoWork {
   if (typeof undo !== 'function') return { kind: 'named', bound: undo };
-  return Object.prototype.toString.call(undo) === generatorTag
+  const kind = generatorKind(undo);
+  if (kind === 'async') {
+    throw new TypeError(
+      'An undo is a function, an async function or function*. It must not be an async generator.',
+    );
+  }
+  return kind === 'sync'
     ? { kind: 'generator', run: undo as (facts: never) => Steps<unknown> }
     : { kind: 'function', run: undo };
 }

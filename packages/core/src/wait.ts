@@ -1,3 +1,4 @@
+import type { CheckedResult } from './checked-result.ts';
 import { command, type Command } from './command.ts';
 import { assertStepId } from './path.ts';
 import type { StepContext } from './step.ts';
@@ -40,7 +41,8 @@ export interface PollOptions {
  */
 export function poll<R>(
   id: string,
-  ask: (step: Omit<StepContext<undefined>, 'input' | 'idempotencyKey'>) => R | PromiseLike<R>,
+  ask: ((step: Omit<StepContext<undefined>, 'input' | 'idempotencyKey'>) => R | PromiseLike<R>) &
+    CheckedResult<R, 'A poll'>,
   options: PollOptions,
 ): Command<Exclude<R, undefined>> {
   assertStepId(id);

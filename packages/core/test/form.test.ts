@@ -2,10 +2,13 @@ import { specTypeSchemas } from '@modelcontextprotocol/client';
 import { ElicitRequestFormParamsSchema } from '@modelcontextprotocol/sdk/types.js';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
+import { all, elicit, step } from '../src/index.ts';
 import { toForm } from '../src/form.ts';
 import type { FormField } from '../src/form.ts';
 import type { Json } from '../src/json.ts';
 import type { Schema } from '../src/standard-schema.ts';
+import { failed, start } from './support/drive.ts';
+import { sagaOf } from './support/sagas.ts';
 
 function field(schema: z.ZodType): FormField | undefined {
   return toForm(z.object({ field: schema })).properties['field'];
@@ -199,5 +202,36 @@ describe('toForm', () => {
       },
     };
     expect(() => toForm(schema)).toThrow(/'a' refers to itself/);
+  });
+});
+
+describe('a question whose schema makes no form', () => {
+  const noForms: readonly [string, z.ZodType, string][] = [
+    ['a text', z.string(), "elicit('q'): the form is not an object: wrap it in z.object({…})"],
+    [
+      'an object inside',
+      z.object({ a: z.object({}) }),
+      "elicit('q'): the form field 'a' is an object inside the form",
+    ],
+    ['a date', z.object({ at: z.date() }), "elicit('q'): the input schema cannot be written as JSON Schema"],
+  ];
+
+  it.each(noForms)('[W1] is refused where it is made: %s', (_, schema, message) => {
+    expect(() => elicit('q', { message: 'm', schema })).toThrow(TypeError);
+    expect(() => elicit('q', { message: 'm', schema })).toThrow(message);
+    expect(() => elicit.outcome('q', { message: 'm', schema })).toThrow(message);
+  });
+
+  it('[W1] lets nothing run beside it', async () => {
+    const done: string[] = [];
+    const program = sagaOf(function* () {
+      yield* all({
+        charge: step('charge', () => void done.push('charge')),
+        sure: elicit('sure', { message: 'Sure?', schema: z.boolean() }),
+      });
+      return 'done';
+    });
+    expect(failed(await start(program))).toMatchObject({ name: 'TypeError' });
+    expect(done).toEqual([]);
   });
 });

@@ -40,6 +40,50 @@ const refused: Readonly<Record<string, { readonly code: string; readonly says: R
   },
 };
 
+const order = 'class Order { total() { return 1; } }';
+
+/** Steps that must not compile, and what the error has to say. */
+const refusedSteps: typeof refused = {
+  'instance-result': {
+    code: `${order} step('x', async () => new Order());`,
+    says: /A step must return plain data, Date, Map, Set, URL, Uint8Array or Error, not", Order\]/,
+  },
+  'response-result': {
+    code: "step('x', () => fetch('x'));",
+    says: /A step must return plain data.* Response\]/,
+  },
+  'inner-result': {
+    code: `${order} step('x', () => ({ id: 1, order: new Order() }));`,
+    says: /A step must return plain data.* \{ order: Order; \}\]/,
+  },
+  'generator-result': {
+    code: "step('x', function* () { return 1; });",
+    says: /A step is a function or an async function\. It must not be a generator/,
+  },
+  'poll-result': {
+    code: `${order} poll('x', () => new Order(), { every: 1, timeout: 2 });`,
+    says: /A poll must return plain data.* Order\]/,
+  },
+  'undo-word': {
+    code: 'compensate(async function* () {});',
+    says: /It must not be an async generator/,
+  },
+};
+
+/** The same with options, where compilers tell of each way to call it. */
+const refusedWithOptions: typeof refused = {
+  'result-with-options': {
+    code: `${order} step('x', ({ input }) => [input, new Order()].slice(1) as Order[], { input: 1, retry: 3 });`,
+    says: /A step must return plain data.* Order\[\]\]/,
+  },
+  'undo-option': {
+    code: "step('x', () => 1, { compensate: async function* () {} });",
+    says: /An undo is a function, an async function or function\*\. It must not be an async generator/,
+  },
+};
+
+const inWords = { ...refused, ...refusedSteps };
+
 interface Compilation {
   readonly lines: readonly string[];
 }
@@ -68,10 +112,10 @@ describe.each(['typescript', 'typescript-5'])('the types of sagas, compiled by %
 
   beforeAll(async () => {
     writeFileSync(join(folder, 'package.json'), '{"type":"module"}');
-    for (const [name, { code }] of Object.entries(refused)) {
+    for (const [name, { code }] of Object.entries({ ...inWords, ...refusedWithOptions })) {
       writeFileSync(
         join(folder, `${name}.ts`),
-        `import { saga, step } from '${core}';\nvoid [saga, step];\n${code}\nexport {};\n`,
+        `import { compensate, poll, saga, step } from '${core}';\nvoid [compensate, poll, saga, step];\n${code}\nexport {};\n`,
       );
     }
     compiled = await compile(compiler, project('tsconfig', [`${folder}/*.ts`, `${fixtures}/*.ts`]));
@@ -82,17 +126,28 @@ describe.each(['typescript', 'typescript-5'])('the types of sagas, compiled by %
     expect(compiled.lines.filter((line) => /(?:positive|negative|equal)\.ts\(/.test(line))).toEqual([]);
     // Nothing else is wrong, such as a compiler that does not start.
     const wrong = compiled.lines.filter((line) => !line.startsWith(' '));
-    expect(wrong).toHaveLength(Object.keys(refused).length);
+    expect(wrong).toHaveLength(Object.keys({ ...inWords, ...refusedWithOptions }).length);
   });
 
-  it.each(Object.keys(refused))('refuses a body in at most two lines that say what to write: %s', (name) => {
+  const diagnosticOf = (name: string): readonly (string | undefined)[] => {
     const start = compiled.lines.findIndex((line) => line.includes(`${name}.ts(`));
     expect(start).toBeGreaterThanOrEqual(0);
     const rest = compiled.lines.slice(start + 1);
     const length = rest.findIndex((line) => !line.startsWith(' '));
-    const diagnostic = [compiled.lines[start], ...rest.slice(0, length === -1 ? rest.length : length)];
-    expect(diagnostic.length).toBeLessThanOrEqual(2);
-    expect(diagnostic.at(-1)).toMatch(refused[name]?.says as RegExp);
-    expect(compiled.lines.filter((line) => line.includes(`${name}.ts(`))).toHaveLength(1);
+    return [compiled.lines[start], ...rest.slice(0, length === -1 ? rest.length : length)];
+  };
+
+  it.each(Object.entries(inWords))(
+    'refuses it in a few lines, the last of which says what to write: %s',
+    (name, { says }) => {
+      const diagnostic = diagnosticOf(name);
+      expect(diagnostic.length).toBeLessThanOrEqual(name === 'undo-word' ? 3 : 2);
+      expect(diagnostic.at(-1)).toMatch(says);
+      expect(compiled.lines.filter((line) => line.includes(`${name}.ts(`))).toHaveLength(1);
+    },
+  );
+
+  it.each(Object.entries(refusedWithOptions))('says what to write in the last line: %s', (name, { says }) => {
+    expect(diagnosticOf(name).at(-1)).toMatch(says);
   });
 });

@@ -225,6 +225,25 @@ describe('compensation', () => {
   });
 });
 
+describe('an undo that is an async generator', () => {
+  it('[E3] is refused where it is given, before its step runs', async () => {
+    const done: string[] = [];
+    const nobody = async function* (): AsyncGenerator<number> {
+      yield 1;
+    } as () => unknown;
+    const says = 'It must not be an async generator.';
+    expect(() => step('a', () => 1, { compensateUnknown: nobody })).toThrow(says);
+    expect(() => step('a', () => 1, { keep: false, compensate: nobody })).toThrow(says);
+    expect(() => compensate(nobody)).toThrow(says);
+    const program = trip(function* () {
+      yield* step('a', () => void done.push('a'), { compensate: nobody });
+      return '';
+    });
+    expect(failed(await start(program))).toMatchObject({ name: 'TypeError' });
+    expect(done).toEqual([]);
+  });
+});
+
 describe('an undo that is a generator', () => {
   const gradual = (done: string[]) =>
     trip(function* () {
@@ -566,6 +585,38 @@ describe('a named compensator', () => {
     expect(world.events).toContainEqual(
       expect.objectContaining({ kind: 'compensate', type: 'failed', path: 'pay' }),
     );
+  });
+
+  it.each<[string, () => unknown]>([
+    [
+      'a generator',
+      function* () {
+        yield 1;
+      },
+    ],
+    [
+      'an async generator',
+      async function* () {
+        yield 1;
+      },
+    ],
+  ])('[E3] is refused where it is made, since nobody would run it: %s', (_, undo) => {
+    expect(() => compensator('refund', z.object({}), undo)).toThrow(
+      "Compensator 'refund' is a function or an async function. It must not be a generator.",
+    );
+  });
+
+  it('[E3] makes residue of a step where it only gives a generator', async () => {
+    const never = function* (): Generator<number> {
+      yield 1;
+    };
+    const program = trip(function* () {
+      const named = compensator('refund', z.object({}), () => never());
+      yield* step('pay', () => 7, { compensate: named.for(() => ({})) });
+      yield* fail;
+      return '';
+    });
+    expect(await start(program)).toMatchObject({ compensated: [], residue: [{ stepId: 'pay' }] });
   });
 
   it('refuses arguments that cannot be sealed where its author reads it', () => {

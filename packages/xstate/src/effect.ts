@@ -2,6 +2,7 @@ import type { ActorLogic } from 'xstate';
 import {
   step,
   type BoundUndo,
+  type CheckedResult,
   type Compensable,
   type StepContext,
   type StepOptions,
@@ -15,8 +16,8 @@ import { stepTransitions, type StepEndEvent, type StepSnapshot } from './step-lo
 const effectBrand: unique symbol = Symbol.for('mcp-saga.xstate.effect');
 
 /** How an effect is run and undone: see the options of `step`. */
-export interface EffectOptions<R, I>
-  extends Pick<StepOptions<undefined>, 'retry' | 'timeout' | 'once' | 'undo'>, Compensable<R, I> {
+export interface EffectOptions<R, I, U = unknown>
+  extends Pick<StepOptions<undefined>, 'retry' | 'timeout' | 'once' | 'undo'>, Compensable<R, I, U> {
   /** Undoes it where it is not known whether it happened: it timed out, was stopped, or its response was lost. */
   readonly compensateUnknown?: UndoFunction<undefined, I> | BoundUndo;
   /**
@@ -48,9 +49,9 @@ export interface EffectLogic<O, I> extends ActorLogic<StepSnapshot<O, I>, StepEn
  *
  * Under a live actor it is run once, with an idempotency key of its own.
  */
-export function effect<R, I = undefined>(
-  run: (step: StepContext<I>) => R | PromiseLike<R>,
-  options: EffectOptions<R, I> = {},
+export function effect<R, I = undefined, U = unknown>(
+  run: ((step: StepContext<I>) => R | PromiseLike<R>) & CheckedResult<R, 'An effect'>,
+  options: EffectOptions<R, I, U> = {},
 ): EffectLogic<R, I> {
   const { label, ...others } = options;
   const spec = specOf(step('effect', run as never, others as never)) as StepSpec;

@@ -1,4 +1,10 @@
-import type { ElicitOptions, ElicitOutcome, InferOutput, Schema } from '@mcp-saga/core';
+import {
+  elicit,
+  type ElicitOptions,
+  type ElicitOutcome,
+  type InferOutput,
+  type Schema,
+} from '@mcp-saga/core';
 import { ofInput, type OfInput } from './of-input.ts';
 import { clientStepLogic, type ClientStepLogic } from './step-logic.ts';
 
@@ -34,6 +40,8 @@ function ask<S extends Schema, O, I>(
   if (schema?.['~standard'] === undefined) {
     throw new TypeError('elicitation(…) needs a schema: z.object({…}), or another Standard Schema.');
   }
+  // What cannot be asked is refused here, in the words of `elicit`.
+  elicit('elicitation', { message: '', schema });
   return clientStepLogic<O, I>({
     kind: 'elicit',
     toSpec: (id, input) => {

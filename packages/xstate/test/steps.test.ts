@@ -192,9 +192,12 @@ describe('a step of a machine', () => {
     });
   });
 
-  it('a question that cannot be asked is an error of its step', async () => {
-    const nested = elicitation({ message: 'Who?', schema: z.object({ a: z.object({}) }) });
-    expect(await oneStep(nested).start()).toMatchObject({ result: 'undefined undefined' });
+  it('[W1] a question that cannot be asked is refused where it is made', () => {
+    const schema = z.object({ a: z.object({}) });
+    expect(() => elicitation({ message: 'Who?', schema })).toThrow(
+      "the form field 'a' is an object inside the form",
+    );
+    expect(() => elicitation.outcome({ message: 'Who?', schema })).toThrow(TypeError);
     expect(() => elicitation({ message: 'Who?', schema: {} as never })).toThrow('needs a schema');
     expect(() => sampling({ messages: [], maxTokens: 1.5 })).toThrow('maxTokens');
   });

@@ -125,7 +125,7 @@ describe('a saga that fails', () => {
     [
       'has a step whose result cannot be kept',
       function* () {
-        yield* step('open', () => ({ socket: { close: () => mark } }));
+        yield* step('open', (): unknown => ({ socket: { close: () => mark } }));
       },
       "'faulty' failed at step 'open'.",
     ],

@@ -22,6 +22,14 @@ elicitationUrl({ message: 'Go' });
 sampling({ messages: [] });
 // @ts-expect-error -- an undo of another result
 effect(() => 5, { compensate: ({ result }) => result.length });
+// @ts-expect-error -- a result that cannot be kept
+effect(async () => new Response());
+// @ts-expect-error -- a function inside
+effect(({ input }: { input: { n: number } }) => ({ n: input.n, next: () => 1 }));
+// @ts-expect-error -- a generator
+effect(function* () {});
+// @ts-expect-error -- an undo that nobody would run
+effect(() => 5, { compensate: async function* () {} });
 
 const { createMachine } = setup({
   types: { context: {} as { name: string } },

@@ -12,6 +12,7 @@ import {
   roots,
   sampling,
   stepError,
+  type EffectLogic,
 } from '../../src/index.ts';
 
 // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- how two types are told to be the same
@@ -102,6 +103,13 @@ const machine = setup({
   },
   output: ({ context }) => context.name,
 });
+
+export const helpers = {
+  order: <T>(run: () => Promise<T>): EffectLogic<T, undefined> => effect(run),
+  items: <T extends { id: string }>(run: () => Promise<T[]>) => effect(run, { compensate: async () => {} }),
+  unsure: effect(async (): Promise<unknown> => 5),
+};
+same<(typeof helpers)['unsure'], EffectLogic<unknown, undefined>>(true);
 
 const saga = machineSaga(
   { name: 'typed', version: '1', forks: 'accept', input: z.object({ topic: z.string() }) },
