@@ -187,8 +187,8 @@ export function toHostSettings(options: SagaHostOptions): HostSettings {
   const registry = guardedRegistry(options);
   if (options.guard !== undefined && leaseMs < turnBudget) {
     warn(
-      `guardLease (${leaseMs} ms) is shorter than turnBudget (${turnBudget} ms): a repeated request would take the place ` +
-        'of one that still runs, and run its steps beside it. Make guardLease the longer one.',
+      `guardLease (${leaseMs} ms) is shorter than turnBudget (${turnBudget} ms): a repeated request would run its ` +
+        'steps beside one that still runs. Make guardLease the longer one.',
     );
   }
   if (
@@ -196,10 +196,7 @@ export function toHostSettings(options: SagaHostOptions): HostSettings {
     options.hooks?.onSuspended !== undefined &&
     registry.all.every(({ forks }) => forks !== 'refuse')
   ) {
-    warn(
-      "hooks.onSuspended is never called: no saga of this host declares forks: 'refuse'. Declare it, with a guard on " +
-        'the host, where an absent client leaves something behind that is to be undone.',
-    );
+    warn("hooks.onSuspended is never called: no saga of this host declares forks: 'refuse'.");
   }
   return {
     registry,

@@ -190,7 +190,7 @@ describe('a host without hooks', () => {
     ],
     [
       'principal',
-      'the `principal` of this request is another',
+      '`principal` of this request is another',
       (host, token) => host.resume(token, [], { principal: { subject: 'ada', client: 'app' } }),
     ],
   ])('[T5] says in development what makes a token %s, and nowhere else', async (reason, why, use) => {
@@ -226,7 +226,7 @@ describe('a host without hooks', () => {
     });
     await host.start('holds', {});
     await expect(host.cancel(cancelToken)).rejects.toThrow('Invalid or expired sagaToken');
-    expect(String(warn.mock.calls)).toContain('a cancel token of onSuspended opens after its cancelAfter');
+    expect(String(warn.mock.calls)).toContain('a cancel token opens after its cancelAfter');
   });
 
   test.each(['production', 'development'])(
