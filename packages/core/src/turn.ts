@@ -48,8 +48,8 @@ export class Turn implements ExecutionEvents {
     this.live = this.#head.turn === 0;
     this.#journal = new Journal(state, runtime.limits.maxJournalEntries);
     this.#execution = new Execution(this.#journal, this);
-    const now = runtime.now();
-    this.#late = Math.max(0, now - (runtime.heardAt ?? now));
+    const { heardAt } = runtime;
+    this.#late = heardAt === undefined ? 0 : Math.max(0, runtime.now() - heardAt);
     const { commitFirst } = options;
     this.#due = new DueTasks({
       execution: this.#execution,

@@ -39,9 +39,9 @@ export class MachineRun {
     this.#passesTime = options.passesTime;
     this.#clock = new LaggingClock(() => runtime.now());
     this.deadlines = new Deadlines(() => this.#clock.now());
-    const now = runtime.now();
+    const { heardAt } = runtime;
     // What was lost went by the time at which it was begun: the delays that were running then are as late.
-    const late = Math.max(0, now - (runtime.heardAt ?? now));
+    const late = heardAt === undefined ? 0 : Math.max(0, runtime.now() - heardAt);
     for (const timer of timers) this.deadlines.add(timer, late);
     root.system.scheduler = this.deadlines;
     this.effects = new Effects({ ...options, runtime, wake: () => this.wake() });
