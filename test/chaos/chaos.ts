@@ -198,23 +198,36 @@ async function drained(
   }
 }
 
+const mostDeliveries = 60;
+
+/** Delivers a message, and again where it says that it is not done. */
 async function delivered(url: URL, { sagaId, cancelToken }: QueuedRow): Promise<CancelReport> {
-  const response = await fetch(new URL('/cancel', url), {
-    method: 'POST',
-    body: JSON.stringify({ cancelToken }),
-  });
-  const {
-    status,
-    compensated = [],
-    residue = [],
-  } = (await response.json()) as {
-    readonly status: CancelReport['status'];
-    readonly compensated?: readonly { readonly label?: string }[];
-    readonly residue?: readonly { readonly label?: string }[];
-  };
-  const labels = (steps: readonly { readonly label?: string }[]): readonly string[] =>
-    steps.flatMap(({ label }) => label ?? []);
-  return { sagaId, status, compensated: labels(compensated), residue: labels(residue) };
+  for (let times = 1; ; times += 1) {
+    // oxlint-disable-next-line no-await-in-loop -- again, until it is done
+    const response = await fetch(new URL('/cancel', url), {
+      method: 'POST',
+      body: JSON.stringify({ cancelToken }),
+    });
+    // oxlint-disable-next-line no-await-in-loop -- again, until it is done
+    const answer = (await response.json()) as CancelAnswer;
+    const { status, reason = '', compensated = [], residue = [] } = answer;
+    if (status !== 'later')
+      return { sagaId, status, compensated: labels(compensated), residue: labels(residue) };
+    if (times === mostDeliveries) throw new Error(`A message of the queue is never done: ${reason}`);
+    // oxlint-disable-next-line no-await-in-loop -- not at once
+    await after(250);
+  }
+}
+
+interface CancelAnswer {
+  readonly status: CancelReport['status'] | 'later';
+  readonly reason?: string;
+  readonly compensated?: readonly { readonly label?: string }[];
+  readonly residue?: readonly { readonly label?: string }[];
+}
+
+function labels(steps: readonly { readonly label?: string }[]): readonly string[] {
+  return steps.flatMap(({ label }) => label ?? []);
 }
 
 function ignore(): void {

@@ -1,6 +1,6 @@
 /** A server process: the sagas over HTTP, without sessions and in sessions of either SDK. It may be killed at any time. */
 import { redisGuard, redisTaskStore } from '@mcp-saga/redis';
-import { createSagaHost, type SuspendedSagaFacts } from '@mcp-saga/server';
+import { createSagaHost, TokenRefused, type SuspendedSagaFacts } from '@mcp-saga/server';
 import { McpServer as ServerV1 } from '@modelcontextprotocol/sdk/server/mcp.js';
 import { WebStandardStreamableHTTPServerTransport as HttpV1 } from '@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js';
 import {
@@ -43,6 +43,7 @@ const host = createSagaHost({
   guard: redisGuard(redis),
   // Longer than a turn takes, and short enough for those who wait for the work of a process that was killed.
   guardLease: 5_000,
+  turnBudget: 4_000,
   modelAnswers: 'accept',
   tasks: { store: redisTaskStore(redis), bearer: 'accept', pollInterval: 100 },
   clock: () => Date.now() + Number(CLOCK_OFFSET),
@@ -109,10 +110,9 @@ async function cancel(request: Request): Promise<Response> {
     const { compensated, residue } = turn;
     return Response.json({ status: 'failed', compensated, residue });
   } catch (error) {
-    return Response.json({
-      status: 'refused',
-      reason: (error as { readonly reason?: string }).reason ?? String(error),
-    });
+    if (error instanceof TokenRefused) return Response.json({ status: 'refused' });
+    // It is not done yet, or somebody else is at it: to be delivered again.
+    return Response.json({ status: 'later', reason: String(error) });
   }
 }
 
