@@ -1,5 +1,5 @@
-import { formatPlace, isPlainObject, MAX_DEPTH } from './json.ts';
-import type { Place } from './json.ts';
+import { classNameOf } from './class-name.ts';
+import { formatPlace, isPlainObject, MAX_DEPTH, type Place } from './json.ts';
 
 /** The key that marks a tag: `{"$":"u"}` is `undefined`. A plain object with this as its only key is escaped. */
 const TAG = '$';
@@ -135,7 +135,7 @@ function tag(value: unknown, place: Place | undefined, depth: number, where: str
 
 function objectProblem(value: object, isPlain: boolean): string | undefined {
   if ('then' in value && typeof value.then === 'function') return 'is a promise: await it first';
-  if (!isPlain) return `is an instance of a class: ${ADVICE}`;
+  if (!isPlain) return `is an instance of ${classNameOf(value) ?? 'a class'}: ${ADVICE}`;
   if ('toJSON' in value && typeof value.toJSON === 'function') return `has a toJSON method: ${ADVICE}`;
   if (!Array.isArray(value) && Object.getOwnPropertySymbols(value).length > 0)
     return 'has a symbol as a key: use string keys';

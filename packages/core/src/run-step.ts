@@ -49,7 +49,7 @@ export async function runStep(
     const tried = await tryOnce(task, spec, { attempt, idempotencyKey, ...stepKey }, runtime, signal);
     if ('result' in tried) {
       // The effect has happened: where its result cannot be kept, to try again would only make it happen twice.
-      const end = endOf(spec, tried.result);
+      const end = endOf(task.path, spec, tried.result);
       const type = 'error' in end ? 'failed' : 'succeeded';
       runtime.observe({ ...facts, type, ...('error' in end ? { error: end.error } : {}) });
       return end;
@@ -130,15 +130,21 @@ async function claimOnce(
   return { letter: 'g', text: encodeError(new OutcomeUnknown(message)) };
 }
 
-function endOf(spec: StepSpec, result: unknown): StepEnd {
+function endOf(path: string, spec: StepSpec, result: unknown): StepEnd {
   if (!spec.keep || result === undefined) return { letter: 'v' };
   try {
     return { letter: spec.compress ? 'z' : 's', text: encode(result) };
   } catch (error) {
     // Reading the result may throw anything; what the body is told is that it cannot be kept.
-    const { code: _, ...data } = toStepErrorData(error);
-    return { letter: 'g', text: encodeError({ ...data, code: 'unencodable' }), error };
+    const data = toStepErrorData(error);
+    const message = `Step '${nameOf(path, spec)}' returned what cannot be kept: ${data.message}`;
+    return { letter: 'g', text: encodeError({ ...data, code: 'unencodable', message }), error };
   }
+}
+
+/** A step as its error names it. Its key may be what a user has answered. */
+function nameOf(path: string, { id, key }: StepSpec): string {
+  return key === undefined ? path : id;
 }
 
 /** A thrown value as the journal keeps it. `data` that cannot be encoded is left out. */

@@ -67,7 +67,9 @@ function end(letter: NewEntry['letter'], text: string): TaskEnd {
 
 async function ask(spec: PollSpec, path: string, runtime: Runtime, step: StepGiven): Promise<TaskEnd> {
   const answer = await performed(runtime, 'poll', path, spec.ask, step);
-  return answer === undefined ? { entry: undefined, value: undefined } : end('P', encode(answer));
+  return answer === undefined
+    ? { entry: undefined, value: undefined }
+    : end('P', encode(answer, { where: `Poll '${path}': its answer` }));
 }
 
 async function parseArguments(spec: CallSpec): Promise<TaskEnd> {

@@ -239,6 +239,31 @@ describe('refusals', () => {
     expect(refusal({ a: Promise.resolve() }).message).toContain('await it first');
   });
 
+  class Order {
+    readonly id = 1;
+  }
+  const odd = {
+    'a b': class {
+      readonly id = 1;
+    },
+  };
+  const hidden = Object.defineProperty({ own: 1 }, 'constructor', { get: () => Order }) as object;
+
+  it.each<[string, unknown, string]>([
+    ['its name', new Order(), 'result is an instance of Order: return plain data'],
+    ['a Float64Array', new Float64Array(1), 'result is an instance of Float64Array: '],
+    ['a name that is no word', new odd['a b'](), 'result is an instance of a class: '],
+    ['a prototype alone', Object.create({ own: 1 }), 'result is an instance of a class: '],
+    ['a class behind an accessor', Object.create(hidden), 'result is an instance of a class: '],
+    [
+      'not what the value claims',
+      Object.assign(new Order(), { constructor: { name: 'secret' } }),
+      'result is an instance of Order: ',
+    ],
+  ])('[T9] names the class of what it refuses, as its code has it: %s', (_, value, says) => {
+    expect(refusal(value).message).toContain(says);
+  });
+
   it('[T9] never calls an accessor', () => {
     let calls = 0;
     const value = Object.defineProperty({}, 'a', { get: () => ++calls, enumerable: true });

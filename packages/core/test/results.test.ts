@@ -11,6 +11,7 @@ import {
   info,
   listRoots,
   now,
+  poll,
   random,
   saga,
   SagaError,
@@ -211,6 +212,23 @@ describe('the result of a server step', () => {
     expect(first).toMatchObject({ code: 'unencodable', stepId: 's' });
     expect(facts(replayed)).toEqual(facts(first));
     expect(runs).toBe(1);
+  });
+
+  it('[R2] that cannot be kept is told with its step and its class, without the key of the step', async () => {
+    class Order {
+      readonly id = 1;
+    }
+    const told = async (command: Command<unknown>): Promise<unknown> => (await gotTwice(() => command)).first;
+    const plain = 'return plain data: JSON, undefined, bigint, Date, Map, Set, URL, Uint8Array or Error';
+    expect(await told(step('order', () => new Order()))).toMatchObject({
+      message: `Step 'order' returned what cannot be kept: value is an instance of Order: ${plain}`,
+    });
+    expect(await told(step('order', () => ({ items: [new Order()] }), { key: '4111 1111' }))).toMatchObject({
+      message: `Step 'order' returned what cannot be kept: value.items[0] is an instance of Order: ${plain}`,
+    });
+    expect(await told(poll('ready', (): unknown => new Order(), { every: 1, timeout: 2 }))).toMatchObject({
+      message: `Poll 'ready': its answer is an instance of Order: ${plain}`,
+    });
   });
 
   it('[R1] cannot change what the body sees by changing the input it was handed', async () => {

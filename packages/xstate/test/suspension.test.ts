@@ -350,7 +350,7 @@ describe('a machine between two requests', () => {
           }),
         },
       }).createMachine({ invoke: { id: 'kid', src: 'kid' } }),
-      "context.it of 'kid' is an instance of a class",
+      "context.it of 'kid' is an instance of AbortController",
     ],
     [
       'a reference to an actor that is no child',
