@@ -2,7 +2,7 @@ import { command, type Command } from './command.ts';
 import { formOf } from './form-of.ts';
 import { assertStepId, checkedTtl } from './path.ts';
 import type { StepContext } from './step.ts';
-import type { InferInput, InferOutput, Schema } from './standard-schema.ts';
+import type { InferInput, InferOutput, LooseFields, Schema } from './standard-schema.ts';
 
 /** What a fallback gets to work with: the same as a server step. */
 export type FallbackContext = Omit<StepContext<undefined>, 'input'>;
@@ -15,7 +15,7 @@ export interface ElicitOptions<S extends Schema> {
    * The fields of the form: a flat object schema (zod 4, or any Standard Schema that gives a JSON Schema). Hoist it
    * out of the body, so that it and its form are built once. One that makes no form is refused here, with a `TypeError`.
    */
-  readonly schema: S;
+  readonly schema: S | LooseFields;
   /**
    * Milliseconds the user has, counted from when the question is first asked. An answer after that is not used:
    * `StepTimedOut` is thrown at the step. Default: as long as the token is good.
@@ -53,7 +53,8 @@ export type ElicitOutcome<T> =
 
 function ask<S extends Schema, T>(id: string, options: ElicitOptions<S>, asOutcome: boolean): Command<T> {
   assertStepId(id);
-  const { message, schema, ttl, fallback } = options;
+  const { message, ttl, fallback } = options;
+  const schema = options.schema as S;
   if (typeof message !== 'string') throw new TypeError(`elicit('${id}') needs a message, a string.`);
   if (schema?.['~standard'] === undefined) {
     throw new TypeError(`elicit('${id}') needs a schema: z.object({…}), or another Standard Schema.`);

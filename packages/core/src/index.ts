@@ -116,4 +116,4 @@ export type {
 export { assertJson, InvalidJson, type Json } from './json.ts';
 export { decode, encode, CodecError } from './codec.ts';
 export { toJsonSchema, validate } from './standard-schema.ts';
-export type { InferInput, InferOutput, Schema } from './standard-schema.ts';
+export type { InferInput, InferOutput, LooseFields, Schema } from './standard-schema.ts';

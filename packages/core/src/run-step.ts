@@ -142,8 +142,9 @@ function endOf(path: string, spec: StepSpec, result: unknown): StepEnd {
     };
   } catch (error) {
     // Reading the result may throw anything; what the body is told is that it cannot be kept.
-    const { code: _, ...data } = toStepErrorData(error);
-    return { letter: 'g', text: encodeError({ ...data, code: 'unencodable' }), error };
+    const data = toStepErrorData(error);
+    const message = `Step '${nameOf(path, spec)}' returned what cannot be kept: ${data.message}`;
+    return { letter: 'g', text: encodeError({ ...data, code: 'unencodable', message }), error };
   }
 }
 

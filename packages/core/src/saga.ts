@@ -5,7 +5,7 @@ import { generatorProgram } from './generator-program.ts';
 import type { Json } from './json.ts';
 import { assertStepId } from './path.ts';
 import type { PreviousProgram, Program } from './program.ts';
-import type { InferInput, InferOutput, Schema } from './standard-schema.ts';
+import type { InferInput, InferOutput, LooseFields, Schema } from './standard-schema.ts';
 
 /** A block of content in a tool's result, as MCP has it. */
 export interface ContentBlock {
@@ -41,9 +41,9 @@ export interface SagaOptions<I extends Schema | undefined, O extends Schema | un
   readonly title?: string;
   readonly description?: string;
   /** The schema of the arguments. It parses them once, at the start. */
-  readonly input?: I;
+  readonly input?: I | LooseFields;
   /** The schema of the result, if it is structured. */
-  readonly output?: O;
+  readonly output?: O | LooseFields;
   /**
    * A token is a save-game: without a guard an older one can be used again. `refuse` needs a guard on the host;
    * `accept` says that going back does no harm. A saga that compensates must declare one of them. (E7)
@@ -193,7 +193,11 @@ export function assertCallable(name: string): void {
 }
 
 /** The raw shape that the first MCP SDK took is no schema: nothing could parse by it. */
-function assertSchema(name: string, option: 'input' | 'output', schema: Schema | undefined): void {
+function assertSchema(
+  name: string,
+  option: 'input' | 'output',
+  schema: Schema | LooseFields | undefined,
+): void {
   if (schema === undefined || schema?.['~standard'] !== undefined) return;
   throw new TypeError(`Saga '${name}', ${option}: expected a schema. Wrap the fields in z.object({…}).`);
 }

@@ -35,6 +35,15 @@ export interface Schema<Input = unknown, Output = Input> {
   };
 }
 
+/**
+ * Stands beside a schema in options, for the error that is read by who gives its fields, as the first MCP SDK took them. No
+ * value is one: what is read from options is a schema.
+ */
+export interface LooseFields {
+  readonly '~standard': never;
+  readonly [name: string]: 'Wrap the fields in z.object({ … })';
+}
+
 /** What a schema accepts. */
 export type InferInput<S extends Schema> = NonNullable<S['~standard']['types']>['input'];
 

@@ -221,10 +221,10 @@ describe('the result of a server step', () => {
     const told = async (command: Command<unknown>): Promise<unknown> => (await gotTwice(() => command)).first;
     const plain = 'return plain data: JSON, undefined, bigint, Date, Map, Set, URL, Uint8Array or Error';
     expect(await told(step('order', () => new Order()))).toMatchObject({
-      message: `Step 'order': its result is an instance of Order: ${plain}`,
+      message: `Step 'order' returned what cannot be kept: value is an instance of Order: ${plain}`,
     });
     expect(await told(step('order', () => ({ items: [new Order()] }), { key: '4111 1111' }))).toMatchObject({
-      message: `Step 'order': its result.items[0] is an instance of Order: ${plain}`,
+      message: `Step 'order' returned what cannot be kept: value.items[0] is an instance of Order: ${plain}`,
     });
     expect(await told(poll('ready', (): unknown => new Order(), { every: 1, timeout: 2 }))).toMatchObject({
       message: `Poll 'ready': its answer is an instance of Order: ${plain}`,

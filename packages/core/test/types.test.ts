@@ -70,6 +70,22 @@ const refusedSteps: typeof refused = {
   },
 };
 
+const shape = 'declare const text: { readonly parse: (given: unknown) => string };';
+const wrap = /not assignable to type '"Wrap the fields in z\.object\(\{ … \}\)"'/;
+
+/** The fields of a schema in the place of one. */
+const looseFields: typeof refused = {
+  'input-fields': {
+    code: `${shape} saga({ name: 'a', version: '1', input: { text } }, function* () { return 'x'; });`,
+    says: wrap,
+  },
+  'output-fields': {
+    code: `${shape} saga({ name: 'a', version: '1', output: { text } }, function* () { return {}; });`,
+    says: wrap,
+  },
+  'form-fields': { code: `${shape} elicit('q', { message: 'm', schema: { text } });`, says: wrap },
+};
+
 /** The same with options, where compilers tell of each way to call it. */
 const refusedWithOptions: typeof refused = {
   'result-with-options': {
@@ -82,7 +98,7 @@ const refusedWithOptions: typeof refused = {
   },
 };
 
-const inWords = { ...refused, ...refusedSteps };
+const inWords = { ...refused, ...refusedSteps, ...looseFields };
 
 interface Compilation {
   readonly lines: readonly string[];
@@ -115,7 +131,7 @@ describe.each(['typescript', 'typescript-5'])('the types of sagas, compiled by %
     for (const [name, { code }] of Object.entries({ ...inWords, ...refusedWithOptions })) {
       writeFileSync(
         join(folder, `${name}.ts`),
-        `import { compensate, poll, saga, step } from '${core}';\nvoid [compensate, poll, saga, step];\n${code}\nexport {};\n`,
+        `import { compensate, elicit, poll, saga, step } from '${core}';\nvoid [compensate, elicit, poll, saga, step];\n${code}\nexport {};\n`,
       );
     }
     compiled = await compile(compiler, project('tsconfig', [`${folder}/*.ts`, `${fixtures}/*.ts`]));

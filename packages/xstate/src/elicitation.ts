@@ -36,7 +36,8 @@ function ask<S extends Schema, O, I>(
   options: ElicitationOptions<S, I>,
   asOutcome: boolean,
 ): ClientStepLogic<O, I> {
-  const { message, schema, accept, fallback } = options;
+  const { message, accept, fallback } = options;
+  const schema = options.schema as S;
   if (schema?.['~standard'] === undefined) {
     throw new TypeError('elicitation(…) needs a schema: z.object({…}), or another Standard Schema.');
   }

@@ -100,7 +100,7 @@ export function machineSaga<
     ...machineProgram({
       name,
       machine,
-      input: options.input,
+      input: base.input,
       commitFirst: base.commitEach === true || (options.commitFirst ?? false),
       onMismatch: base.onMismatch,
       drift: options.drift ?? 'compatible',
