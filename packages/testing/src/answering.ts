@@ -44,6 +44,7 @@ async function answerByRule(
     if (improvised !== undefined) return improvised;
     throw unanswered(saga, step, answeredIds(stage.rules.all));
   }
+  stage.use(rule);
   const question: Question = { id: stepId, message: messageOf(step), params: step.params, before, reason };
   const answer: unknown =
     typeof given === 'function' ? await (given as (q: Question) => unknown)(question) : given;

@@ -98,6 +98,7 @@ async function served(
       const turn = await serving.serve(stage, request);
       if (turn !== undefined && !losesResponse(stage)) return turn;
     } catch (error) {
+      if (error instanceof NeedsMissing) for (const need of error.needs) stage.needs(need);
       if (error instanceof TokenRefused || error instanceof NeedsMissing) return { status: 'refused', error };
       throw error;
     }
@@ -109,6 +110,7 @@ async function served(
 }
 
 function losesResponse(stage: Stage): boolean {
+  if (stage.responses.at(-1) !== stage.turn) stage.responses.push(stage.turn);
   const rule = stage.rules.all.find((each) => each.kind === 'loseResponse' && each.turn === stage.turn);
   if (rule === undefined || !stage.use(rule, 1)) return false;
   stage.tell({ type: 'lost', what: 'response' });
@@ -120,6 +122,7 @@ async function nextRequest(program: Program, stage: Stage, turn: SuspendedTurn):
   for (const { stepId } of steps) {
     const rule = stage.rules.find(['end'], stepId);
     if (rule === undefined) continue;
+    stage.use(rule);
     stage.tell({ type: 'cancelledFromOutside', reason: rule.reason });
     return { type: 'cancel', token, reason: rule.reason };
   }

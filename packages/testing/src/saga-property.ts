@@ -8,8 +8,9 @@ import { forgotten } from './explore/nothing-forgotten.ts';
 import { formArbitrary } from './form-arbitrary.ts';
 import { formOf } from './form-content.ts';
 import type { StandIn } from './ids.ts';
+import { wasApplied } from './never-applied.ts';
 import { kindOfStep } from './question-text.ts';
-import type { Rule } from './rules.ts';
+import { answeringKinds, type Rule } from './rules.ts';
 import type { SagaRun } from './saga-run.ts';
 import { scriptSource } from './source.ts';
 import { Stage } from './stage.ts';
@@ -86,7 +87,9 @@ export function sagaProperty<W = undefined>(
     } catch (error) {
       // A schema that takes less than its form says: that draw tells nothing.
       if (error instanceof SagaTestError && error.code === 'answer_not_accepted') fc.pre(false);
-      throw told(error, scriptSource(saga.name, given, [...stands, ...drawn]), stage);
+      // What was drawn for a step that did not come so far has no place in a test: there it would be held against it.
+      const heard = drawn.filter((rule) => answeringKinds.has(rule.kind) || wasApplied(stage, rule));
+      throw told(error, scriptSource(saga.name, given, [...stands, ...heard]), stage);
     }
   });
 }

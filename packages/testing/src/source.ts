@@ -1,4 +1,4 @@
-import type { Rule } from './rules.ts';
+import { answeringKinds, type Rule } from './rules.ts';
 import { showAll } from './show.ts';
 
 /** A value as source code that can be pasted. A function is written as it was, where that is short. */
@@ -66,13 +66,11 @@ export function scriptExpression(saga: string, input: unknown, rules: readonly R
   ].join('\n');
 }
 
-const answering = new Set<Rule['kind']>(['answer', 'refuse', 'sample', 'roots', 'clientError']);
-
 /** Whether a line of a script is not overruled by a later one. */
 function isHeard(rule: Rule, at: number, rules: readonly Rule[]): boolean {
-  if (rule.kind !== 'step' && !answering.has(rule.kind)) return true;
+  if (rule.kind !== 'step' && !answeringKinds.has(rule.kind)) return true;
   const same = (other: Rule): boolean =>
-    rule.kind === 'step' ? other.kind === 'step' : answering.has(other.kind);
+    rule.kind === 'step' ? other.kind === 'step' : answeringKinds.has(other.kind);
   return !rules
     .slice(at + 1)
     .some((other) => same(other) && 'id' in other && 'id' in rule && other.id === rule.id);

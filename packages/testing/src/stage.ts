@@ -86,6 +86,8 @@ export class Stage {
   generation = 0;
   /** How often the first request died after an effect: its client can only call anew, with new idempotency keys. */
   restarts = 0;
+  /** The turns whose responses came, in order. */
+  readonly responses: number[] = [];
   /** Kills the request that is being served. */
   kill: (reason: Crash) => void = () => undefined;
   /** Whether the request that is being served has died: what still happens in it, nobody hears of. */
@@ -161,11 +163,16 @@ export class Stage {
   }
 
   /** Notes that a rule holds once more; false when it has held as often as it may. */
-  use(rule: Rule, times: number): boolean {
+  use(rule: Rule, times: number = Infinity): boolean {
     const used = this.used.get(rule) ?? 0;
     if (used >= times) return false;
     this.used.set(rule, used + 1);
     return true;
+  }
+
+  /** Notes that the saga needs something of its client: a rule that denies it holds. */
+  needs(need: ClientNeed): void {
+    for (const rule of this.rules.all) if (rule.kind === 'deny' && rule.need === need) this.use(rule);
   }
 
   /** The request that is being served dies. */

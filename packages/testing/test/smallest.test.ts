@@ -39,7 +39,7 @@ describe('the smallest case', () => {
       .on.elicit('gone', { go: true })
       .on.elicit('go', { go: true })
       .on.step('thank', 'thanked')
-      .timeout.step('nothing');
+      .on.step('nothing', 1);
     expect(await messageOf(failEverywhere(script))).toContain(
       [
         '    await testSaga(ships)',
@@ -76,7 +76,7 @@ describe('the smallest case', () => {
 
   it('[R3] is told of an upgrade, as a script for both versions', async () => {
     const { old, next } = renamesStep;
-    const script = testSaga(old).timeout.step('nothing');
+    const script = testSaga(old).on.step('nothing', 1);
     const message = await messageOf(upgradeEverywhere(script, next));
     expect(message).toMatch(
       /const script = testSaga\(renamesStep\)[^]*;\n +await upgradeEverywhere\(script, next\);/,

@@ -3,6 +3,7 @@ import type { Effect } from '../ledger.ts';
 import type { Rule } from '../rules.ts';
 import { isSameValue } from '../same-value.ts';
 import type { Script, TestSaga } from '../test-saga.ts';
+import { baselineOf } from './baseline.ts';
 import {
   assertNothingFound,
   explored,
@@ -38,7 +39,7 @@ export interface CrashOptions extends ExploreOptions {
  */
 export async function crashEverywhere(script: Script, options: CrashOptions = {}): Promise<ExploreReport> {
   const test = scriptOf(script);
-  const baseline = await explored(test);
+  const baseline = await baselineOf(test);
   await options.check?.(baseline.run);
   const cases = casesOf(test, baseline);
   const find: Find = async (each, prepare) => {
@@ -58,7 +59,7 @@ export async function crashEverywhere(script: Script, options: CrashOptions = {}
   return { cases: cases.length };
 }
 
-function casesOf(test: TestSaga, { run, stage }: Explored): readonly Case[] {
+function casesOf(test: TestSaga, { stage }: Explored): readonly Case[] {
   const cases: Case[] = [];
   for (const [id, runs] of stage.runs) {
     for (let n = 1; n <= runs; n += 1) {
@@ -72,7 +73,7 @@ function casesOf(test: TestSaga, { run, stage }: Explored): readonly Case[] {
       }
     }
   }
-  for (let turn = 1; turn <= run.points.length + 1; turn += 1) {
+  for (const turn of stage.responses) {
     cases.push({
       when: `When the response of turn ${turn} is lost`,
       script: test,
@@ -86,7 +87,7 @@ function casesOf(test: TestSaga, { run, stage }: Explored): readonly Case[] {
  * One run that dies at every place: the code of a step is run once more for each time it died there. To die before a step
  * is to die after the one before it, where that one is of the same request and had nothing beside it.
  */
-function sweepOf(test: TestSaga, { run, stage }: Explored): Case {
+function sweepOf(test: TestSaga, { stage }: Explored): Case {
   const rules: Rule[] = [];
   for (const [id, runs] of stage.runs) {
     let died = 0;
@@ -95,7 +96,7 @@ function sweepOf(test: TestSaga, { run, stage }: Explored): Case {
       rules.push({ kind: 'crash', id, when: 'after', run: (died += 1) });
     }
   }
-  for (let turn = 1; turn <= run.points.length + 1; turn += 1) rules.push({ kind: 'loseResponse', turn });
+  for (const turn of stage.responses) rules.push({ kind: 'loseResponse', turn });
   return {
     when: 'When the process dies at one place after the other',
     script: test.with(...rules),

@@ -1,5 +1,6 @@
 import { SagaTestError } from '../errors.ts';
 import { improviseOn } from '../improvise.ts';
+import { isFault, wasApplied } from '../never-applied.ts';
 import type { Rule } from '../rules.ts';
 import type { SagaRun } from '../saga-run.ts';
 import { Stage } from '../stage.ts';
@@ -57,6 +58,8 @@ export interface Finding<C extends Case = Case> {
   /** Lines that the script lacks: what was answered to questions that it does not foresee. */
   readonly improvised: readonly Rule[];
   readonly story: string | undefined;
+  /** Lines of the script that let something go wrong which never came to pass: none to paste. */
+  readonly unused?: readonly Rule[];
   readonly cause?: unknown;
 }
 
@@ -80,12 +83,7 @@ export function disturbed({ script, fault, sweeps }: Case): TestSaga {
 
 /** The script of a case, with nothing that goes wrong. */
 export function undisturbed({ script, fault, sweeps }: Case): TestSaga {
-  if (sweeps !== true) return script;
-  return new TestSaga(
-    script.saga,
-    script.options,
-    script.rules.filter((rule) => !fault.includes(rule)),
-  );
+  return sweeps === true ? without(script, fault) : script;
 }
 
 /** Runs a case, and says what is wrong with it. */
@@ -101,6 +99,9 @@ export async function judged<C extends Case>(
     what,
     improvised: seen?.improvised ?? [],
     story: seen === undefined ? undefined : String(seen.trace),
+    unused: disturbed(each).rules.filter(
+      (rule) => seen !== undefined && isFault(rule) && !wasApplied(seen, rule),
+    ),
     cause,
   });
   try {
@@ -139,7 +140,7 @@ export async function assertNothingFound<C extends Case>(
     '',
     'The smallest case, to paste into a test:',
     '',
-    indented(paste(disturbed(smallest.case))),
+    indented(paste(without(disturbed(smallest.case), smallest.unused))),
   ];
   if (smallest.story !== undefined) lines.push('', 'What happened:', '', indented(smallest.story));
   if (others.length > 0) {
@@ -148,6 +149,14 @@ export async function assertNothingFound<C extends Case>(
     if (others.length > 10) lines.push('    …');
   }
   throw new SagaTestError('violated', lines.join('\n'), { cause: smallest.cause });
+}
+
+function without(script: TestSaga, unused: readonly Rule[] = []): TestSaga {
+  return new TestSaga(
+    script.saga,
+    script.options,
+    script.rules.filter((rule) => !unused.includes(rule)),
+  );
 }
 
 /** What was found, with what the script lacked and without what it does not need. */

@@ -1,6 +1,7 @@
 import type { Rule } from '../rules.ts';
 import type { Script, TestSaga } from '../test-saga.ts';
 import { carelessly, nameOf } from './crash-everywhere.ts';
+import { baselineOf } from './baseline.ts';
 import {
   assertNothingFound,
   explored,
@@ -27,7 +28,7 @@ import { programmingError } from './programming-error.ts';
  */
 export async function failEverywhere(script: Script, options: ExploreOptions = {}): Promise<ExploreReport> {
   const test = scriptOf(script);
-  const baseline = await explored(test);
+  const baseline = await baselineOf(test);
   // What each case calls to undo, and what it leaves: found out while it is judged.
   const undos = new Map<Case, readonly string[]>();
   const left = new Map<Case, readonly string[]>();

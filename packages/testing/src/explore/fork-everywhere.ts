@@ -9,6 +9,7 @@ import { toSource } from '../source.ts';
 import type { Stage } from '../stage.ts';
 import type { Script, TestSaga } from '../test-saga.ts';
 import { carelessly } from './crash-everywhere.ts';
+import { baselineOf } from './baseline.ts';
 import {
   assertNothingFound,
   explored,
@@ -56,7 +57,7 @@ export async function forkEverywhere(
   options: Omit<ExploreOptions, 'check'> & { readonly check?: ForkCheck } = {},
 ): Promise<ForkReport> {
   const test = scriptOf(script);
-  const { run: baseline } = await explored(test);
+  const { run: baseline } = await baselineOf(test);
   const forks: Fork[] = [];
   const findings: Finding<ForkCase>[] = [];
   const find: Find<ForkCase> = async (each, prepare) => (await forked(each, options, prepare)).finding;

@@ -7,6 +7,7 @@ import { showError } from '../show.ts';
 import { Stage } from '../stage.ts';
 import { improviseOn } from '../improvise.ts';
 import type { Script, TestSaga } from '../test-saga.ts';
+import { baselineOf } from './baseline.ts';
 import { explored, indented, scriptOf, unimprovised, type ExploreReport } from './exploration.ts';
 import { isSameMessage, shrunk } from './shrink.ts';
 
@@ -49,7 +50,7 @@ export async function upgradeEverywhere(
   options: UpgradeOptions = {},
 ): Promise<UpgradeReport> {
   const old = scriptOf(script);
-  const { run: baseline, stage } = await explored(old);
+  const { run: baseline, stage } = await baselineOf(old);
   const problems: UpgradeProblem[] = [];
   let first: (Upgraded & { readonly index: number }) | undefined;
   for (const index of baseline.points.keys()) {
