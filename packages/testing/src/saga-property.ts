@@ -5,6 +5,7 @@ import { SagaTestError, type TestErrorCode } from './errors.ts';
 import { carelessly } from './explore/crash-everywhere.ts';
 import { isHarmless, type Explored } from './explore/exploration.ts';
 import { forgotten } from './explore/nothing-forgotten.ts';
+import { programmingError } from './explore/programming-error.ts';
 import { formArbitrary } from './form-arbitrary.ts';
 import { formOf } from './form-content.ts';
 import type { StandIn } from './ids.ts';
@@ -40,7 +41,8 @@ type Draw = fc.GeneratorValue;
 
 /**
  * A property of a saga, for `fc.assert`: whatever users answer, whatever fails, and wherever the process dies, what failed
- * was undone or named, what was repeated carried its key, and the invariant holds.
+ * was undone or named, what was repeated carried its key, it never fails by a slip of its own code, and the invariant
+ * holds.
  *
  * @param invariant - throws, or gives false, where it does not hold
  */
@@ -109,7 +111,9 @@ const unsteady: ReadonlySet<TestErrorCode> = new Set<TestErrorCode>(['not_determ
 function wrong(explored: Explored, harmless: readonly string[]): string | undefined {
   const { stage } = explored;
   const effects = stage.ledger.effects.filter(({ id }) => !isHarmless(id, { harmless }));
-  return forgotten(explored, { harmless }) ?? effects.map(carelessly).find(Boolean);
+  return (
+    programmingError(explored) ?? forgotten(explored, { harmless }) ?? effects.map(carelessly).find(Boolean)
+  );
 }
 
 function told(error: unknown, script: string, stage: Stage): SagaTestError {

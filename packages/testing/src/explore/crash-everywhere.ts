@@ -39,8 +39,7 @@ export interface CrashOptions extends ExploreOptions {
  */
 export async function crashEverywhere(script: Script, options: CrashOptions = {}): Promise<ExploreReport> {
   const test = scriptOf(script);
-  const baseline = await baselineOf(test);
-  await options.check?.(baseline.run);
+  const baseline = await baselineOf(test, options.check);
   const cases = casesOf(test, baseline);
   const find: Find = async (each, prepare) => {
     const before = each.script === test ? baseline : await explored(undisturbed(each));

@@ -3,11 +3,11 @@ import type { Explored } from './exploration.ts';
 
 const slips = new Set(['TypeError', 'ReferenceError', 'RangeError', 'SyntaxError']);
 
-/** What is wrong with a saga that fails by a slip of its own code, where without the case it does not. */
-export function programmingError({ run, stage }: Explored, baseline: Explored): string | undefined {
+/** What is wrong with a saga that fails by a slip of its own code, where without the case, if there is one, it does not. */
+export function programmingError({ run, stage }: Explored, baseline?: Explored): string | undefined {
   const { error } = run;
   if (run.status !== 'failed' || !(error instanceof Error) || !slips.has(error.name)) return undefined;
-  if (baseline.run.status === 'failed') return undefined;
+  if (baseline?.run.status === 'failed') return undefined;
   // What a step threw reaches the saga as a StepError that has its name: the script or the step's code did that.
   const { stepId } = error as { readonly stepId?: unknown };
   if (

@@ -8,6 +8,8 @@ import {
   testSaga,
   upgradeEverywhere,
 } from '@mcp-saga/testing';
+import { sagaProperty } from '@mcp-saga/testing/fast-check';
+import * as fc from 'fast-check';
 import { beforeEach, describe, expect, it } from 'vitest';
 import {
   bank,
@@ -28,6 +30,7 @@ import {
   readsDate,
   refundsWithoutKey,
   renamesStep,
+  trustsNote,
   trustsOrder,
 } from './sagas.ts';
 
@@ -190,5 +193,35 @@ describe('a saga that does too much or too little', () => {
     const message = await messageOf(refuseEverywhere(testSaga(overflows).on.elicit('hours', { hours: 1 })));
     expect(message).toMatch(/^When 'hours' is answered with hours: largest: its body throws a TypeError/);
     expect(message).toContain(".on.elicit('hours', { hours: 48 })");
+  });
+
+  it('[W4] is told of a slip that needs no fault, by whatever explores it', async () => {
+    const script = testSaga(trustsNote).on.elicit('card', { name: 'Ann' });
+    const explorers = [
+      crashEverywhere,
+      failEverywhere,
+      refuseEverywhere,
+      forkEverywhere,
+      assertDeterministic,
+    ];
+    for (const explore of [...explorers, (each: typeof script) => upgradeEverywhere(each, trustsNote)]) {
+      // oxlint-disable-next-line no-await-in-loop -- one after the other
+      const message = await messageOf(explore(script));
+      expect(message).toMatch(
+        /^In the undisturbed run: its body throws a TypeError: .*\(.*sagas\.ts:\d+:\d+\)/,
+      );
+      expect(message).toContain('ran print: "printed"');
+    }
+    const property = await fc.check(sagaProperty(trustsNote, { faults: [] }), { seed: 7 });
+    expect(String(property.errorInstance)).toContain('its body throws a TypeError');
+  });
+
+  it('[E1] is told what a check says of the undisturbed run, with its story', async () => {
+    const check = (): void => expect(bank.charges, 'charges').toHaveLength(2);
+    const message = await messageOf(
+      crashEverywhere(testSaga(chargesWithoutKey, { before: bank.reset }), { check }),
+    );
+    expect(message).toMatch(/^In the undisturbed run: charges: expected .* to have a length of 2 but got 1/);
+    expect(message).toContain('What happened:\n\n    turn 1  started chargesWithoutKey');
   });
 });

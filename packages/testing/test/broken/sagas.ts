@@ -165,3 +165,13 @@ export const overflows = saga({ name: 'overflows', version: '1' }, function* () 
   const slot: string | undefined = ['now', 'soon', 'later'][hours];
   return slot!.toUpperCase();
 });
+
+/** Relies on what the user may leave out. */
+export const trustsNote = saga({ name: 'trustsNote', version: '1' }, function* () {
+  const { note } = yield* elicit('card', {
+    message: 'A note?',
+    schema: z.object({ name: z.string(), note: z.string().optional() }),
+  });
+  yield* step('print', () => 'printed');
+  return note!.toUpperCase();
+});
