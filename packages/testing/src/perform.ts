@@ -115,6 +115,7 @@ async function carryOut(stage: Stage, path: string, call: StepCall): Promise<unk
         : rule.result;
   if (kind === 'step' && key !== undefined) {
     stage.ledger.note({ id: path, key, undoes, took, standIn: rule !== undefined }, turn);
+    if (undoes !== undefined) stage.undone.add(stage.idOf(undoes));
   }
   return result;
 }

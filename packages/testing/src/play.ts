@@ -93,10 +93,14 @@ async function served(
   const time = stage.clock.now();
   for (;;) {
     const effects = stage.ledger.runs;
+    stage.undone.clear();
     try {
       // oxlint-disable-next-line no-await-in-loop -- again, where it died
       const turn = await serving.serve(stage, request);
-      if (turn !== undefined && !losesResponse(stage)) return turn;
+      if (turn !== undefined && !losesResponse(stage)) {
+        for (const id of stage.undone) stage.undoneInVain.delete(id);
+        return turn;
+      }
     } catch (error) {
       if (error instanceof NeedsMissing) for (const need of error.needs) stage.needs(need);
       if (error instanceof TokenRefused || error instanceof NeedsMissing) return { status: 'refused', error };
@@ -106,6 +110,7 @@ async function served(
     stage.clock.reset(time);
     stage.generation = generation;
     if (request.type === 'start' && stage.ledger.runs > effects) stage.restarts += 1;
+    else for (const id of stage.undone) stage.undoneInVain.add(id);
   }
 }
 

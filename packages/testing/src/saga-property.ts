@@ -4,6 +4,7 @@ import { answerOf } from './answering.ts';
 import { SagaTestError, type TestErrorCode } from './errors.ts';
 import { carelessly } from './explore/crash-everywhere.ts';
 import { isHarmless, type Explored } from './explore/exploration.ts';
+import { keptUndone } from './explore/kept-undone.ts';
 import { forgotten } from './explore/nothing-forgotten.ts';
 import { programmingError } from './explore/programming-error.ts';
 import { formArbitrary } from './form-arbitrary.ts';
@@ -112,7 +113,10 @@ function wrong(explored: Explored, harmless: readonly string[]): string | undefi
   const { stage } = explored;
   const effects = stage.ledger.effects.filter(({ id }) => !isHarmless(id, { harmless }));
   return (
-    programmingError(explored) ?? forgotten(explored, { harmless }) ?? effects.map(carelessly).find(Boolean)
+    programmingError(explored) ??
+    forgotten(explored, { harmless }) ??
+    keptUndone(explored, { harmless }) ??
+    effects.map(carelessly).find(Boolean)
   );
 }
 

@@ -86,6 +86,10 @@ export class Stage {
   generation = 0;
   /** How often the first request died after an effect: its client can only call anew, with new idempotency keys. */
   restarts = 0;
+  /** What was undone in the request that is being served, by id. */
+  readonly undone: Set<string> = new Set();
+  /** What was undone in requests that died, and was not undone again when they were sent again. */
+  readonly undoneInVain: Set<string> = new Set();
   /** The turns whose responses came, in order. */
   readonly responses: number[] = [];
   /** Kills the request that is being served. */

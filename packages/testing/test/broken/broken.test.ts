@@ -20,9 +20,11 @@ import {
   drawsLots,
   failsUnknown,
   floatsEffect,
+  forgetsFailure,
   forgetsUndo,
   forgetsUnknown,
   localAmount,
+  keepsFailure,
   leavesUnknown,
   localDay,
   overflows,
@@ -223,5 +225,22 @@ describe('a saga that does too much or too little', () => {
     );
     expect(message).toMatch(/^In the undisturbed run: charges: expected .* to have a length of 2 but got 1/);
     expect(message).toContain('What happened:\n\n    turn 1  started chargesWithoutKey');
+  });
+
+  it('[E3] is told to keep that it failed, where it undoes and completes when the request is sent again', async () => {
+    const message = await messageOf(failEverywhere(testSaga(forgetsFailure, { before: bank.reset })));
+    expect(message).toMatch(
+      /^When 'bake' fails, but only until the process dies after the undo of 'charge': it completed, though 'charge' was undone/,
+    );
+    expect(message).toContain("With forks: 'refuse' the guard of the host keeps");
+    expect(message).toContain("new Error('refused'), { times: 1 })\n      .crash.after('~charge')");
+    expect(await failEverywhere(testSaga(keepsFailure, { before: bank.reset }))).toEqual({ cases: 12 });
+    const harmless = { harmless: ['charge', 'bake'] };
+    await failEverywhere(testSaga(forgetsFailure, { before: bank.reset }), harmless);
+    const property = sagaProperty(forgetsFailure, { faults: ['steps', 'crashes'] });
+    const found = await fc.check(property, { seed: 7, numRuns: 2_000 });
+    expect(String(found.errorInstance)).toContain('it completed, though');
+    const sound = sagaProperty(keepsFailure, { faults: ['steps', 'crashes'] });
+    await fc.assert(sound, { seed: 7, numRuns: 300 });
   });
 });

@@ -175,3 +175,31 @@ export const trustsNote = saga({ name: 'trustsNote', version: '1' }, function* (
   yield* step('print', () => 'printed');
   return note!.toUpperCase();
 });
+
+function baking(body: () => Generator<unknown, void>): Saga<undefined, undefined> {
+  const options = { version: '1', commitFirst: true, forks: 'accept' } as const;
+  return saga({ name: body.name, ...options }, function* () {
+    yield* step('charge', ({ idempotencyKey }) => bank.charge(900, idempotencyKey), {
+      compensate: ({ stepKey }) => void bank.charges.splice(bank.charges.indexOf(stepKey), 1),
+    });
+    yield* body() as Generator<never, void>;
+    return 'baked';
+  });
+}
+const bakes = () =>
+  step('bake', ({ idempotencyKey }) => idempotencyKey, { compensateUnknown: ({ stepKey }) => stepKey });
+
+/** Has nobody who keeps that it failed, before it undoes. */
+export const forgetsFailure = baking(function* forgetsFailure() {
+  yield* bakes();
+});
+
+/** Keeps itself that it failed, before it undoes. */
+export const keepsFailure = baking(function* keepsFailure() {
+  try {
+    yield* bakes();
+  } catch (error) {
+    yield* checkpoint();
+    throw error;
+  }
+});
