@@ -1,4 +1,5 @@
 import { OutcomeUnknown, type StepCall } from '@mcp-saga/server';
+import { SagaTestError } from './errors.ts';
 import { Crash, noteOn, type Stage } from './stage.ts';
 
 /** Carries out the code of a step as a script says: with its own code or a stand-in, and with what goes wrong. */
@@ -57,6 +58,7 @@ async function taped(
       return result;
     } catch (thrown) {
       noteOn(calls, path, { thrown });
+      if (thrown instanceof SagaTestError) stage.objection ??= thrown;
       throw thrown;
     }
   }

@@ -1,5 +1,6 @@
 import type { ClientNeed, ClientStep, Json, StepAnswer } from '@mcp-saga/server';
 import type { Improvise } from './answering.ts';
+import type { SagaTestError } from './errors.ts';
 import { EffectLedger } from './ledger.ts';
 import type { Recording } from './record/recording.ts';
 import type { RecordedTurn } from './record/turns-recording.ts';
@@ -86,6 +87,8 @@ export class Stage {
   generation = 0;
   /** How often the first request died after an effect: its client can only call anew, with new idempotency keys. */
   restarts = 0;
+  /** What the kit itself holds against the code of a step that ran: it ends the run, whatever the saga makes of it. */
+  objection: SagaTestError | undefined;
   /** What was undone in the request that is being served, by id. */
   readonly undone: Set<string> = new Set();
   /** What was undone in requests that died, and was not undone again when they were sent again. */

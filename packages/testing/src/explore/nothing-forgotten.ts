@@ -18,8 +18,9 @@ export function forgotten({ run }: Explored, options: ExploreOptions): string | 
   const left = happened.find(({ id }) => !named.has(id) && !isHarmless(id, options));
   if (left !== undefined) {
     return left.sure
-      ? `'${left.id}' happened, the saga failed, and nothing undoes it. Give the step compensate: ({ result, idempotencyKey }) => …; ` +
-          `where nothing has to be undone, say so: { harmless: ['${left.id}'] }; where there is no way back, yield* pivot(…).`
+      ? `'${left.id}' happened, the saga failed, and nothing undoes it. Give the step compensate: ({ result, stepKey, idempotencyKey }) => …, which ` +
+          'undoes what has this result, or was done by stepKey; by idempotencyKey a repeated undo is known again. ' +
+          `Where nothing has to be undone, say so: { harmless: ['${left.id}'] }; where there is no way back, yield* pivot(…).`
       : `nobody knows whether '${left.id}' happened, the saga failed, and nobody is told. Give the step compensateUnknown: ` +
           `({ stepKey, idempotencyKey }) => …, or at least compensate, so that it is named as residue; where that does not ` +
           `matter, say so: { harmless: ['${left.id}'] }.`;

@@ -23,6 +23,7 @@ import {
   forgetsFailure,
   forgetsUndo,
   forgetsUnknown,
+  holds,
   localAmount,
   keepsFailure,
   leavesUnknown,
@@ -34,6 +35,7 @@ import {
   renamesStep,
   trustsNote,
   trustsOrder,
+  undoesItself,
 } from './sagas.ts';
 
 beforeEach(() => bank.reset());
@@ -105,7 +107,7 @@ describe('a saga that does too much or too little', () => {
     const script = testSaga(forgetsUndo, { before: bank.reset }).on.elicit('sure', { sure: true });
     const failing = await messageOf(failEverywhere(script));
     expect(failing).toMatch(/^When 'ship' fails: 'charge' happened, the saga failed, and nothing undoes it/);
-    expect(failing).toContain('compensate: ({ result, idempotencyKey }) => …');
+    expect(failing).toContain('compensate: ({ result, stepKey, idempotencyKey }) => …');
     expect(failing).toContain(
       [
         '    await testSaga(forgetsUndo)',
@@ -242,5 +244,18 @@ describe('a saga that does too much or too little', () => {
     expect(String(found.errorInstance)).toContain('it completed, though');
     const sound = sagaProperty(keepsFailure, { faults: ['steps', 'crashes'] });
     await fc.assert(sound, { seed: 7, numRuns: 300 });
+  });
+
+  it('[E3] is told which key is that of its step, where an undo undoes by its own', async () => {
+    const script = testSaga(undoesItself, { before: () => holds.reset() });
+    const message = await messageOf(failEverywhere(script, { harmless: ['pay'] }));
+    expect(message).toMatch(
+      /^When 'pay' fails: Nothing was done under 'undo:~hold': that is the key of the undo itself/,
+    );
+    expect(message).toContain('({ stepKey }) => provider.undo(stepKey)');
+    // It undoes what may not have happened, by the right key.
+    holds.reset();
+    await script.timeout.step('hold').run();
+    expect(holds.strays).toEqual(['do:hold']);
   });
 });

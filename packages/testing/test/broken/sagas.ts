@@ -1,5 +1,6 @@
 /** Sagas that are wrong, each in one way that is easily overlooked. */
 import { checkpoint, elicit, saga, step, type Saga } from '@mcp-saga/server';
+import { Provider } from '@mcp-saga/testing';
 import { z } from 'zod';
 
 const Sure = z.object({ sure: z.boolean() });
@@ -203,3 +204,19 @@ export const keepsFailure = baking(function* keepsFailure() {
     throw error;
   }
 });
+
+/** A provider that knows keys. */
+export const holds = new Provider<string>();
+
+/** Undoes by the key of the undo, under which nothing was done. */
+export const undoesItself = saga(
+  { name: 'undoesItself', version: '1', forks: 'refuse', commitFirst: true },
+  function* () {
+    yield* step('hold', ({ idempotencyKey }) => holds.do(idempotencyKey, 'a room'), {
+      compensate: ({ idempotencyKey }) => holds.undo(idempotencyKey),
+      compensateUnknown: ({ stepKey }) => holds.undo(stepKey),
+    });
+    yield* step('pay', () => 'paid');
+    return 'held';
+  },
+);
