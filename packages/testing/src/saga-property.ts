@@ -7,6 +7,7 @@ import { isHarmless, type Explored } from './explore/exploration.ts';
 import { keptUndone } from './explore/kept-undone.ts';
 import { forgotten } from './explore/nothing-forgotten.ts';
 import { programmingError } from './explore/programming-error.ts';
+import type { Violation } from './explore/violation.ts';
 import { formArbitrary } from './form-arbitrary.ts';
 import { formOf } from './form-content.ts';
 import type { StandIn } from './ids.ts';
@@ -86,10 +87,12 @@ export function sagaProperty<W = undefined>(
       drawn.push(rule);
       return answerOf(step, rule, 'answer' in rule ? rule.answer : undefined);
     };
+    let expects: string | undefined;
     try {
       const run = await test.runOn(stage);
-      const what = wrong({ run, stage }, harmless);
-      if (what !== undefined) throw new SagaTestError('violated', what);
+      const violation = wrong({ run, stage }, harmless);
+      expects = violation?.expects ?? 'await invariant(run, world); // yours';
+      if (violation !== undefined) throw new SagaTestError('violated', violation.what);
       if ((await invariant(run, world)) === false)
         throw new SagaTestError('violated', 'the invariant does not hold.');
     } catch (error) {
@@ -98,7 +101,8 @@ export function sagaProperty<W = undefined>(
       if (error instanceof SagaTestError && error.code === 'answer_not_accepted') fc.pre(false);
       // What was drawn for a step that did not come so far has no place in a test: there it would be held against it.
       const heard = drawn.filter((rule) => answeringKinds.has(rule.kind) || wasApplied(stage, rule));
-      throw told(error, scriptSource(saga.name, given, [...stands, ...heard]), stage);
+      const script = scriptSource(saga.name, test.options, [...stands, ...heard]);
+      throw told(error, expects === undefined ? script : `const run = ${script}\n${expects}`, stage);
     }
   });
   // There is no end to smaller cases of a saga that varies, and the first one says it all.
@@ -109,7 +113,7 @@ export function sagaProperty<W = undefined>(
 
 const unsteady: ReadonlySet<TestErrorCode> = new Set<TestErrorCode>(['not_deterministic', 'floating']);
 
-function wrong(explored: Explored, harmless: readonly string[]): string | undefined {
+function wrong(explored: Explored, harmless: readonly string[]): Violation | undefined {
   const { stage } = explored;
   const effects = stage.ledger.effects.filter(({ id }) => !isHarmless(id, { harmless }));
   return (

@@ -148,12 +148,12 @@ export class TestSaga<P extends Program = Program, Steps extends object = AnySte
 
   /** The script as source code, not run: for what takes a script. */
   get source(): string {
-    return scriptExpression(this.saga.name, this.options.input, this.rules);
+    return scriptExpression(this.saga.name, this.options, this.rules);
   }
 
   /** The script as source code, ready to paste. */
   toString(): string {
-    return scriptSource(this.saga.name, this.options.input, this.rules);
+    return scriptSource(this.saga.name, this.options, this.rules);
   }
 }
 

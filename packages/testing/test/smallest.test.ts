@@ -42,10 +42,11 @@ describe('the smallest case', () => {
       .on.step('nothing', 1);
     expect(await messageOf(failEverywhere(script))).toContain(
       [
-        '    await testSaga(ships)',
+        '    const run = await testSaga(ships)',
         "      .on.elicit('go', { go: true })",
         "      .fail.step('thank', new Error('refused'))",
         '      .run();',
+        "    expect([...run.compensated, ...run.residue]).toContain('ship');",
       ].join('\n'),
     );
   });

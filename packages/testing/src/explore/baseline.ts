@@ -15,7 +15,7 @@ export async function baselineOf(test: TestSaga, check?: ExploreOptions['check']
   const baseline = await explored(test);
   assertApplied(baseline.stage);
   const slip = programmingError(baseline);
-  if (slip !== undefined) throw inUndisturbed(baseline, slip, baseline.run.error);
+  if (slip !== undefined) throw inUndisturbed(baseline, slip.what, baseline.run.error);
   try {
     await check?.(baseline.run);
   } catch (error) {

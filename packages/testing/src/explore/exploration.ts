@@ -6,6 +6,7 @@ import type { SagaRun } from '../saga-run.ts';
 import { Stage } from '../stage.ts';
 import { TestSaga, type Script } from '../test-saga.ts';
 import { isSameMessage, shrunk } from './shrink.ts';
+import type { Violation } from './violation.ts';
 
 /** What those who explore may be told. */
 export interface ExploreOptions<Run = SagaRun> {
@@ -36,7 +37,7 @@ export interface Case {
   /** Of two cases that find something, the one of the lower rank is told first. Default 0. */
   readonly rank?: number;
   /** The case as source code. Default: the script, run. */
-  readonly paste?: (test: TestSaga) => string;
+  readonly paste?: (test: TestSaga, expects?: string) => string;
 }
 
 /** Runs a case, and says what is wrong with it. */
@@ -55,6 +56,8 @@ export interface Explored {
 export interface Finding<C extends Case = Case> {
   readonly case: C;
   readonly what: string;
+  /** The line of a test that fails for it, where the run itself does not throw. */
+  readonly expects?: string | undefined;
   /** Lines that the script lacks: what was answered to questions that it does not foresee. */
   readonly improvised: readonly Rule[];
   readonly story: string | undefined;
@@ -90,13 +93,15 @@ export function undisturbed({ script, fault, sweeps }: Case): TestSaga {
 export async function judged<C extends Case>(
   each: C,
   options: ExploreOptions,
-  judge: (explored: Explored) => string | undefined,
+  judge: (explored: Explored) => Violation | undefined,
   prepare?: (stage: Stage) => void,
 ): Promise<Finding<C> | undefined> {
   let seen: Stage | undefined;
-  const found = (what: string, cause?: unknown): Finding<C> => ({
+  let ran = false;
+  const found = (what: string, { expects, cause }: Pick<Finding, 'expects' | 'cause'>): Finding<C> => ({
     case: each,
     what,
+    expects,
     improvised: seen?.improvised ?? [],
     story: seen === undefined ? undefined : String(seen.trace),
     unused: disturbed(each).rules.filter(
@@ -109,12 +114,14 @@ export async function judged<C extends Case>(
       seen = stage_;
       prepare?.(stage_);
     });
-    const what = judge({ run, stage });
-    if (what !== undefined) return found(what);
+    const violation = judge({ run, stage });
+    if (violation !== undefined) return found(violation.what, violation);
+    ran = true;
     await options.check?.(run);
     return undefined;
   } catch (error) {
-    return found(error instanceof Error ? error.message : String(error), error);
+    const expects = ran ? 'await check(run); // yours' : undefined;
+    return found(error instanceof Error ? error.message : String(error), { expects, cause: error });
   }
 }
 
@@ -133,14 +140,14 @@ export async function assertNothingFound<C extends Case>(
   );
   if (first === undefined) return;
   const smallest = await smallestOf(first, find);
-  const { paste = String } = smallest.case;
+  const { paste = pasted } = smallest.case;
   const others = findings.filter((finding) => finding !== first);
   const lines = [
     `${smallest.case.when}: ${smallest.what}`,
     '',
     'The smallest case, to paste into a test:',
     '',
-    indented(paste(without(disturbed(smallest.case), smallest.unused))),
+    indented(paste(without(disturbed(smallest.case), smallest.unused), smallest.expects)),
   ];
   if (smallest.story !== undefined) lines.push('', 'What happened:', '', indented(smallest.story));
   if (others.length > 0) {
@@ -149,6 +156,11 @@ export async function assertNothingFound<C extends Case>(
     if (others.length > 10) lines.push('    …');
   }
   throw new SagaTestError('violated', lines.join('\n'), { cause: smallest.cause });
+}
+
+/** A script as a test: it fails as the case does. */
+function pasted(script: TestSaga, expects?: string): string {
+  return expects === undefined ? String(script) : `const run = ${String(script)}\n${expects}`;
 }
 
 function without(script: TestSaga, unused: readonly Rule[] = []): TestSaga {

@@ -18,6 +18,7 @@ import {
 import { keptUndone } from './kept-undone.ts';
 import { forgotten } from './nothing-forgotten.ts';
 import { programmingError } from './programming-error.ts';
+import type { Violation } from './violation.ts';
 
 /**
  * Lets each step fail, time out, and lose its response after it had its effect. Where the saga fails then, every effect
@@ -138,7 +139,7 @@ function faultsOfUndo(id: string): readonly (readonly [string, Rule])[] {
   ];
 }
 
-function undoneTwice({ stage }: Explored, options: ExploreOptions): string | undefined {
+function undoneTwice({ stage }: Explored, options: ExploreOptions): Violation | undefined {
   const undone = stage.ledger.effects.filter(({ id }) => id.startsWith('~') && !isHarmless(id, options));
   return undone.map(carelessly).find(Boolean);
 }

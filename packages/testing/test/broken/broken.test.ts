@@ -110,7 +110,7 @@ describe('a saga that does too much or too little', () => {
     expect(failing).toContain('compensate: ({ result, stepKey, idempotencyKey }) => …');
     expect(failing).toContain(
       [
-        '    await testSaga(forgetsUndo)',
+        '    const run = await testSaga(forgetsUndo /* with your before */)',
         "      .on.elicit('sure', { sure: true })",
         "      .fail.step('ship', new Error('refused'))",
         '      .run();',
@@ -150,7 +150,7 @@ describe('a saga that does too much or too little', () => {
     const message = await messageOf(crashEverywhere(script));
     expect(message).toMatch(/'charge' happens 2 times, and its code never looks at its idempotency key/);
     expect(message).toContain(
-      "await testSaga(chargesWithoutKey)\n      .crash.after('charge')\n      .run();",
+      "const run = await testSaga(chargesWithoutKey /* with your before */)\n      .crash.after('charge')\n      .run();",
     );
     expect(message).toContain('bank.charge(amount, step.idempotencyKey)');
     expect(await messageOf(forkEverywhere(script))).toContain('never looks at its idempotency key');
