@@ -46,8 +46,8 @@ export interface Surroundings {
   readonly answerer: Pick<Answerer, 'answer'>;
   /** Lets time pass, and what goes on behind the answers come to its end. */
   readonly wait: (ms: number) => Promise<void>;
-  /** Has a call made, from its start to its end. */
-  readonly during: <T>(call: () => Promise<T>) => Promise<T>;
+  /** Has a call made, from its start to its end. Default: makes it. */
+  readonly during?: <T>(call: () => Promise<T>) => Promise<T>;
 }
 
 /** A client in memory, which writes its messages by hand: all that a server sees of it is what it sends. */
@@ -73,7 +73,8 @@ export class WireClient {
   async call(name: string, args: Fields = {}): Promise<WireResult> {
     const drive = drives[this.options.dialect];
     const call = (): Promise<Fields> => drive(this.#driving(), { name, arguments: args });
-    return (await this.#surroundings.during(call)) as WireResult;
+    const { during } = this.#surroundings;
+    return (await (during === undefined ? call() : during(call))) as WireResult;
   }
 
   /** Sends a request of any method, and gives its result. */
