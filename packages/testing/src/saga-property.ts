@@ -128,7 +128,8 @@ function told(error: unknown, script: string, stage: Stage): SagaTestError {
   const what = error instanceof Error ? error.message : 'something was thrown that is no error';
   return new SagaTestError(
     'violated',
-    `${what}\n\nTo paste into a test:\n\n${indented(script)}\n\nWhat happened:\n\n${indented(String(stage.trace))}`,
+    `${what}\n\nTo paste into a test (of fast-check's report only the seed brings it back, and not the path: values are drawn as ` +
+      `the saga goes):\n\n${indented(script)}\n\nWhat happened:\n\n${indented(String(stage.trace))}`,
     { cause: error },
   );
 }

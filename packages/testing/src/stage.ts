@@ -87,6 +87,8 @@ export class Stage {
   generation = 0;
   /** How often the first request died after an effect: its client can only call anew, with new idempotency keys. */
   restarts = 0;
+  /** Questions that a fork answers, and not the script. */
+  readonly forked: Set<string> = new Set();
   /** What the kit itself holds against the code of a step that ran: it ends the run, whatever the saga makes of it. */
   objection: SagaTestError | undefined;
   /** What was undone in the request that is being served, by id. */
