@@ -85,7 +85,7 @@ describe('sagaProperty', () => {
     );
     const { cause } = error as { readonly cause: SagaTestError };
     expect(cause).toBeInstanceOf(SagaTestError);
-    expect(cause.message).toContain('To paste into a test:\n\n    const run = await testSaga(forgetsUndo)');
+    expect(cause.message).toContain('    const run = await testSaga(forgetsUndo)');
     expect(cause.message).toMatch(/'charge' happened, the saga failed|nobody knows whether '\w+' happened/);
   });
 

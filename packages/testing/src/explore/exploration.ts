@@ -3,9 +3,10 @@ import { improviseOn } from '../improvise.ts';
 import { isFault, wasApplied } from '../never-applied.ts';
 import type { Rule } from '../rules.ts';
 import type { SagaRun } from '../saga-run.ts';
+import { oneLine } from '../show.ts';
 import { Stage } from '../stage.ts';
 import { TestSaga, type Script } from '../test-saga.ts';
-import { isSameMessage, shrunk } from './shrink.ts';
+import { gist, isSameMessage, shrunk } from './shrink.ts';
 import type { Violation } from './violation.ts';
 
 /** What those who explore may be told. */
@@ -151,9 +152,19 @@ export async function assertNothingFound<C extends Case>(
   ];
   if (smallest.story !== undefined) lines.push('', 'What happened:', '', indented(smallest.story));
   if (others.length > 0) {
-    lines.push('', `${others.length + 1} of ${cases} cases fail. The others:`, '');
-    lines.push(...others.slice(0, 10).map((finding) => `    ${finding.case.when}`));
-    if (others.length > 10) lines.push('    …');
+    const same = others.filter(({ what }) => isSameMessage(what, first.what));
+    const alike = same.slice(0, 10).map((finding) => `    ${finding.case.when}`);
+    if (same.length > 10) alike.push('    …');
+    const causes = new Map<string, Finding[]>();
+    for (const other of others) {
+      if (same.includes(other)) continue;
+      const cause = gist(other.what);
+      causes.set(cause, [...(causes.get(cause) ?? []), other]);
+    }
+    lines.push('', `${others.length + 1} of ${cases} cases fail.`);
+    if (alike.length > 0) lines.push('', 'The same is wrong in:', '', ...alike);
+    if (causes.size > 0)
+      lines.push('', 'Something else is wrong in:', '', ...[...causes.values()].flatMap(toldOnce));
   }
   throw new SagaTestError('violated', lines.join('\n'), { cause: smallest.cause });
 }
@@ -169,6 +180,14 @@ function without(script: TestSaga, unused: readonly Rule[] = []): TestSaga {
     script.options,
     script.rules.filter((rule) => !unused.includes(rule)),
   );
+}
+
+/** What is wrong in several cases alike, by the first of them. */
+function toldOnce(findings: readonly Finding[] = []): readonly string[] {
+  const [first] = findings;
+  if (first === undefined) return [];
+  const more = findings.length === 1 ? '' : ` (and ${findings.length - 1} more)`;
+  return [`    ${first.case.when}${more}:`, `        ${oneLine(first.what.split('\n', 1)[0] ?? '')}`];
 }
 
 /** What was found, with what the script lacked and without what it does not need. */
