@@ -11,9 +11,9 @@ export function nearestTo(id: string, ids: readonly string[]): string | undefine
 /** How many letters have to be put in, taken out or exchanged to make one text of another (Levenshtein). */
 function distance(one: string, other: string): number {
   let above = Array.from({ length: other.length + 1 }, (_, index) => index);
-  for (const [row, letter] of [...one].entries()) {
+  for (const [row, letter] of Array.from(one).entries()) {
     const line = [row + 1];
-    for (const [column, otherLetter] of [...other].entries()) {
+    for (const [column, otherLetter] of Array.from(other).entries()) {
       const exchanged = (above[column] as number) + (letter === otherLetter ? 0 : 1);
       line.push(Math.min(exchanged, (above[column + 1] as number) + 1, (line[column] as number) + 1));
     }

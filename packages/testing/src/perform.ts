@@ -1,6 +1,6 @@
 import { OutcomeUnknown, type StepCall } from '@mcp-saga/server';
 import { SagaTestError } from './errors.ts';
-import { watched } from './slow-step.ts';
+import { toldWhenSlow } from './slow-step.ts';
 import { Crash, noteOn, type Stage } from './stage.ts';
 
 /** Carries out the code of a step as a script says: with its own code or a stand-in, and with what goes wrong. */
@@ -27,7 +27,7 @@ async function performRun(stage: Stage, call: StepCall, path: string, run: numbe
   if (fault?.kind === 'fail') throw fault.error;
   if (fault?.kind === 'timeout') throw await timedOut(stage, path, call);
   const result = await taped(stage, path, run, () =>
-    stage.clock.during(watched(path, carryOut(stage, path, call))),
+    stage.clock.during(toldWhenSlow(path, carryOut(stage, path, call))),
   );
   stage.calls.set(path, { input: step.input, key: step.idempotencyKey, result });
   diesAt(stage, path, 'after', run);

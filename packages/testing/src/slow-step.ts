@@ -10,7 +10,7 @@ export interface Watch {
 }
 
 /** Waits for the code of a step, and tells which one it is where that takes long: time stands still meanwhile. */
-export async function watched<T>(
+export async function toldWhenSlow<T>(
   id: string,
   work: PromiseLike<T>,
   // oxlint-disable-next-line no-console -- nobody else is there to be told

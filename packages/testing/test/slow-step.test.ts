@@ -1,6 +1,6 @@
 import { setTimeout as after } from 'node:timers/promises';
 import { expect, it } from 'vitest';
-import { watched } from '../src/slow-step.ts';
+import { toldWhenSlow } from '../src/slow-step.ts';
 
 it('names the step whose code runs long, once, and waits for it', async () => {
   const told: string[] = [];
@@ -13,7 +13,7 @@ it('names the step whose code runs long, once, and waits for it', async () => {
       told.push(warning);
       end('done');
     };
-    void watched('bake', work, { afterMs: 0, tell }).then(resolve);
+    void toldWhenSlow('bake', work, { afterMs: 0, tell }).then(resolve);
   });
   expect(result).toBe('done');
   expect(told).toEqual([expect.stringContaining("The code of step 'bake' has been running for 0 s.")]);
@@ -22,7 +22,9 @@ it('names the step whose code runs long, once, and waits for it', async () => {
 it('tells nothing of one that ends', async () => {
   const told: string[] = [];
   const work = Promise.resolve('done');
-  expect(await watched('bake', work, { afterMs: 0, tell: (warning) => told.push(warning) })).toBe('done');
+  expect(await toldWhenSlow('bake', work, { afterMs: 0, tell: (warning) => told.push(warning) })).toBe(
+    'done',
+  );
   await after(0);
   expect(told).toEqual([]);
 });
