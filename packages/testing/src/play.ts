@@ -97,10 +97,7 @@ async function served(
     try {
       // oxlint-disable-next-line no-await-in-loop -- again, where it died
       const turn = await serving.serve(stage, request);
-      if (turn !== undefined && !losesResponse(stage)) {
-        for (const id of stage.undone) stage.undoneInVain.delete(id);
-        return turn;
-      }
+      if (turn !== undefined && !losesResponse(stage)) return turn;
     } catch (error) {
       if (error instanceof NeedsMissing) for (const need of error.needs) stage.needs(need);
       if (error instanceof TokenRefused || error instanceof NeedsMissing) return { status: 'refused', error };

@@ -93,7 +93,7 @@ export class Stage {
   objection: SagaTestError | undefined;
   /** What was undone in the request that is being served, by id. */
   readonly undone: Set<string> = new Set();
-  /** What was undone in requests that died, and was not undone again when they were sent again. */
+  /** What was undone in requests that died: a saga that fails when they are sent again undoes it again. */
   readonly undoneInVain: Set<string> = new Set();
   /** The turns whose responses came, in order. */
   readonly responses: number[] = [];

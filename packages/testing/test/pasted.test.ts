@@ -6,7 +6,7 @@ import {
   SagaTestError,
   testSaga,
 } from '@mcp-saga/testing';
-import type { Program } from '@mcp-saga/server';
+import { checkpoint, saga, step, type Program } from '@mcp-saga/server';
 import { beforeEach, expect, it } from 'vitest';
 import * as sagas from './broken/sagas.ts';
 
@@ -79,6 +79,28 @@ it.each(cases)(
     const message = await messageOf(explore(saga));
     bank.reset();
     holds.reset();
-    await expect(runPasted(message, saga, check)).rejects.toThrow(Error);
+    const error: unknown = await runPasted(message, saga, check).then(
+      () => undefined,
+      (thrown: unknown) => thrown,
+    );
+    expect(error).toBeInstanceOf(Error);
+    // No line of it is one that does nothing.
+    expect(String(error)).not.toContain('never applied');
   },
 );
+
+it('has no line that does nothing, where there are too many to try each', async () => {
+  const many = saga({ name: 'many', version: '1', commitFirst: true, forks: 'accept' }, function* () {
+    for (let n = 0; n < 80; n += 1) {
+      yield* step('do', ({ idempotencyKey }) => idempotencyKey, { key: String(n) });
+      if (n % 20 === 0) yield* checkpoint();
+    }
+    return 'done';
+  });
+  const check = ({ trace }: { readonly trace: readonly { readonly type: string }[] }): void => {
+    if (trace.filter(({ type }) => type === 'crashed').length > 30) throw new Error('too many');
+  };
+  const message = await messageOf(crashEverywhere(testSaga(many), { check }));
+  expect(message).toMatch(/: too many$/m);
+  await expect(runPasted(message, many, check)).rejects.toThrow('too many');
+});
