@@ -6,7 +6,7 @@ import {
   SagaTestError,
   testSaga,
 } from '@mcp-saga/testing';
-import { checkpoint, saga, step, type Program } from '@mcp-saga/server';
+import { checkpoint, saga as sagaOf, step, type Program } from '@mcp-saga/server';
 import { beforeEach, expect, it } from 'vitest';
 import * as sagas from './broken/sagas.ts';
 
@@ -90,7 +90,7 @@ it.each(cases)(
 );
 
 it('has no line that does nothing, where there are too many to try each', async () => {
-  const many = saga({ name: 'many', version: '1', commitFirst: true, forks: 'accept' }, function* () {
+  const many = sagaOf({ name: 'many', version: '1', commitFirst: true, forks: 'accept' }, function* () {
     for (let n = 0; n < 80; n += 1) {
       yield* step('do', ({ idempotencyKey }) => idempotencyKey, { key: String(n) });
       if (n % 20 === 0) yield* checkpoint();
