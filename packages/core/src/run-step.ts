@@ -136,10 +136,7 @@ async function claimOnce(
 function endOf(path: string, spec: StepSpec, result: unknown): StepEnd {
   if (!spec.keep || result === undefined) return { letter: 'v' };
   try {
-    return {
-      letter: spec.compress ? 'z' : 's',
-      text: encode(result, { where: `Step '${nameOf(path, spec)}': its result` }),
-    };
+    return { letter: spec.compress ? 'z' : 's', text: encode(result) };
   } catch (error) {
     // Reading the result may throw anything; what the body is told is that it cannot be kept.
     const data = toStepErrorData(error);

@@ -36,14 +36,17 @@ async function answerByRule(
   const { stepId, reason } = step;
   const rule = stage.rules.find(kindsFor(step), stepId);
   const given = rule === undefined ? undefined : 'answer' in rule ? rule.answer : undefined;
-  const mayTryAgain = typeof given === 'function' || (rule === undefined && stage.improvise !== undefined);
+  const isForked = stage.forked.has(stepId);
+  const mayTryAgain =
+    !isForked && (typeof given === 'function' || (rule === undefined && stage.improvise !== undefined));
   if (reason !== undefined && (!mayTryAgain || before >= maxTries) && !isReworded(stage, step))
-    throw notAccepted(saga, step, given);
+    throw notAccepted(stage, saga, step, isForked ? { fork: sentFor(stage, stepId) } : { script: given });
   if (rule === undefined) {
     const improvised = stage.improvise?.(step);
     if (improvised !== undefined) return improvised;
     throw unanswered(saga, step, answeredIds(stage.rules.all));
   }
+  stage.use(rule);
   const question: Question = { id: stepId, message: messageOf(step), params: step.params, before, reason };
   const answer: unknown =
     typeof given === 'function' ? await (given as (q: Question) => unknown)(question) : given;
@@ -114,7 +117,20 @@ export function answerOf(step: ClientStep, rule: AnsweringRule, given: unknown):
   }
 }
 
-function notAccepted(saga: string, step: ClientStep, given: unknown): SagaTestError {
+/** What was sent as the content of an answer. */
+function sentFor({ sent }: Stage, stepId: string): unknown {
+  const answer = sent.get(stepId);
+  const result: unknown = answer !== undefined && 'result' in answer ? answer.result : undefined;
+  const { content } = Object(result) as { readonly content?: unknown };
+  return content ?? result;
+}
+
+function notAccepted(
+  stage: Stage,
+  saga: string,
+  step: ClientStep,
+  by: { readonly script: unknown } | { readonly fork: unknown },
+): SagaTestError {
   const { stepId, reason = '' } = step;
   if (hasChanged(reason)) {
     return new SagaTestError(
@@ -122,16 +138,25 @@ function notAccepted(saga: string, step: ClientStep, given: unknown): SagaTestEr
       `The saga '${saga}' asks '${stepId}' otherwise in each turn, so its answer was never used. What it asks is made of ` +
         'something that varies between two replays: the time, randomness, the order of an object from outside, a ' +
         'global. Read the time with yield* now(), randomness with yield* random(), everything else in a step, which ' +
-        'is journalled.\n\nNow it asks:\n\n' +
-        indented(messageOf(step)),
+        'is journalled.\n\n' +
+        both(stage.asked.get(stepId), step),
     );
   }
   const form = formOf(step.params);
   const asks = form === undefined ? '' : `\n\nIt asks for:\n\n${describeForm(form).map(indented).join('\n')}`;
   return new SagaTestError(
     'answer_not_accepted',
-    `The answer to '${stepId}' was not accepted: ${reason}.\n\nThe script answers:\n\n${indented(show(given))}${asks}`,
+    `The answer to '${stepId}' was not accepted: ${reason}.\n\n${'fork' in by ? 'The fork' : 'The script'} answers:\n\n` +
+      `${indented(show('fork' in by ? by.fork : by.script))}${asks}`,
   );
+}
+
+function both(before: ClientStep | undefined, now: ClientStep): string {
+  const text = messageOf(now);
+  if (before === undefined) return `Now it asks:\n\n${indented(text)}`;
+  const asked = messageOf(before);
+  const unseen = asked === text ? '\n\nThe text is the same: what else it asks with differs.' : '';
+  return `First it asked:\n\n${indented(asked)}\n\nNow it asks:\n\n${indented(text)}${unseen}`;
 }
 
 const indented = (text: string): string => text.replaceAll(/^/gm, '    ');

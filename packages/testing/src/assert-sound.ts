@@ -6,9 +6,10 @@ import type { Stage } from './stage.ts';
 /**
  * Throws where a run shows that its saga cannot be relied upon, however it ended.
  *
- * @throws SagaTestError `not_deterministic`, `floating`
+ * @throws SagaTestError `not_deterministic`, `floating`; what the code of a step was told by the kit
  */
 export function assertSound(program: Program, stage: Stage, ended: Ended): void {
+  if (stage.objection !== undefined) throw stage.objection;
   if (ended.status === 'failed' && ended.error instanceof ReplayMismatch && !stage.mayMismatch) {
     throw new SagaTestError('not_deterministic', explainMismatch(program.name, stage.turn, ended.error), {
       cause: ended.error,

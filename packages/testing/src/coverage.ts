@@ -116,8 +116,8 @@ export class SagaCoverage {
         return [
           `${saga}, ${runs} ${runs === 1 ? 'run' : 'runs'}`,
           ...steps.map(({ id, seen, missing }) => {
-            const counted = Object.entries(seen).map(([outcome, times]) => `${outcome} ${times}`);
-            const not = missing.map((outcome) => `never ${outcome}`);
+            const counted = outcomes.flatMap((each) => (each in seen ? [`${word(each)} ${seen[each]}`] : []));
+            const not = missing.map((outcome) => `never ${word(outcome)}`);
             return `  ${id.padEnd(width)}  ${[...counted, ...not].join(', ')}`;
           }),
         ].join('\n');
@@ -141,7 +141,7 @@ export class SagaCoverage {
       for (const { from, to, times } of edges) lines.push(`        ${node(from)} -->|${times}| ${node(to)}`);
       for (const { id, missing } of steps) {
         for (const outcome of missing)
-          lines.push(`        ${node(id)} -.-> ${names.get(id) ?? ''}${outcome}["never ${outcome}"]`);
+          lines.push(`        ${node(id)} -.-> ${names.get(id) ?? ''}${outcome}["never ${word(outcome)}"]`);
       }
       lines.push('    end');
     }
@@ -185,5 +185,8 @@ function outcomeOf(entry: TraceEntry): Found | undefined {
     return { id: entry.id, kind: 'step', outcome: type };
   return type === 'polled' ? { id: entry.id, kind: 'poll', outcome: 'ran' } : undefined;
 }
+
+// A question is dismissed; cancelled is a saga.
+const word = (outcome: CoverageOutcome): string => (outcome === 'cancelled' ? 'dismissed' : outcome);
 
 const quoted = (id: string): string => id.replaceAll('"', '#quot;');

@@ -52,11 +52,7 @@ export { crashEverywhere, type CrashOptions } from './explore/crash-everywhere.t
 export { failEverywhere } from './explore/fail-everywhere.ts';
 export { forkEverywhere, type Fork, type ForkCheck, type ForkReport } from './explore/fork-everywhere.ts';
 export { refuseEverywhere } from './explore/refuse-everywhere.ts';
-export {
-  upgradeEverywhere,
-  type UpgradeOptions,
-  type UpgradeProblem,
-  type UpgradeReport,
-} from './explore/upgrade-everywhere.ts';
+export { upgradeEverywhere, type UpgradeOptions, type UpgradeReport } from './explore/upgrade-everywhere.ts';
+export type { UpgradeProblem } from './explore/upgrade-problem.ts';
 export { assertDeterministic } from './explore/assert-deterministic.ts';
 export type { ExploreOptions, ExploreReport } from './explore/exploration.ts';

@@ -9,7 +9,9 @@ export function inputNotTaken(
   { input, ...others }: TestSagaOptions,
 ): SagaTestError | undefined {
   if (!(error instanceof SagaHostError && error.cause instanceof InvalidInput)) return undefined;
-  const names = Object.keys(others).join(', ');
+  const names = Object.entries(others)
+    .flatMap(([name, value]) => (value === undefined ? [] : [name]))
+    .join(', ');
   const given =
     input === undefined
       ? `there is no \`input\` in them${names === '' ? '' : `, only ${names}`}`
@@ -17,7 +19,7 @@ export function inputNotTaken(
   return new SagaTestError(
     'script',
     `${error.message}. The arguments of a saga are the \`input\` of its test's options, and ${given}. ` +
-      'Write testSaga(saga, { input: { … } }).',
+      'Write testSaga(saga, { input: { … } }), or sagaProperty(saga, { input: fc.record({ … }) }).',
     { cause: error },
   );
 }

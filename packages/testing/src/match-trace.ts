@@ -11,7 +11,7 @@ export interface TraceMatch {
 
 /**
  * Compares a trace with lines of it. A line matches its beginning (`ran charge` matches `ran charge: {"id":1}`), and `…`
- * any number of lines.
+ * any number of lines. A trace as it is printed, with its turns, is taken, too.
  */
 export function matchTrace(actual: readonly string[], expected: string | readonly string[]): TraceMatch {
   const wanted = linesOf(expected);
@@ -45,7 +45,7 @@ export function matchTrace(actual: readonly string[], expected: string | readonl
 
 function linesOf(expected: string | readonly string[]): readonly string[] {
   const lines = typeof expected === 'string' ? expected.split('\n') : expected;
-  return lines.map((line) => line.trim()).filter((line) => line !== '');
+  return lines.map((line) => line.trim().replace(/^turn \d+ +/, '')).filter((line) => line !== '');
 }
 
 function match(

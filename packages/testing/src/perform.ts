@@ -1,4 +1,6 @@
 import { OutcomeUnknown, type StepCall } from '@mcp-saga/server';
+import { SagaTestError } from './errors.ts';
+import { toldWhenSlow } from './slow-step.ts';
 import { Crash, noteOn, type Stage } from './stage.ts';
 
 /** Carries out the code of a step as a script says: with its own code or a stand-in, and with what goes wrong. */
@@ -20,19 +22,27 @@ async function performRun(stage: Stage, call: StepCall, path: string, run: numbe
   const { step } = call;
   if (run === 1 && stage.foresee !== undefined) stage.rules.add(...stage.foresee(path));
   if (stage.dead) throw new Crash();
-  if (stage.rules.crashes(path, 'before', run))
-    throw stage.crash({ type: 'crashed', when: 'before', id: path });
+  diesAt(stage, path, 'before', run);
   const fault = faultOf(stage, path);
   if (fault?.kind === 'fail') throw fault.error;
   if (fault?.kind === 'timeout') throw await timedOut(stage, path, call);
-  const result = await taped(stage, path, run, () => stage.clock.during(carryOut(stage, path, call)));
+  const result = await taped(stage, path, run, () =>
+    stage.clock.during(toldWhenSlow(path, carryOut(stage, path, call))),
+  );
   stage.calls.set(path, { input: step.input, key: step.idempotencyKey, result });
-  if (stage.rules.crashes(path, 'after', run))
-    throw stage.crash({ type: 'crashed', when: 'after', id: path });
+  diesAt(stage, path, 'after', run);
   if (fault?.kind === 'lose')
     throw new OutcomeUnknown(`The response of '${path}' was lost, as the script says.`);
   if (call.kind === 'poll') stage.tell({ type: 'polled', id: path, attempt: step.attempt, result });
   return result;
+}
+
+/** @throws Crash where the process dies here */
+function diesAt(stage: Stage, id: string, when: 'before' | 'after', run: number): void {
+  const rule = stage.rules.crash(id, when, run);
+  if (rule === undefined) return;
+  stage.use(rule);
+  throw stage.crash({ type: 'crashed', when, id });
 }
 
 /** What code comes to, noted; or what it came to in another run. */
@@ -51,6 +61,7 @@ async function taped(
       return result;
     } catch (thrown) {
       noteOn(calls, path, { thrown });
+      if (thrown instanceof SagaTestError) stage.objection ??= thrown;
       throw thrown;
     }
   }
@@ -83,6 +94,7 @@ async function carryOut(stage: Stage, path: string, call: StepCall): Promise<unk
   const { kind, undoes, step, run } = call;
   const { turn } = stage;
   const rule = stage.rules.find(['step'], path);
+  if (rule !== undefined) stage.use(rule);
   let took = false;
   const { idempotencyKey: key, stepKey, ...rest } = step;
   const watch = (value: string | undefined): PropertyDescriptor => ({
@@ -108,6 +120,7 @@ async function carryOut(stage: Stage, path: string, call: StepCall): Promise<unk
         : rule.result;
   if (kind === 'step' && key !== undefined) {
     stage.ledger.note({ id: path, key, undoes, took, standIn: rule !== undefined }, turn);
+    if (undoes !== undefined) stage.undone.add(stage.idOf(undoes));
   }
   return result;
 }

@@ -93,11 +93,13 @@ async function served(
   const time = stage.clock.now();
   for (;;) {
     const effects = stage.ledger.runs;
+    stage.undone.clear();
     try {
       // oxlint-disable-next-line no-await-in-loop -- again, where it died
       const turn = await serving.serve(stage, request);
       if (turn !== undefined && !losesResponse(stage)) return turn;
     } catch (error) {
+      if (error instanceof NeedsMissing) for (const need of error.needs) stage.needs(need);
       if (error instanceof TokenRefused || error instanceof NeedsMissing) return { status: 'refused', error };
       throw error;
     }
@@ -105,10 +107,12 @@ async function served(
     stage.clock.reset(time);
     stage.generation = generation;
     if (request.type === 'start' && stage.ledger.runs > effects) stage.restarts += 1;
+    else for (const id of stage.undone) stage.undoneInVain.add(id);
   }
 }
 
 function losesResponse(stage: Stage): boolean {
+  if (stage.responses.at(-1) !== stage.turn) stage.responses.push(stage.turn);
   const rule = stage.rules.all.find((each) => each.kind === 'loseResponse' && each.turn === stage.turn);
   if (rule === undefined || !stage.use(rule, 1)) return false;
   stage.tell({ type: 'lost', what: 'response' });
@@ -120,6 +124,7 @@ async function nextRequest(program: Program, stage: Stage, turn: SuspendedTurn):
   for (const { stepId } of steps) {
     const rule = stage.rules.find(['end'], stepId);
     if (rule === undefined) continue;
+    stage.use(rule);
     stage.tell({ type: 'cancelledFromOutside', reason: rule.reason });
     return { type: 'cancel', token, reason: rule.reason };
   }

@@ -1,3 +1,5 @@
+import { SagaTestError } from './errors.ts';
+
 /** What became of one key. */
 interface Kept<T> {
   readonly entry: T;
@@ -23,11 +25,28 @@ export class Provider<T> {
     return entry;
   }
 
-  /** Undoes what was done under a key, if it was. */
+  /**
+   * Undoes what was done under a key, if it was: the `stepKey` of an undo.
+   *
+   * @throws SagaTestError `violated` where it is the key of the undo itself, which undoes nothing: of a run of `testSaga`, whose
+   *   keys tell. It ends the run.
+   */
   undo(key: string): void {
-    this.#undone.add(key);
     const known = this.#kept.get(key);
+    if (known === undefined && key.startsWith('undo:')) {
+      throw new SagaTestError(
+        'violated',
+        `Nothing was done under '${key}': that is the key of the undo itself, by which a repeated undo is known again. What it ` +
+          'undoes was done by the key of its step: ({ stepKey }) => provider.undo(stepKey).',
+      );
+    }
+    this.#undone.add(key);
     if (known !== undefined) known.standing = false;
+  }
+
+  /** The keys that were undone and never done: nothing was there to undo, or an undo was given another key. */
+  get strays(): readonly string[] {
+    return [...this.#undone].filter((key) => !this.#kept.has(key));
   }
 
   /** What was done and not undone, in the order it was done. */

@@ -18,11 +18,20 @@ export type Rule =
 
 type Named = Extract<Rule, { readonly id: string }>;
 
+/** Kinds of lines that say what a client sends for a question. */
+export const answeringKinds: ReadonlySet<Rule['kind']> = new Set<Rule['kind']>([
+  'answer',
+  'refuse',
+  'sample',
+  'roots',
+  'clientError',
+]);
+
 /** The rules of a script, found by kind and id. */
 export class Rules {
   readonly #all: Rule[] = [];
   readonly #named = new Map<string, Named[]>();
-  readonly #crashes = new Set<string>();
+  readonly #crashes = new Map<string, Rule>();
 
   constructor(all: readonly Rule[]) {
     this.add(...all);
@@ -38,7 +47,7 @@ export class Rules {
     for (const rule of rules) {
       this.#all.push(rule);
       if (!('id' in rule)) continue;
-      if (rule.kind === 'crash') this.#crashes.add(`${rule.when} ${rule.run} ${rule.id}`);
+      if (rule.kind === 'crash') this.#crashes.set(`${rule.when} ${rule.run} ${rule.id}`, rule);
       const known = this.#named.get(rule.id);
       if (known === undefined) this.#named.set(rule.id, [rule]);
       else known.push(rule);
@@ -63,9 +72,9 @@ export class Rules {
     return (among(id) ?? among(unrepeated(id))) as Extract<Named, { readonly kind: K }> | undefined;
   }
 
-  /** Whether the process dies before, or after, the nth run of the code of a step. */
-  crashes(id: string, when: 'before' | 'after', run: number): boolean {
-    return this.#crashes.size > 0 && this.#crashes.has(`${when} ${run} ${id}`);
+  /** The rule by which the process dies before, or after, the nth run of the code of a step. */
+  crash(id: string, when: 'before' | 'after', run: number): Rule | undefined {
+    return this.#crashes.size === 0 ? undefined : this.#crashes.get(`${when} ${run} ${id}`);
   }
 }
 

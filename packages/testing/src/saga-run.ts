@@ -136,11 +136,8 @@ export class TimeTravel<Steps extends object, T, Result> {
     const answers = this.point.answers.map((given) =>
       answer === undefined || given.stepId !== id ? given : this.#otherwise(id, answer),
     );
-    return await this.#go(id ?? `turn ${this.point.turn}`, {
-      type: 'resume',
-      token: this.point.token,
-      answers,
-    });
+    const request = { type: 'resume', token: this.point.token, answers } as const;
+    return await this.#go(id ?? `turn ${this.point.turn}`, request, answer === undefined ? undefined : id);
   }
 
   /** Cancels the saga with the token: undone is what it did until then, if a guard does not know better. */
@@ -152,7 +149,7 @@ export class TimeTravel<Steps extends object, T, Result> {
     });
   }
 
-  async #go(to: string, request: TestRequest): Promise<SagaRun<Steps, Result>> {
+  async #go(to: string, request: TestRequest, id?: string): Promise<SagaRun<Steps, Result>> {
     const { program, stage: before, serving } = this.#played;
     const { point } = this;
     const stage = new Stage(before.options, before.rules.all, before);
@@ -169,6 +166,7 @@ export class TimeTravel<Steps extends object, T, Result> {
     if (request.type === 'resume') {
       stage.sent = new Map(request.answers.map((each) => [each.stepId, each]));
       for (const { stepId } of request.answers) stage.answered.set(stepId, 1);
+      if (id !== undefined) stage.forked.add(id);
     }
     return new SagaRun(program, stage, serving, await play(program, stage, serving, { first: request }));
   }

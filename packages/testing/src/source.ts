@@ -1,5 +1,6 @@
-import type { Rule } from './rules.ts';
+import { answeringKinds, type Rule } from './rules.ts';
 import { showAll } from './show.ts';
+import type { TestSagaOptions } from './test-options.ts';
 
 /** A value as source code that can be pasted. A function is written as it was, where that is short. */
 export function toSource(value: unknown): string {
@@ -52,27 +53,29 @@ export function ruleSource(rule: Rule): string {
 }
 
 /** A whole script, ready to paste. */
-export function scriptSource(saga: string, input: unknown, rules: readonly Rule[]): string {
-  return `await ${scriptExpression(saga, input, rules)}\n  .run();`;
+export function scriptSource(saga: string, options: TestSagaOptions, rules: readonly Rule[]): string {
+  return `await ${scriptExpression(saga, options, rules)}\n  .run();`;
 }
 
 /** A script that is not run: for what takes one. */
-export function scriptExpression(saga: string, input: unknown, rules: readonly Rule[]): string {
+export function scriptExpression(saga: string, given: TestSagaOptions, rules: readonly Rule[]): string {
   const variable = /^[A-Za-z_$][\w$]*$/.test(saga) ? saga : 'saga';
-  const options = input === undefined ? '' : `, { input: ${toSource(input)} }`;
+  const { input, ...others } = given;
+  const names = Object.entries(others).flatMap(([name, value]) => (value === undefined ? [] : [name]));
+  // What the rest was made of is not to be seen: fakes, other sagas, functions.
+  const hint = names.length === 0 ? '' : ` /* with your ${names.join(', ')} */`;
+  const options = (input === undefined ? '' : `, { input: ${toSource(input)} }`) + hint;
   return [
     `testSaga(${variable}${options})`,
     ...rules.filter(isHeard).map((rule) => `  ${ruleSource(rule)}`),
   ].join('\n');
 }
 
-const answering = new Set<Rule['kind']>(['answer', 'refuse', 'sample', 'roots', 'clientError']);
-
 /** Whether a line of a script is not overruled by a later one. */
 function isHeard(rule: Rule, at: number, rules: readonly Rule[]): boolean {
-  if (rule.kind !== 'step' && !answering.has(rule.kind)) return true;
+  if (rule.kind !== 'step' && !answeringKinds.has(rule.kind)) return true;
   const same = (other: Rule): boolean =>
-    rule.kind === 'step' ? other.kind === 'step' : answering.has(other.kind);
+    rule.kind === 'step' ? other.kind === 'step' : answeringKinds.has(other.kind);
   return !rules
     .slice(at + 1)
     .some((other) => same(other) && 'id' in other && 'id' in rule && other.id === rule.id);

@@ -1,5 +1,6 @@
 import type { ClientNeed, ClientStep, Json, StepAnswer } from '@mcp-saga/server';
 import type { Improvise } from './answering.ts';
+import type { SagaTestError } from './errors.ts';
 import { EffectLedger } from './ledger.ts';
 import type { Recording } from './record/recording.ts';
 import type { RecordedTurn } from './record/turns-recording.ts';
@@ -86,6 +87,16 @@ export class Stage {
   generation = 0;
   /** How often the first request died after an effect: its client can only call anew, with new idempotency keys. */
   restarts = 0;
+  /** Questions that a fork answers, and not the script. */
+  readonly forked: Set<string> = new Set();
+  /** What the kit itself holds against the code of a step that ran: it ends the run, whatever the saga makes of it. */
+  objection: SagaTestError | undefined;
+  /** What was undone in the request that is being served, by id. */
+  readonly undone: Set<string> = new Set();
+  /** What was undone in requests that died: a saga that fails when they are sent again undoes it again. */
+  readonly undoneInVain: Set<string> = new Set();
+  /** The turns whose responses came, in order. */
+  readonly responses: number[] = [];
   /** Kills the request that is being served. */
   kill: (reason: Crash) => void = () => undefined;
   /** Whether the request that is being served has died: what still happens in it, nobody hears of. */
@@ -161,11 +172,16 @@ export class Stage {
   }
 
   /** Notes that a rule holds once more; false when it has held as often as it may. */
-  use(rule: Rule, times: number): boolean {
+  use(rule: Rule, times: number = Infinity): boolean {
     const used = this.used.get(rule) ?? 0;
     if (used >= times) return false;
     this.used.set(rule, used + 1);
     return true;
+  }
+
+  /** Notes that the saga needs something of its client: a rule that denies it holds. */
+  needs(need: ClientNeed): void {
+    for (const rule of this.rules.all) if (rule.kind === 'deny' && rule.need === need) this.use(rule);
   }
 
   /** The request that is being served dies. */

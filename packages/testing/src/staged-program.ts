@@ -35,6 +35,10 @@ function stagedRuntime(runtime: Runtime, stage: Stage): Runtime {
     random: stage.random,
     idempotencyKey: (path, _key, direction) => stage.idempotencyKey(path, direction),
     randomBytes: (path) => stage.randomBytes(path),
+    route: (question) => {
+      stage.needs(question.need);
+      return runtime.route(question);
+    },
     // What answers in the client's stead is no step that a script knows.
     perform: (call) => (call.kind === 'fallback' ? call.run(call.step) : perform(stage, call)),
     observe: (event) => {

@@ -1,5 +1,6 @@
 import type { ClientNeed, Program, Root } from '@mcp-saga/server';
 import type { Answer, AnySteps, Sample, StandIn } from './ids.ts';
+import { assertApplied } from './never-applied.ts';
 import { play } from './play.ts';
 import type { Rule } from './rules.ts';
 import { SagaRun } from './saga-run.ts';
@@ -126,11 +127,14 @@ export class TestSaga<P extends Program = Program, Steps extends object = AnySte
    * Runs the saga to its end: a real host for every turn, that opens the token of the one before, replays, goes on and
    * seals. Time passes by itself.
    *
-   * @throws SagaTestError where a question is not answered, an answer is not accepted, a replay does something else, or a
-   *   command was never yielded
+   * @throws SagaTestError where a question is not answered, an answer is not accepted, a replay does something else, a
+   *   command was never yielded, or what the script lets go wrong never came to pass
    */
   async run(): Promise<SagaRun<Steps, ResultOf<P>>> {
-    return await this.runOn(new Stage(this.options, this.rules));
+    const stage = new Stage(this.options, this.rules);
+    const run = await this.runOn(stage);
+    assertApplied(stage);
+    return run;
   }
 
   /** Runs it on a stage that was set before; for those who explore. */
@@ -144,12 +148,12 @@ export class TestSaga<P extends Program = Program, Steps extends object = AnySte
 
   /** The script as source code, not run: for what takes a script. */
   get source(): string {
-    return scriptExpression(this.saga.name, this.options.input, this.rules);
+    return scriptExpression(this.saga.name, this.options, this.rules);
   }
 
   /** The script as source code, ready to paste. */
   toString(): string {
-    return scriptSource(this.saga.name, this.options.input, this.rules);
+    return scriptSource(this.saga.name, this.options, this.rules);
   }
 }
 

@@ -93,7 +93,7 @@ export function lineOf(event: TraceEvent): string {
     case 'retried':
       return `retried ${event.id}`;
     case 'waited':
-      return `waited ${event.ms} ms`;
+      return `waited ${event.ms} ms${inWords(event.ms)}`;
     case 'passed':
       return event.kind === 'pivot' ? `passed ${event.id}: no way back` : `registered undo ${event.id}`;
     case 'undone':
@@ -119,6 +119,24 @@ export function lineOf(event: TraceEvent): string {
     case 'refused':
       return `was refused: ${event.reason}`;
   }
+}
+
+const units = [
+  ['d', 86_400_000],
+  ['h', 3_600_000],
+  ['min', 60_000],
+] as const;
+
+/** A long wait, so that it can be read: ` (3 d 2 h)`. */
+function inWords(ms: number): string {
+  let left = ms;
+  const parts = units.flatMap(([unit, length]) => {
+    const count = Math.floor(left / length);
+    left -= count * length;
+    return count === 0 ? [] : [`${count} ${unit}`];
+  });
+  if (left > 0 && parts.length > 0) parts.push(`${left / 1000} s`);
+  return parts.length === 0 ? '' : ` (${parts.join(' ')})`;
 }
 
 function isEmpty(input: unknown): boolean {

@@ -1,6 +1,11 @@
 // As they are when the kit is loaded: a test may put fake timers in their place.
 const { setImmediate: nextTick, setTimeout: realTimeout } = globalThis;
 
+/** Lets timers and I/O of others have their turn. */
+export function breathe(): Promise<void> {
+  return new Promise((resolve) => nextTick(resolve));
+}
+
 interface Timer {
   readonly at: number;
   readonly wake: () => void;

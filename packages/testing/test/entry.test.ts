@@ -1,3 +1,6 @@
+import * as kit from '@mcp-saga/testing';
+import * as properties from '@mcp-saga/testing/fast-check';
+import * as files from '@mcp-saga/testing/node';
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 
@@ -20,5 +23,63 @@ describe('the main entry', () => {
   it('[P1] loads neither Node nor a test runner nor an MCP SDK', () => {
     expect(loadedBy(new URL('index.ts', src))).toEqual(new Set(['@mcp-saga/server']));
     expect(loadedBy(new URL('node.ts', src))).toContain('node:fs');
+  });
+});
+
+describe('the table of the README', () => {
+  const readme = readFileSync(new URL('../README.md', import.meta.url), 'utf8');
+  const names = [...readme.matchAll(/^\|[^|]*\| (`[^|]*?) *\|/gm)].flatMap(([, cell = '']) =>
+    [...cell.matchAll(/`(\.?[\w.]+)[^`]*`/g)].map(([, name = '']) => name),
+  );
+
+  it('names what there is', () => {
+    const { TestSaga, SagaRun, sagaMatchers } = kit;
+    const known = new Set([
+      ...[kit, properties, files, sagaMatchers].flatMap((each) => Object.keys(each)),
+      ...Object.getOwnPropertyNames(TestSaga.prototype).map((name) => `.${name}`),
+      ...Object.getOwnPropertyNames(SagaRun.prototype).map((name) => `run.${name}`),
+      'run.trace',
+      'run.effects',
+      'run.warnings',
+      '.on.elicit',
+      '.sample',
+      '.url',
+      '.roots',
+      '.on.step',
+      '.lose.step',
+      '.lose.response',
+      '.crash.before',
+      '.crash.after',
+      '.cancel.at',
+      '.deny.client',
+      'input',
+      'context',
+      'sagas',
+      'host',
+      'before',
+      'restart',
+      'clock',
+      'seed',
+      'harmless',
+      'check',
+    ]);
+    expect(names.length).toBeGreaterThan(50);
+    expect(names.filter((name) => !known.has(name))).toEqual([]);
+  });
+
+  it('names every function of the kit', () => {
+    const functions = [kit, properties, files].flatMap((each) =>
+      Object.entries(each).flatMap(([name, value]) =>
+        typeof value === 'function' && /^[a-z]/.test(name) ? [name] : [],
+      ),
+    );
+    const untold = new Set([
+      'lineOf',
+      'formatRecording',
+      'replayRecording',
+      'saveRecording',
+      'readRecording',
+    ]);
+    expect(functions.filter((name) => !names.includes(name) && !untold.has(name))).toEqual([]);
   });
 });

@@ -60,12 +60,12 @@ describe('what a test file has seen of its sagas', () => {
     expect(String(coverage)).toMatchInlineSnapshot(`
       "order, 3 runs
         charge  ran 3, failed 1, undone 1
-        sure    answered 2, declined 1, never cancelled
+        sure    answered 2, declined 1, never dismissed
         ship    ran 2, never failed
         thank   ran 2, never failed
 
       deploy, 1 run
-        target  cancelled 1, never answered, never declined"
+        target  dismissed 1, never answered, never declined"
     `);
     expect(coverage.missing).toEqual([
       'order: sure is never dismissed',
@@ -84,7 +84,7 @@ describe('what a test file has seen of its sagas', () => {
               s0n3 -->|2| s0n5["thank"]
               s0n5 -->|2| s0n6["completed"]
               s0n4 -->|1| s0n7["failed"]
-              s0n2 -.-> s0n2cancelled["never cancelled"]
+              s0n2 -.-> s0n2cancelled["never dismissed"]
               s0n3 -.-> s0n3failed["never failed"]
               s0n5 -.-> s0n5failed["never failed"]
           end

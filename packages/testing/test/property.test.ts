@@ -85,7 +85,7 @@ describe('sagaProperty', () => {
     );
     const { cause } = error as { readonly cause: SagaTestError };
     expect(cause).toBeInstanceOf(SagaTestError);
-    expect(cause.message).toContain('To paste into a test:\n\n    await testSaga(forgetsUndo)');
+    expect(cause.message).toContain('    const run = await testSaga(forgetsUndo)');
     expect(cause.message).toMatch(/'charge' happened, the saga failed|nobody knows whether '\w+' happened/);
   });
 
@@ -109,6 +109,30 @@ describe('sagaProperty', () => {
       sagaProperty(odd, { faults: [] }, ({ result }) => Math.abs(Number(result)) === 1),
       { seed: 7 },
     );
+  });
+
+  it('[R3] tells of a saga that is not deterministic by its first case, of which there are no smaller ones', async () => {
+    const When = z.object({ date: z.iso.date(), note: z.string().max(40).optional() });
+    let runs = 0;
+    const varies = saga({ name: 'varies', version: '1' }, function* () {
+      const { date } = yield* elicit('date', { message: `No. ${(runs += 1)}: when?`, schema: When });
+      return date;
+    });
+    const details = await fc.check(sagaProperty(varies, { faults: [] }), { seed: 7 });
+    expect(details).toMatchObject({ failed: true, numRuns: 1, numShrinks: 0 });
+    expect(String(details.errorInstance)).toContain("asks 'date' otherwise in each turn");
+  });
+
+  it('lets the timers of a test runner be heard between its runs', async () => {
+    const heard: string[] = [];
+    const plain = saga({ name: 'plain', version: '1' }, function* () {
+      yield* elicit('sure', { message: 'Sure?', schema: z.object({ sure: z.boolean() }) });
+      return 'done';
+    });
+    setImmediate(() => heard.push('timer'));
+    const property = sagaProperty(plain, { faults: [] }, () => void heard.push('run'));
+    await fc.assert(property, { seed: 7, numRuns: 2 });
+    expect(heard).toEqual(['timer', 'run', 'run']);
   });
 
   it('draws contents of forms within their bounds', () => {

@@ -6,10 +6,12 @@ import {
   forkEverywhere,
   SagaTestError,
   testSaga,
+  type TestSaga,
   upgradeEverywhere,
 } from '@mcp-saga/testing';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
+import { assertNothingFound, judged } from '../src/explore/exploration.ts';
 import { bank, readsDate, renamesStep } from './broken/sagas.ts';
 
 const Go = z.object({ go: z.boolean() });
@@ -39,15 +41,26 @@ describe('the smallest case', () => {
       .on.elicit('gone', { go: true })
       .on.elicit('go', { go: true })
       .on.step('thank', 'thanked')
-      .timeout.step('nothing');
+      .on.step('nothing', 1);
     expect(await messageOf(failEverywhere(script))).toContain(
       [
-        '    await testSaga(ships)',
+        '    const run = await testSaga(ships)',
         "      .on.elicit('go', { go: true })",
         "      .fail.step('thank', new Error('refused'))",
         '      .run();',
+        "    expect([...run.compensated, ...run.residue]).toContain('ship');",
       ].join('\n'),
     );
+  });
+
+  it('has no lines that let something go wrong which never comes to pass', async () => {
+    const script = testSaga(ships).on.elicit('go', { go: true }).timeout.step('never') as TestSaga;
+    const each = { when: 'When it is run', script, fault: [] };
+    const finding = await judged(each, {}, () => ({ what: 'it ends.', expects: '' }));
+    const told = assertNothingFound(finding === undefined ? [] : [finding], 1, async () => undefined);
+    const message = await messageOf(told);
+    expect(message).toContain(".on.elicit('go', { go: true })\n      .run();");
+    expect(message).not.toContain('never');
   });
 
   it('has the lines that the script lacks', async () => {
@@ -76,7 +89,7 @@ describe('the smallest case', () => {
 
   it('[R3] is told of an upgrade, as a script for both versions', async () => {
     const { old, next } = renamesStep;
-    const script = testSaga(old).timeout.step('nothing');
+    const script = testSaga(old).on.step('nothing', 1);
     const message = await messageOf(upgradeEverywhere(script, next));
     expect(message).toMatch(
       /const script = testSaga\(renamesStep\)[^]*;\n +await upgradeEverywhere\(script, next\);/,

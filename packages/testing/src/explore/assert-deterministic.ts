@@ -3,6 +3,7 @@ import { showAll, showError } from '../show.ts';
 import type { Stage, Tape } from '../stage.ts';
 import type { Script, TestSaga } from '../test-saga.ts';
 import type { TraceEntry } from '../trace.ts';
+import { baselineOf } from './baseline.ts';
 import {
   explored,
   indented,
@@ -27,7 +28,7 @@ export async function assertDeterministic(script: Script): Promise<ExploreReport
   // On a machine that stands still, so that each thing that varies can be told from the others.
   const still = standStill();
   try {
-    const baseline = await explored(test);
+    const baseline = await baselineOf(test);
     for (const perturbation of perturbations) {
       still.again();
       // oxlint-disable-next-line no-await-in-loop -- the machine is another one, one time after the other

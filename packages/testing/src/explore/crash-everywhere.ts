@@ -2,7 +2,9 @@ import { show } from '../show.ts';
 import type { Effect } from '../ledger.ts';
 import type { Rule } from '../rules.ts';
 import { isSameValue } from '../same-value.ts';
+import { toSource } from '../source.ts';
 import type { Script, TestSaga } from '../test-saga.ts';
+import { baselineOf } from './baseline.ts';
 import {
   assertNothingFound,
   explored,
@@ -17,6 +19,7 @@ import {
   type Find,
   type Finding,
 } from './exploration.ts';
+import type { Violation } from './violation.ts';
 
 /** How crashes are judged. */
 export interface CrashOptions extends ExploreOptions {
@@ -38,8 +41,7 @@ export interface CrashOptions extends ExploreOptions {
  */
 export async function crashEverywhere(script: Script, options: CrashOptions = {}): Promise<ExploreReport> {
   const test = scriptOf(script);
-  const baseline = await explored(test);
-  await options.check?.(baseline.run);
+  const baseline = await baselineOf(test, options.check);
   const cases = casesOf(test, baseline);
   const find: Find = async (each, prepare) => {
     const before = each.script === test ? baseline : await explored(undisturbed(each));
@@ -58,7 +60,7 @@ export async function crashEverywhere(script: Script, options: CrashOptions = {}
   return { cases: cases.length };
 }
 
-function casesOf(test: TestSaga, { run, stage }: Explored): readonly Case[] {
+function casesOf(test: TestSaga, { stage }: Explored): readonly Case[] {
   const cases: Case[] = [];
   for (const [id, runs] of stage.runs) {
     for (let n = 1; n <= runs; n += 1) {
@@ -72,7 +74,7 @@ function casesOf(test: TestSaga, { run, stage }: Explored): readonly Case[] {
       }
     }
   }
-  for (let turn = 1; turn <= run.points.length + 1; turn += 1) {
+  for (const turn of stage.responses) {
     cases.push({
       when: `When the response of turn ${turn} is lost`,
       script: test,
@@ -86,7 +88,7 @@ function casesOf(test: TestSaga, { run, stage }: Explored): readonly Case[] {
  * One run that dies at every place: the code of a step is run once more for each time it died there. To die before a step
  * is to die after the one before it, where that one is of the same request and had nothing beside it.
  */
-function sweepOf(test: TestSaga, { run, stage }: Explored): Case {
+function sweepOf(test: TestSaga, { stage }: Explored): Case {
   const rules: Rule[] = [];
   for (const [id, runs] of stage.runs) {
     let died = 0;
@@ -95,7 +97,7 @@ function sweepOf(test: TestSaga, { run, stage }: Explored): Case {
       rules.push({ kind: 'crash', id, when: 'after', run: (died += 1) });
     }
   }
-  for (let turn = 1; turn <= run.points.length + 1; turn += 1) rules.push({ kind: 'loseResponse', turn });
+  for (const turn of stage.responses) rules.push({ kind: 'loseResponse', turn });
   return {
     when: 'When the process dies at one place after the other',
     script: test.with(...rules),
@@ -104,7 +106,7 @@ function sweepOf(test: TestSaga, { run, stage }: Explored): Case {
   };
 }
 
-function differenceOf(baseline: Explored, crashed: Explored, options: CrashOptions): string | undefined {
+function differenceOf(baseline: Explored, crashed: Explored, options: CrashOptions): Violation | undefined {
   return (
     repeatedBeforeToken(crashed, options) ??
     repeated(baseline, crashed, options) ??
@@ -113,49 +115,72 @@ function differenceOf(baseline: Explored, crashed: Explored, options: CrashOptio
   );
 }
 
-function differentEnd({ run }: Explored, { run: other, stage }: Explored): string | undefined {
-  if (other.status !== run.status) return `it ${other.status}, and without that it ${run.status}.`;
+function differentEnd({ run }: Explored, { run: other, stage }: Explored): Violation | undefined {
+  if (other.status !== run.status) {
+    return {
+      what: `it ${other.status}, and without that it ${run.status}.`,
+      expects: `expect(run.status).toBe(${toSource(run.status)});`,
+    };
+  }
   // New idempotency keys and a new saga id may stand in the result.
   if (stage.restarts === 0 && !isSameValue(other.result, run.result)) {
-    return `it returns ${show(other.result)}, and without that ${show(run.result)}. Does it keep something in a variable outside of its body?`;
+    return {
+      what: `it returns ${show(other.result)}, and without that ${show(run.result)}. Does it keep something in a variable outside of its body?`,
+      expects: `expect(run.result).toEqual(${toSource(run.result)});`,
+    };
   }
   for (const what of ['compensated', 'residue'] as const) {
     if (isSameValue(other[what], run[what])) continue;
-    return `what was ${what === 'residue' ? 'left' : 'undone'} is ${show(other[what])}, and without that ${show(run[what])}.`;
+    return {
+      what: `what was ${what === 'residue' ? 'left' : 'undone'} is ${show(other[what])}, and without that ${show(run[what])}.`,
+      expects: `expect(run.${what}).toEqual(${toSource(run[what])});`,
+    };
   }
   return undefined;
 }
 
-function repeatedBeforeToken({ stage }: Explored, options: CrashOptions): string | undefined {
+function repeatedBeforeToken({ stage }: Explored, options: CrashOptions): Violation | undefined {
   if (stage.restarts === 0 || options.firstRequest === 'accept') return undefined;
   const twice = stage.ledger.effects.filter(({ id, turns }) => turns[0] === 1 && !isHarmless(id, options));
   const [first] = twice;
   if (first === undefined) return undefined;
-  return (
-    `${nameOf(first.id)} happens twice. It runs in the first request, before the client has a token: the client can only ` +
-    'call anew, which is a new saga with new idempotency keys. Hand out a token first: commitFirst: true in the options of ' +
-    'the saga, or a question or checkpoint() before it. If to do it twice does no harm, say so: ' +
-    `{ harmless: ['${first.id}'] }, or { firstRequest: 'accept' } for all of them.`
-  );
+  return {
+    what:
+      `${nameOf(first.id)} happens twice. It runs in the first request, before the client has a token: the client can only ` +
+      'call anew, which is a new saga with new idempotency keys. Hand out a token first: commitFirst: true in the options of ' +
+      'the saga, or a question or checkpoint() before it. If to do it twice does no harm, say so: ' +
+      `{ harmless: ['${first.id}'] }, or { firstRequest: 'accept' } for all of them.`,
+    expects: `expect(run.effects.filter(({ id }) => id === ${toSource(first.id)})).toHaveLength(1);`,
+  };
 }
 
-function differentEffects({ stage }: Explored, { stage: other }: Explored): string | undefined {
+function differentEffects({ stage }: Explored, { stage: other }: Explored): Violation | undefined {
   const known = new Set(stage.ledger.effects.map(({ id }) => id));
   const found = new Set(other.ledger.effects.map(({ id }) => id));
   const added = [...found].find((id) => !known.has(id));
-  if (added !== undefined) return `it does ${nameOf(added)}, which it does not do without that.`;
+  const did = 'expect(run.effects.map(({ id }) => id))';
+  if (added !== undefined) {
+    return {
+      what: `it does ${nameOf(added)}, which it does not do without that.`,
+      expects: `${did}.not.toContain(${toSource(added)});`,
+    };
+  }
   const missing = [...known].find((id) => !found.has(id));
-  return missing === undefined ? undefined : `it never does ${nameOf(missing)}.`;
+  if (missing === undefined) return undefined;
+  return { what: `it never does ${nameOf(missing)}.`, expects: `${did}.toContain(${toSource(missing)});` };
 }
 
-function repeated(baseline: Explored, { stage }: Explored, options: CrashOptions): string | undefined {
+function repeated(baseline: Explored, { stage }: Explored, options: CrashOptions): Violation | undefined {
   const before = new Map(baseline.stage.ledger.effects.map((effect) => [effect.key, effect]));
   for (const effect of stage.ledger.effects) {
     const known = before.get(effect.key);
     if (isHarmless(effect.id, options) || effect.runs <= (known?.runs ?? 1)) continue;
     const turns = new Set(effect.turns).size;
     if (turns > new Set(known?.turns).size && known !== undefined) {
-      return `${nameOf(effect.id)} runs again in turn ${effect.turns.at(-1)}, though the client had a token behind it.`;
+      return {
+        what: `${nameOf(effect.id)} runs again in turn ${effect.turns.at(-1)}, though the client had a token behind it.`,
+        expects: `expect(new Set(${effectOf(effect.id)}?.turns).size).toBe(${new Set(known.turns).size});`,
+      };
     }
     const careless = carelessly(effect);
     if (careless !== undefined) return careless;
@@ -164,19 +189,23 @@ function repeated(baseline: Explored, { stage }: Explored, options: CrashOptions
 }
 
 /** What is wrong with an effect that was done more than once under its key. */
-export function carelessly({ id, took, standIn, runs }: Effect): string | undefined {
+export function carelessly({ id, took, standIn, runs }: Effect): Violation | undefined {
   if (took || standIn || runs < 2) return undefined;
   const undo = id.startsWith('~');
   const example = undo
     ? '({ result, idempotencyKey }) => bank.refund(result.id, idempotencyKey)'
     : '(step) => bank.charge(amount, step.idempotencyKey)';
   const once = undo ? '' : 'Where the provider knows no keys, use once: true, which needs a guard. ';
-  return (
-    `${nameOf(id)} happens ${runs} times, and its code never looks at its idempotency key, so that nobody can tell the second ` +
-    `time from the first. Send idempotencyKey along: ${example}. ${once}If it only reads, or to repeat it does no harm, say ` +
-    `so: { harmless: ['${id}'] }.`
-  );
+  return {
+    what:
+      `${nameOf(id)} happens ${runs} times, and its code never looks at its idempotency key, so that nobody can tell the second ` +
+      `time from the first. Send idempotencyKey along: ${example}. ${once}If it only reads, or to repeat it does no harm, say ` +
+      `so: { harmless: ['${id}'] }.`,
+    expects: `expect(${effectOf(id)}).toMatchObject({ took: true });`,
+  };
 }
+
+const effectOf = (id: string): string => `run.effects.find(({ id }) => id === ${toSource(id)})`;
 
 /** A step or an undo, as a sentence has it. */
 export function nameOf(id: string): string {

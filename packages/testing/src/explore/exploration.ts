@@ -1,10 +1,13 @@
 import { SagaTestError } from '../errors.ts';
 import { improviseOn } from '../improvise.ts';
+import { isFault, wasApplied } from '../never-applied.ts';
 import type { Rule } from '../rules.ts';
 import type { SagaRun } from '../saga-run.ts';
+import { oneLine } from '../show.ts';
 import { Stage } from '../stage.ts';
 import { TestSaga, type Script } from '../test-saga.ts';
-import { isSameMessage, shrunk } from './shrink.ts';
+import { gist, isSameMessage, shrunk } from './shrink.ts';
+import type { Violation } from './violation.ts';
 
 /** What those who explore may be told. */
 export interface ExploreOptions<Run = SagaRun> {
@@ -35,7 +38,7 @@ export interface Case {
   /** Of two cases that find something, the one of the lower rank is told first. Default 0. */
   readonly rank?: number;
   /** The case as source code. Default: the script, run. */
-  readonly paste?: (test: TestSaga) => string;
+  readonly paste?: (test: TestSaga, expects?: string) => string;
 }
 
 /** Runs a case, and says what is wrong with it. */
@@ -54,9 +57,13 @@ export interface Explored {
 export interface Finding<C extends Case = Case> {
   readonly case: C;
   readonly what: string;
+  /** The line of a test that fails for it, where the run itself does not throw. */
+  readonly expects?: string | undefined;
   /** Lines that the script lacks: what was answered to questions that it does not foresee. */
   readonly improvised: readonly Rule[];
   readonly story: string | undefined;
+  /** Lines of the script that let something go wrong which never came to pass: none to paste. */
+  readonly unused?: readonly Rule[];
   readonly cause?: unknown;
 }
 
@@ -80,27 +87,27 @@ export function disturbed({ script, fault, sweeps }: Case): TestSaga {
 
 /** The script of a case, with nothing that goes wrong. */
 export function undisturbed({ script, fault, sweeps }: Case): TestSaga {
-  if (sweeps !== true) return script;
-  return new TestSaga(
-    script.saga,
-    script.options,
-    script.rules.filter((rule) => !fault.includes(rule)),
-  );
+  return sweeps === true ? without(script, fault) : script;
 }
 
 /** Runs a case, and says what is wrong with it. */
 export async function judged<C extends Case>(
   each: C,
   options: ExploreOptions,
-  judge: (explored: Explored) => string | undefined,
+  judge: (explored: Explored) => Violation | undefined,
   prepare?: (stage: Stage) => void,
 ): Promise<Finding<C> | undefined> {
   let seen: Stage | undefined;
-  const found = (what: string, cause?: unknown): Finding<C> => ({
+  let ran = false;
+  const found = (what: string, { expects, cause }: Pick<Finding, 'expects' | 'cause'>): Finding<C> => ({
     case: each,
     what,
+    expects,
     improvised: seen?.improvised ?? [],
     story: seen === undefined ? undefined : String(seen.trace),
+    unused: disturbed(each).rules.filter(
+      (rule) => seen !== undefined && isFault(rule) && !wasApplied(seen, rule),
+    ),
     cause,
   });
   try {
@@ -108,12 +115,14 @@ export async function judged<C extends Case>(
       seen = stage_;
       prepare?.(stage_);
     });
-    const what = judge({ run, stage });
-    if (what !== undefined) return found(what);
+    const violation = judge({ run, stage });
+    if (violation !== undefined) return found(violation.what, violation);
+    ran = true;
     await options.check?.(run);
     return undefined;
   } catch (error) {
-    return found(error instanceof Error ? error.message : String(error), error);
+    const expects = ran ? 'await check(run); // yours' : undefined;
+    return found(error instanceof Error ? error.message : String(error), { expects, cause: error });
   }
 }
 
@@ -132,22 +141,53 @@ export async function assertNothingFound<C extends Case>(
   );
   if (first === undefined) return;
   const smallest = await smallestOf(first, find);
-  const { paste = String } = smallest.case;
+  const { paste = pasted } = smallest.case;
   const others = findings.filter((finding) => finding !== first);
   const lines = [
     `${smallest.case.when}: ${smallest.what}`,
     '',
     'The smallest case, to paste into a test:',
     '',
-    indented(paste(disturbed(smallest.case))),
+    indented(paste(without(disturbed(smallest.case), smallest.unused), smallest.expects)),
   ];
   if (smallest.story !== undefined) lines.push('', 'What happened:', '', indented(smallest.story));
   if (others.length > 0) {
-    lines.push('', `${others.length + 1} of ${cases} cases fail. The others:`, '');
-    lines.push(...others.slice(0, 10).map((finding) => `    ${finding.case.when}`));
-    if (others.length > 10) lines.push('    …');
+    const same = others.filter(({ what }) => isSameMessage(what, first.what));
+    const alike = same.slice(0, 10).map((finding) => `    ${finding.case.when}`);
+    if (same.length > 10) alike.push('    …');
+    const causes = new Map<string, Finding[]>();
+    for (const other of others) {
+      if (same.includes(other)) continue;
+      const cause = gist(other.what);
+      causes.set(cause, [...(causes.get(cause) ?? []), other]);
+    }
+    lines.push('', `${others.length + 1} of ${cases} cases fail.`);
+    if (alike.length > 0) lines.push('', 'The same is wrong in:', '', ...alike);
+    if (causes.size > 0)
+      lines.push('', 'Something else is wrong in:', '', ...[...causes.values()].flatMap(toldOnce));
   }
   throw new SagaTestError('violated', lines.join('\n'), { cause: smallest.cause });
+}
+
+/** A script as a test: it fails as the case does. */
+function pasted(script: TestSaga, expects?: string): string {
+  return expects === undefined ? String(script) : `const run = ${String(script)}\n${expects}`;
+}
+
+function without(script: TestSaga, unused: readonly Rule[] = []): TestSaga {
+  return new TestSaga(
+    script.saga,
+    script.options,
+    script.rules.filter((rule) => !unused.includes(rule)),
+  );
+}
+
+/** What is wrong in several cases alike, by the first of them. */
+function toldOnce(findings: readonly Finding[] = []): readonly string[] {
+  const [first] = findings;
+  if (first === undefined) return [];
+  const more = findings.length === 1 ? '' : ` (and ${findings.length - 1} more)`;
+  return [`    ${first.case.when}${more}:`, `        ${oneLine(first.what.split('\n', 1)[0] ?? '')}`];
 }
 
 /** What was found, with what the script lacked and without what it does not need. */

@@ -1,6 +1,7 @@
 import type { Rule } from '../rules.ts';
 import type { Script, TestSaga } from '../test-saga.ts';
 import { carelessly, nameOf } from './crash-everywhere.ts';
+import { baselineOf } from './baseline.ts';
 import {
   assertNothingFound,
   explored,
@@ -14,23 +15,28 @@ import {
   type Find,
   type Finding,
 } from './exploration.ts';
+import { keptUndone } from './kept-undone.ts';
 import { forgotten } from './nothing-forgotten.ts';
 import { programmingError } from './programming-error.ts';
+import type { Violation } from './violation.ts';
 
 /**
  * Lets each step fail, time out, and lose its response after it had its effect. Where the saga fails then, every effect
  * must be undone or be named as residue, last first. On top of that each undo, in the simplest such case that calls it,
  * loses its response once, and is done again: by the same key; and fails each time: it must be named, and everything else
- * be undone. `check` is not told of a run that leaves residue by that: what is to hold then is another matter.
+ * be undone. Where forks are accepted, so that no guard keeps anything, the process dies after it once, and nothing fails any
+ * more: the saga must not complete with what is undone. `check` is not told of a run that leaves residue by all that: what is
+ * to hold then is another matter.
  *
  * @throws SagaTestError `violated`: the smallest case, as a script to paste
  */
 export async function failEverywhere(script: Script, options: ExploreOptions = {}): Promise<ExploreReport> {
   const test = scriptOf(script);
-  const baseline = await explored(test);
+  const baseline = await baselineOf(test);
   // What each case calls to undo, and what it leaves: found out while it is judged.
   const undos = new Map<Case, readonly string[]>();
   const left = new Map<Case, readonly string[]>();
+  const attempts = new Map<Case, number>();
   const find: Find = async (each, prepare) => {
     const before = each.script === test ? baseline : await explored(each.script);
     const finding = await judged(
@@ -39,7 +45,13 @@ export async function failEverywhere(script: Script, options: ExploreOptions = {
       (failed) => {
         undos.set(each, undosIn(failed));
         left.set(each, leftIn(failed));
-        return forgotten(failed, options) ?? undoneTwice(failed, options) ?? programmingError(failed, before);
+        attempts.set(each, attemptsIn(each, failed));
+        return (
+          forgotten(failed, options) ??
+          undoneTwice(failed, options) ??
+          keptUndone(failed, options) ??
+          programmingError(failed, before)
+        );
       },
       prepare,
     );
@@ -55,7 +67,7 @@ export async function failEverywhere(script: Script, options: ExploreOptions = {
   };
   const cases = casesOf(test, baseline);
   await findIn(cases);
-  const further = furtherCasesOf(cases, undos);
+  const further = furtherCasesOf(cases, undos, attempts);
   await findIn(further);
   await assertNothingFound(findings, cases.length + further.length, find);
   return { cases: cases.length + further.length };
@@ -84,19 +96,40 @@ function casesOf(test: TestSaga, { run }: Explored): readonly Case[] {
 function furtherCasesOf(
   cases: readonly Case[],
   undos: ReadonlyMap<Case, readonly string[]>,
+  attempts: ReadonlyMap<Case, number>,
 ): readonly Case[] {
   const first = new Map<string, Case>();
   for (const each of cases.toSorted((one, other) => (one.rank ?? 0) - (other.rank ?? 0))) {
     for (const id of undos.get(each) ?? []) if (!first.has(id)) first.set(id, each);
   }
-  return Array.from(first).flatMap(([id, { when, script, fault }]) =>
-    faultsOfUndo(id).map(([how, rule], index) => ({
+  return Array.from(first).flatMap(([id, base]) => {
+    const { when, script, fault } = base;
+    const further = faultsOfUndo(id).map(([how, rule], index) => ({
       when: `${when}, and ${nameOf(id)} ${how}`,
       script,
       fault: [...fault, rule],
       rank: 3 + index,
-    })),
-  );
+    }));
+    return script.saga.forks === 'refuse'
+      ? further
+      : [...further, onceOnly(id, base, attempts.get(base) ?? 1)];
+  });
+}
+
+/** The process dies after an undo, and what failed before does not fail when the request is sent again. */
+function onceOnly(undo: string, { when, script, fault }: Case, times: number): Case {
+  const crash: Rule = { kind: 'crash', id: undo, when: 'after', run: 1 };
+  return {
+    when: `${when}, but only until the process dies after ${nameOf(undo)}`,
+    script,
+    fault: [...fault.map((rule) => ('times' in rule ? { ...rule, times } : rule)), crash],
+    rank: 5,
+  };
+}
+
+/** How often the code of the step that a case lets fail was to be run. */
+function attemptsIn({ fault: [rule] }: Case, { stage }: Explored): number {
+  return rule !== undefined && 'id' in rule ? (stage.runs.get(rule.id) ?? 1) : 1;
 }
 
 function faultsOfUndo(id: string): readonly (readonly [string, Rule])[] {
@@ -106,7 +139,7 @@ function faultsOfUndo(id: string): readonly (readonly [string, Rule])[] {
   ];
 }
 
-function undoneTwice({ stage }: Explored, options: ExploreOptions): string | undefined {
+function undoneTwice({ stage }: Explored, options: ExploreOptions): Violation | undefined {
   const undone = stage.ledger.effects.filter(({ id }) => id.startsWith('~') && !isHarmless(id, options));
   return undone.map(carelessly).find(Boolean);
 }

@@ -9,6 +9,7 @@ import { toSource } from '../source.ts';
 import type { Stage } from '../stage.ts';
 import type { Script, TestSaga } from '../test-saga.ts';
 import { carelessly } from './crash-everywhere.ts';
+import { baselineOf } from './baseline.ts';
 import {
   assertNothingFound,
   explored,
@@ -20,6 +21,7 @@ import {
   type Find,
   type Finding,
 } from './exploration.ts';
+import type { Violation } from './violation.ts';
 
 /** An older token that was used again, and what became of it. */
 export interface Fork {
@@ -56,7 +58,7 @@ export async function forkEverywhere(
   options: Omit<ExploreOptions, 'check'> & { readonly check?: ForkCheck } = {},
 ): Promise<ForkReport> {
   const test = scriptOf(script);
-  const { run: baseline } = await explored(test);
+  const { run: baseline } = await baselineOf(test);
   const forks: Fork[] = [];
   const findings: Finding<ForkCase>[] = [];
   const find: Find<ForkCase> = async (each, prepare) => (await forked(each, options, prepare)).finding;
@@ -110,43 +112,50 @@ async function forked(
     .map((effect) => effect.id);
   const undone = fork.compensated.filter((step) => first.status === 'completed' && before.has(`do:${step}`));
   const seen: Fork = { id, turn: point.turn, answer, status: fork.status, undone, again };
-  const what =
+  const violation =
     test.saga.forks === 'refuse'
       ? guarded(first, fork, answer, stage.ledger.runs - sum(before.values()))
       : effects
           .filter((effect) => !isHarmless(effect.id, options))
           .map(carelessly)
           .find(Boolean);
-  const found = what ?? (await checked(fork, first, options.check));
+  const found = violation ?? (await checked(fork, first, options.check));
   if (found === undefined) return { fork: seen, finding: undefined };
   const place = id === undefined ? `back(${first.points.length - index})` : `at(${toSource(id)})`;
   const given = answer === undefined ? '' : toSource(answer);
   const paste = (script: TestSaga): string =>
-    `const run = ${String(script)}\nawait run.${place}.fork(${given});`;
+    `const run = ${String(script)}\nconst fork = await run.${place}.fork(${given});\n${found.expects}`;
   const { improvised } = stage;
-  const finding = { case: { ...each, paste }, what: found, improvised, story: String(fork.trace) };
+  const finding = { case: { ...each, paste }, what: found.what, improvised, story: String(fork.trace) };
   return { fork: seen, finding };
 }
 
-function guarded(first: SagaRun, fork: SagaRun, answer: unknown, runs: number): string | undefined {
-  if (runs > 0) return 'steps run again, though the saga refuses forks.';
+function guarded(first: SagaRun, fork: SagaRun, answer: unknown, runs: number): Violation | undefined {
+  if (runs > 0) {
+    const done = first.effects.reduce((all, effect) => all + effect.runs, -runs);
+    const expects = `expect(fork.effects.reduce((all, { runs }) => all + runs, 0)).toBe(${done});`;
+    return { what: 'steps run again, though the saga refuses forks.', expects };
+  }
   if (answer !== undefined) {
-    return fork.status === 'refused' ? undefined : `it is ${fork.status}, though the saga refuses forks.`;
+    const what = `it is ${fork.status}, though the saga refuses forks.`;
+    return fork.status === 'refused' ? undefined : { what, expects: "expect(fork.status).toBe('refused');" };
   }
   if (fork.status === first.status && isSameValue(fork.result, first.result)) return undefined;
-  return `the same request gets another response: it is ${fork.status} with ${show(fork.result)}.`;
+  const what = `the same request gets another response: it is ${fork.status} with ${show(fork.result)}.`;
+  return { what, expects: 'expect([fork.status, fork.result]).toEqual([run.status, run.result]);' };
 }
 
 async function checked(
   fork: SagaRun,
   first: SagaRun,
   check: ForkCheck | undefined,
-): Promise<string | undefined> {
+): Promise<Violation | undefined> {
   try {
     await check?.(fork, first);
     return undefined;
   } catch (error) {
-    return error instanceof Error ? error.message : String(error);
+    const what = error instanceof Error ? error.message : String(error);
+    return { what, expects: 'await check(fork, run); // yours' };
   }
 }
 

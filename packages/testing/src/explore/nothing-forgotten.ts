@@ -1,5 +1,7 @@
 import type { Explored, ExploreOptions } from './exploration.ts';
 import { isHarmless } from './exploration.ts';
+import { toSource } from '../source.ts';
+import type { Violation } from './violation.ts';
 
 /** An effect that happened, or may have. */
 interface Happened {
@@ -11,25 +13,31 @@ interface Happened {
  * What is wrong with the end of a saga that failed: an effect that was neither undone nor named as residue, or undos in
  * another order than last first. Behind a pivot nothing has to be undone.
  */
-export function forgotten({ run }: Explored, options: ExploreOptions): string | undefined {
+export function forgotten({ run }: Explored, options: ExploreOptions): Violation | undefined {
   if (run.status !== 'failed') return undefined;
   const named = new Set([...run.compensated, ...run.residue]);
   const happened = happenedIn(run.trace);
   const left = happened.find(({ id }) => !named.has(id) && !isHarmless(id, options));
   if (left !== undefined) {
-    return left.sure
-      ? `'${left.id}' happened, the saga failed, and nothing undoes it. Give the step compensate: ({ result, idempotencyKey }) => …; ` +
-          `where nothing has to be undone, say so: { harmless: ['${left.id}'] }; where there is no way back, yield* pivot(…).`
+    const what = left.sure
+      ? `'${left.id}' happened, the saga failed, and nothing undoes it. Give the step compensate: ({ result, stepKey, idempotencyKey }) => …, which ` +
+        'undoes what has this result, or was done by stepKey; by idempotencyKey a repeated undo is known again. ' +
+        `Where nothing has to be undone, say so: { harmless: ['${left.id}'] }; where there is no way back, yield* pivot(…).`
       : `nobody knows whether '${left.id}' happened, the saga failed, and nobody is told. Give the step compensateUnknown: ` +
-          `({ stepKey, idempotencyKey }) => …, or at least compensate, so that it is named as residue; where that does not ` +
-          `matter, say so: { harmless: ['${left.id}'] }.`;
+        `({ stepKey, idempotencyKey }) => …, or at least compensate, so that it is named as residue; where that does not ` +
+        `matter, say so: { harmless: ['${left.id}'] }.`;
+    const expects = `expect([...run.compensated, ...run.residue]).toContain(${toSource(left.id)});`;
+    return { what, expects };
   }
   const order = happened.map(({ id }) => id).toReversed();
   const places = run.compensated.map((id) => order.indexOf(id)).filter((place) => place !== -1);
   const outOfOrder = places.some((place, index) => index > 0 && place < (places[index - 1] as number));
-  return outOfOrder
-    ? `it was undone in the order ${run.compensated.join(', ')}, and not last first: ${order.join(', ')}.`
-    : undefined;
+  if (!outOfOrder) return undefined;
+  const wanted = order.filter((id) => run.compensated.includes(id));
+  return {
+    what: `it was undone in the order ${run.compensated.join(', ')}, and not last first: ${order.join(', ')}.`,
+    expects: `expect(run.compensated).toEqual(${toSource(wanted)});`,
+  };
 }
 
 /** The effects of a run that have to be undone, or to be named, in the order they happened. */

@@ -4,6 +4,7 @@ import { edgesOf } from '../form-edges.ts';
 import { formOf, type Content } from '../form-content.ts';
 import type { Rule } from '../rules.ts';
 import type { Script, TestSaga } from '../test-saga.ts';
+import { baselineOf } from './baseline.ts';
 import {
   assertNothingFound,
   explored,
@@ -28,7 +29,7 @@ import { programmingError } from './programming-error.ts';
  */
 export async function refuseEverywhere(script: Script, options: ExploreOptions = {}): Promise<ExploreReport> {
   const test = scriptOf(script);
-  const baseline = await explored(test);
+  const baseline = await baselineOf(test);
   const cases = casesOf(test, baseline);
   const find: Find = async (each, prepare) => {
     const before = each.script === test ? baseline : await explored(each.script);

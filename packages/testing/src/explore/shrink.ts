@@ -39,4 +39,5 @@ export function isSameMessage(one: string, other: string): boolean {
   return gist(one) === gist(other);
 }
 
-const gist = (message: string): string => (message.split('\n', 1)[0] ?? '').replaceAll(/\d+/g, '#');
+/** What a message is about: its first line, but for numbers. */
+export const gist = (message: string): string => (message.split('\n', 1)[0] ?? '').replaceAll(/\d+/g, '#');

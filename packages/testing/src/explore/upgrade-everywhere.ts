@@ -1,27 +1,16 @@
-import { ReplayMismatch, type Program, type StepFacts } from '@mcp-saga/server';
+import { ReplayMismatch, type Program } from '@mcp-saga/server';
 import { SagaTestError } from '../errors.ts';
 import { play } from '../play.ts';
 import { SagaRun } from '../saga-run.ts';
 import { Serving } from '../serving.ts';
-import { showError } from '../show.ts';
 import { Stage } from '../stage.ts';
 import { improviseOn } from '../improvise.ts';
-import type { Script, TestSaga } from '../test-saga.ts';
+import { TestSaga, type Script } from '../test-saga.ts';
+import { Trace } from '../trace.ts';
+import { baselineOf } from './baseline.ts';
 import { explored, indented, scriptOf, unimprovised, type ExploreReport } from './exploration.ts';
 import { isSameMessage, shrunk } from './shrink.ts';
-
-/** A saga that new code could not go on with. */
-export interface UpgradeProblem {
-  /** The turn whose token it was. */
-  readonly turn: number;
-  /** What it waited for then. */
-  readonly waitedFor: readonly string[];
-  /** What the journal has; undefined where it failed for another reason. */
-  readonly recorded: StepFacts | undefined;
-  /** What the new code asks for. */
-  readonly asked: readonly StepFacts[];
-  readonly error: unknown;
-}
+import { cannotGoOn, linesOf, textsIn, type Texts, type UpgradeProblem } from './upgrade-problem.ts';
 
 /** What is made of problems. */
 export interface UpgradeOptions {
@@ -49,7 +38,7 @@ export async function upgradeEverywhere(
   options: UpgradeOptions = {},
 ): Promise<UpgradeReport> {
   const old = scriptOf(script);
-  const { run: baseline, stage } = await explored(old);
+  const { run: baseline, stage } = await baselineOf(old);
   const problems: UpgradeProblem[] = [];
   let first: (Upgraded & { readonly index: number }) | undefined;
   for (const index of baseline.points.keys()) {
@@ -65,7 +54,10 @@ export async function upgradeEverywhere(
     const told =
       first.problem === undefined
         ? `When version '${next.version}' goes on after turn ${baseline.points[first.index]?.turn}: ${first.what}`
-        : cannotGoOn(old.saga, next, problems);
+        : cannotGoOn(old.saga, next, problems, {
+            old: textsIn(baseline.trace),
+            next: await textsOf(new TestSaga(next, old.options, old.rules)),
+          });
     throw new SagaTestError(
       'violated',
       `${told}\n\nThe smallest case, to paste into a test, with the new code as \`next\`:\n\n` +
@@ -120,6 +112,13 @@ async function upgraded(
   }
 }
 
+/** What the new code asks where it begins by itself, as far as it comes. */
+async function textsOf(script: TestSaga): Promise<Texts> {
+  let stage: Stage | undefined;
+  await explored(script, (each) => (stage = each)).catch(() => undefined);
+  return textsIn(stage?.trace ?? new Trace());
+}
+
 /** The script with what it lacks, and without what the first problem does not need. */
 async function smallestOf(
   script: TestSaga,
@@ -138,22 +137,4 @@ async function smallestOf(
 function isProblem({ status, error }: SagaRun, baseline: SagaRun): boolean {
   if (error instanceof ReplayMismatch || status === 'refused') return true;
   return status === 'failed' && baseline.status === 'completed';
-}
-
-function cannotGoOn(old: Program, next: Program, problems: readonly UpgradeProblem[]): string {
-  return [
-    `Version '${next.version}' of '${next.name}' cannot go on with sagas that version '${old.version}' began:`,
-    '',
-    ...problems.flatMap((problem) => linesOf(problem).map((line) => `    ${line}`)),
-    '',
-    'Steps that sagas in flight have in their journals must keep their ids, their order and what they ask. Put a change ' +
-      "behind if (yield* patched('…')); or raise the version and let the old code end what it began: previous: [{ saga: old }].",
-  ].join('\n');
-}
-
-function linesOf({ turn, waitedFor, recorded, asked, error }: UpgradeProblem): readonly string[] {
-  const where = `after turn ${turn}, waiting for ${waitedFor.join(', ') || 'nothing'}:`;
-  if (recorded === undefined) return [where, `    ${showError(error)}`];
-  const now = asked.map(({ kind, path }) => `${kind} '${path}'`).join(', ') || 'nothing more';
-  return [where, `    recorded: ${recorded.kind} '${recorded.path}'`, `    now asks: ${now}`];
 }

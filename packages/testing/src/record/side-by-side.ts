@@ -16,7 +16,7 @@ export function sideBySide(rows: readonly Row[]): string {
   const from = at === -1 ? 0 : Math.max(0, at - around);
   const shown = rows.slice(from, at === -1 ? undefined : at + around + 1);
   const left = shown.map(({ recorded }) => wrapped(recorded));
-  const right = shown.map(({ now }) => wrapped(now));
+  const right = shown.map((row) => wrapped(row.now + unseen(row)));
   const width = Math.max('recorded'.length, ...left.flat().map((line) => line.length));
   const line = (mark: string, one: string, other: string): string =>
     `  ${mark} ${one.padEnd(width)} | ${other}`.trimEnd();
@@ -35,8 +35,14 @@ export function sideBySide(rows: readonly Row[]): string {
   ].join('\n');
 }
 
+// Two lines that look the same would be no answer to the question where they differ.
+function unseen({ differs, recorded, now }: Row): string {
+  return differs && recorded === now ? ' (the same text: what else it asks with differs)' : '';
+}
+
 function wrapped(text: string): readonly string[] {
-  const flat = text.replaceAll(/\s+/g, ' ');
-  const lines = flat.match(new RegExp(`.{1,${widest}}`, 'g')) ?? [''];
-  return lines.map((part, index) => (index === 0 ? part : `  ${part}`));
+  const flat = text.replaceAll(/\s+/g, ' ').trimEnd();
+  // Between words; a word that is too long for a line is broken.
+  const lines = flat.match(new RegExp(`.{1,${widest}}(?=\\s|$)|.{1,${widest}}`, 'g')) ?? [''];
+  return lines.map((part, index) => (index === 0 ? part : `  ${part.trimStart()}`));
 }

@@ -49,6 +49,7 @@ export class TestHost {
   readonly #isOwn: boolean;
   readonly #works: Promise<unknown>[] = [];
   readonly #clients: WireClient[] = [];
+  #calls = 0;
 
   constructor(host: SagaHost | WireHostOptions, server: WireServerOptions) {
     const start = 'attach' in host ? Date.now() : (host.clock ?? defaultClock);
@@ -81,6 +82,7 @@ export class TestHost {
       channel: inSession ? new SessionChannel(channel) : new HttpChannel(channel),
       answerer: new Answerer(answers, this.#backstage),
       wait: (ms) => this.#wait(ms),
+      during: (call) => this.#during(call),
     });
     this.#clients.push(client);
     return client;
@@ -88,16 +90,36 @@ export class TestHost {
 
   /**
    * Cuts connections: once the step of that id has run, those that are open; or in place of the answer to the request
-   * of that number, from 1, over all clients. The server does not hear of a lost answer; a cut aborts its request.
+   * of that number, from 1, over all clients. The server does not hear of a lost answer; a cut aborts its request. To be said
+   * right before the call it is meant for: a call throws that comes to its result without the step, and `close` where
+   * there were not so many requests.
    */
   cutAfter(after: string | number, { times = 1 }: { readonly times?: number } = {}): this {
     this.#backstage.cutter.plan(after, times);
     return this;
   }
 
-  /** Closes the sessions of its clients. */
+  /**
+   * Closes the sessions of its clients.
+   *
+   * @throws SagaTestError `script` where a cut that was planned never came to pass
+   */
   async close(): Promise<void> {
     await Promise.all(this.#clients.map((client) => client.close()));
+    this.#backstage.cutter.assertMet(true);
+  }
+
+  async #during<T>(call: () => Promise<T>): Promise<T> {
+    this.#calls += 1;
+    let result: T;
+    try {
+      result = await call();
+    } finally {
+      this.#calls -= 1;
+    }
+    // Another one that still goes on may be the one that is meant.
+    if (this.#calls === 0) this.#backstage.cutter.assertMet(false);
+    return result;
   }
 
   #createServer({ McpServer: Server }: Sdk): McpServer {

@@ -37,7 +37,10 @@ export const wireWays: readonly WireWay[] = [
 export function eraOf(dialect: WireDialect, era: WireEra | undefined): WireEra {
   const eras = wireWays.filter((way) => way.dialect === dialect).map((way) => way.era);
   const [newest] = eras;
-  if (newest === undefined) throw new TypeError(`There is no dialect '${dialect as string}'.`);
+  if (newest === undefined) {
+    const all = [...new Set(wireWays.map((way) => `'${way.dialect}'`))].join(', ');
+    throw new TypeError(`There is no dialect '${dialect as string}'. There are ${all}.`);
+  }
   if (era !== undefined && !eras.includes(era))
     throw new TypeError(`No client of ${era} speaks '${dialect}': it is of ${eras.join(', ')}.`);
   return era ?? newest;

@@ -2,6 +2,7 @@ import type { Json, Root } from '@mcp-saga/server';
 import { SagaTestError } from '../errors.ts';
 import type { Question } from '../ids.ts';
 import { kindOfStep, messageOf } from '../question-text.ts';
+import { unrepeated } from '../rules.ts';
 import { show } from '../show.ts';
 import type { Fields } from './channel.ts';
 import type { Backstage } from './wired-program.ts';
@@ -9,7 +10,7 @@ import type { Backstage } from './wired-program.ts';
 /** What a client says to a question: the content of a form, what a model says, roots; `decline` or `cancel` refuses a form. */
 export type WireAnswer = string | Fields | readonly Root[];
 
-/** How a client answers: by the id of the step that asks, or by a function of the question. */
+/** How a client answers: by the id of the step that asks, which holds for its repetitions too; or by a function of the question. */
 export type WireAnswers =
   | { readonly [id: string]: WireAnswer | ((question: Question) => WireAnswer | PromiseLike<WireAnswer>) }
   | ((question: Question) => WireAnswer | PromiseLike<WireAnswer>);
@@ -52,7 +53,10 @@ export class Answerer {
     const path = id ?? this.#backstage.idOf(type, message);
     const before = this.#before.get(path) ?? 0;
     this.#before.set(path, before + 1);
-    const given = typeof this.#answers === 'function' ? this.#answers : this.#answers[path];
+    const given =
+      typeof this.#answers === 'function'
+        ? this.#answers
+        : (this.#answers[path] ?? this.#answers[unrepeated(path)]);
     if (given === undefined) {
       throw new SagaTestError(
         'unanswered',

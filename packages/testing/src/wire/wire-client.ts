@@ -46,6 +46,8 @@ export interface Surroundings {
   readonly answerer: Pick<Answerer, 'answer'>;
   /** Lets time pass, and what goes on behind the answers come to its end. */
   readonly wait: (ms: number) => Promise<void>;
+  /** Has a call made, from its start to its end. Default: makes it. */
+  readonly during?: <T>(call: () => Promise<T>) => Promise<T>;
 }
 
 /** A client in memory, which writes its messages by hand: all that a server sees of it is what it sends. */
@@ -66,11 +68,13 @@ export class WireClient {
    * Calls a tool, answers what it asks, waits where it has to, and gives its result.
    *
    * @throws WireError what the server answers instead
-   * @throws SagaTestError `unanswered`
+   * @throws SagaTestError `unanswered`; `script` where a step was never run that a cut was planned after
    */
   async call(name: string, args: Fields = {}): Promise<WireResult> {
     const drive = drives[this.options.dialect];
-    return (await drive(this.#driving(), { name, arguments: args })) as WireResult;
+    const call = (): Promise<Fields> => drive(this.#driving(), { name, arguments: args });
+    const { during } = this.#surroundings;
+    return (await (during === undefined ? call() : during(call))) as WireResult;
   }
 
   /** Sends a request of any method, and gives its result. */

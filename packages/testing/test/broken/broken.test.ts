@@ -8,6 +8,8 @@ import {
   testSaga,
   upgradeEverywhere,
 } from '@mcp-saga/testing';
+import { sagaProperty } from '@mcp-saga/testing/fast-check';
+import * as fc from 'fast-check';
 import { beforeEach, describe, expect, it } from 'vitest';
 import {
   bank,
@@ -18,9 +20,12 @@ import {
   drawsLots,
   failsUnknown,
   floatsEffect,
+  forgetsFailure,
   forgetsUndo,
   forgetsUnknown,
+  holds,
   localAmount,
+  keepsFailure,
   leavesUnknown,
   localDay,
   overflows,
@@ -28,7 +33,9 @@ import {
   readsDate,
   refundsWithoutKey,
   renamesStep,
+  trustsNote,
   trustsOrder,
+  undoesItself,
 } from './sagas.ts';
 
 beforeEach(() => bank.reset());
@@ -100,10 +107,10 @@ describe('a saga that does too much or too little', () => {
     const script = testSaga(forgetsUndo, { before: bank.reset }).on.elicit('sure', { sure: true });
     const failing = await messageOf(failEverywhere(script));
     expect(failing).toMatch(/^When 'ship' fails: 'charge' happened, the saga failed, and nothing undoes it/);
-    expect(failing).toContain('compensate: ({ result, idempotencyKey }) => …');
+    expect(failing).toContain('compensate: ({ result, stepKey, idempotencyKey }) => …');
     expect(failing).toContain(
       [
-        '    await testSaga(forgetsUndo)',
+        '    const run = await testSaga(forgetsUndo /* with your before */)',
         "      .on.elicit('sure', { sure: true })",
         "      .fail.step('ship', new Error('refused'))",
         '      .run();',
@@ -143,7 +150,7 @@ describe('a saga that does too much or too little', () => {
     const message = await messageOf(crashEverywhere(script));
     expect(message).toMatch(/'charge' happens 2 times, and its code never looks at its idempotency key/);
     expect(message).toContain(
-      "await testSaga(chargesWithoutKey)\n      .crash.after('charge')\n      .run();",
+      "const run = await testSaga(chargesWithoutKey /* with your before */)\n      .crash.after('charge')\n      .run();",
     );
     expect(message).toContain('bank.charge(amount, step.idempotencyKey)');
     expect(await messageOf(forkEverywhere(script))).toContain('never looks at its idempotency key');
@@ -190,5 +197,65 @@ describe('a saga that does too much or too little', () => {
     const message = await messageOf(refuseEverywhere(testSaga(overflows).on.elicit('hours', { hours: 1 })));
     expect(message).toMatch(/^When 'hours' is answered with hours: largest: its body throws a TypeError/);
     expect(message).toContain(".on.elicit('hours', { hours: 48 })");
+  });
+
+  it('[W4] is told of a slip that needs no fault, by whatever explores it', async () => {
+    const script = testSaga(trustsNote).on.elicit('card', { name: 'Ann' });
+    const explorers = [
+      crashEverywhere,
+      failEverywhere,
+      refuseEverywhere,
+      forkEverywhere,
+      assertDeterministic,
+    ];
+    for (const explore of [...explorers, (each: typeof script) => upgradeEverywhere(each, trustsNote)]) {
+      // oxlint-disable-next-line no-await-in-loop -- one after the other
+      const message = await messageOf(explore(script));
+      expect(message).toMatch(
+        /^In the undisturbed run: its body throws a TypeError: .*\(.*sagas\.ts:\d+:\d+\)/,
+      );
+      expect(message).toContain('ran print: "printed"');
+    }
+    const property = await fc.check(sagaProperty(trustsNote, { faults: [] }), { seed: 7 });
+    expect(String(property.errorInstance)).toContain('its body throws a TypeError');
+  });
+
+  it('[E1] is told what a check says of the undisturbed run, with its story', async () => {
+    const check = (): void => expect(bank.charges, 'charges').toHaveLength(2);
+    const message = await messageOf(
+      crashEverywhere(testSaga(chargesWithoutKey, { before: bank.reset }), { check }),
+    );
+    expect(message).toMatch(/^In the undisturbed run: charges: expected .* to have a length of 2 but got 1/);
+    expect(message).toContain('What happened:\n\n    turn 1  started chargesWithoutKey');
+  });
+
+  it('[E3] is told to keep that it failed, where it undoes and completes when the request is sent again', async () => {
+    const message = await messageOf(failEverywhere(testSaga(forgetsFailure, { before: bank.reset })));
+    expect(message).toMatch(
+      /^When 'bake' fails, but only until the process dies after the undo of 'charge': it completed, though 'charge' was undone/,
+    );
+    expect(message).toContain("With forks: 'refuse' the guard of the host keeps");
+    expect(message).toContain("new Error('refused'), { times: 1 })\n      .crash.after('~charge')");
+    expect(await failEverywhere(testSaga(keepsFailure, { before: bank.reset }))).toEqual({ cases: 12 });
+    const harmless = { harmless: ['charge', 'bake'] };
+    await failEverywhere(testSaga(forgetsFailure, { before: bank.reset }), harmless);
+    const property = sagaProperty(forgetsFailure, { faults: ['steps', 'crashes'] });
+    const found = await fc.check(property, { seed: 7, numRuns: 2_000 });
+    expect(String(found.errorInstance)).toContain('it completed, though');
+    const sound = sagaProperty(keepsFailure, { faults: ['steps', 'crashes'] });
+    await fc.assert(sound, { seed: 7, numRuns: 300 });
+  });
+
+  it('[E3] is told which key is that of its step, where an undo undoes by its own', async () => {
+    const script = testSaga(undoesItself, { before: () => holds.reset() });
+    const message = await messageOf(failEverywhere(script, { harmless: ['pay'] }));
+    expect(message).toMatch(
+      /^When 'pay' fails: Nothing was done under 'undo:~hold': that is the key of the undo itself/,
+    );
+    expect(message).toContain('({ stepKey }) => provider.undo(stepKey)');
+    // It undoes what may not have happened, by the right key.
+    holds.reset();
+    await script.timeout.step('hold').run();
+    expect(holds.strays).toEqual(['do:hold']);
   });
 });

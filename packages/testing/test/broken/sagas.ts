@@ -1,5 +1,6 @@
 /** Sagas that are wrong, each in one way that is easily overlooked. */
 import { checkpoint, elicit, saga, step, type Saga } from '@mcp-saga/server';
+import { Provider } from '@mcp-saga/testing';
 import { z } from 'zod';
 
 const Sure = z.object({ sure: z.boolean() });
@@ -165,3 +166,57 @@ export const overflows = saga({ name: 'overflows', version: '1' }, function* () 
   const slot: string | undefined = ['now', 'soon', 'later'][hours];
   return slot!.toUpperCase();
 });
+
+/** Relies on what the user may leave out. */
+export const trustsNote = saga({ name: 'trustsNote', version: '1' }, function* () {
+  const { note } = yield* elicit('card', {
+    message: 'A note?',
+    schema: z.object({ name: z.string(), note: z.string().optional() }),
+  });
+  yield* step('print', () => 'printed');
+  return note!.toUpperCase();
+});
+
+function baking(body: () => Generator<unknown, void>): Saga<undefined, undefined> {
+  const options = { version: '1', commitFirst: true, forks: 'accept' } as const;
+  return saga({ name: body.name, ...options }, function* () {
+    yield* step('charge', ({ idempotencyKey }) => bank.charge(900, idempotencyKey), {
+      compensate: ({ stepKey }) => void bank.charges.splice(bank.charges.indexOf(stepKey), 1),
+    });
+    yield* body() as Generator<never, void>;
+    return 'baked';
+  });
+}
+const bakes = () =>
+  step('bake', ({ idempotencyKey }) => idempotencyKey, { compensateUnknown: ({ stepKey }) => stepKey });
+
+/** Has nobody who keeps that it failed, before it undoes. */
+export const forgetsFailure = baking(function* forgetsFailure() {
+  yield* bakes();
+});
+
+/** Keeps itself that it failed, before it undoes. */
+export const keepsFailure = baking(function* keepsFailure() {
+  try {
+    yield* bakes();
+  } catch (error) {
+    yield* checkpoint();
+    throw error;
+  }
+});
+
+/** A provider that knows keys. */
+export const holds = new Provider<string>();
+
+/** Undoes by the key of the undo, under which nothing was done. */
+export const undoesItself = saga(
+  { name: 'undoesItself', version: '1', forks: 'refuse', commitFirst: true },
+  function* () {
+    yield* step('hold', ({ idempotencyKey }) => holds.do(idempotencyKey, 'a room'), {
+      compensate: ({ idempotencyKey }) => holds.undo(idempotencyKey),
+      compensateUnknown: ({ stepKey }) => holds.undo(stepKey),
+    });
+    yield* step('pay', () => 'paid');
+    return 'held';
+  },
+);

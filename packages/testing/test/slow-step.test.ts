@@ -1,0 +1,30 @@
+import { setTimeout as after } from 'node:timers/promises';
+import { expect, it } from 'vitest';
+import { toldWhenSlow } from '../src/slow-step.ts';
+
+it('names the step whose code runs long, once, and waits for it', async () => {
+  const told: string[] = [];
+  const result = await new Promise((resolve) => {
+    let end: (value: string) => void = () => undefined;
+    const work = new Promise<string>((done) => {
+      end = done;
+    });
+    const tell = (warning: string): void => {
+      told.push(warning);
+      end('done');
+    };
+    void toldWhenSlow('bake', work, { afterMs: 0, tell }).then(resolve);
+  });
+  expect(result).toBe('done');
+  expect(told).toEqual([expect.stringContaining("The code of step 'bake' has been running for 0 s.")]);
+});
+
+it('tells nothing of one that ends', async () => {
+  const told: string[] = [];
+  const work = Promise.resolve('done');
+  expect(await toldWhenSlow('bake', work, { afterMs: 0, tell: (warning) => told.push(warning) })).toBe(
+    'done',
+  );
+  await after(0);
+  expect(told).toEqual([]);
+});
