@@ -41,6 +41,11 @@ export class Ending implements Undoing {
     return this.#cause !== undefined || this.end !== undefined;
   }
 
+  /** Whether the body is being ended for an error, or has been: what it did is undone, and nothing else is done. */
+  get undoes(): boolean {
+    return this.#cause !== undefined && 'error' in this.#cause;
+  }
+
   /** The body is to end. What it says and undoes from here on has no limit: the limit may be why it ends. */
   begin(cause: Cause): void {
     this.#cause = cause;

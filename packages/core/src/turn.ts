@@ -249,6 +249,7 @@ export class Turn implements ExecutionEvents {
       accepted,
       ignored,
       goesOn: this.#due.goesOn,
+      undoes: this.#execution.ending.undoes,
     });
   }
 

@@ -42,7 +42,7 @@ export async function guarded(
     ...(request.ends === true ? { ends: true } : {}),
     leaseMs: settings.leaseMs,
     expiresAt: guardedUntil(settings, claims),
-    respondsUntil: respondsUntil(claims),
+    respondsUntil: respondsUntil(settings, claims),
   };
   const giveUp = settings.clock() + settings.leaseMs;
   for (let waits = 0; ; waits += 1) {

@@ -9,7 +9,7 @@ import type { ResumeRequest } from './host.ts';
 import type { HostSettings } from './host-options.ts';
 import { reportInstantRefusals } from './instant-refusals.ts';
 import { acceptsModel } from './ladder.ts';
-import { openSaga, standIn, versionGone } from './open-saga.ts';
+import { openOwn, openSaga, standIn, versionGone, type TokenExpectations } from './open-saga.ts';
 import { reported, runTurn } from './run-turn.ts';
 import { openRequest, sealRequest, usableOf } from './sealed-request.ts';
 import type { SealedSaga } from './sealed-saga.ts';
@@ -25,14 +25,9 @@ export async function resume(
   caller: Caller,
   request: ResumeRequest,
 ): Promise<SagaTurn> {
-  const { traits = {}, methods, method, goesOnAs } = request;
-  // Neither the call that was repeated nor the answers have anything to do with the turns behind it.
-  const own = {
-    traits,
-    ...(methods === undefined ? {} : { methods }),
-    ...(method === undefined ? {} : { method }),
-    ...(goesOnAs === undefined ? {} : { goesOnAs }),
-  };
+  const { traits = {}, goesOnAs } = request;
+  // Neither how the request came nor what it brought has anything to do with the turns behind it.
+  const own = { traits, ...(goesOnAs === undefined ? {} : { goesOnAs }) };
   const until = settings.clock() + settings.turnBudget;
   let turn = await resumed(settings, token, sent, caller, request);
   // What was done is kept now: whoever repeats the request gets here, and not where it is done again. (E1)
@@ -65,18 +60,10 @@ async function resumed(
   const { answersField = 'answers', provenance = 'client', traits = {} } = request;
   const answers = toAnswers(sent, answersField, provenance, settings.limits.maxAnswers);
   try {
-    const { methods, method, entry } = request;
-    const opened = await openSaga(settings, token, caller, {
-      ...(methods === undefined ? {} : { methods }),
-      ...(entry === undefined
-        ? {}
-        : {
-            entry: {
-              target: entry.target,
-              argsDigest: await digestArguments(toArguments(entry.args)),
-            },
-          }),
-    });
+    const { method } = request;
+    const opened = isOwn
+      ? await openOwn(settings, token)
+      : await openSaga(settings, token, caller, await expected(request));
     const { program, current } = opened;
     const saga = method === undefined ? opened.saga : startedBy(method, opened.saga);
     if (program === undefined && current.onMismatch === 'fail') {
@@ -137,6 +124,20 @@ async function resumed(
     if (error instanceof TokenRefused) settings.reject(error.reason);
     throw error;
   }
+}
+
+async function expected({ methods, entry }: ResumeRequest): Promise<TokenExpectations> {
+  return {
+    ...(methods === undefined ? {} : { methods }),
+    ...(entry === undefined
+      ? {}
+      : {
+          entry: {
+            target: entry.target,
+            argsDigest: await digestArguments(toArguments(entry.args)),
+          },
+        }),
+  };
 }
 
 function startedBy(method: string, saga: SealedSaga): SealedSaga {
