@@ -6,6 +6,7 @@ import { stepIdsOf } from './generation.ts';
 import type { HostSettings } from './host-options.ts';
 import type { TurnRequest } from './run-turn.ts';
 import { noteCancelOf } from './note-cancel.ts';
+import { assertKeepable } from './sealed-response.ts';
 import { sealSaga, type SealedSaga } from './sealed-saga.ts';
 import { newTokenId } from './token-id.ts';
 import type { SuspendedTurn } from './turn.ts';
@@ -13,11 +14,12 @@ import type { SuspendedTurn } from './turn.ts';
 /**
  * Seals a saga that waits.
  *
- * @throws SagaHostError `token_too_large` before the client is asked anything (T11)
+ * @throws SagaHostError `token_too_large`, or `invalid_result` where no guard could keep it, before the client is asked
+ * anything (T11)
  */
 export async function suspend(
   settings: HostSettings,
-  { program, saga, tokenBytes, accepted = 0, unknown = [], isOwn = false }: TurnRequest,
+  { program, saga, tokenBytes, accepted = 0, unknown = [], isGuarded = false, isOwn = false }: TurnRequest,
   outcome: Extract<Outcome, { status: 'suspended' }>,
 ): Promise<SuspendedTurn> {
   const { sagaId, claims, state } = saga;
@@ -40,6 +42,8 @@ export async function suspend(
         `${settings.limits.maxTokenBytes}. Largest: ${largest(program, next)}.`,
     );
   }
+  const { steps, content = [] } = outcome;
+  if (isGuarded) assertKeepable('what it asks has', { steps, content });
   const ids = stepIdsOf(state.generation);
   const suspendedTurn: SuspendedTurn = {
     status: 'suspended',
