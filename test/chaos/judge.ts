@@ -39,7 +39,7 @@ export interface Evidence {
 /** What is done for a purchase that comes to its end. */
 const whole: Readonly<Record<Tool, readonly Kind[]>> = {
   buy: ['charge', 'ship', 'thank'],
-  trip: ['room', 'car', 'charge', 'thank'],
+  trip: ['room', 'car', 'charge', 'ship', 'thank'],
   errand: ['charge', 'ship'],
 };
 

@@ -4,7 +4,8 @@ import type { Execution } from './execution.ts';
 import { tried, type Task } from './fiber.ts';
 import type { Head } from './head.ts';
 import type { Journal } from './journal.ts';
-import type { GoesOn, Runtime } from './program.ts';
+import type { GoesOn } from './outcome.ts';
+import type { Runtime } from './program.ts';
 import { runTask, type TaskEnd } from './run-task.ts';
 import { waitsForClient } from './routes.ts';
 import { dueAt, startClock, timingOf } from './waits.ts';
@@ -64,10 +65,10 @@ export class DueTasks {
    */
   get #keepsBefore(): 'undo' | 'pivot' | undefined {
     if (this.#runtime.checkpointBeforeUndo !== true || !this.canSuspend) return undefined;
-    const { ending, pivotedAt } = this.#execution;
+    const { ending, marks } = this.#execution;
     const undoes = ending.current !== undefined;
     if (undoes && (this.#options.isLeftNow || ending.undoesFrom > this.#liveFrom)) return 'undo';
-    return pivotedAt > this.#liveFrom ? 'pivot' : undefined;
+    return marks.pivotedAt > this.#liveFrom ? 'pivot' : undefined;
   }
 
   /** Whether what a step of this turn did is kept before the next one runs. */

@@ -36,11 +36,12 @@ export class Execution implements BranchHost, FiberHost {
   readonly pending: ReadonlyMap<string, Task>;
   /** How the body ended, what was undone so far, and what could not be. */
   readonly ending: Ending;
+  /** What it has passed. */
+  readonly marks: Marks;
 
   readonly #journal: Journal;
   readonly #events: ExecutionEvents;
   readonly #fibers: Scheduler;
-  readonly #marks: Marks;
   readonly #stack = new UndoStack();
   readonly #tasks: Tasks;
   #root: Fiber | undefined;
@@ -50,9 +51,9 @@ export class Execution implements BranchHost, FiberHost {
     this.#events = events;
     const { warn, limits } = events.runtime;
     this.#fibers = new Scheduler(this, { maxCommands: limits.maxCommands, noteFloats: warn !== undefined });
-    this.#marks = new Marks(journal, this.#stack, events.runtime);
+    this.marks = new Marks(journal, this.#stack, events.runtime);
     this.ending = new Ending(journal, this.#stack);
-    const parts = { fibers: this.#fibers, marks: this.#marks, stack: this.#stack, ending: this.ending };
+    const parts = { fibers: this.#fibers, marks: this.marks, stack: this.#stack, ending: this.ending };
     this.#tasks = new Tasks({ journal, ...parts });
     this.pending = this.#tasks.pending;
   }
@@ -98,11 +99,6 @@ export class Execution implements BranchHost, FiberHost {
   /** Notes what a task did whose body cannot be told of it any more. */
   outlived(task: Task, entry: TaskEntry, value: unknown): void {
     this.#tasks.outlived(task, entry, value);
-  }
-
-  /** How far the journal was when the last pivot was passed. */
-  get pivotedAt(): number {
-    return this.#marks.pivotedAt;
   }
 
   /** Commands that were created and never yielded. */
@@ -184,13 +180,13 @@ export class Execution implements BranchHost, FiberHost {
       case 'stepKey':
         return this.#await(fiber, spec);
       case 'patched':
-        return this.#give(this.#marks.patched(spec.id));
+        return this.#give(this.marks.patched(spec.id));
       case 'pivot':
         if (!this.#events.declaresForks) return this.#undeclared(spec.id);
-        return this.#give(this.#marks.pivot(fiber.scope.path(spec.id)));
+        return this.#give(this.marks.pivot(fiber.scope.path(spec.id)));
       case 'compensate':
         if (!this.#events.declaresForks) return this.#undeclared(spec.id);
-        return this.#give(this.#marks.register(fiber.scope.path(spec.id), spec));
+        return this.#give(this.marks.register(fiber.scope.path(spec.id), spec));
       case 'abort':
         return this.#leave(fiber, { error: new SagaAborted(spec.reason) });
       case 'continueAs':

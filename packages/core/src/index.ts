@@ -95,14 +95,13 @@ export type {
 } from './client-step.ts';
 export type { Question, Route } from './routes.ts';
 export type { HistoryEntry, SagaHistory, TimelineEntry } from './history.ts';
+export type { GoesOn, Outcome } from './outcome.ts';
 export { engineVersion } from './program.ts';
 export type {
   Awaitable,
   EndRequest,
-  GoesOn,
   HostSampling,
   IgnoredAnswer,
-  Outcome,
   PreviousProgram,
   Program,
   ProgramLimits,

@@ -15,6 +15,8 @@ export class Marks {
   readonly #runtime: Runtime;
   /** How far the journal was when the last pivot was passed. */
   pivotedAt = 0;
+  /** Whether a change of the code was found to hold in this turn. */
+  patchedNow = false;
   readonly #patches = new Map<string, boolean>();
 
   constructor(journal: Journal, stack: UndoStack, runtime: Runtime) {
@@ -28,7 +30,9 @@ export class Marks {
     let decided = this.#patches.get(id);
     if (decided === undefined) {
       const path = `${undoMark}patched:${id}`;
-      decided = this.#journal.isAbout(path) || !this.#journal.replaying;
+      const isNew = !this.#journal.replaying;
+      decided = isNew || this.#journal.isAbout(path);
+      this.patchedNow ||= isNew;
       if (decided) this.#mark('j', path, 'patched');
       this.#patches.set(id, decided);
     }

@@ -3,8 +3,12 @@ import type { Task } from './fiber.ts';
 import type { Journal } from './journal.ts';
 
 /** What the journal has next, beside what the code asks for. (R3) */
-export function mismatchOf(journal: Journal, asked: Iterable<Task | StepFacts>): ReplayMismatch {
-  return new ReplayMismatch(journal.count, journal.facts(), Array.from(asked, factsOf));
+export function mismatchOf(
+  journal: Journal,
+  asked: Iterable<Task | StepFacts>,
+  recorded: StepFacts = journal.facts(),
+): ReplayMismatch {
+  return new ReplayMismatch(journal.count, recorded, Array.from(asked, factsOf));
 }
 
 function factsOf(asked: Task | StepFacts): StepFacts {

@@ -4,7 +4,8 @@ import { encode } from './codec.ts';
 import { isAskedOfClient } from './command-spec.ts';
 import type { Task } from './fiber.ts';
 import { encodeHead, type Head, type Wait } from './head.ts';
-import type { GoesOn, IgnoredAnswer, Outcome, ProgramState, Runtime } from './program.ts';
+import type { GoesOn, Outcome } from './outcome.ts';
+import type { IgnoredAnswer, ProgramState, Runtime } from './program.ts';
 import { waitsForClient } from './routes.ts';
 import { deadlineOf, dueAt, reportOf, startClock, toWait } from './waits.ts';
 
@@ -33,6 +34,8 @@ export async function outcomeOfTurn(turn: WaitingTurn): Promise<Outcome> {
   // Without a prototype, since `__proto__` is an id like any other.
   const asked = Object.create(null) as Record<string, string>;
   const waits = Object.create(null) as Record<string, Wait>;
+  // What it was left for stays known while it is undone.
+  if (turn.head.mismatch !== undefined) Object.assign(asked, before);
   const content: string[] = [];
   let due = Number.POSITIVE_INFINITY;
   let deadline = 0;

@@ -1,19 +1,12 @@
-import type {
-  ClientAnswer,
-  ClientNeed,
-  ClientStep,
-  Provenance,
-  SampleParams,
-  SampleResult,
-} from './client-step.ts';
+import type { ClientAnswer, ClientNeed, Provenance, SampleParams, SampleResult } from './client-step.ts';
 import type { LogLevel } from './command-spec.ts';
 import type { SagaHistory, TimelineEntry } from './history.ts';
 import type { Json } from './json.ts';
+import type { Outcome } from './outcome.ts';
 import type { Question, Route } from './routes.ts';
 import type { Schema } from './standard-schema.ts';
 import type { StepCall } from './step-call.ts';
 import type { Compensator } from './compensator.ts';
-import type { UndoneStep } from './undo.ts';
 import type { UriTemplate } from './uri-template.ts';
 
 /** A value, or a promise of it: the fast paths of the host answer at once. */
@@ -160,58 +153,6 @@ export interface IgnoredAnswer {
   readonly stepId: string;
   readonly why: 'unknown' | 'asked otherwise' | 'invalid' | 'not accepted';
 }
-
-/** What a turn that ended before its time was ended for: it undoes next, has passed a pivot, or has run a step. */
-export type GoesOn = 'undo' | 'pivot' | 'step';
-
-/** How one turn of a program ended. (U1) */
-export type Outcome =
-  | {
-      readonly status: 'suspended';
-      readonly state: ProgramState;
-      /** What the client must do; empty when there is nothing to do but come again. */
-      readonly steps: readonly ClientStep[];
-      /** When nothing is asked: how long to wait before coming again. */
-      readonly retryAfterMs?: number;
-      /** Why the turn was ended before its time, so that it is kept and the next one goes on at once. */
-      readonly goesOn?: GoesOn;
-      /** Whether it is being ended, and what it did undone: nothing else is done from here on. Default false. */
-      readonly undoes?: true;
-      /** When something is asked: when the saga goes on without the client (ms since the epoch). Default: never. */
-      readonly due?: number;
-      /** The latest time that something in it waits for (ms since the epoch). */
-      readonly deadline?: number;
-      /** What the user may read meanwhile. */
-      readonly content?: readonly string[];
-      /** How many of the client's answers were accepted in this turn. */
-      readonly accepted: number;
-      readonly ignored: readonly IgnoredAnswer[];
-    }
-  | {
-      readonly status: 'completed';
-      readonly result: unknown;
-      readonly ignored: readonly IgnoredAnswer[];
-    }
-  | {
-      /** It starts over as another program, in the same turn. */
-      readonly status: 'continued';
-      readonly program: Program;
-      readonly args: unknown;
-      /** The last progress told: it goes on from there. (W5) */
-      readonly progress: number | undefined;
-      /** How many of the client's answers were accepted before it started over. */
-      readonly accepted: number;
-      readonly ignored: readonly IgnoredAnswer[];
-    }
-  | {
-      readonly status: 'failed';
-      readonly error: unknown;
-      /** What was undone, last first. */
-      readonly compensated: readonly UndoneStep[];
-      /** What could not be undone. */
-      readonly residue: readonly UndoneStep[];
-      readonly ignored: readonly IgnoredAnswer[];
-    };
 
 /**
  * A saga as a host sees it: something that starts from arguments and advances by answers. `saga(…)` makes one from

@@ -7,7 +7,8 @@ import { DueTasks } from './due-tasks.ts';
 import { decodeHead, encodeHead, type Head } from './head.ts';
 import { Journal } from './journal.ts';
 import { outcomeOfTurn } from './outcome-of-turn.ts';
-import type { EndRequest, Outcome, ProgramState, Runtime } from './program.ts';
+import type { Outcome } from './outcome.ts';
+import type { EndRequest, ProgramState, Runtime } from './program.ts';
 import { startBody } from './start-body.ts';
 import { startClock } from './waits.ts';
 
@@ -84,6 +85,7 @@ export class Turn implements ExecutionEvents {
       try {
         this.#start();
         if (end === undefined) {
+          this.#answers.assertAsked();
           this.#answers.assertAgreement(answers);
           await this.#answers.deliver(answers);
         } else if (end.error instanceof SagaCancelled) {
@@ -123,6 +125,8 @@ export class Turn implements ExecutionEvents {
       if (why === undefined) throw error;
       this.#execution.abandon(why, []);
     }
+    // What was left is left, though all of the journal may fit.
+    if (this.#mismatch !== undefined) throw this.#answers.mismatch();
     this.#goLive();
   }
 

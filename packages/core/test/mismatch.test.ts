@@ -2,6 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import {
+  abort,
   all,
   call,
   checkpoint,
@@ -9,9 +10,11 @@ import {
   elicitUrl,
   listRoots,
   now,
+  patched,
   random,
   ReplayMismatch,
   saga,
+  SagaCancelled,
   sample,
   scope,
   step,
@@ -24,7 +27,7 @@ import {
 } from '../src/index.ts';
 import { accepted, answered, completed, failed, said, start, suspended, turn } from './support/drive.ts';
 import { ask, sagaOf } from './support/sagas.ts';
-import { World, type TurnSettings } from './support/world.ts';
+import { runtimeOf, World, type TurnSettings } from './support/world.ts';
 
 const word = accepted({ word: 'w' });
 const answerTo = ({ type, params }: ClientStep): ClientAnswer => {
@@ -392,3 +395,121 @@ describe('replay that asks for something else', () => {
 function* gen2<T>(command: Command<T>): Steps<T> {
   return yield* gen(command);
 }
+
+describe('a question that is asked no more', () => {
+  const refusedTo: ClientAnswer = answered({ action: 'decline' });
+  const make = (asks: boolean, did: string[] = [], onMismatch?: 'compensate'): Program =>
+    saga({ name: 'order', version: '1', forks: 'accept', ...(onMismatch && { onMismatch }) }, function* () {
+      yield* step('charge', () => void did.push('charge'), { compensate: () => void did.push('refund') });
+      if (asks) yield* ask('sure');
+      yield* step('delete', () => void did.push('delete'));
+      return 'deleted';
+    });
+
+  it('[R3] does not let the saga go on as if it had been answered', async () => {
+    const did: string[] = [];
+    const { state } = suspended(await start(make(true, did)));
+    for (const answers of [{ sure: refusedTo }, {}]) {
+      // oxlint-disable-next-line no-await-in-loop -- one after the other
+      const error = failed(await turn(make(false, did), state, answers));
+      expect(error).toBeInstanceOf(ReplayMismatch);
+      expect(error).toMatchObject({
+        position: 1,
+        recorded: { kind: 'question', path: 'sure' },
+        asked: [{ kind: 'step', path: 'delete' }],
+      });
+      expect(String(error)).toContain(
+        "At entry 2 the journal has question 'sure', the code asks for step 'delete'.",
+      );
+    }
+    expect(did).toEqual(['charge']);
+    // The code was rolled back.
+    expect(failed(await turn(make(true, did), state, { sure: refusedTo }))).toMatchObject({ stepId: 'sure' });
+  });
+
+  it('[R3] undoes the saga where it wants that, and goes on undoing', async () => {
+    for (const checkpointBeforeUndo of [false, true]) {
+      const did: string[] = [];
+      // oxlint-disable-next-line no-await-in-loop -- one after the other
+      const { state } = suspended(await start(make(true, did, 'compensate')));
+      const settings = { replace: { checkpointBeforeUndo } };
+      // oxlint-disable-next-line no-await-in-loop -- one after the other
+      let outcome = await turn(make(false, did, 'compensate'), state, {}, new World(), settings);
+      if (checkpointBeforeUndo) {
+        expect(outcome).toMatchObject({ status: 'suspended', goesOn: 'undo' });
+        expect(did).toEqual(['charge']);
+        // oxlint-disable-next-line no-await-in-loop -- one after the other
+        outcome = await turn(
+          make(false, did, 'compensate'),
+          suspended(outcome).state,
+          {},
+          new World(),
+          settings,
+        );
+      }
+      expect(outcome).toMatchObject({ status: 'failed', compensated: [{ stepId: 'charge' }], residue: [] });
+      expect(String(failed(outcome))).toContain("question 'sure'");
+      expect(did).toEqual(['charge', 'refund']);
+    }
+  });
+
+  it('[R3] is not asked again, once it was decided to undo the saga', async () => {
+    const did: string[] = [];
+    const { state } = suspended(await start(make(true, did, 'compensate')));
+    const settings = { replace: { checkpointBeforeUndo: true } };
+    const decided = suspended(await turn(make(false, did, 'compensate'), state, {}, new World(), settings));
+    // The code was rolled back.
+    const end = await turn(
+      make(true, did, 'compensate'),
+      decided.state,
+      { sure: word },
+      new World(),
+      settings,
+    );
+    expect(end).toMatchObject({ status: 'failed', compensated: [{ stepId: 'charge' }] });
+    expect(did).toEqual(['charge', 'refund']);
+  });
+
+  it('[R3] fails as code does that throws in its place', async () => {
+    const { state } = suspended(await start(make(true)));
+    const throwing = saga({ name: 'order', version: '1', forks: 'accept' }, function* () {
+      yield* step('charge', () => undefined, { compensate: () => undefined });
+      throw new Error('not served any more');
+    });
+    expect(failed(await turn(throwing, state, { sure: word }))).toMatchObject({
+      message: 'not served any more',
+    });
+    const bare = sagaOf(function* () {
+      yield* ask('sure');
+      return 'done';
+    });
+    const waiting = suspended(await start(bare));
+    const closed = sagaOf(function* () {
+      yield* abort('closed');
+      return 'done';
+    });
+    expect(failed(await turn(closed, waiting.state, {}))).toMatchObject({ message: 'closed' });
+  });
+
+  it('[R5] is left out where that was said by patched', async () => {
+    const did: string[] = [];
+    const { state } = suspended(await start(make(true, did)));
+    const after = saga({ name: 'order', version: '1', forks: 'accept' }, function* () {
+      yield* step('charge', () => void did.push('charge'), { compensate: () => void did.push('refund') });
+      if (!(yield* patched('no-question'))) yield* ask('sure');
+      yield* step('delete', () => void did.push('delete'));
+      return 'deleted';
+    });
+    expect(completed(await turn(after, state, {}))).toBe('deleted');
+  });
+
+  it('[E6] does not keep anybody from cancelling', async () => {
+    const did: string[] = [];
+    const { state } = suspended(await start(make(true, did)));
+    const outcome = await make(false, did).advance(state, new Map(), runtimeOf(new World()), {
+      error: new SagaCancelled('enough'),
+    });
+    expect(outcome).toMatchObject({ compensated: [{ stepId: 'charge' }] });
+    expect(did).toEqual(['charge', 'refund']);
+  });
+});

@@ -1,4 +1,4 @@
-import { all, checkpoint, elicit, info, pivot, saga, sample, type Steps } from '@mcp-saga/server';
+import { all, elicit, info, pivot, saga, sample, type Steps } from '@mcp-saga/server';
 import { z } from 'zod';
 import { order, tell } from './shop.ts';
 
@@ -16,20 +16,18 @@ export const buy = saga({ name: 'buy', ...options }, function* () {
   const { count } = yield* elicit('count', { message: `How many for ${purchase}?`, schema: Count });
   yield* order('ship', purchase);
   yield* pivot('shipped');
-  // Nobody takes a thank you back. Were it in the same turn as what comes before the pivot, it could happen, the process
-  // die, and the turn that is repeated fail at the parcel and undo it.
-  yield* checkpoint();
+  // Nobody takes a thank you back.
   yield* tell('thank', purchase);
   return `done ${purchase}: ${count}`;
 });
 
-/** Books a room and a car at once and asks of both, the user and the model; charges for them. */
-export const trip = saga({ name: 'trip', ...options }, function* () {
+/** Books a room and a car at once and asks of both, the user and the model; charges for them, and ships the tickets. */
+export const trip = saga({ name: 'trip', ...options, commitEach: true }, function* () {
   const purchase = yield* purchaseOf('trip');
   const { room } = yield* all({ room: sleeping(purchase), car: driving(purchase) });
   yield* order('charge', purchase);
+  yield* order('ship', purchase);
   yield* pivot('charged');
-  yield* checkpoint();
   yield* tell('thank', purchase);
   return `done ${purchase}: ${room}`;
 });

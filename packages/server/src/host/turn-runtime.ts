@@ -15,12 +15,14 @@ const digestLength = 16;
 /** What one turn of a saga may know and do. */
 export function turnRuntime(
   settings: HostSettings,
-  { program, saga, caller, tokenBytes, traits, isGuarded = false }: TurnRequest,
+  { program, saga, caller, tokenBytes, traits, isGuarded = false, isOwn = false }: TurnRequest,
   deadline: number | undefined,
 ): Runtime {
   const { sagaId, state, claims } = saga;
   const generation = String(state.generation);
   const { guard } = settings;
+  // How often the client has come, this time included.
+  const round = claims.turn + 1 - (state.ownTurns ?? 0) - (isOwn ? 1 : 0);
   const asking = { settings, program, caller, traits };
   return {
     sagaId,
@@ -30,7 +32,7 @@ export function turnRuntime(
     suggestedTokenBytes: settings.limits.maxTokenBytes / 4,
     maxHold: traits.maxHold ?? settings.maxHold,
     holdsParts: traits.holdsParts ?? false,
-    maxWait: traits.maxWait?.(claims.turn + 1 - (state.ownTurns ?? 0)) ?? Number.POSITIVE_INFINITY,
+    maxWait: traits.maxWait?.(round) ?? Number.POSITIVE_INFINITY,
     checkpointAfterStep: traits.checkpointAfterStep === true || (isGuarded && program.commitEach === true),
     checkpointBeforeUndo: isGuarded,
     defersEffects: traits.defersEffects ?? false,

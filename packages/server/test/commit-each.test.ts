@@ -1,0 +1,388 @@
+import {
+  all,
+  checkpoint,
+  elicit,
+  memoryGuard,
+  pivot,
+  saga,
+  step,
+  type Program,
+  type SagaGuard,
+  type Steps,
+} from '@mcp-saga/server';
+import { effect, elicitation, machineSaga } from '@mcp-saga/xstate';
+import { describe, expect, test } from 'vitest';
+import { setup } from 'xstate';
+import { start as startTime, testClock, tickingClock, type TestClock } from './fixtures/clock.ts';
+import { accept, hostOf, suspended, type TestHost } from './fixtures/host.ts';
+import { Empty } from './fixtures/sagas.ts';
+
+const sure = accept('sure', {});
+const hour = 3_600_000;
+
+interface Mortal {
+  readonly host: TestHost['host'];
+  readonly told: TestHost['told'];
+  readonly clock: TestClock;
+  /** A fresh process takes over, when the leases of the dead one are out. */
+  readonly revive: () => void;
+}
+
+/** A host whose process dies when it has run the turn `last`, and before that is kept. */
+function mortal(program: Program, last: number): Mortal {
+  const clock = testClock();
+  const guard = memoryGuard(clock);
+  let isDead = false;
+  const dies = (): never => {
+    throw new Error('dead');
+  };
+  const dying: SagaGuard = {
+    ...guard,
+    begin: (claim) => (isDead ? dies() : guard.begin(claim)),
+    finish: (fence, response) => {
+      if (fence.turn === last) isDead = true;
+      return isDead ? dies() : guard.finish(fence, response);
+    },
+    release: (fence) => (isDead ? dies() : guard.release(fence)),
+  };
+  const { host, told } = hostOf(program, { guard: dying, clock });
+  return {
+    host,
+    told,
+    clock,
+    revive: () => {
+      isDead = false;
+      last = Number.POSITIVE_INFINITY;
+      clock.now += 120_000;
+    },
+  };
+}
+
+/** Charges, ships and thanks, of which the charge goes well once. */
+function order(did: string[], options: { readonly commitEach?: boolean } = {}): Program {
+  return saga({ name: 'order', version: '1', forks: 'refuse', ...options }, function* () {
+    yield* elicit('sure', { message: 'Sure?', schema: Empty });
+    yield* charge(did);
+    yield* step('ship', ({ idempotencyKey }) => void did.push(`ship ${idempotencyKey.length}`));
+    yield* step('thank', () => void did.push('thank'));
+    return 'shipped';
+  });
+}
+
+function* charge(did: string[]): Steps<void> {
+  yield* step(
+    'charge',
+    () => {
+      if (did.includes('charge')) throw new Error('no funds');
+      did.push('charge');
+    },
+    { compensate: () => void did.push('refund') },
+  );
+}
+
+describe('a saga that keeps each step', () => {
+  test('[E1] [E3] goes on behind what it did, when its process has died', async () => {
+    const did: string[] = [];
+    const { host, told, revive } = mortal(order(did, { commitEach: true }), 3);
+    const { token } = suspended(await host.start('order', {}));
+    await expect(host.resume(token, [sure])).rejects.toMatchObject({ code: 'guard_down' });
+    expect(did).toEqual(['charge', 'ship 43', 'thank']);
+    revive();
+    expect(await host.resume(token, [sure])).toMatchObject({ status: 'completed', result: 'shipped' });
+    // The last turn was lost, and is run again; what came before it is not.
+    expect(did).toEqual(['charge', 'ship 43', 'thank', 'thank']);
+    expect(told.turns.map(({ turn, status }) => [turn, status])).toEqual([
+      [1, 'suspended'],
+      [2, 'suspended'],
+      [3, 'suspended'],
+      [4, 'completed'],
+      // The kept responses were given again.
+      [4, 'completed'],
+    ]);
+  });
+
+  test('[E1] comes to something else without that, which is what it is for', async () => {
+    const did: string[] = [];
+    const { host, revive } = mortal(order(did), 1);
+    const { token } = suspended(await host.start('order', {}));
+    await expect(host.resume(token, [sure])).rejects.toMatchObject({ code: 'guard_down' });
+    revive();
+    expect(await host.resume(token, [sure])).toMatchObject({ status: 'failed', compensated: [] });
+    expect(did).toEqual(['charge', 'ship 43', 'thank']);
+  });
+
+  test('[E1] hands out a token before its first step', async () => {
+    const did: string[] = [];
+    const eager = saga({ name: 'eager', version: '1', forks: 'refuse', commitEach: true }, function* () {
+      yield* charge(did);
+      return 'done';
+    });
+    const clock = testClock();
+    const { host } = hostOf(eager, { guard: memoryGuard(clock), clock });
+    const { token } = suspended(await host.start('eager', {}));
+    expect(did).toEqual([]);
+    expect(await host.resume(token)).toMatchObject({ result: 'done' });
+  });
+
+  test('[E1] [U4] gives its client a token where the time of the request is over', async () => {
+    const did: string[] = [];
+    const clock = testClock();
+    const slow = saga({ name: 'slow', version: '1', forks: 'refuse', commitEach: true }, function* () {
+      for (const what of ['a', 'b', 'c']) {
+        yield* step(what, () => {
+          did.push(what);
+          clock.now += 600;
+        });
+      }
+      return 'done';
+    });
+    const { host } = hostOf(slow, { guard: memoryGuard(clock), clock, turnBudget: 1_000 });
+    const { token } = suspended(await host.start('slow', {}));
+    const later = suspended(await host.resume(token));
+    expect(later).toMatchObject({ steps: [], retryAfterMs: 0, turn: 3, ownTurns: 1 });
+    expect(did).toEqual(['a', 'b']);
+    expect(await host.resume(later.token)).toMatchObject({ result: 'done' });
+    expect(did).toEqual(['a', 'b', 'c']);
+  });
+
+  test('[E1] [U3] goes on beside a question, and shows what a checkpoint shows', async () => {
+    const did: string[] = [];
+    const both = saga({ name: 'both', version: '1', forks: 'refuse', commitEach: true }, function* () {
+      yield* all({
+        asks: elicit('sure', { message: 'Sure?', schema: Empty }),
+        does: (function* (): Steps<void> {
+          yield* step('a', () => void did.push('a'));
+          yield* step('b', () => void did.push('b'));
+          yield* checkpoint('half');
+          yield* step('c', () => void did.push('c'));
+          yield* step('d', () => void did.push('d'));
+        })(),
+      });
+      return 'done';
+    });
+    const clock = testClock();
+    const { host } = hostOf(both, { guard: memoryGuard(clock), clock });
+    const { token } = suspended(await host.start('both', {}));
+    const half = suspended(await host.resume(token));
+    expect(half).toMatchObject({ steps: [{ stepId: 'sure' }], content: ['half'] });
+    expect(did).toEqual(['a', 'b']);
+    const asked = suspended(await host.resume(half.token));
+    expect(asked.steps).toMatchObject([{ stepId: 'sure' }]);
+    expect(did).toEqual(['a', 'b', 'c', 'd']);
+    expect(await host.resume(asked.token, [sure])).toMatchObject({ result: 'done' });
+  });
+
+  test('[E1] shows what a checkpoint shows before a branch beside it goes on', async () => {
+    const did: string[] = [];
+    const paged = saga({ name: 'paged', version: '1', forks: 'refuse', commitEach: true }, function* () {
+      yield* all({
+        shows: checkpoint('a page'),
+        does: (function* (): Steps<void> {
+          yield* step('a', () => void did.push('a'));
+          yield* step('b', () => void did.push('b'));
+        })(),
+      });
+      return 'done';
+    });
+    const clock = testClock();
+    const { host } = hostOf(paged, { guard: memoryGuard(clock), clock });
+    const { token, content } = suspended(await host.start('paged', {}));
+    expect(content).toEqual(['a page']);
+    expect(await host.resume(token)).toMatchObject({ result: 'done' });
+    expect(did).toEqual(['a', 'b']);
+
+    const later = saga({ name: 'later', version: '1', forks: 'refuse', commitEach: true }, function* () {
+      yield* elicit('sure', { message: 'Sure?', schema: Empty });
+      yield* all({
+        shows: checkpoint('a page'),
+        does: (function* (): Steps<void> {
+          yield* step('c', () => void did.push('c'));
+          yield* step('d', () => void did.push('d'));
+        })(),
+      });
+      return 'done';
+    });
+    const other = hostOf(later, { guard: memoryGuard(clock), clock }).host;
+    const shown = suspended(await other.resume(suspended(await other.start('later', {})).token, [sure]));
+    expect(shown.content).toEqual(['a page']);
+    expect(did).toEqual(['a', 'b', 'c']);
+    expect(await other.resume(shown.token)).toMatchObject({ result: 'done' });
+  });
+
+  test('[U4] leaves it to a dialect that hands out a token after each step', async () => {
+    const did: string[] = [];
+    const clock = testClock();
+    const { host } = hostOf(order(did, { commitEach: true }), { guard: memoryGuard(clock), clock });
+    const { token } = suspended(await host.start('order', {}));
+    const traits = { checkpointAfterStep: true };
+    expect(await host.resume(token, [sure], {}, { traits })).toMatchObject({ steps: [], retryAfterMs: 0 });
+    expect(did).toEqual(['charge']);
+  });
+
+  test('[W7] runs nothing in a turn that only looks', async () => {
+    const did: string[] = [];
+    const clock = testClock();
+    const { host } = hostOf(order(did, { commitEach: true }), { guard: memoryGuard(clock), clock });
+    const { token } = suspended(await host.start('order', {}));
+    suspended(await host.resume(token, [sure], {}, { traits: { defersEffects: true } }));
+    expect(did).toEqual([]);
+    const passes = saga({ name: 'passes', version: '1', forks: 'refuse' }, function* () {
+      yield* elicit('sure', { message: 'Sure?', schema: Empty });
+      yield* pivot('sure');
+      yield* step('ship', () => void did.push('ship'));
+      return 'done';
+    });
+    const looked = hostOf(passes, { guard: memoryGuard(clock), clock }).host;
+    const asked = suspended(await looked.start('passes', {}));
+    const looks = { traits: { defersEffects: true } };
+    expect(suspended(await looked.resume(asked.token, [sure], {}, looks)).turn).toBe(2);
+    expect(did).toEqual([]);
+  });
+
+  test('[E8] is undone as far as it came, when its client has gone', async () => {
+    const did: string[] = [];
+    const facts: { readonly turn: number; readonly cancelToken: string }[] = [];
+    const clock = testClock();
+    const guard = memoryGuard(clock);
+    const aborting = new AbortController();
+    const leaves = saga({ name: 'order', version: '1', forks: 'refuse', commitEach: true }, function* () {
+      yield* charge(did);
+      yield* step(
+        'ship',
+        () => {
+          did.push('ship');
+          aborting.abort();
+        },
+        { compensate: () => void did.push('recall') },
+      );
+      yield* step('thank', () => void did.push('thank'));
+      return 'done';
+    });
+    const hooks = {
+      onTurn: () => undefined,
+      onSuspended: (told: (typeof facts)[number]) => void facts.push(told),
+    };
+    const { host } = hostOf(leaves, { guard, clock, hooks });
+    const { token } = suspended(await host.start('order', {}));
+    await expect(host.resume(token, [], { signal: aborting.signal })).rejects.toThrow('aborted');
+    expect(facts.map(({ turn }) => turn)).toEqual([1, 2]);
+    clock.now += 3 * hour;
+    // The turn in which it shipped was never kept: it is brought to its end first.
+    const end = await host.cancel(facts.at(-1)?.cancelToken ?? '');
+    expect(end).toMatchObject({ compensated: [{ stepId: 'ship' }, { stepId: 'charge' }] });
+    expect(did).toEqual(['charge', 'ship', 'ship', 'recall', 'refund']);
+  });
+
+  test('[E1] is refused without forks: refuse, which is what brings a guard', () => {
+    const options = { name: 'order', version: '1', commitEach: true };
+    const body = function* () {
+      yield* step('a', () => 1);
+      return '';
+    };
+    expect(() => saga(options, body)).toThrow(
+      "Saga 'order' has commitEach, which needs forks: 'refuse': a guard keeps what each step did.",
+    );
+    expect(() => saga({ ...options, forks: 'accept' }, body)).toThrow("needs forks: 'refuse'");
+  });
+});
+
+describe('a machine that keeps each effect', () => {
+  function machine(did: string[]): Program {
+    const does = (what: string) => effect(() => void did.push(what));
+    const chart = setup({
+      types: { output: {} as string },
+      actors: {
+        sure: elicitation({ message: 'Sure?', schema: Empty }),
+        charge: does('charge'),
+        ship: does('ship'),
+        thank: does('thank'),
+      },
+    }).createMachine({
+      initial: 'asking',
+      states: {
+        asking: { invoke: { id: 'sure', src: 'sure', onDone: 'charging' } },
+        charging: { invoke: { id: 'charge', src: 'charge', onDone: 'shipping' } },
+        shipping: { invoke: { id: 'ship', src: 'ship', onDone: 'thanking' } },
+        thanking: { invoke: { id: 'thank', src: 'thank', onDone: 'done' } },
+        done: { type: 'final' },
+      },
+      output: 'shipped',
+    });
+    return machineSaga({ name: 'order', version: '1', forks: 'refuse', commitEach: true }, chart);
+  }
+
+  test('[E1] goes on behind what it did, when its process has died', async () => {
+    const did: string[] = [];
+    const { host, told, revive } = mortal(machine(did), 3);
+    const { token } = suspended(await host.start('order', {}));
+    await expect(host.resume(token, [sure])).rejects.toMatchObject({ code: 'guard_down' });
+    revive();
+    expect(await host.resume(token, [sure])).toMatchObject({ status: 'completed', result: 'shipped' });
+    expect(did).toEqual(['charge', 'ship', 'thank', 'thank']);
+    expect(told.turns.map(({ turn }) => turn)).toEqual([1, 2, 3, 4, 4]);
+  });
+});
+
+describe('a guarded turn that passes a pivot', () => {
+  /** Charges, which goes well once, and passes the point of no return. */
+  function parcel(did: string[], forks: 'refuse' | 'accept' = 'refuse'): Program {
+    return saga({ name: 'parcel', version: '1', forks }, function* () {
+      yield* elicit('sure', { message: 'Sure?', schema: Empty });
+      yield* charge(did);
+      yield* pivot('charged');
+      yield* step('ship', () => void did.push('ship'));
+      yield* step('thank', () => void did.push('thank'));
+      return 'shipped';
+    });
+  }
+
+  test('[E1] [E5] ends there, so that nobody takes it back who repeats the request', async () => {
+    const did: string[] = [];
+    const { host, told, revive } = mortal(parcel(did), 2);
+    const { token } = suspended(await host.start('parcel', {}));
+    await expect(host.resume(token, [sure])).rejects.toMatchObject({ code: 'guard_down' });
+    expect(did).toEqual(['charge', 'ship', 'thank']);
+    revive();
+    expect(await host.resume(token, [sure])).toMatchObject({ status: 'completed' });
+    expect(did).toEqual(['charge', 'ship', 'thank', 'ship', 'thank']);
+    expect(told.turns.map(({ turn }) => turn)).toEqual([1, 2, 3, 3]);
+  });
+
+  test('[E5] does not where nobody keeps it, or nothing comes behind it', async () => {
+    const did: string[] = [];
+    const { host, told } = hostOf(parcel(did, 'accept'));
+    const { token } = suspended(await host.start('parcel', {}));
+    expect(await host.resume(token, [sure])).toMatchObject({ status: 'completed', turn: 2 });
+    expect(told.turns).toHaveLength(2);
+
+    const clock = testClock();
+    const last = saga({ name: 'last', version: '1', forks: 'refuse' }, function* () {
+      yield* elicit('sure', { message: 'Sure?', schema: Empty });
+      yield* pivot('sure');
+      yield* elicit('good', { message: 'Good?', schema: Empty });
+      return 'done';
+    });
+    const guarded = hostOf(last, { guard: memoryGuard(clock), clock });
+    const asked = suspended(await guarded.host.start('last', {}));
+    const good = suspended(await guarded.host.resume(asked.token, [sure]));
+    expect(good).toMatchObject({ turn: 2, steps: [{ stepId: 'good' }] });
+    expect(good).not.toHaveProperty('goesOn');
+    expect(await guarded.host.resume(good.token, [accept('good', {})])).toMatchObject({ turn: 3 });
+  });
+
+  test('[W6] counts a client by how often it has to come, and not by the turns of its host', async () => {
+    const clock = tickingClock(startTime);
+    const waits: number[] = [];
+    const did: string[] = [];
+    const { host } = hostOf(parcel(did), { guard: memoryGuard(clock), clock });
+    const { token } = suspended(await host.start('parcel', {}));
+    const traits = {
+      maxWait: (turn: number) => {
+        waits.push(turn);
+        return hour;
+      },
+    };
+    await host.resume(token, [sure], {}, { traits });
+    expect(waits).toEqual([2, 2]);
+  });
+});
