@@ -6,7 +6,8 @@ import type { Schema } from './standard-schema.ts';
 /**
  * Starts over as another saga, or as this one, with new arguments and an empty journal: how a saga that loops keeps a
  * small token. What stands on the undo stack would be lost, so it throws unless the stack is empty: undo it, or pivot.
- * A prompt goes on as a prompt, a resource as a resource.
+ * A prompt goes on as a prompt, a resource as a resource. A saga with `forks: 'accept'` cannot go on as one with `forks: 'refuse'`,
+ * which its older tokens would begin again: the saga fails. (E7)
  */
 export function continueAs<I extends Schema | undefined>(
   other: Program & { readonly input: I },

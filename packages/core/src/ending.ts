@@ -1,4 +1,4 @@
-import { SagaCancelled, type StepErrorData } from './errors.ts';
+import { SagaCancelled, SagaLimitExceeded, type StepErrorData } from './errors.ts';
 import { encode } from './codec.ts';
 import type { FiberEnd } from './fiber.ts';
 import type { Journal } from './journal.ts';
@@ -25,6 +25,8 @@ export class Ending implements Undoing {
   readonly report: UndoReport = { compensated: [], residue: [] };
   /** What is being undone, and how far the journal was when that began. */
   current: { readonly undo: Undo; readonly from: number } | undefined;
+  /** Whether the body was left where it stands in this turn, and the journal says so. */
+  isLeft = false;
   /** How far the journal was when the undoing began. */
   undoesFrom = 0;
 
@@ -44,6 +46,11 @@ export class Ending implements Undoing {
     return this.#cause !== undefined || this.end !== undefined;
   }
 
+  /** Whether the body is being ended for an error, or has been: what it did is undone, and nothing else is done. */
+  get undoes(): boolean {
+    return this.#cause !== undefined && 'error' in this.#cause;
+  }
+
   /** The body is to end. What it says and undoes from here on has no limit: the limit may be why it ends. */
   begin(cause: Cause): void {
     this.#cause = cause;
@@ -60,16 +67,29 @@ export class Ending implements Undoing {
     this.#record('result', encodeError(error));
   }
 
+  /** The body is left where it stands, since it has met a limit: recorded, so that replay leaves it there again. */
+  beginLeaving(error: SagaLimitExceeded): void {
+    this.isLeft = true;
+    this.#record('limit', encode(error.message));
+  }
+
+  /** Takes off the entry that says why the body was left where it stood; undefined where it was not left there. */
+  leftFor(): SagaLimitExceeded | undefined {
+    if (!this.#journal.replaying || this.#journal.path !== `${endMark}limit`) return undefined;
+    return new SagaLimitExceeded(String(this.#journal.next()));
+  }
+
   /** Takes off the entry that says how the body was ended. */
   recorded(): { readonly error: unknown; readonly refused: boolean } {
     const refused = this.#journal.path === `${endMark}result`;
-    if (refused && this.end === undefined) throw mismatchOf(this.#journal, []);
+    const isLeft = this.#journal.path === `${endMark}limit`;
+    if (isLeft || (refused && this.end === undefined)) throw mismatchOf(this.#journal, []);
     const value = this.#journal.next();
     if (refused) return { error: new ResultRefused(value as StepErrorData), refused };
     return { error: new SagaCancelled(typeof value === 'string' ? value : undefined), refused };
   }
 
-  #record(what: 'cancel' | 'result', text: string): void {
+  #record(what: 'cancel' | 'result' | 'limit', text: string): void {
     this.#journal.lift();
     this.#journal.append({ letter: 'a', path: endMark + what, fingerprint: 0, text });
   }

@@ -4,7 +4,7 @@ import type { CommandSpec, GroupSpec, JournalledSpec } from './command-spec.ts';
 import { SagaAborted, SagaError, type SagaCancelled } from './errors.ts';
 import { Fiber, newTask, type FiberEnd, type Resumption, type Task } from './fiber.ts';
 import { Ending, lostUndos, type Cause } from './ending.ts';
-import type { Journal, NewEntry, SkippedEntry } from './journal.ts';
+import type { Journal, SkippedEntry, TaskEntry } from './journal.ts';
 import { Marks } from './marks.ts';
 import { mismatchOf } from './mismatch.ts';
 import { Scope } from './path.ts';
@@ -98,7 +98,7 @@ export class Execution implements BranchHost, FiberHost {
   }
 
   /** Notes what a task did whose body cannot be told of it any more. */
-  outlived(task: Task, entry: Pick<NewEntry, 'letter'>, value: unknown): void {
+  outlived(task: Task, entry: TaskEntry, value: unknown): void {
     this.#tasks.outlived(task, entry, value);
   }
 
@@ -130,7 +130,7 @@ export class Execution implements BranchHost, FiberHost {
   }
 
   /** Records what became of a task, and runs the body as far as it goes. */
-  record(task: Task, entry: Omit<NewEntry, 'path' | 'fingerprint'>, value: unknown): void {
+  record(task: Task, entry: TaskEntry, value: unknown): void {
     if (!this.#tasks.record(task, entry, value)) return;
     this.#settle(task, this.#fibers.how, this.#fibers.value);
     this.#fibers.drain();

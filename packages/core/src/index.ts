@@ -109,10 +109,9 @@ export type {
   ProgramLimits,
   ProgramState,
   Runtime,
-  StepCall,
   StepEvent,
-  StepGiven,
 } from './program.ts';
+export type { StepCall, StepGiven } from './step-call.ts';
 export { assertJson, InvalidJson, type Json } from './json.ts';
 export { decode, encode, CodecError } from './codec.ts';
 export { toJsonSchema, validate } from './standard-schema.ts';

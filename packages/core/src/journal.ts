@@ -16,6 +16,9 @@ export interface NewEntry {
   readonly answer?: { readonly provenance: Provenance; readonly agreement: number };
 }
 
+/** An entry about a task, which says itself where it belongs. */
+export type TaskEntry = Omit<NewEntry, 'path' | 'fingerprint'>;
+
 /** An entry that no code asks for any more. */
 export interface SkippedEntry {
   readonly letter: string;
@@ -132,9 +135,14 @@ export class Journal {
     return this.#take(stream);
   }
 
-  /** Adds an entry. */
+  /** Adds an entry, if there is room for it. */
   append(entry: NewEntry): void {
     this.assertRoom(1);
+    this.add(entry);
+  }
+
+  /** Adds an entry, be the journal full. */
+  add(entry: NewEntry): void {
     this.#count += 1;
     const { letter, path, fingerprint, text, answer } = entry;
     const head = JSON.stringify(

@@ -89,10 +89,11 @@ export class Marks {
     const recorded = journal.letter === letter && journal.isAbout(path);
     if (recorded) journal.next();
     else if (journal.replaying) throw mismatchOf(journal, [{ kind, path, fingerprint: 0 }]);
-    // Before it is recorded: where the journal is full it holds nevertheless, for what is undone then.
     passed?.();
     if (recorded) return;
-    journal.append({ letter, path, fingerprint: 0, ...(text === undefined ? {} : { text }) });
+    journal.add({ letter, path, fingerprint: 0, ...(text === undefined ? {} : { text }) });
+    // Behind it: where the journal is full it holds nevertheless, for what is undone then.
+    journal.assertRoom(0);
     this.#runtime.observe({ type: 'passed', kind, path });
   }
 }

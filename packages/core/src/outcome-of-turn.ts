@@ -22,6 +22,8 @@ export interface WaitingTurn {
   readonly ignored: readonly IgnoredAnswer[];
   /** What the turn was ended for before its time. */
   readonly goesOn: GoesOn | undefined;
+  /** Whether the body is being ended for an error, or has been. */
+  readonly undoes: boolean;
 }
 
 /** The outcome of a turn that waits: what the client is asked, and the state to go on from. */
@@ -68,6 +70,7 @@ export async function outcomeOfTurn(turn: WaitingTurn): Promise<Outcome> {
     ...(steps.length === 0 ? { retryAfterMs: Number.isFinite(due) ? Math.max(0, due - now) : 0 } : {}),
     ...(steps.length > 0 && Number.isFinite(due) ? { due } : {}),
     ...(turn.goesOn === undefined ? {} : { goesOn: turn.goesOn }),
+    ...(turn.undoes ? { undoes: true } : {}),
     ...(deadline > 0 ? { deadline } : {}),
     ...(content.length > 0 ? { content } : {}),
     accepted: turn.accepted,

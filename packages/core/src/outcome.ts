@@ -16,6 +16,8 @@ export type Outcome =
       readonly retryAfterMs?: number;
       /** Why the turn was ended before its time, so that it is kept and the next one goes on at once. */
       readonly goesOn?: GoesOn;
+      /** Whether it is being ended, and what it did undone: nothing else is done from here on. Default false. */
+      readonly undoes?: true;
       /** When something is asked: when the saga goes on without the client (ms since the epoch). Default: never. */
       readonly due?: number;
       /** The latest time that something in it waits for (ms since the epoch). */

@@ -1,4 +1,5 @@
-import type { Runtime, StepCall, StepGiven } from './program.ts';
+import type { Runtime } from './program.ts';
+import type { StepCall, StepGiven } from './step-call.ts';
 import { undoMark } from './undo.ts';
 
 /** Runs the code of a step, a poll or a fallback, or has the runtime run it. */

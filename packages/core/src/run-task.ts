@@ -5,7 +5,8 @@ import type { Task } from './fiber.ts';
 import type { NewEntry } from './journal.ts';
 import type { TurnAborted } from './errors.ts';
 import { performed } from './performed.ts';
-import type { Runtime, StepGiven } from './program.ts';
+import type { Runtime } from './program.ts';
+import type { StepGiven } from './step-call.ts';
 import { encodeError, runStep } from './run-step.ts';
 import { validate } from './standard-schema.ts';
 

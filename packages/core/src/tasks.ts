@@ -4,13 +4,14 @@ import type { Ending } from './ending.ts';
 import { SagaError } from './errors.ts';
 import { newTask, tried, type Fiber, type Task } from './fiber.ts';
 import { fingerprintOf } from './fingerprint-of.ts';
-import type { Journal, NewEntry } from './journal.ts';
+import type { Journal, TaskEntry } from './journal.ts';
 import { lettersOf } from './letters.ts';
 import type { Marks } from './marks.ts';
 import { mismatchOf } from './mismatch.ts';
 import { outcomeOf } from './outcome-of.ts';
 import { toSagaInfo } from './saga-info.ts';
 import type { Scheduler } from './scheduler.ts';
+import { undoMark } from './undo.ts';
 import type { SealedUndo, UndoStack } from './undo-stack.ts';
 
 /** What tasks need of the execution they belong to. */
@@ -99,20 +100,25 @@ export class Tasks {
   }
 
   /** Records what became of a task, and has its outcome in the scheduler; false when it goes on waiting. */
-  record(task: Task, entry: Omit<NewEntry, 'path' | 'fingerprint'>, value: unknown): boolean {
-    const { path, fingerprint } = task;
+  record(task: Task, entry: TaskEntry, value: unknown): boolean {
     const sealed = this.#host.marks.bind(task, entry.letter, value);
     // First of all: whatever goes wrong in recording it, it was done, and can be undone.
     this.#effect(task, entry.letter, value, sealed);
-    if (entry.letter !== 't') this.pending.delete(path);
-    this.#journal.append({ ...entry, path, fingerprint });
+    if (entry.letter !== 't') this.pending.delete(task.path);
+    this.#add(task, entry, sealed);
     if (entry.letter === 't') {
       // It was to be tried again, but its branch has been ended meanwhile.
       return task.discarded && this.record(task, { letter: 'w' }, undefined);
     }
-    if (sealed !== undefined) this.#journal.append({ letter: 'b', path, fingerprint, text: sealed.text });
     this.#outcome(task, entry.letter, value);
     return true;
+  }
+
+  /** Adds the entry of a task, and then sees whether it fits: it has happened, and is undone by what the journal says. */
+  #add({ path, fingerprint }: Task, entry: TaskEntry, sealed: ReturnType<Marks['bind']>): void {
+    this.#journal.add({ ...entry, path, fingerprint });
+    if (sealed !== undefined) this.#journal.add({ letter: 'b', path, fingerprint, text: sealed.text });
+    this.#journal.assertRoom(0);
   }
 
   /** Records what a task reads at once, and has it in the scheduler. */
@@ -162,14 +168,28 @@ export class Tasks {
   }
 
   /** Notes what a task did whose body cannot be told of it any more. */
-  outlived(task: Task, { letter }: Pick<NewEntry, 'letter'>, value: unknown): void {
+  outlived(task: Task, entry: TaskEntry, value: unknown): void {
+    const { letter } = entry;
+    const sealed = this.#host.marks.bind(task, letter, value);
+    if (this.#host.ending.isLeft && task.spec.kind === 'step') this.#add(task, entry, sealed);
     if (letter === 't') return;
     this.pending.delete(task.path);
-    this.#effect(task, letter, value, this.#host.marks.bind(task, letter, value));
+    this.#effect(task, letter, value, sealed);
+  }
+
+  /** Takes off what the journal says of tasks after their body was left. */
+  #outlivedThen(): void {
+    const journal = this.#journal;
+    for (;;) {
+      const task = journal.replaying ? this.pending.get(journal.path) : undefined;
+      if (task === undefined || task.path.startsWith(undoMark)) return;
+      if (this.consume(task)) this.pending.delete(task.path);
+    }
   }
 
   /** Leaves all that waits where it stands. */
   abandon(): void {
+    this.#outlivedThen();
     for (const { spec, path, unknown } of this.pending.values()) {
       if (unknown && spec.kind === 'step') this.#host.stack.unknown(path, spec);
     }

@@ -1,6 +1,6 @@
 import { Answers } from './answers.ts';
 import type { ClientAnswer } from './client-step.ts';
-import { AnswerConflict, ReplayMismatch, SagaCancelled, TurnAborted } from './errors.ts';
+import { AnswerConflict, ReplayMismatch, SagaCancelled, SagaLimitExceeded, TurnAborted } from './errors.ts';
 import { Execution, type ExecutionEvents } from './execution.ts';
 import type { GeneratorProgramOptions } from './generator-program.ts';
 import { DueTasks } from './due-tasks.ts';
@@ -123,7 +123,13 @@ export class Turn implements ExecutionEvents {
   #start(): void {
     const input = this.#journal.skipInput(this.#head.input);
     if (this.#mismatch !== undefined) this.#journal.stopAt(this.#mismatch[0]);
-    this.#execution.start(() => startBody(this.#options.name, this.#options.body, input));
+    try {
+      this.#execution.start(() => startBody(this.#options.name, this.#options.body, input));
+    } catch (error) {
+      const why = this.#execution.ending.leftFor();
+      if (why === undefined) throw error;
+      this.#execution.abandon(why, []);
+    }
     // What was left is left, though all of the journal may fit.
     if (this.#mismatch !== undefined) throw this.#answers.mismatch();
     this.#goLive();
@@ -193,14 +199,23 @@ export class Turn implements ExecutionEvents {
   #undoAfter(error: unknown): void {
     if (this.#isLeftAsItIs(error) || (error instanceof ReplayMismatch && this.#left)) throw error;
     this.#left = true;
-    this.#due.drainEnds();
     const mismatched = error instanceof ReplayMismatch;
-    if (!mismatched) this.#due.canSuspend = false;
+    // Kept before it is undone: repeated, the turn might not meet the limit, and go on. (E1)
+    const isKept = error instanceof SagaLimitExceeded && this.#canKeepLimit;
+    if (isKept) this.#execution.ending.beginLeaving(error);
+    this.#due.drainEnds();
+    if (!mismatched && !isKept) this.#due.canSuspend = false;
     const { recorded } = this.#journal;
     const skipped = this.#journal.skipTo(mismatched ? (this.#mismatch?.[1] ?? recorded) : recorded);
     this.live ||= !this.#journal.replaying;
     this.#execution.abandon(error, skipped);
-    this.#goLive();
+    if (!isKept) this.#goLive();
+  }
+
+  /** Whether this turn can end before what a limit has ended is undone. */
+  get #canKeepLimit(): boolean {
+    const isForward = !this.#execution.ending.undoes && !this.#journal.replaying;
+    return isForward && this.#due.canSuspend && this.runtime.checkpointBeforeUndo === true;
   }
 
   /** Whether nothing is undone, so that the code can be rolled back. (R3) */
@@ -263,6 +278,7 @@ export class Turn implements ExecutionEvents {
       accepted,
       ignored,
       goesOn: this.#due.goesOn,
+      undoes: this.#execution.ending.undoes,
     });
   }
 

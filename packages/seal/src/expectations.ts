@@ -14,7 +14,7 @@ export interface Expectations {
   readonly engines?: { readonly min: number; readonly max: number };
   /** Refuses what was sealed earlier, in milliseconds since the epoch: for when a key or a token got out. */
   readonly rejectIssuedBefore?: number;
-  /** Opens expired tokens too. For operators' inspection only: never go on with a saga opened like this. */
+  /** Opens expired tokens too: for operators' inspection, and for what never left the host. Never for what a client brings. */
   readonly ignoreExpiry?: boolean;
   /** The saga the token must be of. */
   readonly sid?: string;

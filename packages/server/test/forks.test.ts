@@ -98,6 +98,79 @@ describe('forks', () => {
     expect(ledger).toHaveLength(2);
   });
 
+  /** Asks how many, perhaps goes on as something between, and ends as a saga that buys as many. */
+  function buying(forks: 'refuse' | 'accept' | undefined, isBetween = false) {
+    const N = z.object({ n: z.number() });
+    const did: string[] = [];
+    const buy = saga({ name: 'buy', version: '1', forks: 'refuse', input: N }, function* ({ n }) {
+      yield* step('charge', () => void did.push(`charge ${n}`), {
+        compensate: () => void did.push(`refund ${n}`),
+      });
+      if (n > 1) throw new Error('too many');
+      yield* elicit('sure', { message: 'Sure?', schema: Ok });
+      yield* step('ship', () => void did.push(`ship ${n}`));
+      return 'shipped';
+    });
+    const between = saga({ name: 'between', version: '1', input: N }, function* (args) {
+      return yield* continueAs(buy, args);
+    });
+    const declared = forks === undefined ? {} : { forks };
+    const ask = saga({ name: 'ask', version: '1', ...declared }, function* () {
+      const { n } = yield* elicit('n', { message: 'How many?', schema: N });
+      return yield* continueAs(isBetween ? between : buy, { n });
+    });
+    const errors: unknown[] = [];
+    const host = hostOf({
+      sagas: [ask, between, buy],
+      guard: memoryGuard(),
+      hooks: { onTurn: ({ error }) => errors.push(error), onReject: () => undefined },
+    });
+    const come = (token: string, n: number): Promise<SagaTurn> =>
+      host.resume(token, [{ stepId: 'n', result: { action: 'accept', content: { n } } }]);
+    return { did, host, come, errors };
+  }
+
+  it.each([false, true])(
+    '[E7] a saga that accepts forks does not go on as one that refuses them, not by another one either: %s',
+    async (isBetween) => {
+      const { did, host, come, errors } = buying('accept', isBetween);
+      const { token } = waiting(await host.start('ask', {}));
+      expect(await come(token, 1)).toMatchObject({ status: 'failed', compensated: [], residue: [] });
+      expect(await come(token, 2)).toMatchObject({ status: 'failed', compensated: [], residue: [] });
+      expect(errors.at(-1)).toEqual(
+        new TypeError(
+          "continueAs: 'buy' refuses forks, and where it goes on from they are accepted, so that an older token would " +
+            "begin it once more. Declare forks: 'refuse' there as well.",
+        ),
+      );
+      expect(did).toEqual([]);
+    },
+  );
+
+  it('[E7] a saga that accepts forks is told so in its first turn, too', async () => {
+    const { order } = shop();
+    const begun = saga({ name: 'begun', version: '1', forks: 'accept' }, function* () {
+      return yield* continueAs(order, {});
+    });
+    const quiet = { onTurn: () => undefined };
+    const host = hostOf({ sagas: [begun, order], guard: memoryGuard(), hooks: quiet });
+    expect(await host.start('begun', {})).toMatchObject({ status: 'failed' });
+  });
+
+  it.each(['refuse', undefined] as const)(
+    '[E7] a saga goes on as one that refuses forks, and its token is used once: forks: %s',
+    async (forks) => {
+      const { did, host, come } = buying(forks, true);
+      const { token } = waiting(await host.start('ask', {}));
+      const asked = waiting(await come(token, 1));
+      await expect(come(token, 2)).rejects.toThrow(TokenRefused);
+      expect(await host.resume(asked.token, [{ stepId: 'sure@2', result: accept }])).toMatchObject({
+        result: 'shipped',
+      });
+      expect(did).toEqual(['charge 1', 'ship 1']);
+    },
+  );
+
   it('[T13] takes a request that repeats older answers for the same one, across generations', async () => {
     const N = z.object({ n: z.number() });
     const loop: Saga<typeof N, undefined> = saga(

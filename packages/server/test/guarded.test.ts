@@ -11,6 +11,7 @@ import {
   step,
   TokenRefused,
   TurnAborted,
+  type Program,
   type Saga,
   type SagaHostOptions,
   type SagaTurn,
@@ -64,6 +65,85 @@ describe('a guard', () => {
     const first = await host.resume(token, answer(true));
     expect(await host.resume(token, answer(true))).toEqual(first);
     expect(ran).toBe(1);
+  });
+
+  it('[T13] keeps a result as deep as it may be', async () => {
+    const deep = (levels: number): unknown => (levels === 0 ? 1 : { a: deep(levels - 1) });
+    const did: string[] = [];
+    const echo = saga(
+      { name: 'echo', version: '1', forks: 'refuse', output: z.object({ v: z.any() }) },
+      function* () {
+        const { ok } = yield* elicit('go', { message: 'Go?', schema: Ok });
+        yield* step('pay', () => void did.push('pay'), { compensate: () => void did.push('refund') });
+        return { v: deep(ok ? 63 : 64) };
+      },
+    );
+    const host = hostOf({ sagas: [echo], guard: memoryGuard() });
+    const { token } = waiting(await host.start('echo', {}));
+    const first = await host.resume(token, answer(true));
+    expect(first).toMatchObject({ status: 'completed', result: { v: deep(63) } });
+    expect(await host.resume(token, answer(true))).toEqual(first);
+    expect(did).toEqual(['pay']);
+    const other = waiting(await host.start('echo', {}));
+    const deeper = await host.resume(other.token, answer(false));
+    expect(deeper).toMatchObject({ status: 'failed', compensated: [{ stepId: 'pay' }] });
+    expect(did).toEqual(['pay', 'pay', 'refund']);
+  });
+
+  /** Pays, and then returns, or asks, as much as a test wants. */
+  const paying = (of: 'result' | 'question', message: string) => {
+    const did: string[] = [];
+    const big = saga({ name: 'big', version: '1', forks: 'refuse' }, function* () {
+      yield* elicit('go', { message: 'Go?', schema: Ok });
+      yield* step('pay', () => void did.push('pay'), { compensate: () => void did.push('refund') });
+      if (of === 'question') yield* elicit('more', { message, schema: Ok });
+      return message;
+    });
+    return { did, host: hostOf({ sagas: [big], guard: memoryGuard() }) };
+  };
+  const kept = 32 * 1024 * 1024;
+
+  it('[T13] keeps a result of 32 MiB', async () => {
+    const { did, host } = paying('result', 'x'.repeat(kept - 2));
+    const { token } = waiting(await host.start('big', {}));
+    expect((await host.resume(token, answer(true))).status).toBe('completed');
+    expect((await host.resume(token, answer(true))).status).toBe('completed');
+    expect(did).toEqual(['pay']);
+  });
+
+  it.each(['result', 'question'] as const)(
+    '[T13] [E3] undoes what led to a %s that it could not keep',
+    async (of) => {
+      const { did, host } = paying(of, 'x'.repeat(kept - 1));
+      const { token } = waiting(await host.start('big', {}));
+      const undone = { status: 'failed', compensated: [{ stepId: 'pay' }] };
+      expect(await host.resume(token, answer(true))).toMatchObject(undone);
+      expect(await host.resume(token, answer(true))).toMatchObject(undone);
+      expect(did).toEqual(['pay', 'refund']);
+    },
+  );
+
+  it('[T13] lets the same request come again at once where its response cannot be sealed', async () => {
+    const did: string[] = [];
+    const odd = saga({ name: 'odd', version: '1', forks: 'refuse' }, function* () {
+      yield* elicit('go', { message: 'Go?', schema: Ok });
+      yield* step('pay', () => void did.push('pay'));
+      return 'paid';
+    });
+    // A program of another kind, whose results nobody has checked.
+    let result: unknown = 1n;
+    const program: Program = {
+      ...odd,
+      advance: async (...turn) => {
+        const outcome = await odd.advance(...turn);
+        return outcome.status === 'completed' ? { ...outcome, result } : outcome;
+      },
+    };
+    const host = hostOf({ sagas: [program], guard: memoryGuard() });
+    const { token } = waiting(await host.start('odd', {}));
+    await expect(host.resume(token, answer(true))).rejects.toThrow(TypeError);
+    result = 'paid';
+    expect(await host.resume(token, answer(true))).toMatchObject({ result: 'paid' });
   });
 
   it('[E8] [T13] knows a finished saga for as long as a token can cancel it', async () => {

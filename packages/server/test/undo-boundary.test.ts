@@ -7,6 +7,7 @@ import {
   step,
   StepTimedOut,
   type Program,
+  type SagaHostOptions,
   type StepAnswer,
   type Steps,
 } from '@mcp-saga/server';
@@ -61,7 +62,7 @@ test('[E1] [E3] what a turn did is kept before it is undone, so that a repeated 
 });
 
 /** A host whose process dies right after it has refunded: nothing is kept from then on, until another one takes over. */
-function dying(body: (did: string[]) => Steps<string>) {
+function dying(body: (did: string[]) => Steps<string>, options: Pick<SagaHostOptions, 'limits'> = {}) {
   const did: string[] = [];
   const clock = testClock();
   const guard = memoryGuard(clock);
@@ -91,7 +92,8 @@ function dying(body: (did: string[]) => Steps<string>) {
     yield* charge;
     return yield* body(did);
   });
-  const hostFor = (program: Program = order) => hostOf(program, { guard, clock, maxHold: 0 }).host;
+  const hostFor = (program: Program = order) =>
+    hostOf(program, { guard, clock, maxHold: 0, ...options }).host;
   return {
     did,
     charge,
@@ -199,4 +201,27 @@ test('[E1] a refusal is kept before what was done is undone, in the same request
     .resume(token, declines)
     .catch(() => undefined);
   expect([did, begins()]).toEqual([['charge', 'refund'], 2]);
+});
+
+test('[E1] [T11] what meets the limit of its journal does not ship what was refunded, though it would meet none now', async () => {
+  let parcels = 5;
+  const { did, hostFor, comeBack } = dying(
+    function* (notes) {
+      yield* elicit('sure', { message: 'Sure?', schema: Empty });
+      const count = yield* step('parcels', () => parcels);
+      for (let index = 0; index < count; index += 1) yield* ship(notes);
+      return 'shipped';
+    },
+    { limits: { maxJournalEntries: 5 } },
+  );
+  const { token } = suspended(await hostFor().start('order', {}));
+  await expect(hostFor().resume(token, accepts)).rejects.toThrow();
+  expect(did).toEqual(['charge', 'ship', 'ship', 'refund']);
+  comeBack(hour / 2);
+  parcels = 1;
+  expect(await hostFor().resume(token, accepts)).toMatchObject({
+    status: 'failed',
+    compensated: [{ stepId: 'charge' }],
+  });
+  expect(did).toEqual(['charge', 'ship', 'ship', 'refund', 'refund']);
 });

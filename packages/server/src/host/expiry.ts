@@ -8,16 +8,19 @@ const afterDeadline = 60 * 60 * 1000;
 /**
  * When a token expires: `tokenTtl` after the client last brought the saga forward, or an hour after what it waits
  * for, and never later than `maxLifetime` after its start. To be asked again, or to be handed a checkpoint, does not
- * prolong a saga. (T6)
+ * prolong a saga. One that is being undone can always come back for an hour: it may be late because it has failed, and
+ * nothing but undoing is done with its token. (T6, E3)
  */
 export function expiryOf(
   settings: Pick<HostSettings, 'tokenTtl' | 'maxLifetime'>,
   claims: Claims,
   iat: number,
-  outcome: Pick<Extract<Outcome, { status: 'suspended' }>, 'accepted' | 'deadline'>,
+  outcome: Pick<Extract<Outcome, { status: 'suspended' }>, 'accepted' | 'deadline' | 'undoes'>,
 ): number {
   const brought = claims.turn === 0 || outcome.accepted > 0;
   const ttl = brought ? iat + settings.tokenTtl : claims.exp;
-  const deadline = outcome.deadline === undefined ? 0 : outcome.deadline + afterDeadline;
-  return Math.min(Math.max(ttl, deadline), claims.born + settings.maxLifetime);
+  const { deadline, undoes } = outcome;
+  const waits = deadline === undefined ? 0 : deadline + afterDeadline;
+  const granted = Math.min(Math.max(ttl, waits), claims.born + settings.maxLifetime);
+  return undoes === true ? Math.max(granted, waits, iat + afterDeadline) : granted;
 }

@@ -43,7 +43,7 @@ export async function guarded(
     ...(request.ends === true ? { ends: true } : {}),
     leaseMs: settings.leaseMs,
     expiresAt: guardedUntil(settings, claims),
-    respondsUntil: respondsUntil(claims),
+    respondsUntil: respondsUntil(settings, claims),
   };
   const giveUp = settings.clock() + settings.leaseMs;
   for (let waits = 0; ; waits += 1) {
@@ -87,8 +87,10 @@ async function finished(
   run: () => Promise<SagaTurn>,
 ): Promise<SagaTurn> {
   let turn: SagaTurn;
+  let sealed: string | undefined;
   try {
     turn = await run();
+    if (!isLeftAsItIs(turn)) sealed = await sealResponse(settings.responses, saga, turn);
   } catch (error) {
     // A conflict is found before anything runs, and so is that a version is gone. What else was thrown may have come after an effect: then the same
     // request may come again, and no other one. Should this fail as well, the lease runs out.
@@ -98,13 +100,13 @@ async function finished(
     );
     throw error;
   }
-  if (isLeftAsItIs(turn)) {
+  if (sealed === undefined) {
     await askGuard(settings, () => guard.forget(fence)).catch(() => undefined);
     return turn;
   }
-  const sealed = await sealResponse(settings.responses, saga, turn);
+  const response = sealed;
   // A response that came too late is not the one that counts: the client asks again, and gets that one.
-  if (!(await kept(settings, () => guard.finish(fence, sealed)))) {
+  if (!(await kept(settings, () => guard.finish(fence, response)))) {
     throw new SagaHostError('busy', 'The same request is being run. Send it again later.');
   }
   return await settleTurn(settings, turn);

@@ -52,12 +52,15 @@ export interface SagaHostOptions {
   readonly audience: string;
   /** Makes a principal of auth info. Needed as soon as requests are authenticated. (T6) */
   readonly principal?: PrincipalOption;
-  /** Whether a caller may use a saga: asked on every turn. Default: yes. */
+  /** Whether a caller may use a saga: asked of every request, and where one goes on as another saga. Default: yes. */
   readonly authorize?: (
     caller: Caller,
     saga: { readonly name: string; readonly version: string },
   ) => Awaitable<boolean>;
-  /** Whether a turn may run now, asked after the token was opened and before anything is replayed: rate limits. */
+  /**
+   * Whether a turn may run now, asked after the token was opened and before anything is replayed: rate limits. Once a
+   * request: the turns that the host takes by itself behind it belong to the one that was let in.
+   */
   readonly admit?: (facts: AdmissionFacts) => Awaitable<boolean>;
   /**
    * The store that forbids forks: without one an older token can be used again. Needed by sagas with
@@ -98,7 +101,10 @@ export interface SagaHostOptions {
   readonly tasks?: TaskOptions;
   /** How long a token is good, in milliseconds. Default one hour. */
   readonly tokenTtl?: number;
-  /** How long a saga may take from its start to its end, in milliseconds. Default seven days. */
+  /**
+   * How long a saga may take from its start to its end, in milliseconds: no token is good for longer, but one with which
+   * nothing can be done any more than to go on undoing. Default seven days.
+   */
   readonly maxLifetime?: number;
   /** How long server steps may run in one request before the client gets a token between two of them. Default 25 s. (U4) */
   readonly turnBudget?: number;

@@ -41,7 +41,7 @@ function isList(value: unknown, field: string): boolean {
 export async function checkedResult(
   program: Partial<Pick<Program, 'name' | 'output' | 'serves'>>,
   returned: unknown,
-): Promise<unknown> {
+): Promise<object | string> {
   try {
     return await checked(program, returned);
   } catch (error) {
@@ -57,7 +57,7 @@ class InvalidResult extends Error {}
 async function checked(
   program: Partial<Pick<Program, 'output' | 'serves'>>,
   returned: unknown,
-): Promise<unknown> {
+): Promise<object | string> {
   if (program.serves === 'prompt') return checkedPrompt(returned);
   if (program.serves === 'resource') return checkedResource(returned);
   if (program.output !== undefined) {

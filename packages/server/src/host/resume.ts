@@ -9,7 +9,14 @@ import type { ResumeRequest } from './host.ts';
 import type { HostSettings } from './host-options.ts';
 import { reportInstantRefusals } from './instant-refusals.ts';
 import { acceptsModel } from './ladder.ts';
-import { isVersionGone, openSaga, standIn, versionGone } from './open-saga.ts';
+import {
+  isVersionGone,
+  openOwn,
+  openSaga,
+  standIn,
+  versionGone,
+  type TokenExpectations,
+} from './open-saga.ts';
 import { reported, runTurn } from './run-turn.ts';
 import { inPlaceOf, openRequest, sealRequest, usableOf } from './sealed-request.ts';
 import { roundOf, type SealedSaga } from './sealed-saga.ts';
@@ -25,14 +32,9 @@ export async function resume(
   caller: Caller,
   request: ResumeRequest,
 ): Promise<SagaTurn> {
-  const { traits = {}, methods, method, goesOnAs } = request;
-  // Neither the call that was repeated nor the answers have anything to do with the turns behind it.
-  const own = {
-    traits,
-    ...(methods === undefined ? {} : { methods }),
-    ...(method === undefined ? {} : { method }),
-    ...(goesOnAs === undefined ? {} : { goesOnAs }),
-  };
+  const { traits = {}, goesOnAs } = request;
+  // Neither how the request came nor what it brought has anything to do with the turns behind it.
+  const own = { traits, ...(goesOnAs === undefined ? {} : { goesOnAs }) };
   const until = settings.clock() + settings.turnBudget;
   let turn = await resumed(settings, token, sent, caller, request);
   // What was done is kept now: whoever repeats the request gets here, and not where it is done again. (E1)
@@ -65,18 +67,10 @@ async function resumed(
   const { answersField = 'answers', provenance = 'client', traits = {} } = request;
   const answers = toAnswers(sent, answersField, provenance, settings.limits.maxAnswers);
   try {
-    const { methods, method, entry } = request;
-    const opened = await openSaga(settings, token, caller, {
-      ...(methods === undefined ? {} : { methods }),
-      ...(entry === undefined
-        ? {}
-        : {
-            entry: {
-              target: entry.target,
-              argsDigest: await digestArguments(toArguments(entry.args)),
-            },
-          }),
-    });
+    const { method } = request;
+    const opened = isOwn
+      ? await openOwn(settings, token)
+      : await openSaga(settings, token, caller, await expected(request));
     const { program, current } = opened;
     const saga = method === undefined ? opened.saga : startedBy(method, opened.saga);
     // Repeated answers and those to older generations make no other request of it: only what was asked last counts.
@@ -153,6 +147,20 @@ async function orLeft(
     const turn = { status: 'failed', error, ...facts } as const;
     return await traced(settings, { saga, caller }, async () => reported(settings, turn, settings.clock()));
   }
+}
+
+async function expected({ methods, entry }: ResumeRequest): Promise<TokenExpectations> {
+  return {
+    ...(methods === undefined ? {} : { methods }),
+    ...(entry === undefined
+      ? {}
+      : {
+          entry: {
+            target: entry.target,
+            argsDigest: await digestArguments(toArguments(entry.args)),
+          },
+        }),
+  };
 }
 
 function startedBy(method: string, saga: SealedSaga): SealedSaga {

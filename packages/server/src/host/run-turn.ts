@@ -136,7 +136,7 @@ function deadlineOf(settings: HostSettings, traits: DialectTraits, began: number
 
 async function continuedSaga(
   settings: HostSettings,
-  { program: current, saga, caller }: TurnRequest,
+  { program: current, saga, caller, isGuarded = false }: TurnRequest,
   { program: wanted, args, progress }: Extract<Outcome, { status: 'continued' }>,
 ): Promise<{ readonly program: Program; readonly saga: SealedSaga }> {
   const program = settings.registry.version(wanted.name, wanted.version, settings.clock());
@@ -153,6 +153,14 @@ async function continuedSaga(
       'unknown_saga',
       `continueAs: '${program.name}' serves something else than '${saga.claims.saga.name}'.`,
       { public: false },
+    );
+  }
+  // The token that this turn came from can be used again: the other saga would run once for each time. (E7)
+  const isAccepting = current.forks === 'accept' || (!isGuarded && saga.claims.turn > 0);
+  if (program.forks === 'refuse' && isAccepting) {
+    throw new TypeError(
+      `continueAs: '${program.name}' refuses forks, and where it goes on from they are accepted, so that an older ` +
+        "token would begin it once more. Declare forks: 'refuse' there as well.",
     );
   }
   if (!(await settings.authorize(caller, program))) {

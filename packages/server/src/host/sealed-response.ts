@@ -1,13 +1,32 @@
-import { decode, encode, SagaError } from '@mcp-saga/core';
+import { SagaError } from '@mcp-saga/core';
+import { isLargerThan } from '@mcp-saga/core/program';
 import { TokenRefused, type Sealer } from '@mcp-saga/seal';
+import { SagaHostError } from './errors.ts';
 import { publicMessageOf } from './public-message.ts';
 import type { SealedSaga } from './sealed-saga.ts';
 import type { SagaTurn } from './turn.ts';
 
+/** Bytes that a result or the questions of a turn may have for a guard to keep them: half of what a response may. */
+export const maxKeptBytes: number = 32 * 1024 * 1024;
+
+/**
+ * Refuses what a guard could not keep, while it can still be undone: a response that is not kept is made again by each
+ * repeated request, effects included. (T13)
+ *
+ * @throws SagaHostError `invalid_result`
+ */
+export function assertKeepable(what: string, value: object | string): void {
+  if (!isLargerThan(maxKeptBytes, value)) return;
+  const message = `${what} more than the ${maxKeptBytes} bytes that a guard keeps`;
+  throw new SagaHostError('invalid_result', message, { public: false });
+}
+
 /** Seals the response of a turn, for the guard to keep: it shall read nothing. */
 export async function sealResponse(sealer: Sealer, saga: SealedSaga, turn: SagaTurn): Promise<string> {
   const kept = turn.status === 'failed' ? { ...turn, error: publicMessageOf(turn.saga, turn.error) } : turn;
-  return await sealer.seal('response', saga.sagaId, saga.claims, [{ bytes: encode(kept), compress: false }]);
+  // All of it is JSON; as the codec would write it, it would be deeper than the codec lets through.
+  const bytes = JSON.stringify(kept);
+  return await sealer.seal('response', saga.sagaId, saga.claims, [{ bytes, compress: false }]);
 }
 
 /** A response as the guard kept it. An error has kept its public message only. */
@@ -17,7 +36,7 @@ export async function openResponse(sealer: Sealer, saga: SealedSaga, response: s
     sid: saga.sagaId,
     ignoreExpiry: true,
   });
-  const kept = decode(new TextDecoder().decode(streams[0])) as SagaTurn;
+  const kept = JSON.parse(new TextDecoder().decode(streams[0])) as SagaTurn;
   // Of another token; or no response at all, but what a request brought.
   if (claims.jti !== saga.claims.jti || !('status' in kept)) throw new TokenRefused('used');
   return kept.status === 'failed' ? { ...kept, error: new SagaError(String(kept.error)) } : kept;

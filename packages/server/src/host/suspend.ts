@@ -7,6 +7,7 @@ import { stepIdsOf } from './generation.ts';
 import type { HostSettings } from './host-options.ts';
 import type { TurnRequest } from './run-turn.ts';
 import { noteCancelOf } from './note-cancel.ts';
+import { assertKeepable } from './sealed-response.ts';
 import { sealSaga, type SealedSaga } from './sealed-saga.ts';
 import { withoutKeys } from './shown-path.ts';
 import { newTokenId } from './token-id.ts';
@@ -15,13 +16,16 @@ import type { SuspendedTurn } from './turn.ts';
 /**
  * Seals a saga that waits.
  *
- * @throws SagaHostError `token_too_large` before the client is asked anything (T11)
+ * @throws SagaHostError `token_too_large`, or `invalid_result` where no guard could keep it, before the client is asked
+ * anything (T11)
  */
 export async function suspend(
   settings: HostSettings,
-  { program, saga, tokenBytes, accepted = 0, unknown = [], isOwn = false, isLeft = false }: TurnRequest,
+  request: TurnRequest,
   outcome: Extract<Outcome, { status: 'suspended' }>,
 ): Promise<SuspendedTurn> {
+  const { program, saga, tokenBytes, accepted = 0, unknown = [] } = request;
+  const { isGuarded = false, isOwn = false, isLeft = false } = request;
   const { sagaId, claims, state } = saga;
   const turn = claims.turn + 1;
   const iat = settings.clock();
@@ -44,6 +48,8 @@ export async function suspend(
         `${settings.limits.maxTokenBytes}. Largest: ${largest(program, next)}.`,
     );
   }
+  const { steps, content = [] } = outcome;
+  if (isGuarded) assertKeepable('what it asks has', { steps, content });
   const ids = stepIdsOf(state.generation);
   const suspendedTurn: SuspendedTurn = {
     status: 'suspended',

@@ -9,6 +9,7 @@ import type { TurnRequest } from './run-turn.ts';
 import { roundOf } from './sealed-saga.ts';
 import { thrownIn } from './thrown.ts';
 import { checkedResult } from './result.ts';
+import { assertKeepable } from './sealed-response.ts';
 
 // As much of a SHA-256 as a question needs to be told from another: 96 bits.
 const digestLength = 16;
@@ -59,7 +60,11 @@ export function turnRuntime(
       const parts = [generation, path, key ?? '', direction];
       return toBase64Url(await deriveFromSecret(state.secret, 'idempotency', parts));
     },
-    checkResult: (result) => checkedResult(program, result),
+    checkResult: async (returned) => {
+      const result = await checkedResult(program, returned);
+      if (isGuarded) assertKeepable('its result has', result);
+      return result;
+    },
     randomBytes: (path) => deriveFromSecret(state.secret, 'random', [generation, path]),
     digest: async (text) => (await digestText(text)).slice(0, digestLength),
     // A caller that cannot be told does not fail the saga.

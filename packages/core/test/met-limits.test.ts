@@ -1,0 +1,235 @@
+import { describe, expect, test } from 'vitest';
+import { z } from 'zod';
+import {
+  all,
+  allSettled,
+  compensate,
+  compensator,
+  elicit,
+  now,
+  OutcomeUnknown,
+  pivot,
+  poll,
+  race,
+  saga,
+  SagaLimitExceeded,
+  step,
+  type Outcome,
+  type Program,
+  type ProgramLimits,
+  type Steps,
+} from '../src/index.ts';
+import { accepted, start, turn } from './support/drive.ts';
+import { World } from './support/world.ts';
+
+/** What a run did, in order. */
+type Did = string[];
+
+const book = (did: Did, id: string) =>
+  step(id, () => void did.push(id), { compensate: () => void did.push(`undo ${id}`) });
+const release = (did: Did) => compensator('release', z.object({}), () => void did.push('released'));
+
+const bodies: Record<string, (did: Did) => Steps<unknown>> = {
+  *'steps, one after the other'(did) {
+    for (const id of ['a', 'b', 'c', 'd']) yield* book(did, id);
+  },
+  *'steps at the same time'(did) {
+    yield* book(did, 'a');
+    yield* all([book(did, 'b'), book(did, 'c'), book(did, 'd')]);
+    yield* book(did, 'e');
+  },
+  *'a pivot'(did) {
+    yield* book(did, 'a');
+    yield* pivot('paid');
+    yield* book(did, 'b');
+    yield* pivot('shipped');
+    yield* book(did, 'c');
+  },
+  *'a pivot beside a step'(did) {
+    yield* book(did, 'a');
+    const slow = async (): Promise<void> => {
+      for (let ticks = 0; ticks < 50; ticks += 1) {
+        // oxlint-disable-next-line no-await-in-loop -- later than what is done at once
+        await Promise.resolve();
+      }
+      did.push('b');
+    };
+    yield* all({
+      paid: (function* (): Steps<void> {
+        yield* pivot('paid');
+        yield* now();
+      })(),
+      b: step('b', slow, { compensate: () => void did.push('undo b') }),
+    });
+  },
+  *'undos that are registered by name'(did) {
+    yield* compensate(release(did).with({}), { id: 'first' });
+    yield* book(did, 'a');
+    yield* compensate(release(did).with({}), { id: 'second' });
+    yield* book(did, 'b');
+  },
+  *'undos that are registered'(did) {
+    yield* compensate(() => void did.push('undo first'), { id: 'first' });
+    yield* book(did, 'a');
+    yield* compensate(() => void did.push('undo second'), { id: 'second' });
+    yield* book(did, 'b');
+  },
+  *'looks at the clock'(did) {
+    yield* now();
+    yield* book(did, 'a');
+    yield* now();
+    yield* book(did, 'b');
+    yield* now();
+  },
+  *'undos with a name'(did) {
+    const named = release(did).for(() => ({}));
+    yield* step('a', () => void did.push('a'), { compensate: named });
+    yield* all([book(did, 'b'), step('c', () => void did.push('c'), { compensate: named })]);
+  },
+  *'an outcome that nobody knows'(did) {
+    yield* book(did, 'a');
+    const lost = (): never => {
+      did.push('lost');
+      throw new OutcomeUnknown('lost');
+    };
+    const options = { retry: 2, compensateUnknown: () => void did.push('undo lost') };
+    yield* allSettled([step('lost', lost, options), book(did, 'b')]);
+    yield* book(did, 'c');
+  },
+  *'a branch that has lost'(did) {
+    yield* book(did, 'a');
+    const aborted = ({ signal }: { readonly signal: AbortSignal }): Promise<never> =>
+      new Promise((_, reject) => {
+        signal.addEventListener('abort', () => reject(signal.reason as Error));
+      });
+    yield* race({
+      slow: step('slow', aborted, { compensateUnknown: () => void did.push('undo slow') }),
+      fast: book(did, 'fast'),
+    });
+    yield* book(did, 'b');
+  },
+  *'an undo of several steps'(did) {
+    yield* step('a', () => void did.push('a'), {
+      *compensate() {
+        yield* step('one', () => void did.push('undo one'));
+        yield* step('two', () => void did.push('undo two'));
+      },
+    });
+    yield* poll('ready', () => ({ done: true as const, value: 1 }), { every: 1_000, timeout: 9_000 });
+    yield* book(did, 'b');
+  },
+};
+
+const sagaOf = (body: (did: Did) => Steps<unknown>, did: Did): Program =>
+  saga({ name: 'trip', version: '1', forks: 'refuse' }, function* () {
+    yield* elicit('sure', { message: 'Sure?', schema: z.object({}) });
+    yield* body(did);
+    return '';
+  });
+
+interface Run {
+  readonly did: Did;
+  readonly outcome: Outcome;
+  /** What was done when the first turn that met the limit had ended. */
+  readonly before: Did | undefined;
+}
+
+/** Answers the question, and takes turn after turn, as a host with a guard does; or one turn, as one without. */
+async function run(
+  body: (did: Did) => Steps<unknown>,
+  limits: Partial<ProgramLimits>,
+  { isGuarded, later = limits }: { readonly isGuarded: boolean; readonly later?: Partial<ProgramLimits> },
+): Promise<Run> {
+  const did: Did = [];
+  const world = new World();
+  world.compensators.set('release', release(did));
+  const program = sagaOf(body, did);
+  const settings = { budget: 1e9, replace: { checkpointBeforeUndo: isGuarded } };
+  let outcome = await start(program, {}, world, { ...settings, limits });
+  let before: Did | undefined;
+  if (outcome.status !== 'suspended') return { did, outcome, before };
+  outcome = await turn(program, outcome.state, { sure: accepted({}) }, world, { ...settings, limits });
+  while (outcome.status === 'suspended') {
+    expect(outcome).toMatchObject({ steps: [], retryAfterMs: 0 });
+    const isMet = outcome.goesOn === 'undo';
+    if (isMet) before ??= [...did];
+    // oxlint-disable-next-line no-await-in-loop -- one turn after the other
+    outcome = await turn(program, outcome.state, {}, world, { ...settings, limits: isMet ? later : limits });
+  }
+  return { did, outcome, before };
+}
+
+const hasUndone = (did: Did): boolean => did.some((what) => what.startsWith('undo') || what === 'released');
+
+describe('a saga that meets a limit', () => {
+  const limits: Partial<ProgramLimits>[] = Array.from({ length: 14 }, (_, index) => [
+    { maxJournalEntries: index + 1 },
+    { maxCommands: index + 1 },
+  ]).flat();
+
+  test.each(Object.entries(bodies))(
+    '[E1] [E3] is undone in a turn of its own as it would have been at once: %s',
+    async (_, body) => {
+      let met = 0;
+      for (const limit of limits) {
+        // oxlint-disable-next-line no-await-in-loop -- one after the other
+        const { did, outcome, before } = await run(body, limit, { isGuarded: true });
+        // oxlint-disable-next-line no-await-in-loop -- one after the other
+        const atOnce = await run(body, limit, { isGuarded: false });
+        const told = JSON.stringify(limit);
+        expect([told, did]).toEqual([told, atOnce.did]);
+        expect([told, outcome]).toEqual([told, atOnce.outcome]);
+        if (outcome.status !== 'failed' || !hasUndone(did)) continue;
+        if (!(outcome.error instanceof SagaLimitExceeded)) continue;
+        met += 1;
+        expect(before).toBeDefined();
+        expect(hasUndone(before ?? [])).toBe(false);
+        // However long a journal may be where it goes on.
+        const later = { ...limit, maxJournalEntries: 1_000 };
+        // oxlint-disable-next-line no-await-in-loop -- one after the other
+        const elsewhere = await run(body, limit, { isGuarded: true, later });
+        expect([told, elsewhere.did]).toEqual([told, did]);
+        expect([told, elsewhere.outcome]).toEqual([told, outcome]);
+      }
+      expect(met).toBeGreaterThan(1);
+    },
+  );
+
+  test('[T11] may have as many pivots as its journal has room for', async () => {
+    const body = function* (): Steps<void> {
+      yield* pivot('one');
+      yield* pivot('two');
+    };
+    const one = { isGuarded: false };
+    expect((await run(body, { maxJournalEntries: 3 }, one)).outcome.status).toBe('completed');
+    expect((await run(body, { maxJournalEntries: 2 }, one)).outcome).toMatchObject({
+      error: { code: 'limit_exceeded' },
+    });
+  });
+});
+
+test('[R3] what was undone by code that no longer fits is not undone again by code that fits no better', async () => {
+  const did: string[] = [];
+  const away = new Set(['a', 'first']);
+  const undo = (id: string) => (): void => {
+    if (away.delete(id)) throw new Error('away');
+    did.push(`undo ${id}`);
+  };
+  const retry = { attempts: 2, delay: 60_000, maxDelay: 60_000, jitter: false };
+  const trip = (isUndone: boolean): Program =>
+    saga({ name: 'trip', version: '1', forks: 'accept', onMismatch: 'compensate' }, function* () {
+      yield* compensate(undo('first'), { id: 'first', retry });
+      yield* step('a', () => 1, { compensate: undo('a'), undo: { retry } });
+      yield* step('b', () => 1, isUndone ? { compensate: undo('b') } : {});
+      throw new Error('no');
+    });
+  const world = new World();
+  const settings = { budget: 30_000, maxHold: 0 };
+  let outcome = await start(trip(true), {}, world, settings);
+  while (outcome.status === 'suspended') {
+    world.time += 60_000;
+    // oxlint-disable-next-line no-await-in-loop -- one turn after the other
+    outcome = await turn(trip(false), outcome.state, {}, world, settings);
+  }
+  expect(did).toEqual(['undo b', 'undo a', 'undo first']);
+});

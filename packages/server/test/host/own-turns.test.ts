@@ -1,0 +1,204 @@
+import {
+  checkpoint,
+  compensate,
+  continueAs,
+  elicit,
+  memoryGuard,
+  pivot,
+  saga,
+  step,
+  type SagaHostOptions,
+  type Steps,
+} from '@mcp-saga/server';
+import { describe, expect, test } from 'vitest';
+import { cancelLifetime } from '../../src/host/cancel-token.ts';
+import { start, testClock } from '../fixtures/clock.ts';
+import { accept, hooksInto, hostOf, nothingTold, suspended } from '../fixtures/host.ts';
+import { Empty } from '../fixtures/sagas.ts';
+
+const minute = 60_000;
+const hour = 60 * minute;
+const skew = 30_000;
+
+type Forks = 'refuse' | 'accept';
+
+/** Charges when its user is sure, and then does whatever a test wants of it. */
+function order(
+  then: (late: (ms: number) => void) => Steps<string>,
+  { forks = 'refuse', ...options }: Omit<Partial<SagaHostOptions>, 'clock'> & { readonly forks?: Forks } = {},
+) {
+  const did: string[] = [];
+  const clock = testClock();
+  const program = saga({ name: 'order', version: '1', forks }, function* () {
+    yield* elicit('sure', { message: 'Sure?', schema: Empty });
+    yield* step('charge', () => void did.push('charge'), { compensate: () => void did.push('refund') });
+    return yield* then((ms) => void (clock.now += ms));
+  });
+  const guard = forks === 'refuse' ? { guard: memoryGuard(clock) } : {};
+  return { did, ...hostOf(program, { ...guard, clock, ...options }) };
+}
+
+/** Fails, and takes a while for it. */
+const failsAfter = (ms: number) =>
+  function* (late: (ms: number) => void): Steps<string> {
+    yield* checkpoint();
+    yield* step('ship', () => {
+      late(ms);
+      throw new Error('no parcels');
+    });
+    return 'shipped';
+  };
+
+describe('a turn that the host takes by itself', () => {
+  test('[E1] [E3] [T6] undoes what a turn did that ends when its token has expired', async () => {
+    const { did, host, clock } = order(failsAfter(minute));
+    const first = suspended(await host.start('order', {}));
+    const charged = suspended(await host.resume(first.token, [accept('sure', {})]));
+    clock.now = charged.expiresAt - 10_000;
+    const end = { status: 'failed', compensated: [{ stepId: 'charge' }], residue: [] };
+    expect(await host.resume(charged.token)).toMatchObject(end);
+    expect(did).toEqual(['charge', 'refund']);
+  });
+
+  test('[E5] [T6] goes on past a pivot in the request that came to it, though its token expired meanwhile', async () => {
+    const { did, host, clock } = order(function* (late) {
+      yield* checkpoint();
+      yield* step('pack', () => late(10_000));
+      yield* pivot('packed');
+      yield* step('ship', () => void did.push('ship'));
+      return 'shipped';
+    });
+    const first = suspended(await host.start('order', {}));
+    const charged = suspended(await host.resume(first.token, [accept('sure', {})]));
+    clock.now = charged.expiresAt + skew - 5_000;
+    expect(await host.resume(charged.token)).toMatchObject({ status: 'completed', result: 'shipped' });
+    expect(did).toEqual(['charge', 'ship']);
+  });
+
+  test('[T13] is kept by the guard, as is the one before it, where their token is dead for long', async () => {
+    const { onSuspended: _, ...hooks } = hooksInto(nothingTold());
+    const { did, host, clock } = order(
+      function* (late) {
+        yield* checkpoint();
+        yield* step('pack', () => late(hour));
+        yield* pivot('packed');
+        yield* step('ship', () => void did.push('ship'));
+        return 'shipped';
+      },
+      { turnBudget: 2 * hour, guardLease: 2 * hour, hooks },
+    );
+    const first = suspended(await host.start('order', {}));
+    const charged = suspended(await host.resume(first.token, [accept('sure', {})]));
+    clock.now = charged.expiresAt - 1;
+    expect(await host.resume(charged.token)).toMatchObject({ status: 'completed', result: 'shipped' });
+    expect(did).toEqual(['charge', 'ship']);
+  });
+
+  test('[T11] is let in with the request that it belongs to: nobody is asked a second time', async () => {
+    const asked: string[] = [];
+    const { did, host } = order(failsAfter(0), {
+      admit: ({ turn }) => asked.push(`admit ${turn}`) > 0,
+      authorize: (_, { name }) => asked.push(`authorize ${name}`) > 0,
+    });
+    const first = suspended(await host.start('order', {}));
+    const charged = suspended(await host.resume(first.token, [accept('sure', {})]));
+    asked.length = 0;
+    expect(await host.resume(charged.token)).toMatchObject({ compensated: [{ stepId: 'charge' }] });
+    expect(did).toEqual(['charge', 'refund']);
+    expect(asked).toEqual(['authorize order', 'admit 3']);
+  });
+});
+
+describe('a token with which there is only undoing to do', () => {
+  /** Fails late, and is not undone in its first attempt. */
+  function fails(wait: number) {
+    let tries = 0;
+    const undo = (): void => {
+      tries += 1;
+      if (tries === 1) throw new Error('away');
+    };
+    const retry = { attempts: 2, delay: wait, maxDelay: wait, jitter: false };
+    return function* (late: (ms: number) => void): Steps<string> {
+      yield* compensate(undo, { retry });
+      return yield* failsAfter(30_000)(late);
+    };
+  }
+
+  test.each(['refuse', 'accept'] as const)(
+    "[E3] [T6] is good for an hour, where its saga has come to the end of its time: forks: '%s'",
+    async (forks) => {
+      const { did, host, clock } = order(fails(minute), { forks, tokenTtl: hour, maxLifetime: hour });
+      const first = suspended(await host.start('order', {}));
+      const charged = suspended(await host.resume(first.token, [accept('sure', {})]));
+      expect(charged.expiresAt).toBe(start + hour);
+      clock.now = charged.expiresAt - 1;
+      let turn = suspended(await host.resume(charged.token));
+      expect(turn).toMatchObject({ steps: [], expiresAt: clock.now + hour + (turn.retryAfterMs ?? 0) });
+      // It comes again and again, as late as it may.
+      for (let index = 0; index < 2; index += 1) {
+        clock.now = turn.expiresAt;
+        const next = await host.resume(turn.token);
+        if (next.status !== 'suspended') break;
+        turn = next;
+      }
+      expect(did).toEqual(['charge', 'refund']);
+    },
+  );
+
+  test('[E3] [T6] is good until an hour after the next attempt, however far that is', async () => {
+    const { did, host, clock } = order(fails(5 * hour), { tokenTtl: hour, maxLifetime: hour });
+    const first = suspended(await host.start('order', {}));
+    const charged = suspended(await host.resume(first.token, [accept('sure', {})]));
+    clock.now = charged.expiresAt - 1;
+    const waits = suspended(await host.resume(charged.token));
+    expect(waits).toMatchObject({ retryAfterMs: 5 * hour, expiresAt: clock.now + 6 * hour });
+    clock.now += 6 * hour;
+    const end = { status: 'failed', compensated: [{ stepId: 'compensate' }, { stepId: 'charge' }] };
+    expect(await host.resume(waits.token)).toMatchObject(end);
+    expect(did).toEqual(['charge', 'refund']);
+  });
+
+  test('[T13] keeps a step that runs once claimed for as long as it is good', async () => {
+    const guard = memoryGuard(testClock());
+    const claims: number[] = [];
+    guard.claim = (_, expiresAt) => claims.push(expiresAt) > 0;
+    const { host, clock } = order(
+      function* (late) {
+        yield* compensate(function* () {
+          yield* step('call', () => undefined, { once: true });
+        });
+        return yield* failsAfter(10_000)(late);
+      },
+      { guard, tokenTtl: hour, maxLifetime: hour },
+    );
+    const first = suspended(await host.start('order', {}));
+    const charged = suspended(await host.resume(first.token, [accept('sure', {})]));
+    clock.now = charged.expiresAt - 1;
+    await host.resume(charged.token);
+    expect(claims).toEqual([clock.now + hour + cancelLifetime + 5 * minute]);
+  });
+
+  test('[T6] does not let a saga that goes on as another one outlive its time', async () => {
+    const other = saga({ name: 'other', version: '1' }, function* () {
+      yield* [];
+      return 'other';
+    });
+    const { host, clock } = order(
+      function* (late) {
+        yield* pivot('charged');
+        yield* checkpoint();
+        yield* step('pack', () => late(30_000));
+        try {
+          return yield* continueAs(other, {});
+        } finally {
+          yield* step('tell', () => undefined);
+        }
+      },
+      { tokenTtl: hour, maxLifetime: hour },
+    );
+    const first = suspended(await host.start('order', {}));
+    const charged = suspended(await host.resume(first.token, [accept('sure', {})]));
+    clock.now += minute;
+    expect(suspended(await host.resume(charged.token)).expiresAt).toBe(start + hour);
+  });
+});
