@@ -11,6 +11,7 @@ import type { Outcome } from './outcome.ts';
 import type { EndRequest, ProgramState, Runtime } from './program.ts';
 import { startBody } from './start-body.ts';
 import { startClock } from './waits.ts';
+import { warnOfFloats } from './warn-of-floats.ts';
 
 /**
  * One turn of a generator saga: replay, take the client's answers in the order asked, run what runs here, and stop
@@ -260,7 +261,7 @@ export class Turn implements ExecutionEvents {
     const { end, report } = this.#execution.ending;
     const { ignored, reasons, accepted } = this.#answers;
     if (end !== undefined) {
-      this.#warnOfFloats();
+      warnOfFloats(this.#options.name, this.#execution.floated(), this.runtime);
       this.#tellEnd();
       if ('result' in end) return { status: 'completed', result: end.result, ignored };
       if ('error' in end) return { status: 'failed', error: end.error, ...report, ignored };
@@ -291,14 +292,5 @@ export class Turn implements ExecutionEvents {
       ...this.#journal.texts(),
       head: encodeHead({ ...head, asked: {}, waits: {} }),
     });
-  }
-
-  #warnOfFloats(): void {
-    for (const spec of this.#execution.floated()) {
-      const id = 'id' in spec ? `${spec.kind}('${spec.id}')` : `${spec.kind}(…)`;
-      this.runtime.warn?.(
-        `Saga '${this.#options.name}' created ${id} and never yielded it, so it did not happen. Write: yield* ${id}.`,
-      );
-    }
   }
 }
