@@ -271,6 +271,10 @@ export function absentClientsSuite(name: string, make: MakeGuard): void {
       const next = suspended(await host.resume(one.token, answer('ship')));
       await expect(host.resume(next.token, answer('review'))).rejects.toMatchObject({ code: 'busy' });
       expect(kept).toHaveLength(4);
+      // What a request brought is no response to it.
+      const lying: SagaGuard = { ...elsewhere, begin: () => ({ response: kept[2] ?? '' }) };
+      const deceived = createSagaHost({ ...common, guard: lying });
+      await expect(deceived.resume(next.token, answer('review'))).rejects.toThrow(TokenRefused);
       ahead = 3 * hour;
       await pass(70_000);
       const { cancelToken } = facts.at(-1) as SuspendedSagaFacts;
@@ -290,10 +294,6 @@ export function absentClientsSuite(name: string, make: MakeGuard): void {
         await expect(other.cancel(cancelToken)).rejects.toThrow(TokenRefused);
         expect(did).toEqual([]);
       }
-      // Nor is what a request brought a response to it.
-      const lying: SagaGuard = { ...elsewhere, begin: () => ({ response: kept[2] ?? '' }) };
-      const deceived = createSagaHost({ ...common, guard: lying });
-      await expect(deceived.resume(next.token, answer('review'))).rejects.toThrow(TokenRefused);
       // It ends there, and nothing is left to be undone.
       const last = createSagaHost({ ...common, guard: elsewhere });
       expect(await last.cancel(cancelToken)).toMatchObject({ status: 'completed', result: 'done' });
