@@ -1,4 +1,4 @@
-import { failEverywhere, SagaTestError, testHost, testSaga, Trace } from '@mcp-saga/testing';
+import { failEverywhere, testHost, testSaga, Trace } from '@mcp-saga/testing';
 import { sagaProperty } from '@mcp-saga/testing/fast-check';
 import '@mcp-saga/testing/vitest';
 import { elicit, saga, sleep, step } from '@mcp-saga/server';
@@ -7,6 +7,7 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { setup } from 'xstate';
 import { z } from 'zod';
+import { errorOf } from './support/error-of.ts';
 
 const When = z.object({ date: z.iso.date() });
 
@@ -18,15 +19,6 @@ const ordered = saga({ name: 'ordered', version: '1', commitFirst: true, forks: 
   return date;
 });
 const script = testSaga(ordered).on.elicit('date', { date: '2030-02-01' });
-
-async function errorOf(promise: Promise<unknown>): Promise<SagaTestError> {
-  const error: unknown = await promise.then(
-    () => undefined,
-    (thrown: unknown) => thrown,
-  );
-  expect(error).toBeInstanceOf(SagaTestError);
-  return error as SagaTestError;
-}
 
 describe('what is said', () => {
   it('of an answer that is not accepted is what the fork sent, and not what the script says', async () => {

@@ -1,7 +1,8 @@
-import { crashEverywhere, SagaTestError, testHost, testSaga } from '@mcp-saga/testing';
+import { crashEverywhere, testHost, testSaga } from '@mcp-saga/testing';
 import { checkpoint, elicit, sample, saga, step } from '@mcp-saga/server';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
+import { errorOf } from './support/error-of.ts';
 
 const bake = saga({ name: 'bake', version: '1', commitFirst: true, forks: 'refuse' }, function* () {
   const { id } = yield* step('charge', ({ idempotencyKey }) => ({ id: idempotencyKey }), {
@@ -13,15 +14,6 @@ const bake = saga({ name: 'bake', version: '1', commitFirst: true, forks: 'refus
 });
 const baked = testSaga(bake).on.elicit('date', { date: 'today' });
 const wrong = new Error('wrong');
-
-async function errorOf(promise: Promise<unknown>): Promise<SagaTestError> {
-  const error: unknown = await promise.then(
-    () => undefined,
-    (thrown: unknown) => thrown,
-  );
-  expect(error).toBeInstanceOf(SagaTestError);
-  return error as SagaTestError;
-}
 
 describe('a script that lets something go wrong which never comes to pass', () => {
   it.each([

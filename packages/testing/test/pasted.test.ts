@@ -3,24 +3,15 @@ import {
   failEverywhere,
   forkEverywhere,
   refuseEverywhere,
-  SagaTestError,
   testSaga,
 } from '@mcp-saga/testing';
 import { checkpoint, saga as sagaOf, step, type Program } from '@mcp-saga/server';
 import { beforeEach, expect, it } from 'vitest';
 import * as sagas from './broken/sagas.ts';
+import { messageOf } from './support/error-of.ts';
 
 const { bank, holds } = sagas;
 beforeEach(() => bank.reset());
-
-async function messageOf(promise: Promise<unknown>): Promise<string> {
-  const error: unknown = await promise.then(
-    () => undefined,
-    (thrown: unknown) => thrown,
-  );
-  expect(error).toBeInstanceOf(SagaTestError);
-  return (error as SagaTestError).message;
-}
 
 /** Runs what is to be pasted. */
 async function runPasted(message: string, saga: Program, check: unknown): Promise<void> {

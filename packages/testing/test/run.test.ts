@@ -25,13 +25,14 @@ import {
   type Runtime,
   type Saga,
 } from '@mcp-saga/server';
-import { SagaTestError, testSaga } from '@mcp-saga/testing';
+import { testSaga } from '@mcp-saga/testing';
 import '@mcp-saga/testing/vitest';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { deploy } from './sagas/deploy.ts';
 import { order } from './sagas/order.ts';
 import { shop } from './sagas/shop.ts';
+import { errorOf } from './support/error-of.ts';
 
 beforeEach(() => shop.reset());
 
@@ -40,15 +41,6 @@ const greet = saga({ name: 'greet', version: '1' }, function* () {
   const { name, size } = yield* elicit('name', { message: 'Who are you?\nBe honest.', schema: Name });
   return `Hello ${name} (${size})`;
 });
-
-async function errorOf(promise: Promise<unknown>): Promise<SagaTestError> {
-  const error: unknown = await promise.then(
-    () => undefined,
-    (thrown: unknown) => thrown,
-  );
-  expect(error).toBeInstanceOf(SagaTestError);
-  return error as SagaTestError;
-}
 
 describe('answers', () => {
   it('says what was asked where nobody answers, with a line to paste', async () => {

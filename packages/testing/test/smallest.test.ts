@@ -4,7 +4,6 @@ import {
   crashEverywhere,
   failEverywhere,
   forkEverywhere,
-  SagaTestError,
   testSaga,
   type TestSaga,
   upgradeEverywhere,
@@ -13,17 +12,9 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { assertNothingFound, judged } from '../src/explore/exploration.ts';
 import { bank, readsDate, renamesStep } from './broken/sagas.ts';
+import { messageOf } from './support/error-of.ts';
 
 const Go = z.object({ go: z.boolean() });
-
-async function messageOf(promise: Promise<unknown>): Promise<string> {
-  const error: unknown = await promise.then(
-    () => undefined,
-    (thrown: unknown) => thrown,
-  );
-  expect(error).toBeInstanceOf(SagaTestError);
-  return (error as SagaTestError).message;
-}
 
 beforeEach(() => bank.reset());
 

@@ -1,9 +1,10 @@
-import { replayRecording, SagaTestError, testSaga, upgradeEverywhere } from '@mcp-saga/testing';
+import { replayRecording, testSaga, upgradeEverywhere } from '@mcp-saga/testing';
 import { checkpoint, elicit, sample, saga, type Program } from '@mcp-saga/server';
 import { elicitation, machineSaga } from '@mcp-saga/xstate';
 import { describe, expect, it } from 'vitest';
 import { setup } from 'xstate';
 import { z } from 'zod';
+import { messageOf } from './support/error-of.ts';
 
 const When = z.object({ date: z.string() });
 
@@ -34,15 +35,6 @@ function cake(first: string, invoked: string): Program {
 }
 
 const script = testSaga(greets('When?', 60)).on.elicit('date', { date: 'now' }).on.sample('greeting', 'Hi');
-
-async function messageOf(promise: Promise<unknown>): Promise<string> {
-  const error: unknown = await promise.then(
-    () => undefined,
-    (thrown: unknown) => thrown,
-  );
-  expect(error).toBeInstanceOf(SagaTestError);
-  return (error as SagaTestError).message;
-}
 
 describe('[R3] a saga in flight that new code cannot go on with', () => {
   it('is told of with the texts of both, where a question was worded anew', async () => {

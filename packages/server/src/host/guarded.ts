@@ -92,8 +92,8 @@ async function finished(
     turn = await run();
     if (!isLeftAsItIs(turn)) sealed = await sealResponse(settings.responses, saga, turn);
   } catch (error) {
-    // A conflict is found before anything runs, and so is that a version is gone. What else was thrown may have come after an effect: then the same
-    // request may come again, and no other one. Should this fail as well, the lease runs out.
+    // A conflict is found before anything runs, and so is that a version is gone. What else was thrown may have come after an
+    // effect: then the same request may come again, and no other one. Should this fail as well, the lease runs out.
     const ranNothing = error instanceof AnswerConflict || isVersionGone(error);
     await askGuard(settings, () => (ranNothing ? guard.forget(fence) : guard.release(fence))).catch(
       () => undefined,

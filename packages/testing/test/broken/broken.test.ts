@@ -4,7 +4,6 @@ import {
   failEverywhere,
   forkEverywhere,
   refuseEverywhere,
-  SagaTestError,
   testSaga,
   upgradeEverywhere,
 } from '@mcp-saga/testing';
@@ -37,17 +36,9 @@ import {
   trustsOrder,
   undoesItself,
 } from './sagas.ts';
+import { messageOf } from '../support/error-of.ts';
 
 beforeEach(() => bank.reset());
-
-async function messageOf(promise: Promise<unknown>): Promise<string> {
-  const error: unknown = await promise.then(
-    () => undefined,
-    (thrown: unknown) => thrown,
-  );
-  expect(error).toBeInstanceOf(SagaTestError);
-  return (error as SagaTestError).message;
-}
 
 describe('a saga that is not deterministic', () => {
   it('[R3] is told to read the time with now(), where it asks for the time of the machine', async () => {
