@@ -8,6 +8,7 @@ import {
   saga,
   sleep,
   step,
+  type Program,
   type SuspendedSagaFacts,
 } from '@mcp-saga/server';
 import { expect, test } from 'vitest';
@@ -15,18 +16,11 @@ import { testClock } from '../fixtures/clock.ts';
 import { suspended } from '../fixtures/host.ts';
 import { answer, gone, hour, Ok } from './guarded-hosts.ts';
 
-test('[E5] [E8] where a client had begun to cancel past a pivot, and did not end it, the queue undoes the rest', async () => {
+/** A host that dies before it has kept a turn, and one that takes its place. */
+function hostsOf(parcel: Program) {
   const clock = testClock();
   const guard = memoryGuard(clock);
-  const did: string[] = [];
   const facts: SuspendedSagaFacts[] = [];
-  const parcel = saga({ name: 'parcel', version: '1', forks: 'refuse' }, function* () {
-    yield* pivot('paid');
-    yield* step('pack', () => void did.push('pack'), { compensate: () => void did.push('unpack') });
-    yield* checkpoint();
-    yield* step('ship', () => void did.push('ship'));
-    return 'on its way';
-  });
   const common = {
     sagas: [parcel],
     keys: generateKey(),
@@ -40,11 +34,23 @@ test('[E5] [E8] where a client had begun to cancel past a pivot, and did not end
     },
   };
   const dying = createSagaHost({ ...common, guard: { ...guard, finish: gone } });
+  return { clock, facts, dying, host: createSagaHost({ ...common, guard }) };
+}
+
+test('[E5] [E8] where a client had begun to cancel past a pivot, and did not end it, the queue undoes the rest', async () => {
+  const did: string[] = [];
+  const parcel = saga({ name: 'parcel', version: '1', forks: 'refuse' }, function* () {
+    yield* pivot('paid');
+    yield* step('pack', () => void did.push('pack'), { compensate: () => void did.push('unpack') });
+    yield* checkpoint();
+    yield* step('ship', () => void did.push('ship'));
+    return 'on its way';
+  });
+  const { clock, facts, dying, host } = hostsOf(parcel);
   const { token } = suspended(await dying.start('parcel', {}));
   await expect(dying.cancel(token)).rejects.toMatchObject({ code: 'guard_down' });
   expect(did).toEqual(['pack', 'unpack']);
   clock.now += 3 * hour;
-  const host = createSagaHost({ ...common, guard });
   const cancelToken = facts[0]?.cancelToken ?? '';
   const undone = { status: 'failed', compensated: [{ stepId: 'pack' }] };
   expect(await host.cancel(cancelToken)).toMatchObject(undone);
@@ -53,10 +59,7 @@ test('[E5] [E8] where a client had begun to cancel past a pivot, and did not end
 });
 
 test('[E3] [E8] what was begun, and waits before any pivot, is undone at once', async () => {
-  const clock = testClock();
-  const guard = memoryGuard(clock);
   const did: string[] = [];
-  const facts: SuspendedSagaFacts[] = [];
   const parcel = saga({ name: 'parcel', version: '1', forks: 'refuse' }, function* () {
     yield* elicit('ship', { message: 'Ship?', schema: Ok });
     yield* step('charge', () => void did.push('charge'), { compensate: () => void did.push('refund') });
@@ -64,23 +67,10 @@ test('[E3] [E8] what was begun, and waits before any pivot, is undone at once', 
     yield* pivot('paid');
     return 'on its way';
   });
-  const common = {
-    sagas: [parcel],
-    keys: generateKey(),
-    audience: 'shop',
-    environment: 'production',
-    clock,
-    hooks: {
-      onTurn: () => undefined,
-      onError: () => undefined,
-      onSuspended: (suspendedSaga: SuspendedSagaFacts) => void facts.push(suspendedSaga),
-    },
-  };
-  const dying = createSagaHost({ ...common, guard: { ...guard, finish: gone } });
+  const { clock, facts, dying, host } = hostsOf(parcel);
   const { token } = suspended(await dying.start('parcel', {}));
   await expect(dying.resume(token, answer('ship'))).rejects.toMatchObject({ code: 'guard_down' });
   clock.now += 3 * hour;
-  const host = createSagaHost({ ...common, guard });
   const undone = { status: 'failed', compensated: [{ stepId: 'charge' }] };
   expect(await host.cancel(facts[0]?.cancelToken ?? '')).toMatchObject(undone);
   expect(did).toEqual(['charge', 'charge', 'refund']);
