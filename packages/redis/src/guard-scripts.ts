@@ -9,6 +9,9 @@
 // What the request brought, sealed, has a key of its own as well until the turn is finished: in the hash it would keep
 // that large for good.
 // Times and numbers are written with %.0f: Lua would round them to 14 digits.
+// A full Redis refuses a script at its first write if that write may take memory, and never after a write that ran.
+// So `begin` and `claim` write before they delete, and a full Redis refuses them before they have changed anything.
+// `finish` and `letGo` delete first: a turn that was begun can always be finished.
 
 /** The clock of Redis, the same for all processes: whatever their own clocks say, they agree who has a lease. */
 const clock = `
@@ -20,22 +23,28 @@ local ahead = 'MCPSAGA The clock of Redis is ahead: it would forget at once what
 
 /**
  * KEYS: turn, response, request, the next turn. ARGV: jti, action, digest, follows, lease in milliseconds, when to forget the turn, when to
- * forget its response, the call, what the request brings or nothing, whether it ends what was begun.
+ * forget its response, the call, what the request brings or nothing, whether it ends what was begun, the time of the host or nothing.
  */
 export const begin: string = `${clock}
+-- The grace that a token has for clocks that differ.
+if ARGV[11] ~= '' and math.abs(now - ARGV[11]) > 30000 then
+  return redis.error_reply('MCPSAGA The clocks of Redis and of this host differ by more than 30 s')
+end
 local used = redis.call('HMGET', KEYS[1], 'jti', 'action', 'digest', 'fence', 'lease', 'call', 'done', 'until', 'again')
 -- Greater than whatever was handed out before, even where that was forgotten.
 local fence = time[1] * 1000000 + time[2]
 if not used[1] then
   if tonumber(ARGV[6]) <= now then return redis.error_reply(ahead) end
-  redis.call('DEL', KEYS[2], KEYS[3])
   redis.call('HSET', KEYS[1], 'jti', ARGV[1], 'action', ARGV[2], 'digest', ARGV[3], 'fence', text(fence),
     'lease', text(now + ARGV[5]), 'call', ARGV[8], 'until', ARGV[7])
   redis.call('PEXPIREAT', KEYS[1], ARGV[6])
   if ARGV[9] ~= '' then
     redis.call('SET', KEYS[3], ARGV[9])
     redis.call('PEXPIREAT', KEYS[3], ARGV[6])
+  else
+    redis.call('DEL', KEYS[3])
   end
+  redis.call('DEL', KEYS[2])
   return {'run', text(fence)}
 end
 local same = used[3] == ARGV[3]

@@ -42,11 +42,17 @@ export interface Scripting {
 }
 
 /**
- * Tells the clients apart, once.
+ * Detects which library a client belongs to.
  *
- * @throws TypeError when it is neither
+ * @throws TypeError for a client of another library; the message names `@upstash/redis`
  */
 export function scriptingOf(client: RedisClient): Scripting {
+  if (isMethod(client, 'createScript')) {
+    throw new TypeError(
+      "This is a client of '@upstash/redis', which takes the arguments of a script in another form. Give it a connected client of " +
+        "'redis' or 'ioredis' for the rediss:// URL of the database.",
+    );
+  }
   if (isMethod(client, 'evalSha')) {
     const node = client as NodeRedisLike;
     return {

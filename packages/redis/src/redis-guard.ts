@@ -26,7 +26,8 @@ export function redisGuard(client: RedisClient, options: RedisOptions = {}): Sag
       const request = [jti, action, digest, follows === true ? '1' : '0'];
       const times = [String(Math.ceil(leaseMs)), whole(expiresAt), whole(respondsUntil)];
       const [next] = keys.turn(sagaId, turn + 1);
-      const values = [...request, ...times, callId(), asked.request ?? '', ends === true ? '1' : '0'];
+      const host = asked.now === undefined ? '' : whole(asked.now);
+      const values = [...request, ...times, callId(), asked.request ?? '', ends === true ? '1' : '0', host];
       const reply = await run(begin, [...keys.turn(sagaId, turn), next], values);
       return verdictOf(reply, { sagaId, turn });
     },

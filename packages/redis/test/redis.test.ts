@@ -1,9 +1,18 @@
 import { redisGuard, redisTaskStore, type IoRedisLike, type RedisClient } from '@mcp-saga/redis';
-import type { Fence, GuardClaim, GuardVerdict } from '@mcp-saga/server';
+import {
+  createSagaHost,
+  generateKey,
+  type Fence,
+  type GuardClaim,
+  type GuardVerdict,
+} from '@mcp-saga/server';
+import { Redis as UpstashRedis } from '@upstash/redis';
 import { Cluster, Redis } from 'ioredis';
 import { createCluster } from 'redis';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { describeWithRedis, startRedis, type RedisServer } from '../../../test/support/redis-server.ts';
+import { suspended } from '../../server/test/fixtures/host.ts';
+import { accept, order } from './support/order.ts';
 
 const hour = 3_600_000;
 
@@ -35,6 +44,13 @@ describe('what is kept in Redis', () => {
     expect(() => redisGuard(client, { prefix: '{shop}:' })).toThrow('braces');
     expect(() => redisTaskStore(client, { timeout: 0 })).toThrow(RangeError);
     expect(() => redisGuard(client, { timeout: Number.NaN })).toThrow(RangeError);
+  });
+
+  it('[T13] refuses a client of @upstash/redis by its name', () => {
+    const upstash = new UpstashRedis({ url: 'https://example.upstash.io', token: 'token' });
+    const client = upstash as Pick<IoRedisLike, never> as RedisClient;
+    expect(() => redisGuard(client)).toThrow("'@upstash/redis'");
+    expect(() => redisTaskStore(client)).toThrow("'@upstash/redis'");
   });
 
   it('waits for Redis for two seconds, or as long as it is told', async () => {
@@ -157,6 +173,44 @@ describeWithRedis('in Redis', () => {
     await expect(guard.begin(claim({ expiresAt: Date.now() - 1_000 }))).rejects.toThrow('clock of Redis');
     await expect(guard.claim('saga:fire', Date.now() - 1_000)).rejects.toThrow('clock of Redis');
     expect(await redis.keys('ahead:*')).toEqual([]);
+  });
+
+  it('[T13] refuses to begin a turn if the clocks of Redis and of the host differ by more than 30 s', async () => {
+    const guard = redisGuard(redis, { prefix: 'clocks:' });
+    for (const seconds of [-40, 40]) {
+      const asked = claim({ turn: 1, now: Date.now() + seconds * 1_000 });
+      // oxlint-disable-next-line no-await-in-loop -- one after the other
+      await expect(guard.begin(asked)).rejects.toThrow('differ by more than 30 s');
+    }
+    expect(await redis.keys('clocks:*')).toEqual([]);
+    for (const [turn, seconds] of [-20, 0, 20].entries()) {
+      // oxlint-disable-next-line no-await-in-loop -- one after the other
+      expect(await guard.begin(claim({ turn, now: Date.now() + seconds * 1_000 }))).toHaveProperty('run');
+    }
+  });
+
+  it('[T13] runs nothing on a host whose clock differs too much from that of Redis', async () => {
+    const shipped: string[] = [];
+    const errors: unknown[] = [];
+    let ahead = 0;
+    const host = createSagaHost({
+      sagas: [order({ ship: (key) => void shipped.push(key) })],
+      keys: generateKey(),
+      audience: 'shop',
+      guard: redisGuard(redis, { prefix: 'host:' }),
+      clock: () => Date.now() + ahead,
+      hooks: { onError: (error) => void errors.push(error) },
+    });
+    const { token } = suspended(await host.start('order', {}));
+    ahead = 40_000;
+    await expect(host.resume(token, accept('ship'))).rejects.toMatchObject({ code: 'guard_down' });
+    expect(errors).toMatchObject([
+      { code: 'guard_down', cause: { message: expect.stringContaining('clocks') } },
+    ]);
+    expect(shipped).toEqual([]);
+    ahead = 0;
+    suspended(await host.resume(token, accept('ship')));
+    expect(shipped).toHaveLength(1);
   });
 });
 

@@ -36,6 +36,11 @@ export interface GuardClaim {
    * it in the place of a client that has gone may have to ask again long after that one's token died. Default `expiresAt`.
    */
   readonly respondsUntil?: number;
+  /**
+   * Time of the host, in milliseconds since the epoch. A guard with a clock of its own throws if the two differ by more
+   * than 30 s, the skew that tokens are granted: entries would expire before the tokens do.
+   */
+  readonly now?: number;
 }
 
 /** The right to run one turn, until its lease is out. Opaque to the host; JSON. */

@@ -48,7 +48,7 @@ export async function guarded(
   const giveUp = settings.clock() + settings.leaseMs;
   for (let waits = 0; ; waits += 1) {
     // oxlint-disable-next-line no-await-in-loop -- waits for its turn
-    const verdict = await begun(settings, guard, claim);
+    const verdict = await begun(settings, guard, { ...claim, now: settings.clock() });
     // oxlint-disable-next-line no-await-in-loop -- the last time round
     if (verdict === 'down') return await settleTurn(settings, await run(undefined));
     if (verdict === 'conflict') throw new TokenRefused('used');

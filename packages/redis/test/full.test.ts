@@ -1,0 +1,132 @@
+import { redisGuard } from '@mcp-saga/redis';
+import {
+  createSagaHost,
+  generateKey,
+  saga,
+  elicit,
+  step,
+  type Fence,
+  type GuardClaim,
+} from '@mcp-saga/server';
+import { Redis } from 'ioredis';
+import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import { z } from 'zod';
+import { describeWithRedis, startRedis, type RedisServer } from '../../../test/support/redis-server.ts';
+import { suspended } from '../../server/test/fixtures/host.ts';
+import { accept } from './support/order.ts';
+
+const hour = 3_600_000;
+const mebibyte = 1024 * 1024;
+
+describeWithRedis('a Redis that has reached its maxmemory', () => {
+  let server: RedisServer;
+  let redis: Redis;
+
+  beforeAll(async () => {
+    server = await startRedis();
+    redis = new Redis(server.url);
+  });
+  beforeEach(async () => {
+    await redis.config('SET', 'maxmemory', '0');
+    await redis.flushall();
+  });
+  afterAll(async () => {
+    redis.disconnect();
+    await server.kill();
+  });
+
+  const claim = (change: Partial<GuardClaim> = {}): GuardClaim => ({
+    sagaId: 'saga',
+    turn: 1,
+    jti: 'token',
+    action: 'resume',
+    digest: 'yes',
+    leaseMs: 60_000,
+    expiresAt: Date.now() + hour,
+    ...change,
+  });
+
+  async function began(change?: Partial<GuardClaim>): Promise<Fence> {
+    const verdict = await redisGuard(redis).begin(claim(change));
+    if (typeof verdict !== 'object' || !('run' in verdict)) throw new Error('not run');
+    return verdict.run;
+  }
+
+  const usedMemory = async (): Promise<number> =>
+    Number(/^used_memory:(\d+)/m.exec(await redis.info('memory'))?.[1]);
+
+  /** Lets Redis have no more memory than it uses now. */
+  const fill = (): Promise<unknown> => redis.config('SET', 'maxmemory', '1');
+
+  it('[T13] begins no more turns, however many are asked for, and does not grow', async () => {
+    const guard = redisGuard(redis);
+    const limit = (await usedMemory()) + 2 * mebibyte;
+    await redis.config('SET', 'maxmemory', String(limit));
+    const request = 'x'.repeat(16_384);
+    const refusals: unknown[] = [];
+    for (let turn = 1; turn <= 512; turn += 1) {
+      // oxlint-disable-next-line no-await-in-loop -- until Redis is full, and long after
+      await Promise.resolve(guard.begin(claim({ turn, request }))).catch((error: unknown) =>
+        refusals.push(error),
+      );
+    }
+    expect(refusals.length).toBeGreaterThan(256);
+    expect(String(refusals[0])).toContain('OOM');
+    expect(await usedMemory()).toBeLessThan(limit + mebibyte / 2);
+  });
+
+  it('[T13] changes nothing for a request that it refuses', async () => {
+    const guard = redisGuard(redis);
+    await guard.forget(await began({ request: 'first' }));
+    await guard.release(await began({ turn: 2, request: 'first' }));
+    const before = (await redis.keys('*')).toSorted();
+    await fill();
+    await expect(guard.begin(claim({ request: 'second' }))).rejects.toThrow('OOM');
+    await expect(guard.begin(claim({ turn: 2, request: 'second' }))).rejects.toThrow('OOM');
+    await expect(guard.claim('saga:fire', Date.now() + hour)).rejects.toThrow('OOM');
+    expect((await redis.keys('*')).toSorted()).toEqual(before);
+    await redis.config('SET', 'maxmemory', '0');
+    expect(await guard.begin(claim({ turn: 2 }))).toHaveProperty('begun', 'first');
+    expect(await guard.claim('saga:fire', Date.now() + hour)).toBe(true);
+  });
+
+  it('[T13] finishes a turn that was begun before, and gives its response', async () => {
+    const guard = redisGuard(redis);
+    const [one, two, three] = [await began(), await began({ turn: 2 }), await began({ turn: 3 })];
+    await fill();
+    expect(await guard.finish(one, 'sealed')).toBe(true);
+    expect(await guard.begin(claim())).toMatchObject({ response: 'sealed' });
+    await guard.release(two);
+    await guard.forget(three);
+    await redis.config('SET', 'maxmemory', '0');
+    expect(await guard.begin(claim({ turn: 2 }))).toHaveProperty('run');
+    expect(await guard.begin(claim({ turn: 3, digest: 'no' }))).toHaveProperty('run');
+  });
+
+  it('[T13] has a host run nothing, and leaves the token good', async () => {
+    const did: string[] = [];
+    const order = saga({ name: 'order', version: '1', forks: 'refuse' }, function* () {
+      yield* elicit('ship', { message: 'Ship?', schema: z.object({ ok: z.boolean() }) });
+      yield* step('ship', () => void did.push('ship'));
+      return 'shipped';
+    });
+    const errors: unknown[] = [];
+    const host = createSagaHost({
+      sagas: [order],
+      keys: generateKey(),
+      audience: 'shop',
+      guard: redisGuard(redis),
+      hooks: { onError: (error) => void errors.push(error) },
+    });
+    const { token } = suspended(await host.start('order', {}));
+    await fill();
+    await expect(host.resume(token, accept('ship'))).rejects.toMatchObject({ code: 'guard_down' });
+    expect(errors).toMatchObject([
+      { code: 'guard_down', cause: { message: expect.stringContaining('OOM') } },
+    ]);
+    expect(did).toEqual([]);
+    await redis.config('SET', 'maxmemory', '0');
+    expect(await host.resume(token, accept('ship'))).toMatchObject({ result: 'shipped' });
+    expect(did).toEqual(['ship']);
+  });
+});
