@@ -1,6 +1,6 @@
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { generateKey } from '@mcp-saga/server';
-import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { api } from './api.ts';
 
 beforeAll(() => vi.stubEnv('SAGA_KEYS', generateKey()));
@@ -67,4 +67,62 @@ it('without a session a client of 2025 cannot be asked', async () => {
   expect(await deployed(client)).toMatchObject({ isError: true });
   await client.close();
   vi.restoreAllMocks();
+});
+
+describe('sessions that clients leave open', () => {
+  const minute = 60_000;
+
+  /** A copy of the module with no session open, at a time that the test moves. */
+  async function served(): Promise<Fetch> {
+    vi.resetModules();
+    vi.useFakeTimers({ toFake: ['Date'] });
+    onTestFinished(() => void vi.useRealTimers());
+    const { fetch } = await import('./sessions.ts');
+    return fetch;
+  }
+
+  const post = (fetch: Fetch, method: string, params: object, session?: string): Promise<Response> =>
+    fetch(
+      new Request(url, {
+        method: 'POST',
+        headers: {
+          'content-type': 'application/json',
+          accept: 'application/json, text/event-stream',
+          ...(session === undefined ? {} : { 'mcp-session-id': session }),
+        },
+        body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
+      }),
+    );
+
+  async function opened(fetch: Fetch): Promise<string | null> {
+    const clientInfo = { name: 'reader', version: '1' };
+    const params = { protocolVersion: '2025-11-25', capabilities: {}, clientInfo };
+    const response = await post(fetch, 'initialize', params);
+    await response.body?.cancel();
+    return response.headers.get('mcp-session-id');
+  }
+
+  const statusOf = async (fetch: Fetch, session: string | null): Promise<number> =>
+    (await post(fetch, 'tools/list', {}, session ?? '')).status;
+
+  it('ends a session that was not used for half an hour, and no other', async () => {
+    const fetch = await served();
+    const [left, used] = [await opened(fetch), await opened(fetch)];
+    vi.setSystemTime(Date.now() + 29 * minute);
+    expect(await statusOf(fetch, used)).toBe(200);
+    vi.setSystemTime(Date.now() + 2 * minute);
+    expect(await statusOf(fetch, left)).toBe(404);
+    expect(await statusOf(fetch, used)).toBe(200);
+  });
+
+  it('opens 1,000 sessions at most, and more when those have ended', async () => {
+    const fetch = await served();
+    for (let count = 0; count < 1_000; count += 1) {
+      // oxlint-disable-next-line no-await-in-loop -- one after the other
+      expect(await opened(fetch)).not.toBeNull();
+    }
+    expect((await post(fetch, 'initialize', {})).status).toBe(503);
+    vi.setSystemTime(Date.now() + 31 * minute);
+    expect(await opened(fetch)).not.toBeNull();
+  });
 });

@@ -3,25 +3,52 @@ import { isLegacyRequest, WebStandardStreamableHTTPServerTransport } from '@mode
 import { createServer } from './attach.ts';
 import sagas from './serve.ts';
 
-const sessions = new Map<string, WebStandardStreamableHTTPServerTransport>();
+const maxSessions = 1_000;
+const maxIdleMs = 30 * 60_000;
+
+interface Session {
+  readonly transport: WebStandardStreamableHTTPServerTransport;
+  readonly usedAt: number;
+}
+
+/** Ordered by last use: the first session has been idle for the longest time. */
+const sessions = new Map<string, Session>();
 
 /** Clients of 2025 get a session, in this process; the others need none. */
 export async function fetch(request: Request): Promise<Response> {
   if (!(await isLegacyRequest(request))) return await sagas.fetch(request);
+  await closeIdleSessions();
   const id = request.headers.get('mcp-session-id');
-  const session = id === null ? await openSession() : sessions.get(id);
-  return session === undefined
-    ? new Response('No such session', { status: 404 })
-    : await session.handleRequest(request);
+  if (id === null) {
+    if (sessions.size >= maxSessions) return new Response('Too many sessions', { status: 503 });
+    return await (await openSession()).handleRequest(request);
+  }
+  const session = sessions.get(id);
+  if (session === undefined) return new Response('No such session', { status: 404 });
+  keep(id, session.transport);
+  return await session.transport.handleRequest(request);
 }
 
 async function openSession(): Promise<WebStandardStreamableHTTPServerTransport> {
-  const session = new WebStandardStreamableHTTPServerTransport({
+  const transport = new WebStandardStreamableHTTPServerTransport({
     sessionIdGenerator: () => crypto.randomUUID(),
-    onsessioninitialized: (id) => void sessions.set(id, session),
+    onsessioninitialized: (id) => keep(id, transport),
     onsessionclosed: (id) => void sessions.delete(id),
   });
-  await createServer().connect(session);
-  return session;
+  await createServer().connect(transport);
+  return transport;
+}
+
+function keep(id: string, transport: WebStandardStreamableHTTPServerTransport): void {
+  sessions.delete(id);
+  sessions.set(id, { transport, usedAt: Date.now() });
+}
+
+async function closeIdleSessions(): Promise<void> {
+  for (const [id, { transport, usedAt }] of sessions) {
+    if (Date.now() - usedAt < maxIdleMs) return;
+    sessions.delete(id);
+    await transport.close();
+  }
 }
 // #endregion sessions
