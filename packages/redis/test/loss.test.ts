@@ -1,0 +1,198 @@
+import { redisGuard, redisTaskStore } from '@mcp-saga/redis';
+import {
+  createSagaHost,
+  elicit,
+  generateKey,
+  saga,
+  step,
+  TokenRefused,
+  type SagaHost,
+  type SagaHostOptions,
+  type StepAnswer,
+  type SuspendedSagaFacts,
+} from '@mcp-saga/server';
+import { Redis } from 'ioredis';
+import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import { z } from 'zod';
+import { describeWithRedis, startRedis, type RedisServer } from '../../../test/support/redis-server.ts';
+import { suspended } from '../../server/test/fixtures/host.ts';
+import { accept, decline } from './support/order.ts';
+
+const hour = 3_600_000;
+
+// Each bullet of "What lost data means" in docs/fleet.md has its test here.
+describeWithRedis('after Redis has lost its data', () => {
+  let server: RedisServer;
+  let redis: Redis;
+
+  beforeAll(async () => {
+    server = await startRedis();
+    redis = new Redis(server.url);
+  });
+  beforeEach(async () => void (await redis.flushall()));
+  afterAll(async () => {
+    redis.disconnect();
+    await server.kill();
+  });
+
+  interface Shop {
+    readonly hostOf: (options?: Partial<SagaHostOptions>) => SagaHost;
+    /** The effects, with their idempotency keys. */
+    readonly did: string[];
+    readonly suspensions: SuspendedSagaFacts[];
+    /** Makes the provider fail from here on. */
+    readonly failing: { now: boolean };
+  }
+
+  function shop(): Shop {
+    const did: string[] = [];
+    const suspensions: SuspendedSagaFacts[] = [];
+    const failing = { now: false };
+    const Ok = z.object({ ok: z.boolean() });
+    const order = saga({ name: 'order', version: '1', forks: 'refuse' }, function* () {
+      const sure = yield* elicit('sure', { message: 'Sure?', schema: Ok });
+      yield* step(
+        'charge',
+        ({ idempotencyKey }) => {
+          if (failing.now) throw new Error('503');
+          did.push(`charge ${idempotencyKey}`);
+        },
+        { input: sure, compensate: () => void did.push('refund') },
+      );
+      yield* elicit('ship', { message: 'Ship?', schema: Ok });
+      yield* step('ship', ({ idempotencyKey }) => void did.push(`ship ${idempotencyKey}`), { once: true });
+      yield* elicit('review', { message: 'Good?', schema: Ok });
+      return 'thanks';
+    });
+    const keys = generateKey();
+    const hostOf = (options: Partial<SagaHostOptions> = {}): SagaHost =>
+      createSagaHost({
+        sagas: [order],
+        keys,
+        audience: 'shop',
+        environment: 'production',
+        guard: redisGuard(redis),
+        ...options,
+        hooks: {
+          onTurn: () => undefined,
+          onError: () => undefined,
+          onReject: () => undefined,
+          onSuspended: (facts) => void suspensions.push(facts),
+        },
+      });
+    return { hostOf, did, suspensions, failing };
+  }
+
+  const token = async (host: SagaHost, from: string, answers: StepAnswer[]): Promise<string> =>
+    suspended(await host.resume(from, answers)).token;
+
+  it('[T13] [E1] repeats a request that was answered, with the same idempotency key', async () => {
+    const { hostOf, did } = shop();
+    const host = hostOf();
+    const { token: first } = suspended(await host.start('order', {}));
+    await token(host, first, accept('sure'));
+    await token(host, first, accept('sure'));
+    expect(did).toHaveLength(1);
+    await redis.flushall();
+    await token(host, first, accept('sure'));
+    expect(did).toHaveLength(2);
+    expect(new Set(did).size).toBe(1);
+  });
+
+  it('[T13] [E7] takes an older token with other answers, and refuses the newest one', async () => {
+    const { hostOf, did } = shop();
+    const host = hostOf();
+    const { token: first } = suspended(await host.start('order', {}));
+    const second = await token(host, first, accept('sure'));
+    const third = await token(host, second, accept('ship'));
+    await expect(host.resume(second, decline('ship'))).rejects.toThrow(TokenRefused);
+    await redis.flushall();
+    expect(await host.resume(second, decline('ship'))).toMatchObject({ compensated: [{ stepId: 'charge' }] });
+    expect(did.at(-1)).toBe('refund');
+    // The older token has taken the turns of the newer one.
+    await expect(host.resume(third, accept('review'))).rejects.toThrow(TokenRefused);
+  });
+
+  it('[T13] runs a step with `once` again for an older token', async () => {
+    const { hostOf, did } = shop();
+    const host = hostOf();
+    const { token: first } = suspended(await host.start('order', {}));
+    const second = await token(host, first, accept('sure'));
+    await token(host, second, accept('ship'));
+    await redis.flushall();
+    await token(host, second, accept('ship'));
+    const ships = did.filter((effect) => effect.startsWith('ship'));
+    expect(ships).toHaveLength(2);
+    expect(new Set(ships).size).toBe(1);
+  });
+
+  it('[T13] [E9] does not know that a turn was interrupted, so that its effects are not named', async () => {
+    const { hostOf, did, failing } = shop();
+    const guard = redisGuard(redis);
+    const gone = (): Promise<never> => Promise.reject(new Error('killed'));
+    const killed = hostOf({ guard: { ...guard, finish: gone, release: gone, forget: gone } });
+    const { token: first } = suspended(await killed.start('order', {}));
+    await expect(killed.resume(first, accept('sure'))).rejects.toMatchObject({ code: 'guard_down' });
+    expect(did).toHaveLength(1);
+    await redis.flushall();
+    failing.now = true;
+    const repeated = await hostOf().resume(first, accept('sure'));
+    expect(repeated).toMatchObject({ status: 'failed', compensated: [], residue: [] });
+    expect(did).toHaveLength(1);
+  });
+
+  it('[T13] [E8] lets a message that the queue delivers late cancel a saga that went on', async () => {
+    const { hostOf, did, suspensions } = shop();
+    let ahead = 0;
+    const guard = redisGuard(redis);
+    const hosts = {
+      clock: () => Date.now() + ahead,
+      guard: { ...guard, begin: ({ now: _now, ...claim }) => guard.begin(claim) },
+    } satisfies Partial<SagaHostOptions>;
+    const host = hostOf(hosts);
+    const { token: first } = suspended(await host.start('order', {}));
+    const second = await token(host, first, accept('sure'));
+    await token(host, second, accept('ship'));
+    ahead = 3 * hour;
+    const older = suspensions[1]?.cancelToken ?? '';
+    await expect(host.cancel(older)).rejects.toThrow(TokenRefused);
+    await redis.flushall();
+    expect(await host.cancel(older)).toMatchObject({ compensated: [{ stepId: 'charge' }], residue: [] });
+    expect(did.at(-1)).toBe('refund');
+  });
+
+  it('[T13] [E8] refuses older tokens by `rejectIssuedBefore`, and undoes their sagas by the queue alone', async () => {
+    const { hostOf, did, suspensions } = shop();
+    const host = hostOf();
+    const { token: first } = suspended(await host.start('order', {}));
+    const second = await token(host, first, accept('sure'));
+    await redis.flushall();
+    let ahead = 1;
+    const guard = redisGuard(redis);
+    const careful = hostOf({
+      rejectIssuedBefore: Date.now() + 1,
+      clock: () => Date.now() + ahead,
+      guard: { ...guard, begin: ({ now: _now, ...claim }) => guard.begin(claim) },
+    });
+    for (const older of [first, second]) {
+      // oxlint-disable-next-line no-await-in-loop -- one after the other
+      await expect(careful.resume(older, accept('ship'))).rejects.toThrow(TokenRefused);
+      // oxlint-disable-next-line no-await-in-loop -- one after the other
+      await expect(careful.cancel(older)).rejects.toThrow(TokenRefused);
+    }
+    expect(did).toHaveLength(1);
+    ahead = 3 * hour;
+    expect(await careful.cancel(suspensions.at(-1)?.cancelToken ?? '')).toMatchObject({
+      compensated: [{ stepId: 'charge' }],
+    });
+    expect(did.at(-1)).toBe('refund');
+  });
+
+  it('[T13] does not know the tasks that it had', async () => {
+    const store = redisTaskStore(redis);
+    await store.write('task', 'sealed', 0, Date.now() + hour);
+    await redis.flushall();
+    expect(await store.read('task')).toBeUndefined();
+    expect(await store.write('task', 'later', 1, Date.now() + hour)).toBe(false);
+  });
+});
