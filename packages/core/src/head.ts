@@ -1,3 +1,5 @@
+import type { ProgramState } from './program.ts';
+
 /** The small part of a state that changes from turn to turn. */
 export interface Head {
   /** Turns taken so far. */
@@ -41,4 +43,17 @@ export function decodeHead(text: string): Head {
     m?: [number, number];
   };
   return { turn: t, input: i === 'c' ? 'client' : 'server', progress: p, asked: a, waits: w, mismatch: m };
+}
+
+/** `true` if two states differ in nothing but the number of turns: the turn between them did nothing. */
+export function isSameState(one: ProgramState, other: ProgramState): boolean {
+  const streams = ['structure', 'client', 'server'] as const;
+  return streams.every((stream) => one[stream] === other[stream]) && withoutTurn(one) === withoutTurn(other);
+}
+
+function withoutTurn({ head }: ProgramState): string {
+  const { asked, waits, ...rest } = decodeHead(head);
+  const sorted = (entries: object): object =>
+    Object.entries(entries).toSorted(([path], [another]) => (path < another ? -1 : 1));
+  return JSON.stringify({ ...rest, turn: 0, asked: sorted(asked), waits: sorted(waits) });
 }

@@ -8,7 +8,7 @@ export { toClientStep } from './client-steps.ts';
 export { command, specOf } from './command.ts';
 export type { ElicitSpec, ElicitUrlSpec, RootsSpec, SampleSpec, StepSpec, StepUndo } from './command-spec.ts';
 export { generatorProgram } from './generator-program.ts';
-export { decodeHead, encodeHead, type Head } from './head.ts';
+export { decodeHead, encodeHead, isSameState, type Head } from './head.ts';
 export { Journal } from './journal.ts';
 export type { Letter } from './letters.ts';
 export { formatPlace, isPlainObject, type Place } from './json.ts';

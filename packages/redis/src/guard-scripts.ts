@@ -103,3 +103,36 @@ redis.call('SET', KEYS[1], ARGV[2])
 redis.call('PEXPIREAT', KEYS[1], ARGV[1])
 return 1
 `;
+
+/**
+ * KEYS: what is kept for a principal, as `<slot>:<bytes>` for each quarter of an hour in which some of it expires. ARGV: bytes to
+ * add, when they expire, the most that may be kept before. Returns 0 if so much is kept, and adds nothing then.
+ */
+export const count: string = `${clock}
+local slot = 900000
+local expires = math.ceil(ARGV[2] / slot)
+local slots = {}
+local kept = 0
+local last = expires
+for at, bytes in string.gmatch(redis.call('GET', KEYS[1]) or '', '(%d+):(%d+)') do
+  at = tonumber(at)
+  if at * slot > now then
+    slots[at] = tonumber(bytes)
+    kept = kept + bytes
+    last = math.max(last, at)
+  end
+end
+if kept >= tonumber(ARGV[3]) then return 0 end
+slots[expires] = math.max(0, (slots[expires] or 0) + ARGV[1])
+local parts = {}
+for at, bytes in pairs(slots) do
+  if bytes > 0 then table.insert(parts, text(at) .. ':' .. text(bytes)) end
+end
+-- Deleted first, so that a full Redis takes the smaller number for an undo and for the end of a turn.
+redis.call('DEL', KEYS[1])
+if #parts > 0 then
+  redis.call('SET', KEYS[1], table.concat(parts, ' '))
+  redis.call('PEXPIREAT', KEYS[1], text(last * slot))
+end
+return 1
+`;

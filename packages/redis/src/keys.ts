@@ -7,6 +7,8 @@ export interface Keys {
   /** A key that was claimed, `<saga id>:<what>`. */
   claim(key: string): string;
   task(id: string): string;
+  /** Bytes that are kept for a principal, on a node of its own. */
+  owner(id: string): string;
 }
 
 /** @throws TypeError when the prefix has a brace */
@@ -24,5 +26,6 @@ export function keysOf({ prefix = 'mcp-saga:' }: RedisOptions): Keys {
       return `${prefix}{${sagaId}}:once:${what}`;
     },
     task: (id) => `${prefix}{${id}}:task`,
+    owner: (id) => `${prefix}{${id}}:kept`,
   };
 }

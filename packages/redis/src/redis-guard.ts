@@ -1,5 +1,5 @@
 import type { Fence, GuardVerdict, SagaGuard } from '@mcp-saga/server';
-import { begin, claim, finish, letGo } from './guard-scripts.ts';
+import { begin, claim, count, finish, letGo } from './guard-scripts.ts';
 import { keysOf } from './keys.ts';
 import type { RedisClient, RedisOptions } from './redis-client.ts';
 import { callId, scriptRunner } from './run-script.ts';
@@ -19,6 +19,12 @@ export function redisGuard(client: RedisClient, options: RedisOptions = {}): Sag
     const [turnKey, , requestKey] = keys.turn(sagaId, turn);
     await run(letGo, [turnKey, requestKey], [String(number), ranNothing ? '1' : '0']);
   };
+  const add = async (
+    { owner, until }: Counted,
+    bytes: number,
+    maxBytes: number = Number.MAX_SAFE_INTEGER,
+  ): Promise<boolean> =>
+    isOne(await run(count, [keys.owner(owner)], [String(bytes), whole(until), String(maxBytes)]));
   return {
     begin: async (asked) => {
       const { sagaId, turn, jti, action, digest, follows, ends, leaseMs, expiresAt } = asked;
@@ -29,14 +35,46 @@ export function redisGuard(client: RedisClient, options: RedisOptions = {}): Sag
       const host = asked.now === undefined ? '' : whole(asked.now);
       const values = [...request, ...times, callId(), asked.request ?? '', ends === true ? '1' : '0', host];
       const reply = await run(begin, [...keys.turn(sagaId, turn), next], values);
-      return verdictOf(reply, { sagaId, turn });
+      const verdict = verdictOf(reply, { sagaId, turn });
+      if (asked.owner === undefined || typeof verdict === 'string' || !('run' in verdict)) return verdict;
+      const { id, maxBytes } = asked.owner;
+      const counted = { owner: id, until: respondsUntil, bytes: asked.request?.length ?? 0 };
+      // An interrupted turn was counted when it was begun, and may always end.
+      if (verdict.begun !== undefined)
+        return { ...verdict, run: withCounted(verdict.run, { ...counted, bytes: 0 }) };
+      if (await add(counted, counted.bytes, maxBytes)) return { run: withCounted(verdict.run, counted) };
+      await end(verdict.run, true);
+      return 'full';
     },
-    finish: async ({ sagaId, turn, number }, sealedResponse) =>
-      isOne(await run(finish, keys.turn(sagaId, turn), [String(number), sealedResponse])),
+    finish: async (fence: CountedFence, sealedResponse) => {
+      const { sagaId, turn, number, counted } = fence;
+      const [done] = await Promise.all([
+        run(finish, keys.turn(sagaId, turn), [String(number), sealedResponse]),
+        counted === undefined ? undefined : add(counted, sealedResponse.length - counted.bytes),
+      ]);
+      return isOne(done);
+    },
     release: (fence) => end(fence, false),
     forget: (fence) => end(fence, true),
     claim: async (key, expiresAt) => isOne(await run(claim, [keys.claim(key)], [whole(expiresAt), callId()])),
   };
+}
+
+/** Bytes that were counted for a principal when a turn was begun. */
+interface Counted {
+  /** Digest of the principal. */
+  readonly owner: string;
+  /** When they expire, in milliseconds since the epoch. */
+  readonly until: number;
+  readonly bytes: number;
+}
+
+interface CountedFence extends Fence {
+  readonly counted?: Counted;
+}
+
+function withCounted(fence: Fence, counted: Counted): CountedFence {
+  return { ...fence, counted };
 }
 
 function verdictOf(reply: unknown, of: Pick<Fence, 'sagaId' | 'turn'>): GuardVerdict {

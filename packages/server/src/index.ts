@@ -21,7 +21,7 @@ export type {
   TurnFacts,
 } from './host/hooks.ts';
 export { memoryGuard } from './guard/memory-guard.ts';
-export type { Fence, GuardClaim, GuardVerdict, SagaGuard } from './guard/guard.ts';
+export type { Fence, GuardClaim, GuardOwner, GuardVerdict, SagaGuard } from './guard/guard.ts';
 export { memoryTaskStore } from './dialects/tasks/memory-task-store.ts';
 export type { StoredTask, TaskStore } from './dialects/tasks/store.ts';
 export type { TaskOptions } from './dialects/tasks/options.ts';

@@ -41,6 +41,16 @@ export interface GuardClaim {
    * than 30 s, the skew that tokens are granted: entries would expire before the tokens do.
    */
   readonly now?: number;
+  /** The principal for whom the guard keeps the turn. Default: nothing is counted. */
+  readonly owner?: GuardOwner;
+}
+
+/** A principal for whom a guard keeps requests and responses. */
+export interface GuardOwner {
+  /** Digest of the principal. */
+  readonly id: string;
+  /** Bytes that the guard may keep for the principal. With as many or more, no other turn begins. */
+  readonly maxBytes: number;
 }
 
 /** The right to run one turn, until its lease is out. Opaque to the host; JSON. */
@@ -52,7 +62,7 @@ export interface Fence {
 }
 
 /**
- * What the guard says: `run`, and finish with the fence; `busy`, the same request is being run, or the one
+ * What the guard says: `full`, so much is kept for the `owner` that no other turn begins; `run`, and finish with the fence; `busy`, the same request is being run, or the one
  * that is to be ended; `conflict`, the token was used otherwise, or a newer one was; `response`, this very request was answered
  * before, with this, and `wentOn` says whether the token of the next turn was used since.
  * `other` says that it is the response to another request, which this one was to end, and which has ended by itself.
@@ -66,6 +76,7 @@ export type GuardVerdict =
   | { readonly run: Fence; readonly begun?: string }
   | 'busy'
   | 'conflict'
+  | 'full'
   | { readonly response: string; readonly wentOn?: boolean; readonly other?: true };
 
 /**

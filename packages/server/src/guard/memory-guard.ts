@@ -15,6 +15,8 @@ interface UsedTurn {
   leaseUntil: number;
   isDone: boolean;
   response: string | undefined;
+  /** Principal for whom it is kept. */
+  readonly owner: string | undefined;
 }
 
 /**
@@ -27,6 +29,24 @@ export function memoryGuard(clock: () => number = Date.now): SagaGuard & { reado
   assertClock('memoryGuard', clock);
   const turns = new Map<string, UsedTurn>();
   const claims = new Map<string, number>();
+  /** Bytes that are kept for each principal. */
+  const owned = new Map<string, number>();
+  /** Changes the request and the response that are kept of a turn. */
+  const keep = (used: UsedTurn, request: string | undefined, response: string | undefined): void => {
+    const { owner } = used;
+    if (owner !== undefined) {
+      const bytes =
+        (owned.get(owner) ?? 0) + bytesOf(request, response) - bytesOf(used.request, used.response);
+      if (bytes === 0) owned.delete(owner);
+      else owned.set(owner, bytes);
+    }
+    used.request = request;
+    used.response = response;
+  };
+  const remove = (key: string, used: UsedTurn): void => {
+    keep(used, undefined, undefined);
+    turns.delete(key);
+  };
   let swept = 0;
   let leases = 0;
   const sweep = (now: number): void => {
@@ -34,8 +54,8 @@ export function memoryGuard(clock: () => number = Date.now): SagaGuard & { reado
     if (now < swept + 1_000) return;
     swept = now;
     for (const [key, used] of turns) {
-      if (used.respondsUntil <= now) used.response = undefined;
-      if (used.expiresAt <= now) turns.delete(key);
+      if (used.respondsUntil <= now) keep(used, used.request, undefined);
+      if (used.expiresAt <= now) remove(key, used);
     }
     for (const [key, expiresAt] of claims) if (expiresAt <= now) claims.delete(key);
   };
@@ -56,21 +76,25 @@ export function memoryGuard(clock: () => number = Date.now): SagaGuard & { reado
       sweep(now);
       const used = turns.get(at(claim));
       if (used === undefined) {
-        const { sagaId, turn, jti, action, digest, request, expiresAt, leaseMs } = claim;
+        const { sagaId, turn, jti, action, digest, owner, request, expiresAt, leaseMs } = claim;
+        if (owner !== undefined && (owned.get(owner.id) ?? 0) >= owner.maxBytes) return 'full';
         leases += 1;
-        turns.set(at(claim), {
+        const made: UsedTurn = {
           jti,
           action,
           digest,
           expiresAt,
           respondsUntil: claim.respondsUntil ?? expiresAt,
-          request,
+          request: undefined,
           number: leases,
           isAgain: false,
           leaseUntil: now + leaseMs,
           isDone: false,
           response: undefined,
-        });
+          owner: owner?.id,
+        };
+        keep(made, request, undefined);
+        turns.set(at(claim), made);
         return { run: { sagaId, turn, number: leases } };
       }
       const isSame = used.digest === claim.digest;
@@ -99,9 +123,8 @@ export function memoryGuard(clock: () => number = Date.now): SagaGuard & { reado
       const used = held(fence);
       if (used === undefined) return false;
       used.isDone = true;
-      used.request = undefined;
-      // One that comes when nobody may be answered with it any more is not kept.
-      if (used.respondsUntil > clock()) used.response = sealedResponse;
+      // A response that comes after its time is not kept.
+      keep(used, undefined, used.respondsUntil > clock() ? sealedResponse : undefined);
       return true;
     },
     release: (fence) => {
@@ -109,7 +132,7 @@ export function memoryGuard(clock: () => number = Date.now): SagaGuard & { reado
     },
     forget: (fence) => {
       const used = held(fence);
-      if (used?.isAgain === false) turns.delete(at(fence));
+      if (used?.isAgain === false) remove(at(fence), used);
       else release(used);
     },
     claim: (key, expiresAt) => {
@@ -119,6 +142,10 @@ export function memoryGuard(clock: () => number = Date.now): SagaGuard & { reado
       return true;
     },
   };
+}
+
+function bytesOf(request = '', response = ''): number {
+  return request.length + response.length;
 }
 
 function at({ sagaId, turn }: Pick<Fence, 'sagaId' | 'turn'>): string {

@@ -14,6 +14,7 @@ export type SagaHostErrorCode =
   | 'not_ended'
   | 'busy'
   | 'guard_down'
+  | 'guard_full'
   | 'client_cannot';
 
 /**

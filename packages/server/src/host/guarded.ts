@@ -3,11 +3,13 @@ import { canonicalize, digestText, TokenRefused } from '@mcp-saga/seal';
 import type { GuardClaim, GuardVerdict, SagaGuard } from '../guard/guard.ts';
 import { askGuard } from './ask-guard.ts';
 import { SagaHostError } from './errors.ts';
+import { guardFull, ownerOf } from './guard-owner.ts';
 import type { HostSettings } from './host-options.ts';
 import { guardedUntil, respondsUntil } from './guarded-until.ts';
 import { busyWait } from './busy-wait.ts';
 import { noteCancelAgain } from './note-cancel.ts';
 import { isVersionGone } from './open-saga.ts';
+import { renderQuestions } from './render-questions.ts';
 import { openResponse, sealResponse } from './sealed-response.ts';
 import type { SealedSaga } from './sealed-saga.ts';
 import { settleTurn } from './settle-turn.ts';
@@ -28,6 +30,8 @@ export async function guarded(
   saga: SealedSaga,
   request: Pick<GuardClaim, 'action' | 'digest' | 'follows' | 'request' | 'ends'> & {
     readonly signal: AbortSignal;
+    /** Bytes that the guard keeps of the saga. Default 0: the turn is taken however much that is. */
+    readonly keptBytes?: number;
   },
   run: Run,
 ): Promise<SagaTurn> {
@@ -41,6 +45,7 @@ export async function guarded(
     ...(request.follows === true ? { follows: true } : {}),
     ...(request.request === undefined ? {} : { request: request.request }),
     ...(request.ends === true ? { ends: true } : {}),
+    ...(await ownerOf(settings, saga, request)),
     leaseMs: settings.leaseMs,
     expiresAt: guardedUntil(settings, claims),
     respondsUntil: respondsUntil(settings, claims),
@@ -52,6 +57,7 @@ export async function guarded(
     // oxlint-disable-next-line no-await-in-loop -- the last time round
     if (verdict === 'down') return await settleTurn(settings, await run(undefined));
     if (verdict === 'conflict') throw new TokenRefused('used');
+    if (verdict === 'full') throw guardFull(settings);
     if (verdict === 'busy') {
       if (request.signal.aborted || settings.clock() >= giveUp) {
         throw new SagaHostError('busy', 'The same request is being run. Send it again later.');
@@ -63,7 +69,9 @@ export async function guarded(
     // oxlint-disable-next-line no-await-in-loop -- the last time round
     if ('response' in verdict) {
       // oxlint-disable-next-line no-await-in-loop -- the last time round
-      const turn = await openResponse(settings.responses, saga, verdict.response);
+      const kept = await openResponse(settings.responses, saga, verdict.response);
+      // oxlint-disable-next-line no-await-in-loop -- the last time round
+      const turn = 'asked' in kept ? await renderQuestions(settings, kept) : kept;
       tracedAgain(settings, saga, turn);
       // Told again, should the first time have been lost: of a turn that is not the last one, its client knew. What a queue
       // delivers is the newest that it was told, so that of the next turn it was not, whoever has gone on.
@@ -74,8 +82,14 @@ export async function guarded(
       if (verdict.other === true) throw new TokenRefused('used');
       return turn;
     }
+    const { run: fence, begun: interrupted } = verdict;
+    if (interrupted === undefined && (request.keptBytes ?? 0) >= settings.limits.maxKeptBytesPerSaga) {
+      // oxlint-disable-next-line no-await-in-loop -- the last time round
+      await askGuard(settings, () => guard.forget(fence));
+      throw guardFull(settings);
+    }
     // oxlint-disable-next-line no-await-in-loop -- the last time round
-    return await finished(settings, guard, saga, verdict.run, () => run(verdict.begun));
+    return await finished(settings, guard, saga, fence, () => run(interrupted));
   }
 }
 
@@ -90,7 +104,8 @@ async function finished(
   let sealed: string | undefined;
   try {
     turn = await run();
-    if (!isLeftAsItIs(turn)) sealed = await sealResponse(settings.responses, saga, turn);
+    if (!isLeftAsItIs(turn) && !isSameTurn(turn, saga))
+      sealed = await sealResponse(settings.responses, saga, turn);
   } catch (error) {
     // A conflict is found before anything runs, and so is that a version is gone. What else was thrown may have come after an
     // effect: then the same request may come again, and no other one. Should this fail as well, the lease runs out.
@@ -99,6 +114,11 @@ async function finished(
       () => undefined,
     );
     throw error;
+  }
+  if (isSameTurn(turn, saga)) {
+    // Other answers to the same token count only when the guard has forgotten these.
+    await askGuard(settings, () => guard.forget(fence));
+    return turn;
   }
   if (sealed === undefined) {
     await askGuard(settings, () => guard.forget(fence)).catch(() => undefined);
@@ -110,6 +130,11 @@ async function finished(
     throw new SagaHostError('busy', 'The same request is being run. Send it again later.');
   }
   return await settleTurn(settings, turn);
+}
+
+/** `true` if a turn changed nothing, so that its token stands for the turn that the request came with. */
+function isSameTurn(turn: SagaTurn, { claims }: SealedSaga): boolean {
+  return turn.status === 'suspended' && turn.turn === claims.turn;
 }
 
 /** Whether a saga fails for its changed code alone: nothing ran, nothing was undone, and the code may be rolled back. (R3) */

@@ -30,6 +30,8 @@ export interface AdmissionFacts {
   readonly turn: number;
   /** Bytes of the token; 0 at the start. */
   readonly bytes: number;
+  /** Bytes that the guard keeps of the saga, as an estimate; 0 at the start, and without a guard. */
+  readonly keptBytes: number;
 }
 
 /** Samples a model of the host's own for a saga. */

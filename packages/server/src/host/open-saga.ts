@@ -3,6 +3,7 @@ import { TokenRefused, type Expectations, type Sealed } from '@mcp-saga/seal';
 import { principalOf, type Caller } from './caller.ts';
 import { SagaHostError } from './errors.ts';
 import type { HostSettings } from './host-options.ts';
+import { keptBytesOf } from './kept-bytes.ts';
 import { toSealedSaga, type SealedSaga } from './sealed-saga.ts';
 
 /** A saga that may go on: opened, its version found, its caller allowed. */
@@ -29,7 +30,14 @@ export async function openSaga(
 ): Promise<OpenSaga> {
   const opened = await openForCaller(settings, token, caller, expect);
   const { claims, sagaId } = opened.saga;
-  const facts = { principal: claims.principal, sagaId, turn: claims.turn + 1, bytes: token.length };
+  const keptBytes = keptBytesOf(settings, opened.saga, token.length);
+  const facts = {
+    principal: claims.principal,
+    sagaId,
+    turn: claims.turn + 1,
+    bytes: token.length,
+    keptBytes,
+  };
   // The token is good, and stays so: a client that is told so comes again.
   if (!(await settings.admit(facts))) throw notAdmitted();
   return opened;

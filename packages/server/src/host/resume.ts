@@ -8,6 +8,7 @@ import { digestOf, guarded } from './guarded.ts';
 import type { ResumeRequest } from './host.ts';
 import type { HostSettings } from './host-options.ts';
 import { reportInstantRefusals } from './instant-refusals.ts';
+import { keptBytesOf } from './kept-bytes.ts';
 import { acceptsModel } from './ladder.ts';
 import {
   isVersionGone,
@@ -106,6 +107,8 @@ async function resumed(
         traits: lost?.traits ?? traits,
         isGuarded,
         isOwn,
+        // Of an interrupted turn nobody knows what it did: its token was used.
+        mayStay: isGuarded && !isOwn && lost === undefined,
         goesOnAs: request.goesOnAs,
       });
       return program === undefined && turn.status === 'failed' ? { ...turn, error: versionGone(saga) } : turn;
@@ -123,6 +126,7 @@ async function resumed(
       follows: request.follows === true,
       request: await sealRequest(settings.responses, saga, usable, roundOf(saga, isOwn)),
       signal,
+      ...(isOwn ? {} : { keptBytes: keptBytesOf(settings, saga, token.length) }),
     } as const;
     return await orLeft(settings, saga, caller, () => guarded(settings, guard, saga, claim, run));
   } catch (error) {

@@ -42,6 +42,8 @@ export interface TurnRequest {
   readonly traits: DialectTraits;
   /** Whether the token before this turn is used once: the turn then ends before it undoes, and at a pivot. */
   readonly isGuarded?: boolean;
+  /** `true` if the token of this turn may be used again after a turn that changed nothing. */
+  readonly mayStay?: boolean;
   /** Whether the host takes this turn by itself, behind the one that its request brought. */
   readonly isOwn?: boolean;
   /** Whether its client has gone, so that a queue takes the turn: nobody gets its token. */
@@ -80,7 +82,8 @@ async function take(settings: HostSettings, request: TurnRequest): Promise<SagaT
     const unasked = outcome.ignored.filter(({ why }) => why === 'unknown');
     unknown.push(...older.map(({ stepId }) => stepId), ...unasked.map(({ stepId }) => ids.toWire(stepId)));
     if (outcome.status !== 'continued') {
-      const last = { ...request, program, saga, accepted, unknown: fewOf(unknown) };
+      const mayStay = request.mayStay === true && continued === 0;
+      const last = { ...request, program, saga, accepted, mayStay, unknown: fewOf(unknown) };
       // oxlint-disable-next-line no-await-in-loop -- the last time round
       return reported(settings, await concluded(settings, last, outcome, runtime), began, request.caller);
     }

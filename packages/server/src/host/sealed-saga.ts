@@ -15,8 +15,13 @@ export interface SagaState {
   readonly secret: Uint8Array;
   /** How often the saga has started over (`continueAs`). */
   readonly generation: number;
-  /** How many of its turns the host took by itself, in a request that had brought the one before. Absent: none. */
+  /**
+   * How many of its turns the host took by itself, in a request that had brought the one before, less the requests that
+   * brought none. Absent: none.
+   */
   readonly ownTurns?: number;
+  /** Bytes of responses that a guard keeps of the saga, without the newest token. Absent: no guard was asked. */
+  readonly keptBytes?: number;
   /** What its trace hangs on, as telemetry gave it: carried on by hosts without telemetry, too. */
   readonly trace?: string;
 }
@@ -49,14 +54,15 @@ export async function sealSagaAs(
   sealer: Sealer,
   saga: SealedSaga,
 ): Promise<string> {
-  const { program, secret, generation, ownTurns, trace } = saga.state;
-  // Without the last two it is what older releases write; they read it with them as well, and leave them out.
+  const { program, secret, generation, ownTurns, trace, keptBytes } = saga.state;
+  // Without the last three it is what older releases write; they read it with them as well, and leave them out.
   const own = JSON.stringify({
     s: toBase64Url(secret),
     g: generation,
     h: program.head,
     t: trace,
     n: ownTurns,
+    k: keptBytes,
   });
   const streams: readonly Stream[] = [
     { bytes: own, compress: false },
@@ -73,12 +79,13 @@ interface Own {
   readonly h: string;
   readonly t?: string;
   readonly n?: number;
+  readonly k?: number;
 }
 
 /** The saga in an opened token. */
 export function toSealedSaga(sealed: Sealed): SealedSaga {
   const text = (index: number): string => new TextDecoder().decode(sealed.streams[index]);
-  const { s, g, h, t, n } = JSON.parse(text(0)) as Own;
+  const { s, g, h, t, n, k } = JSON.parse(text(0)) as Own;
   return {
     sagaId: sealed.sid,
     claims: sealed.claims,
@@ -88,6 +95,7 @@ export function toSealedSaga(sealed: Sealed): SealedSaga {
       program: { head: h, structure: text(1), client: text(2), server: text(3) },
       ...(t === undefined ? {} : { trace: t }),
       ...(n === undefined ? {} : { ownTurns: n }),
+      ...(k === undefined ? {} : { keptBytes: k }),
     },
   };
 }

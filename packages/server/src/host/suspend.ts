@@ -1,10 +1,12 @@
 import type { Outcome, Program } from '@mcp-saga/core';
+import { isSameState } from '@mcp-saga/core/program';
 import { TokenTooLarge } from '@mcp-saga/seal';
 import { expiryOfLeft } from './cancel-token.ts';
 import { SagaHostError } from './errors.ts';
 import { expiryOf } from './expiry.ts';
 import { stepIdsOf } from './generation.ts';
 import type { HostSettings } from './host-options.ts';
+import { nextKeptBytes } from './kept-bytes.ts';
 import type { TurnRequest } from './run-turn.ts';
 import { noteCancelOf } from './note-cancel.ts';
 import { assertKeepable } from './sealed-response.ts';
@@ -24,21 +26,25 @@ export async function suspend(
   request: TurnRequest,
   outcome: Extract<Outcome, { status: 'suspended' }>,
 ): Promise<SuspendedTurn> {
-  const { program, saga, tokenBytes, accepted = 0, unknown = [] } = request;
+  const { program, tokenBytes, accepted = 0, unknown = [] } = request;
   const { isGuarded = false, isOwn = false, isLeft = false } = request;
-  const { sagaId, claims, state } = saga;
-  const turn = claims.turn + 1;
+  const { sagaId, claims, state } = request.saga;
+  const isSame = isUnchanged(request, outcome);
+  const turn = isSame ? claims.turn : claims.turn + 1;
   const iat = settings.clock();
   const expiresAt = isLeft
     ? expiryOfLeft(iat, outcome.retryAfterMs ?? Math.max(0, (outcome.due ?? iat) - iat))
     : expiryOf(settings, claims, iat, { ...outcome, accepted: accepted + outcome.accepted });
-  const ownTurns = isOwn ? 1 + (state.ownTurns ?? 0) : state.ownTurns;
+  const ownTurns = isOwn || isSame ? (isOwn ? 1 : -1) + (state.ownTurns ?? 0) : state.ownTurns;
   const own = ownTurns === undefined ? {} : { ownTurns };
-  const next: SealedSaga = {
-    sagaId,
-    claims: { ...claims, turn, jti: newTokenId(), iat, exp: expiresAt },
-    state: { ...state, ...own, program: outcome.state },
-  };
+  const kept = isGuarded ? { keptBytes: nextKeptBytes(settings, request.saga, tokenBytes, outcome) } : {};
+  const next: SealedSaga = isSame
+    ? { ...request.saga, state: { ...state, ...own } }
+    : {
+        sagaId,
+        claims: { ...claims, turn, jti: newTokenId(), iat, exp: expiresAt },
+        state: { ...state, ...own, ...kept, program: outcome.state },
+      };
   const token = await sealed(settings, program, next);
   // Once, when it grows over it: to say what is large takes a look at all of it.
   const much = settings.limits.maxTokenBytes / 4;
@@ -55,7 +61,7 @@ export async function suspend(
     status: 'suspended',
     token,
     steps: outcome.steps.map((step) => ({ ...step, stepId: ids.toWire(step.stepId) })),
-    expiresAt,
+    expiresAt: next.claims.exp,
     ...(outcome.retryAfterMs === undefined ? {} : { retryAfterMs: outcome.retryAfterMs }),
     ...(outcome.goesOn === undefined ? {} : { goesOn: outcome.goesOn }),
     ...own,
@@ -66,8 +72,19 @@ export async function suspend(
     sagaId,
     turn,
   };
-  await noteCancelOf(settings, program, next, suspendedTurn);
+  if (!isSame) await noteCancelOf(settings, program, next, suspendedTurn);
   return suspendedTurn;
+}
+
+/**
+ * Returns `true` if a turn changed nothing, and its client is asked the same again. The new token then stands for the same
+ * turn as the one before, so the guard has no turn to keep. Such a token only counts one more request of its client.
+ */
+function isUnchanged(
+  { saga, mayStay = false }: TurnRequest,
+  outcome: Extract<Outcome, { status: 'suspended' }>,
+): boolean {
+  return mayStay && outcome.goesOn === undefined && isSameState(saga.state.program, outcome.state);
 }
 
 async function sealed(

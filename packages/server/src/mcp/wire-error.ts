@@ -9,7 +9,12 @@ const internalError = -32603;
 const missingCapability = -32021;
 
 /** Nothing is wrong with the request. A client that tries again, and whoever watches over the server, goes by the code. */
-export const notNow: ReadonlySet<SagaHostErrorCode> = new Set(['guard_down', 'busy', 'not_admitted']);
+export const notNow: ReadonlySet<SagaHostErrorCode> = new Set([
+  'guard_down',
+  'guard_full',
+  'busy',
+  'not_admitted',
+]);
 
 /** An error as it goes out: the SDKs send whatever carries a numeric `code`, with its `data`. */
 export class WireError extends Error {

@@ -219,12 +219,12 @@ describe('the other limits', () => {
       expect(told.errors).toEqual([]);
     });
 
-    test('[T11] is all that a token may hold, unless it is told', () => {
+    test('[T11] is the limit of a token, unless it is told', () => {
       const limits = (given: Partial<HostLimits>): number =>
         hostOf(reads, limited(given)).host.settings.limits.maxArgumentBytes;
-      expect(limits({})).toBe(1_048_576);
-      expect(limits({ maxInflatedBytes: 10_000 })).toBe(10_000);
-      expect(limits({ maxInflatedBytes: 10_000, maxArgumentBytes: 7 })).toBe(7);
+      expect(limits({})).toBe(65_536);
+      expect(limits({ maxTokenBytes: 10_000 })).toBe(10_000);
+      expect(limits({ maxTokenBytes: 10_000, maxArgumentBytes: 7 })).toBe(7);
     });
   });
 

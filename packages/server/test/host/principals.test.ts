@@ -160,8 +160,8 @@ describe('authorize and admit', () => {
     // The token is good: to the client that is told so, and to the operator who counts bad ones.
     expect(told.rejections).toEqual([]);
     expect(admit.mock.calls).toEqual([
-      [{ principal: sealed, sagaId, turn: 1, bytes: 0 }],
-      [{ principal: sealed, sagaId, turn: 2, bytes: token.length }],
+      [{ principal: sealed, sagaId, turn: 1, bytes: 0, keptBytes: 0 }],
+      [{ principal: sealed, sagaId, turn: 2, bytes: token.length, keptBytes: 0 }],
     ]);
 
     admit.mockClear();

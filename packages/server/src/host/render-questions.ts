@@ -1,0 +1,50 @@
+import type { ClientStep } from '@mcp-saga/core';
+import { stepIdsOf } from './generation.ts';
+import type { HostSettings } from './host-options.ts';
+import { found, versionGone } from './open-saga.ts';
+import type { UnrenderedTurn } from './sealed-response.ts';
+import { turnRuntime } from './turn-runtime.ts';
+import type { SuspendedTurn } from './turn.ts';
+
+/**
+ * Renders the questions of a suspended turn from its token, as the turn asked them. The saga is replayed at the time at
+ * which the token was issued, and nothing runs.
+ *
+ * @throws SagaHostError `version_gone` if the code of this process does not ask them
+ */
+export async function renderQuestions(
+  settings: HostSettings,
+  { asked: kept, ...turn }: UnrenderedTurn,
+): Promise<SuspendedTurn> {
+  const expect = { purpose: 'token', sid: turn.sagaId, ignoreExpiry: true } as const;
+  const { saga, program } = found(settings, await settings.sealer.open(turn.token, expect));
+  if (program === undefined) throw versionGone(saga);
+  const { hooks } = settings;
+  const silent: HostSettings = {
+    ...settings,
+    clock: () => saga.claims.iat,
+    hooks: { ...hooks, onStep: () => undefined },
+    advises: false,
+    guard: undefined,
+  };
+  const traits = { maxHold: 0, defersEffects: true };
+  const runtime = {
+    ...turnRuntime(
+      silent,
+      { program, saga, answers: new Map(), caller: {}, traits, tokenBytes: turn.token.length },
+      0,
+    ),
+    // Whatever was asked, a client could be asked. What was not is left out below.
+    route: () => 'ask' as const,
+  };
+  const outcome = await program.advance(saga.state.program, new Map(), runtime);
+  if (outcome.status !== 'suspended') throw versionGone(saga);
+  const { toWire } = stepIdsOf(saga.state.generation);
+  const asked = new Map(outcome.steps.map((step) => [toWire(step.stepId), step]));
+  const steps = kept.map((step): ClientStep => {
+    const rendered = asked.get(step.stepId);
+    if (rendered === undefined) throw versionGone(saga);
+    return { ...rendered, ...step };
+  });
+  return { ...turn, steps, ...(outcome.content === undefined ? {} : { content: outcome.content }) };
+}

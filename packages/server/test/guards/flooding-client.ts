@@ -1,0 +1,68 @@
+import {
+  createSagaHost,
+  elicit,
+  generateKey,
+  saga,
+  type SagaGuard,
+  type SagaHostOptions,
+} from '@mcp-saga/server';
+import { z } from 'zod';
+import { suspended } from '../fixtures/host.ts';
+
+/** A client that sends little and makes a guard keep as much as possible. */
+export interface FloodingClient {
+  /** Bytes that were sent so far: arguments, tokens, and answers. */
+  readonly sent: () => number;
+  /** Answers the question of a saga so often; each time with an answer that leads to the next question. */
+  readonly answer: (times: number) => Promise<void>;
+  /** Answers it so often with what its form does not allow. */
+  readonly answerWrongly: (times: number) => Promise<void>;
+}
+
+/** Starts a saga with arguments of a mebibyte, which a token holds as a few kilobytes, and which each question repeats. */
+export async function floodingClient(
+  guard: SagaGuard,
+  options: Partial<SagaHostOptions> = {},
+): Promise<FloodingClient> {
+  const flooded = saga(
+    { name: 'flooded', version: '1', forks: 'refuse', input: z.object({ text: z.string() }) },
+    function* ({ text }) {
+      for (;;) {
+        const { more } = yield* elicit('more', {
+          message: `${text} More?`,
+          schema: z.object({ more: z.boolean() }),
+        });
+        if (!more) return 'done';
+      }
+    },
+  );
+  const host = createSagaHost({
+    sagas: [flooded],
+    keys: generateKey(),
+    audience: 'shop',
+    environment: 'production',
+    hooks: { onTurn: () => undefined },
+    ...options,
+    limits: { maxArgumentBytes: 1024 * 1024, ...options.limits },
+    guard,
+  });
+  const args = { text: 'x'.repeat(900_000) };
+  let sent = JSON.stringify(args).length;
+  let { token, steps } = suspended(await host.start('flooded', args));
+  const answer = async (times: number, more: (time: number) => boolean | string): Promise<void> => {
+    for (let time = 0; time < times; time += 1) {
+      const answers = steps.map(({ stepId }) => ({
+        stepId,
+        result: { action: 'accept', content: { more: more(time) } },
+      }));
+      sent += token.length + JSON.stringify(answers).length;
+      // oxlint-disable-next-line no-await-in-loop -- each turn follows the one before
+      ({ token, steps } = suspended(await host.resume(token, answers)));
+    }
+  };
+  return {
+    sent: () => sent,
+    answer: (times) => answer(times, () => true),
+    answerWrongly: (times) => answer(times, (time) => `no answer ${time}`),
+  };
+}
