@@ -5,6 +5,9 @@ import type { SuspendedTurn } from './turn.ts';
 /** Questions of up to this many bytes are kept as they are, however short their token is. */
 const smallQuestions = 1024;
 
+/** Bytes of a sealed response besides its token and its questions. */
+const responseOverhead = 600;
+
 /** How long a guard keeps a response beyond the life of its token, in milliseconds. */
 const margin = 5 * 60_000;
 
@@ -44,7 +47,7 @@ export function nextKeptBytes(
   asked: Pick<SuspendedTurn, 'steps' | 'content'>,
 ): number {
   const questions = Math.min(questionBytes(asked), Math.max(smallQuestions, tokenBytes));
-  return keptBytesOf(settings, saga, tokenBytes) + sealedBytes(questions);
+  return keptBytesOf(settings, saga, tokenBytes) + sealedBytes(questions) + responseOverhead;
 }
 
 /** Sealing makes four characters of three bytes. */

@@ -234,6 +234,49 @@ export function guardSuite(name: string, make: MakeGuard, runs: number): void {
       expect(await guard.claim('s:fire', now() + hour)).toBe(true);
     });
 
+    it('[T11] [T13] begins no turn of a principal for whom it keeps enough, and any other turn', async () => {
+      const { guard, elsewhere, claim, begin } = await setUp();
+      const owner = { id: 'ada', maxBytes: 1_000 };
+      await guard.finish(fenceOf(await begin({ owner, request: 'brought' })), 'x'.repeat(1_000));
+      const next = { sagaId: 't', owner };
+      expect(await elsewhere.begin(claim(next))).toBe('full');
+      expect(await begin({ ...next, turn: 2, request: 'brought' })).toBe('full');
+      // Nothing is left of a turn that was refused.
+      expect(await begin({ ...next, digest: 'no', owner: { ...owner, maxBytes: 1_001 } })).toHaveProperty(
+        'run',
+      );
+      expect(await begin({ owner })).toEqual({ response: 'x'.repeat(1_000), wentOn: false });
+      expect(await begin({ sagaId: 'u', owner: { ...owner, id: 'eve' } })).toHaveProperty('run');
+      expect(await begin({ sagaId: 'v' })).toHaveProperty('run');
+    });
+
+    it('[T11] [T13] counts a request while its turn runs, and takes an interrupted turn again in any case', async () => {
+      const { guard, begin, pass } = await setUp();
+      const owner = { id: 'ada', maxBytes: 1_000 };
+      const request = 'x'.repeat(1_000);
+      const fence = fenceOf(await begin({ owner, request }));
+      expect(await begin({ turn: 2, owner })).toBe('full');
+      await guard.finish(fence, 'sealed');
+      const late = { turn: 2, owner, request };
+      expect(await begin(late)).toHaveProperty('run');
+      expect(await begin({ turn: 3, owner })).toBe('full');
+      await pass(70_000);
+      const again = await begin(late);
+      expect(again).toHaveProperty('begun', request);
+      expect(await guard.finish(fenceOf(again), 'sealed')).toBe(true);
+      expect(await begin({ ...late, digest: 'no' })).toBe('conflict');
+    });
+
+    it('[T11] [T13] counts a response no longer than it keeps it', async () => {
+      const { guard, now, begin, pass } = await setUp();
+      const owner = { id: 'ada', maxBytes: 1_000 };
+      await guard.finish(fenceOf(await begin({ owner })), 'x'.repeat(1_000));
+      expect(await begin({ turn: 2, owner })).toBe('full');
+      await pass(2 * hour);
+      const times = { expiresAt: now() + hour, respondsUntil: now() + hour };
+      expect(await begin({ turn: 2, owner, ...times })).toHaveProperty('run');
+    });
+
     it('[T13] agrees with its model, whatever is asked in whatever order', async () => {
       await fc.assert(
         fc.asyncProperty(guardCommands, async (commands) => agrees(await make(), commands)),

@@ -1,33 +1,283 @@
-import { memoryGuard, type SagaGuard } from '@mcp-saga/server';
-import { expect, test } from 'vitest';
+import {
+  all,
+  checkpoint,
+  continueAs,
+  createSagaHost,
+  elicit,
+  generateKey,
+  memoryGuard,
+  saga,
+  sleep,
+  step,
+  TokenRefused,
+  type AdmissionFacts,
+  type SagaGuard,
+  type SagaHost,
+  type SagaHostOptions,
+  type StepAnswer,
+} from '@mcp-saga/server';
+import { describe, expect, test } from 'vitest';
+import { z } from 'zod';
+import { testClock } from '../fixtures/clock.ts';
+import { suspended } from '../fixtures/host.ts';
 import { floodingClient } from './flooding-client.ts';
+import { answer, gone, hour, Ok } from './guarded-hosts.ts';
 
-/** A guard in memory, and the bytes of the responses that it was given to keep. */
-function counted(): { readonly guard: SagaGuard; readonly kept: () => number } {
-  const guard = memoryGuard();
-  let kept = 0;
+/** A guard in memory, and the lengths of the responses that it was given to keep. */
+function counted(clock: () => number = Date.now): { readonly guard: SagaGuard; readonly kept: number[] } {
+  const guard = memoryGuard(clock);
+  const kept: number[] = [];
   return {
     guard: {
       ...guard,
       finish: (fence, sealed) => {
-        kept += sealed.length;
+        kept.push(sealed.length);
         return guard.finish(fence, sealed);
       },
     },
-    kept: () => kept,
+    kept,
   };
 }
 
-test('[T11] [T13] keeps no question that a token makes again', async () => {
-  const { guard, kept } = counted();
-  const client = await floodingClient(guard);
-  await client.answer(20);
-  expect(kept()).toBeLessThan(2 * client.sent());
+const sum = (lengths: readonly number[]): number => lengths.reduce((total, length) => total + length, 0);
+
+/** An accepted form that its schema does not allow. */
+const invalid = (stepId: string, ok: string = 'perhaps'): StepAnswer[] => [
+  { stepId, result: { action: 'accept', content: { ok } } },
+];
+
+function hostOf(sagas: SagaHostOptions['sagas'], options: Partial<SagaHostOptions> = {}): SagaHost {
+  return createSagaHost({
+    sagas,
+    keys: generateKey(),
+    audience: 'shop',
+    environment: 'production',
+    hooks: { onTurn: () => undefined, onError: () => undefined, onReject: () => undefined },
+    ...options,
+  });
+}
+
+const large = 'x'.repeat(50_000);
+
+describe('questions that are larger than their token', () => {
+  test('[T11] [T13] are not kept', async () => {
+    const { guard, kept } = counted();
+    const client = await floodingClient(guard);
+    await client.answer(20);
+    expect(kept).toHaveLength(20);
+    expect(sum(kept)).toBeLessThan(client.sent());
+    expect(Math.max(...kept)).toBeLessThan(10_000);
+  });
+
+  const asking = saga({ name: 'asking', version: '1', forks: 'refuse' }, function* () {
+    yield* elicit('go', { message: 'Go?', schema: Ok });
+    yield* step('pay', () => undefined);
+    yield* all({
+      one: elicit('one', { message: `${large} One?`, schema: Ok }),
+      two: elicit('two', { message: `${large} Two?`, schema: Ok }),
+    });
+    yield* checkpoint(large);
+    yield* sleep(hour);
+    return 'done';
+  });
+  const continued = saga({ name: 'continued', version: '1', forks: 'refuse' }, function* () {
+    return yield* continueAs(asking, {});
+  });
+
+  test('[T13] give a repeated request the same response, with the reason why they are asked again', async () => {
+    const { guard, kept } = counted();
+    const host = hostOf([continued, asking], { guard });
+    const start = suspended(await host.start('continued', {}));
+    const both = suspended(await host.resume(start.token, answer('go@1')));
+    expect(both.steps).toHaveLength(2);
+    expect(await host.resume(start.token, answer('go@1'))).toEqual(both);
+    const half = [...answer('one@1'), ...invalid('two@1')];
+    const again = suspended(await host.resume(both.token, half));
+    expect(again.steps).toMatchObject([{ stepId: 'two@1', reason: expect.any(String) }]);
+    expect(await host.resume(both.token, half)).toEqual(again);
+    const shown = suspended(await host.resume(again.token, answer('two@1')));
+    expect(shown.content).toEqual([large]);
+    expect(await host.resume(again.token, answer('two@1'))).toEqual(shown);
+    expect(Math.max(...kept)).toBeLessThan(5_000);
+  });
+
+  test('[T13] [R5] have a repeated request sent again later where their version is gone', async () => {
+    const guard = memoryGuard();
+    const options = { guard, keys: generateKey() };
+    const host = hostOf([asking], options);
+    const newer = hostOf(
+      [
+        saga({ name: 'asking', version: '2', forks: 'refuse' }, function* () {
+          yield* checkpoint();
+        }),
+      ],
+      options,
+    );
+    const { token } = suspended(await host.start('asking', {}));
+    const both = await host.resume(token, answer('go'));
+    const refused = await newer.resume(token, answer('go')).catch((error: unknown) => ({ error }));
+    expect(refused).toMatchObject({ error: { code: 'version_gone' } });
+    expect(await host.resume(token, answer('go'))).toEqual(both);
+  });
 });
 
-test('[T11] [T13] keeps nothing of answers that are asked for again', async () => {
-  const { guard, kept } = counted();
-  const client = await floodingClient(guard);
-  await client.answerWrongly(20);
-  expect(kept()).toBe(0);
+describe('a turn that changes nothing', () => {
+  const did: string[] = [];
+  const paying = saga({ name: 'paying', version: '1', forks: 'refuse' }, function* () {
+    const { ok } = yield* elicit('pay', { message: 'Pay?', schema: Ok });
+    yield* step('pay', () => void did.push(`pay ${ok}`));
+    yield* elicit('more', { message: 'More?', schema: Ok });
+    return 'paid';
+  });
+
+  test('[T11] [T13] keeps nothing of answers that are asked for again', async () => {
+    const { guard, kept } = counted();
+    const client = await floodingClient(guard);
+    await client.answerWrongly(20);
+    expect(kept).toEqual([]);
+    await client.answer(1);
+    expect(kept).toHaveLength(1);
+  });
+
+  test('[T13] [W4] leaves its token good for one other answer, with the reason why it asks again', async () => {
+    did.length = 0;
+    const host = hostOf([paying], { guard: memoryGuard() });
+    const { token, turn } = suspended(await host.start('paying', {}));
+    const again = suspended(await host.resume(token, invalid('pay')));
+    expect(again).toMatchObject({ turn, steps: [{ stepId: 'pay', reason: expect.any(String) }] });
+    expect(suspended(await host.resume(token, invalid('pay'))).steps).toEqual(again.steps);
+    const next = await host.resume(token, answer('pay'));
+    // The two tokens are of one turn, and are used once together.
+    expect(await host.resume(again.token, answer('pay'))).toEqual(next);
+    await expect(host.resume(again.token, answer('pay', false))).rejects.toThrow(TokenRefused);
+    await expect(host.resume(token, invalid('pay'))).rejects.toThrow(TokenRefused);
+    expect(did).toEqual(['pay true']);
+  });
+
+  test('[T13] [E9] uses its token up if it was interrupted', async () => {
+    did.length = 0;
+    const clock = testClock();
+    const guard = memoryGuard(clock);
+    const options = { clock, keys: generateKey() };
+    const dying = hostOf([paying], { ...options, guard: { ...guard, forget: gone, release: gone } });
+    const host = hostOf([paying], { ...options, guard });
+    const { token, turn } = suspended(await host.start('paying', {}));
+    await expect(dying.resume(token, invalid('pay'))).rejects.toMatchObject({ code: 'guard_down' });
+    clock.now += 61_000;
+    const again = suspended(await host.resume(token, invalid('pay')));
+    expect(again).toMatchObject({ turn: turn + 1, steps: [{ stepId: 'pay' }] });
+    expect(await host.resume(again.token, answer('pay'))).toMatchObject({ steps: [{ stepId: 'more' }] });
+    expect(did).toEqual(['pay true']);
+  });
+
+  test('[T13] [W6] keeps nothing of a wait that is not over, and counts the rounds of its client', async () => {
+    const clock = testClock();
+    const { guard, kept } = counted(clock);
+    const rounds = new Set<number>();
+    const sleeping = saga({ name: 'sleeping', version: '1', forks: 'refuse' }, function* () {
+      yield* sleep(hour);
+      yield* sleep(hour);
+      return 'rested';
+    });
+    const host = hostOf([sleeping], { guard, clock });
+    const traits = { maxHold: 0, maxWait: (round: number) => (rounds.add(round), Number.POSITIVE_INFINITY) };
+    let { token } = suspended(await host.start('sleeping', {}, {}, { traits }));
+    for (let round = 0; round < 3; round += 1) {
+      // oxlint-disable-next-line no-await-in-loop -- one round after the other
+      ({ token } = suspended(await host.resume(token, [], {}, { traits })));
+    }
+    expect(kept).toEqual([]);
+    expect([...rounds]).toEqual([1, 2, 3, 4]);
+    clock.now += hour;
+    ({ token } = suspended(await host.resume(token, [], {}, { traits })));
+    expect(kept).toHaveLength(1);
+    expect([...rounds].at(-1)).toBe(5);
+    clock.now += hour;
+    expect(await host.resume(token, [])).toMatchObject({ result: 'rested' });
+  });
+});
+
+describe('limits of what a guard keeps', () => {
+  const undone: string[] = [];
+  const looping = saga({ name: 'looping', version: '1', forks: 'refuse' }, function* () {
+    yield* step('pay', () => undefined, { compensate: () => void undone.push('pay') });
+    for (;;) yield* elicit('more', { message: 'More?', schema: Ok });
+  });
+
+  const idAt = (index: number): string => (index === 0 ? 'more' : `more#${index + 1}`);
+
+  test('[T11] refuse a turn of a saga of which the guard keeps enough, until it has expired', async () => {
+    undone.length = 0;
+    const clock = testClock();
+    const { guard, kept } = counted(clock);
+    const rejections: string[] = [];
+    const told: AdmissionFacts[] = [];
+    const limits = { maxKeptBytesPerSaga: 10_000 };
+    const host = hostOf([looping], {
+      guard,
+      clock,
+      limits,
+      tokenTtl: 10 * hour,
+      admit: (facts) => told.push(facts) > 0,
+      hooks: { onTurn: () => undefined, onReject: ({ reason }) => void rejections.push(reason) },
+    });
+    let turn = suspended(await host.start('looping', {}));
+    let request: [string, StepAnswer[]] = [turn.token, answer(idAt(0))];
+    let refusal: unknown;
+    for (let index = 0; refusal === undefined && index < 20; index += 1) {
+      const asked: [string, StepAnswer[]] = [turn.token, answer(idAt(index))];
+      try {
+        // oxlint-disable-next-line no-await-in-loop -- one turn after the other
+        turn = suspended(await host.resume(...asked));
+        request = asked;
+      } catch (error) {
+        refusal = error;
+      }
+    }
+    expect(refusal).toMatchObject({ code: 'guard_full', public: true });
+    expect(rejections).toEqual(['guard-full']);
+    expect(sum(kept)).toBeGreaterThan(10_000);
+    expect(sum(kept)).toBeLessThan(14_000);
+    // The estimate of the hook is near what is kept.
+    const { keptBytes = 0 } = told.at(-1) ?? {};
+    expect(keptBytes / sum(kept)).toBeGreaterThan(0.7);
+    expect(keptBytes / sum(kept)).toBeLessThan(1.3);
+    // A response that is kept is given, and the token is good later.
+    expect(await host.resume(...request)).toEqual(turn);
+    clock.now += 5 * hour;
+    expect(await host.resume(turn.token, answer(idAt(kept.length)))).toMatchObject({ status: 'suspended' });
+    expect(undone).toEqual([]);
+  });
+
+  test('[T11] [E8] never refuse to cancel', async () => {
+    undone.length = 0;
+    const limits = { maxKeptBytesPerSaga: 1, maxKeptBytesPerPrincipal: 1 };
+    const host = hostOf([looping], { guard: memoryGuard(), limits });
+    const caller = { principal: { subject: 'ada', client: 'app' } };
+    const { token } = suspended(await host.start('looping', {}, caller));
+    const next = suspended(await host.resume(token, answer('more'), caller));
+    await expect(host.resume(next.token, answer('more#2'), caller)).rejects.toMatchObject({
+      code: 'guard_full',
+    });
+    expect(await host.cancel(next.token, caller)).toMatchObject({ compensated: [{ stepId: 'pay' }] });
+    expect(undone).toEqual(['pay']);
+  });
+
+  test('[T11] refuse a turn of a principal for whom the guard keeps enough, over all of its sagas', async () => {
+    const { guard, kept } = counted();
+    const host = hostOf([looping], { guard, limits: { maxKeptBytesPerPrincipal: 10_000 } });
+    const began = async (subject: string): Promise<unknown> => {
+      const caller = { principal: { subject, client: 'app' } };
+      const { token } = suspended(await host.start('looping', {}, caller));
+      return await host.resume(token, answer('more'), caller).catch((error: unknown) => error);
+    };
+    const turns: unknown[] = [];
+    for (let index = 0; index < 20; index += 1) {
+      // oxlint-disable-next-line no-await-in-loop -- one saga after the other
+      turns.push(await began('eve'));
+    }
+    expect(turns.at(-1)).toMatchObject({ code: 'guard_full' });
+    expect(sum(kept)).toBeLessThan(14_000);
+    expect(await began('ada')).toMatchObject({ status: 'suspended' });
+  });
 });
