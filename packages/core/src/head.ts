@@ -53,7 +53,9 @@ export function isSameState(one: ProgramState, other: ProgramState): boolean {
 
 function withoutTurn({ head }: ProgramState): string {
   const { asked, waits, ...rest } = decodeHead(head);
-  const sorted = (entries: object): object =>
-    Object.entries(entries).toSorted(([path], [another]) => (path < another ? -1 : 1));
   return JSON.stringify({ ...rest, turn: 0, asked: sorted(asked), waits: sorted(waits) });
+}
+
+function sorted(entries: object): object {
+  return Object.entries(entries).toSorted(([path], [another]) => (path < another ? -1 : 1));
 }

@@ -47,8 +47,8 @@ describe('what is kept in Redis', () => {
   });
 
   it('[T13] refuses a client of @upstash/redis by its name', () => {
-    const upstash = new UpstashRedis({ url: 'https://example.upstash.io', token: 'token' });
-    const client = upstash as Pick<IoRedisLike, never> as RedisClient;
+    const upstash: object = new UpstashRedis({ url: 'https://example.upstash.io', token: 'token' });
+    const client = upstash as RedisClient;
     expect(() => redisGuard(client)).toThrow("'@upstash/redis'");
     expect(() => redisTaskStore(client)).toThrow("'@upstash/redis'");
   });

@@ -69,9 +69,9 @@ export async function guarded(
     // oxlint-disable-next-line no-await-in-loop -- the last time round
     if ('response' in verdict) {
       // oxlint-disable-next-line no-await-in-loop -- the last time round
-      const kept = await openResponse(settings.responses, saga, verdict.response);
+      const opened = await openResponse(settings.responses, saga, verdict.response);
       // oxlint-disable-next-line no-await-in-loop -- the last time round
-      const turn = 'asked' in kept ? await renderQuestions(settings, kept) : kept;
+      const turn = 'asked' in opened ? await renderQuestions(settings, opened) : opened;
       tracedAgain(settings, saga, turn);
       // Told again, should the first time have been lost: of a turn that is not the last one, its client knew. What a queue
       // delivers is the newest that it was told, so that of the next turn it was not, whoever has gone on.

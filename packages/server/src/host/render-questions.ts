@@ -39,8 +39,8 @@ export async function renderQuestions(
   };
   const outcome = await program.advance(saga.state.program, new Map(), runtime);
   if (outcome.status !== 'suspended') throw versionGone(saga);
-  const { toWire } = stepIdsOf(saga.state.generation);
-  const asked = new Map(outcome.steps.map((step) => [toWire(step.stepId), step]));
+  const ids = stepIdsOf(saga.state.generation);
+  const asked = new Map(outcome.steps.map((step) => [ids.toWire(step.stepId), step]));
   const steps = kept.map((step): ClientStep => {
     const rendered = asked.get(step.stepId);
     if (rendered === undefined) throw versionGone(saga);

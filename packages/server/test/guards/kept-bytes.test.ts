@@ -17,7 +17,6 @@ import {
   type StepAnswer,
 } from '@mcp-saga/server';
 import { describe, expect, test } from 'vitest';
-import { z } from 'zod';
 import { testClock } from '../fixtures/clock.ts';
 import { suspended } from '../fixtures/host.ts';
 import { floodingClient } from './flooding-client.ts';
