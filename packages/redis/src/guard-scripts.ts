@@ -9,9 +9,8 @@
 // What the request brought, sealed, has a key of its own as well until the turn is finished: in the hash it would keep
 // that large for good.
 // Times and numbers are written with %.0f: Lua would round them to 14 digits.
-// A full Redis refuses a script at its first write if that write may take memory, and never after a write that ran.
-// So `begin` and `claim` write before they delete, and a full Redis refuses them before they have changed anything.
-// `finish` and `letGo` delete first: a turn that was begun can always be finished.
+// A full Redis checks only the first write of a script. `begin` and `claim` therefore write first and delete later, so a
+// full Redis refuses both before any change. `finish` and `letGo` delete first: a begun turn can always end.
 
 /** The clock of Redis, the same for all processes: whatever their own clocks say, they agree who has a lease. */
 const clock = `
@@ -105,8 +104,8 @@ return 1
 `;
 
 /**
- * KEYS: what is kept for a principal, as `<slot>:<bytes>` for each quarter of an hour in which some of it expires. ARGV: bytes to
- * add, when they expire, the most that may be kept before. Returns 0 if so much is kept, and adds nothing then.
+ * KEYS: bytes kept for a principal, as `<slot>:<bytes>` for each quarter of an hour of expiry. ARGV: bytes to add, time of expiry,
+ * limit. Returns 0 and adds nothing if the limit was reached before.
  */
 export const count: string = `${clock}
 local slot = 900000
@@ -128,7 +127,7 @@ local parts = {}
 for at, bytes in pairs(slots) do
   if bytes > 0 then table.insert(parts, text(at) .. ':' .. text(bytes)) end
 end
--- Deleted first, so that a full Redis takes the smaller number for an undo and for the end of a turn.
+-- A full Redis allows the write after a delete: the end of a turn is always counted.
 redis.call('DEL', KEYS[1])
 if #parts > 0 then
   redis.call('SET', KEYS[1], table.concat(parts, ' '))

@@ -60,11 +60,11 @@ export function redisGuard(client: RedisClient, options: RedisOptions = {}): Sag
   };
 }
 
-/** Bytes that were counted for a principal when a turn was begun. */
+/** Bytes counted for a principal at the start of a turn. */
 interface Counted {
   /** Digest of the principal. */
   readonly owner: string;
-  /** When they expire, in milliseconds since the epoch. */
+  /** Time of expiry, in milliseconds since the epoch. */
   readonly until: number;
   readonly bytes: number;
 }

@@ -5,10 +5,10 @@ import type { HostSettings } from './host-options.ts';
 import type { SealedSaga } from './sealed-saga.ts';
 
 /**
- * Names the principal for whom a guard keeps what a turn makes, by a digest. Without a principal nothing is counted: one
- * client could otherwise use up the share of all.
+ * Names the principal of a turn for the guard, by a digest. Turns without a principal are not counted: otherwise one
+ * client could use up the share of all.
  *
- * @param request - `keptBytes` is undefined for a turn that is taken however much is kept, such as an undo
+ * @param request - `keptBytes` is undefined for turns without a limit, such as an undo
  */
 export async function ownerOf(
   { limits }: Pick<HostSettings, 'limits'>,
@@ -20,7 +20,7 @@ export async function ownerOf(
   return { owner: { id: await digestText(principal), maxBytes } };
 }
 
-/** The error of a turn for which the guard would keep too much. Its token stays good. */
+/** Makes the error of a turn beyond a limit of the guard. The token of the turn stays good. */
 export function guardFull({ reject }: Pick<HostSettings, 'reject'>): SagaHostError {
   reject('guard-full');
   return new SagaHostError(

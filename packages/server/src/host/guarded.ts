@@ -30,7 +30,7 @@ export async function guarded(
   saga: SealedSaga,
   request: Pick<GuardClaim, 'action' | 'digest' | 'follows' | 'request' | 'ends'> & {
     readonly signal: AbortSignal;
-    /** Bytes that the guard keeps of the saga. Default 0: the turn is taken however much that is. */
+    /** Bytes of the saga in the guard. Default: the turn has no limit. */
     readonly keptBytes?: number;
   },
   run: Run,
@@ -116,7 +116,7 @@ async function finished(
     throw error;
   }
   if (isSameTurn(turn, saga)) {
-    // Other answers to the same token count only when the guard has forgotten these.
+    // The guard refuses other answers until it has forgotten these.
     await askGuard(settings, () => guard.forget(fence));
     return turn;
   }
@@ -132,7 +132,7 @@ async function finished(
   return await settleTurn(settings, turn);
 }
 
-/** `true` if a turn changed nothing, so that its token stands for the turn that the request came with. */
+/** Returns `true` if a turn changed nothing: its token belongs to the turn of the request. */
 function isSameTurn(turn: SagaTurn, { claims }: SealedSaga): boolean {
   return turn.status === 'suspended' && turn.turn === claims.turn;
 }

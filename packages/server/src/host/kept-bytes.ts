@@ -2,18 +2,18 @@ import type { HostSettings } from './host-options.ts';
 import type { SealedSaga } from './sealed-saga.ts';
 import type { SuspendedTurn } from './turn.ts';
 
-/** Questions of up to this many bytes are kept as they are, however short their token is. */
+/** Questions up to this size, in bytes, are always kept. */
 const smallQuestions = 1024;
 
-/** Bytes of a sealed response besides its token and its questions. */
+/** Size of a sealed response without token and questions, in bytes. */
 const responseOverhead = 600;
 
-/** How long a guard keeps a response beyond the life of its token, in milliseconds. */
+/** Time for which a guard keeps a response after its token has expired, in milliseconds. */
 const margin = 5 * 60_000;
 
 /**
- * Returns `true` if a guard does not keep the questions of a turn, because they are larger than the token from which
- * they can be rendered again. A client could otherwise fill the guard with short tokens that ask long questions.
+ * Returns `true` if the questions of a turn are larger than its token. A guard then keeps the token alone, which renders the
+ * questions again. Otherwise a client could fill the guard with short tokens of long questions.
  */
 export function isRenderedAgain(turn: Pick<SuspendedTurn, 'token' | 'steps' | 'content'>): boolean {
   return questionBytes(turn) > Math.max(smallQuestions, turn.token.length);
@@ -24,10 +24,10 @@ function questionBytes({ steps, content = [] }: Pick<SuspendedTurn, 'steps' | 'c
 }
 
 /**
- * Estimates the bytes of responses that the guard keeps of a saga when its newest token is opened. The token carries the
- * number, so the guard is not asked. Responses expire, so the number decays by the life of a token.
+ * Estimates the size of all responses of a saga in the guard, in bytes. The token carries the number, so the guard is not
+ * asked. Responses expire, so the number decays with the age of the token.
  *
- * @param tokenBytes - length of the token, which is a part of the newest response
+ * @param tokenBytes - length of the newest token, a part of the newest response
  */
 export function keptBytesOf(
   { clock, tokenTtl }: Pick<HostSettings, 'clock' | 'tokenTtl'>,
@@ -39,7 +39,7 @@ export function keptBytesOf(
   return Math.ceil((state.keptBytes + sealedBytes(tokenBytes)) * Math.exp(-age / (tokenTtl + margin)));
 }
 
-/** The same for the next token, without the length of that token. */
+/** Number for the next token to carry: the estimate without the length of the next token. */
 export function nextKeptBytes(
   settings: Pick<HostSettings, 'clock' | 'tokenTtl'>,
   saga: SealedSaga,

@@ -7,10 +7,10 @@ import { turnRuntime } from './turn-runtime.ts';
 import type { SuspendedTurn } from './turn.ts';
 
 /**
- * Renders the questions of a suspended turn from its token, as the turn asked them. The saga is replayed at the time at
- * which the token was issued, and nothing runs.
+ * Renders the questions of a suspended turn from its token, as the turn asked them. Replays the saga at the issue time of
+ * the token. No step runs.
  *
- * @throws SagaHostError `version_gone` if the code of this process does not ask them
+ * @throws SagaHostError `version_gone` if the code of this process asks other questions
  */
 export async function renderQuestions(
   settings: HostSettings,
@@ -34,7 +34,7 @@ export async function renderQuestions(
       { program, saga, answers: new Map(), caller: {}, traits, tokenBytes: turn.token.length },
       0,
     ),
-    // Whatever was asked, a client could be asked. What was not is left out below.
+    // The first client was asked each kept question. Questions for other clients are dropped below.
     route: () => 'ask' as const,
   };
   const outcome = await program.advance(saga.state.program, new Map(), runtime);

@@ -107,7 +107,7 @@ async function resumed(
         traits: lost?.traits ?? traits,
         isGuarded,
         isOwn,
-        // Of an interrupted turn nobody knows what it did: its token was used.
+        // An interrupted turn may have had effects: its token is used up.
         mayStay: isGuarded && !isOwn && lost === undefined,
         goesOnAs: request.goesOnAs,
       });

@@ -77,8 +77,8 @@ export async function suspend(
 }
 
 /**
- * Returns `true` if a turn changed nothing, and its client is asked the same again. The new token then stands for the same
- * turn as the one before, so the guard has no turn to keep. Such a token only counts one more request of its client.
+ * Returns `true` if a turn changed nothing and asks the same questions again. The new token then belongs to the same turn as
+ * the old token, and the guard keeps nothing. The new token only counts one more request of the client.
  */
 function isUnchanged(
   { saga, mayStay = false }: TurnRequest,
