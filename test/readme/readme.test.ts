@@ -5,6 +5,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { api } from './api.ts';
 import { deployWeb } from './client.ts';
 import { hostWith, type DelayedQueue } from './queue.ts';
+import { shipAll } from './parcels.ts';
 import { happened } from './shop.ts';
 import { takeTurns } from './turns.ts';
 import { buy } from './undo.ts';
@@ -14,6 +15,7 @@ const read = (path: string): string => readFileSync(new URL(path, root), 'utf8')
 const packages = ['client', 'core', 'opentelemetry', 'redis', 'seal', 'server', 'testing', 'xstate'];
 const pages = [
   'README.md',
+  'docs/changing-code.md',
   'docs/fleet.md',
   'docs/telemetry.md',
   ...packages.map((name) => `packages/${name}/README.md`),
@@ -57,6 +59,12 @@ describe('the README, and the pages it leads to', () => {
       expect(read('.ci/run')).toMatch(new RegExp(`^pnpm ${script}\\b`, 'm'));
     },
   );
+
+  it('ships each item of a loop under its own key', async () => {
+    const host = createSagaHost({ sagas: [shipAll], keys: generateKey(), audience: 'shop' });
+    const items = [{ id: 'a' }, { id: 'b' }];
+    expect(await host.start('ship-all', { items })).toMatchObject({ result: 'Shipped 2.' });
+  });
 
   it('[P2] takes the turns of its saga on two hosts that share only the key', async () => {
     api.released.clear();

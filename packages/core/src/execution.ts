@@ -8,6 +8,7 @@ import type { Journal, SkippedEntry, TaskEntry } from './journal.ts';
 import { Marks } from './marks.ts';
 import { mismatchOf } from './mismatch.ts';
 import { Scope } from './path.ts';
+import { RepeatedSteps } from './repeated-steps.ts';
 import type { Runtime } from './program.ts';
 import { Scheduler, type FiberHost } from './scheduler.ts';
 import { startBody } from './start-body.ts';
@@ -45,13 +46,15 @@ export class Execution implements BranchHost, FiberHost {
   readonly #fibers: Scheduler;
   readonly #stack = new UndoStack();
   readonly #tasks: Tasks;
+  readonly #repeated: RepeatedSteps | undefined;
   #root: Fiber | undefined;
 
   constructor(journal: Journal, events: ExecutionEvents) {
     this.#journal = journal;
     this.#events = events;
-    const { warn, limits } = events.runtime;
+    const { warn, limits, isStrict = false } = events.runtime;
     this.#fibers = new Scheduler(this, { maxCommands: limits.maxCommands, noteFloats: warn !== undefined });
+    if (isStrict) this.#repeated = new RepeatedSteps();
     this.marks = new Marks(journal, this.#stack, events.runtime);
     this.ending = new Ending(journal, this.#stack, events.runtime);
     const parts = { fibers: this.#fibers, marks: this.marks, stack: this.#stack, ending: this.ending };
@@ -227,6 +230,7 @@ export class Execution implements BranchHost, FiberHost {
   #await(fiber: Fiber, spec: JournalledSpec): boolean {
     const key = spec.kind === 'step' ? spec.key : undefined;
     const path = fiber.scope.path(key === undefined ? spec.id : `${spec.id}(${key})`);
+    this.#repeated?.note(spec, path, this.#journal.replaying);
     const inline = spec.kind === 'now' || spec.kind === 'info';
     // The next entry may be taken at once only if no other branch has to run before it, as none had when it was
     // recorded; what is read at once was recorded at once.

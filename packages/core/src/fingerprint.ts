@@ -21,30 +21,64 @@ const ERROR = 17;
 const OPAQUE = 18;
 const PARTS = 19;
 
-/** Strings and bytes longer than this count by length, head and tail. */
+/** Older releases hashed longer strings and bytes by length, head, and tail. */
 const LONG = 96;
 const END = 32;
 
+/** Offset of a fingerprint that hashes long strings in full. Fingerprints of older releases are 32-bit numbers. */
+const WHOLE = 2 ** 32;
+
 /**
- * The structural hash of what a step asked, 32 bits, signed: tells after a change of the code that replay asks for
- * something else. Types are told apart, the order of the keys of an object (of the entries of a Map or Set) does not
- * count, properties that are `undefined` are skipped, -0 equals 0. Strings of more than 96 UTF-16 units count by their
- * length, first 32 and last 32 units. The same in every release and on every platform. Not a security measure:
- * collisions are easy to make on purpose.
+ * Structural hash of a request: a 32-bit signed number. Replay compares it with the recorded one, to find a change of the
+ * code.
  *
- * @param parts what was asked, in an order that counts; nesting at most 64, without cycles
+ * Types differ. The order of object keys and of Map and Set entries does not count, `undefined` properties are skipped, and
+ * -0 equals 0. Strings of more than 96 UTF-16 units count by length, first 32, and last 32 units: see
+ * {@link wholeFingerprint}. The number is the same in every release and on every platform. It is not a security measure.
+ *
+ * @param parts - the request, in an order that counts; nesting at most 64, without cycles
  */
 export function fingerprint(...parts: readonly unknown[]): number {
+  return hashParts(parts, LONG);
+}
+
+/**
+ * The same as {@link fingerprint}, with strings and bytes hashed in full. The result is 2^32 or more, so that it never
+ * equals a fingerprint of an older release by chance.
+ */
+export function wholeFingerprint(...parts: readonly unknown[]): number {
+  return WHOLE + (hashParts(parts, Number.POSITIVE_INFINITY) >>> 0);
+}
+
+/** `true` if a fingerprint hashes long strings in full. */
+export function isWhole(recorded: number): boolean {
+  return recorded >= WHOLE;
+}
+
+/** `true` if {@link fingerprint} would skip the middle of a string or of bytes. */
+export function hasLong(value: unknown): boolean {
+  if (typeof value === 'string') return value.length > LONG;
+  if (typeof value !== 'object' || value === null) return false;
+  if (value instanceof Uint8Array) return value.length > LONG;
+  if (value instanceof URL) return value.href.length > LONG;
+  if (value instanceof Error) return value.name.length > LONG || value.message.length > LONG;
+  if (value instanceof Map) return hasLong([...value].flat());
+  if (value instanceof Set || Array.isArray(value)) return [...value].some(hasLong);
+  return Object.entries(value).some(([key, item]) => key.length > LONG || hasLong(item));
+}
+
+function hashParts(parts: readonly unknown[], long: number): number {
   let hash = PARTS;
-  for (let index = 0; index < parts.length; index++) hash = mix(hash, hashValue(parts[index], LONG));
+  for (let index = 0; index < parts.length; index++) hash = mix(hash, hashValue(parts[index], long));
   return finish(hash ^ parts.length);
 }
 
 // Hashed once: a journal can hold a thousand questions, and their kind takes as long as a third of their text.
 const elicitation = /* @__PURE__ */ mix(PARTS, /* @__PURE__ */ hashString(STRING, 'elicit', LONG));
 
-/** The same as `fingerprint('elicit', message)`. */
+/** The same as `fingerprint('elicit', message)`, or as `wholeFingerprint` if the message is long. */
 export function fingerprintOfElicitation(message: string): number {
+  if (message.length > LONG) return wholeFingerprint('elicit', message);
   return finish(mix(elicitation, hashString(STRING, message, LONG)) ^ 2);
 }
 

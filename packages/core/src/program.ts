@@ -125,6 +125,12 @@ export interface Runtime {
   readonly perform?: (call: StepCall) => unknown;
   /** Advice for the author. Undefined outside development: what it takes to find is not free. */
   readonly warn: ((message: string) => void) | undefined;
+  /**
+   * Refuses code whose mistake would only show after a later change of the code. Enabled in development.
+   *
+   * @default false
+   */
+  readonly isStrict?: boolean;
   readonly limits: ProgramLimits;
 }
 

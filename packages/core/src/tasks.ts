@@ -3,7 +3,7 @@ import { decode, encode } from './codec.ts';
 import type { Ending } from './ending.ts';
 import { SagaError } from './errors.ts';
 import { newTask, tried, type Fiber, type Task } from './fiber.ts';
-import { fingerprintOf } from './fingerprint-of.ts';
+import { fingerprintOf, isFingerprintOf } from './fingerprint-of.ts';
 import type { Journal, TaskEntry } from './journal.ts';
 import { lettersOf } from './letters.ts';
 import type { Marks } from './marks.ts';
@@ -83,7 +83,11 @@ export class Tasks {
   consume(task: Task): boolean {
     const journal = this.#journal;
     const { letter } = journal;
-    if (journal.fingerprint !== task.fingerprint || !(lettersOf[task.spec.kind] as string).includes(letter)) {
+    const { fingerprint, spec } = task;
+    const fits = isFingerprintOf(journal.fingerprint, fingerprint, spec);
+    // A step with `keep: false` records no result.
+    const isKept = spec.kind === 'step' && !spec.keep && (letter === 's' || letter === 'z');
+    if (!fits || isKept || !(lettersOf[task.spec.kind] as string).includes(letter)) {
       throw mismatchOf(journal, [task]);
     }
     if ((letter === 'w' || letter === 'W') && !task.discarded) throw mismatchOf(journal, [task]);

@@ -1,7 +1,14 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { decode, encode } from '../src/codec.ts';
-import { agreementDigest, fingerprint, fingerprintOfElicitation } from '../src/fingerprint.ts';
+import {
+  agreementDigest,
+  fingerprint,
+  fingerprintOfElicitation,
+  hasLong,
+  isWhole,
+  wholeFingerprint,
+} from '../src/fingerprint.ts';
 
 const long = 'abcdefghijklmnopqrstuvwxyz'.repeat(8);
 
@@ -17,7 +24,8 @@ describe('fingerprint', () => {
   it('[R3] gives an elicitation the fingerprint of its kind and message', () => {
     fc.assert(
       fc.property(fc.string({ maxLength: 200 }), (message) => {
-        expect(fingerprintOfElicitation(message)).toBe(fingerprint('elicit', message));
+        const expected = hasLong(message) ? wholeFingerprint : fingerprint;
+        expect(fingerprintOfElicitation(message)).toBe(expected('elicit', message));
       }),
     );
   });
@@ -110,6 +118,15 @@ describe('fingerprint', () => {
     expect(fingerprint(`!${long.slice(1)}`)).not.toBe(fingerprint(long));
     expect(fingerprint(`${long.slice(0, -1)}!`)).not.toBe(fingerprint(long));
     expect(fingerprint(`${long}${long.slice(-32)}`)).not.toBe(fingerprint(long));
+  });
+
+  it('[R3] counts every character of a long string where it hashes whole strings', () => {
+    const all = Array.from(long, (_, index) =>
+      wholeFingerprint(`${long.slice(0, index)}\u0000${long.slice(index + 1)}`),
+    );
+    expect(new Set([...all, wholeFingerprint(long)]).size).toBe(long.length + 1);
+    expect(all.every((hash) => isWhole(hash) && Number.isSafeInteger(hash))).toBe(true);
+    expect(isWhole(fingerprint(long))).toBe(false);
   });
 
   it('[R3] counts every character of a string of 96', () => {

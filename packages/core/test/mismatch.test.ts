@@ -351,11 +351,6 @@ describe('replay that asks for something else', () => {
     ],
     ['another function', () => gen(step('a', one)), () => gen(step('a', () => 2))],
     [
-      'other settings of a sample',
-      () => gen(sample('model', message('m'))),
-      () => gen(sample('model', { ...message('m'), systemPrompt: 's', temperature: 1 })),
-    ],
-    [
       'the order of keys in an input',
       () => gen(step('a', one, { input: { x: 1, y: 2 } })),
       () => gen(step('a', one, { input: { y: 2, x: 1 } })),

@@ -73,6 +73,7 @@ export function turnRuntime(
     threw: (path, error) => thrownIn(sagaId, caller).note(path, error),
     observe: (event) => settings.hooks.onStep({ ...event, saga: claims.saga.name, sagaId }),
     warn: settings.advises ? settings.warn : undefined,
+    isStrict: settings.advises,
     limits: settings.limits,
   };
 }
