@@ -23,6 +23,7 @@ export const requirements: readonly Requirement[] = [
   held('R3', 'Replay that asks for something else is a ReplayMismatch; no result goes to another step.'),
   held('R4', 'A token sealed by an older release opens in a newer one.'),
   held('R5', 'Old and new versions of a saga run side by side.'),
+  held('R6', 'Code that ends before its journal does is a mismatch: nothing is undone.'),
   held(
     'E1',
     'A step whose token reached the client never runs again; retries carry the same idempotency key.',
@@ -37,6 +38,7 @@ export const requirements: readonly Requirement[] = [
   held('E6', 'Abort and cancel cannot be swallowed; finally runs first.'),
   held('E7', 'Forks are declared before the first effect that needs it.'),
   held('E8', 'A host can undo what an absent client left behind.'),
+  held('E9', 'An effect of unknown outcome is never reported as one that did not happen.'),
   held('W1', 'One saga, every dialect.'),
   held('W2', 'The dialect is chosen for each request.'),
   held('W3', 'Needs are checked before anything runs.'),

@@ -52,6 +52,7 @@ export interface LiveNode {
   readonly states: { readonly [key: string]: LiveNode };
   readonly invoke: readonly LiveInvoke[];
   readonly after: readonly { readonly eventType: string }[];
+  readonly transitions: ReadonlyMap<string, unknown>;
 }
 
 /** An invoke, as its state has it. */
@@ -159,6 +160,22 @@ export function activeNodes(root: LiveNode, value: StateValue): readonly LiveNod
       return node === undefined ? [] : activeNodes(node, below);
     }),
   ];
+}
+
+/** The active states that have completed: a final state is active inside, or all regions have completed. Outer states first. */
+export function completedNodes(root: LiveNode, value: StateValue): readonly LiveNode[] {
+  const active = new Set(activeNodes(root, value));
+  const hasCompleted = (node: LiveNode): boolean => {
+    const inside = Object.values(node.states).filter(({ type }) => type !== 'history');
+    if (node.type === 'compound') return inside.some((child) => child.type === 'final' && active.has(child));
+    return node.type === 'final' || (node.type === 'parallel' && inside.every(hasCompleted));
+  };
+  return [...active].filter(hasCompleted);
+}
+
+/** `true` if a state has a transition for its own completion. */
+export function hasOnDone({ id, transitions }: LiveNode): boolean {
+  return transitions.has(`xstate.done.state.${id}`);
 }
 
 /** The order of active nodes that a restored machine would have. */

@@ -40,10 +40,14 @@ export class MachineMismatch extends ReplayMismatch {
   /** What does not fit, a sentence each. */
   readonly misfits: readonly string[];
 
-  constructor(saga: string, misfits: readonly string[]) {
+  /** @param options - `cause`: the error thrown by `migrate`, by XState, or by the code of a question */
+  constructor(saga: string, misfits: readonly string[], options?: { readonly cause: unknown }) {
     super(0, { kind: 'machine', path: '', fingerprint: 0 }, []);
     this.name = 'MachineMismatch';
     this.misfits = misfits;
+    if (options !== undefined) {
+      Object.defineProperty(this, 'cause', { value: options.cause, configurable: true, writable: true });
+    }
     this.message =
       `The machine of saga '${saga}' was changed, and a saga under way does not fit it any more: ${misfits.join('; ')}. ` +
       'Give the saga a new version and the old one as `previous`, or bring its state along with `migrate`.';

@@ -14,6 +14,8 @@ export interface MachineRecord {
   readonly h?: { readonly [id: string]: readonly string[] };
   /** The order of active states, where a restored machine would have another one: their positions in the machine. */
   readonly o?: readonly number[];
+  /** IDs of active states with an `onDone` that have completed and stayed active. */
+  readonly f?: readonly string[];
   /** The children, by id. */
   readonly k?: { readonly [id: string]: ChildRecord };
   /** The status of a machine that has ended: nothing else of it is kept. */

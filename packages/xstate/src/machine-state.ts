@@ -8,6 +8,8 @@ export interface MachineState {
   readonly context: { readonly [key: string]: unknown };
   /** What history states remember: ids of states. */
   readonly history?: { readonly [id: string]: readonly string[] };
+  /** IDs of active states with an `onDone` that have completed and stayed active: their `onDone` is not taken again. */
+  readonly completed?: readonly string[];
   /** By id. To have an invoke started that is new, add a child with its `input`. */
   readonly children: { readonly [id: string]: ChildState };
 }
@@ -60,11 +62,12 @@ export function toMachineState({ m, t = [] }: SagaRecord): MigratedState {
 }
 
 function machineState(record: MachineRecord): MachineState {
-  const { v, c = {}, h, k = {} } = record;
+  const { v, c = {}, h, f, k = {} } = record;
   return {
     value: v,
     context: c as MachineState['context'],
     ...(h === undefined ? {} : { history: h }),
+    ...(f === undefined ? {} : { completed: f }),
     children: mapValues(k, childState),
     ...(record.s === undefined ? {} : { ended: record.s }),
   };
@@ -97,12 +100,13 @@ export function fromMachineState(state: MigratedState, definition: string): Saga
 }
 
 function machineRecord(state: MachineState): MachineRecord {
-  const { value, context, history, children } = state;
+  const { value, context, history, completed, children } = state;
   const { ended } = state as { readonly ended?: NonNullable<MachineRecord['s']> };
   return {
     v: value,
     ...(Object.keys(context).length === 0 ? {} : { c: context }),
     ...(history === undefined ? {} : { h: history }),
+    ...(completed === undefined ? {} : { f: completed }),
     ...(Object.keys(children).length === 0 ? {} : { k: mapValues(children, childRecord) }),
     ...(ended === undefined ? {} : { s: ended }),
   };

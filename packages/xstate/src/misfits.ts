@@ -2,6 +2,8 @@ import type { AnyStateMachine } from 'xstate';
 import {
   activeNodes,
   afterMark,
+  completedNodes,
+  hasOnDone,
   isMachine,
   kindOf,
   logicOf,
@@ -43,6 +45,7 @@ function misfitsOfMachine(
     .map((id) => `the state '${id}', which a history remembers, is gone`);
   return [
     ...misfitsOfValue(root, record.v),
+    ...misfitsOfCompletion(root, record),
     ...lostHistory,
     ...misfitsOfChildren(machine, nodes, record, timers, path),
     ...misfitsOfDelays(nodes, timers, path),
@@ -67,9 +70,19 @@ function misfitsOfValue(node: LiveNode, value: StateValue): readonly string[] {
   } else if (inside.length > 0 && nested.length > 1) {
     misfits.push(`the state '${node.id}' is not parallel any more`);
   }
-  if (node.type === 'final' || node.type === 'history')
-    misfits.push(`the state '${node.id}' is ${node.type} now`);
+  if (node.type === 'history') misfits.push(`the state '${node.id}' is a history now`);
   return misfits;
+}
+
+// XState looks at completion when a final state is entered: a restored one would never be noticed.
+function misfitsOfCompletion(root: LiveNode, { v, f = [] }: MachineRecord): readonly string[] {
+  const completed = completedNodes(root, v);
+  if (completed.includes(root)) {
+    return completed.filter(({ type }) => type === 'final').map(({ id }) => `the state '${id}' is final now`);
+  }
+  return completed
+    .filter((node) => hasOnDone(node) && !f.includes(node.id))
+    .map(({ id }) => `the state '${id}' has completed, and its onDone was never taken`);
 }
 
 function misfitsOfChildren(

@@ -3,6 +3,8 @@ import { formatPlace, isPlainObject, type Place } from '@mcp-saga/core/program';
 import {
   activeNodes,
   afterMark,
+  completedNodes,
+  hasOnDone,
   isActorRef,
   isSynced,
   kindOf,
@@ -92,12 +94,14 @@ function saveMachine(actor: LiveActor, factsOf: StepFacts): MachineRecord {
   const context = keepable(actor, snapshot.context, undefined, 0);
   const history = Object.entries(historyValue).map(([id, nodes]) => [id, nodes.map((node) => node.id)]);
   const order = orderOf(snapshot);
+  const completed = completedOf(snapshot);
   const children = childrenOf(actor).map((child) => [child.id, saveChild(child, factsOf)]);
   return {
     v: value,
     ...(isPlainObject(context) && Object.keys(context).length === 0 ? {} : { c: context }),
     ...(history.length === 0 ? {} : { h: Object.fromEntries(history) as NonNullable<MachineRecord['h']> }),
     ...(order === undefined ? {} : { o: order }),
+    ...(completed.length === 0 ? {} : { f: completed }),
     ...(children.length === 0 ? {} : { k: Object.fromEntries(children) as NonNullable<MachineRecord['k']> }),
   };
 }
@@ -111,6 +115,14 @@ function orderOf(snapshot: LiveSnapshot): readonly number[] | undefined {
   }
   const restored = restoredOrder(machine, value);
   return nodes.every((node, index) => node === restored[index]) ? undefined : nodes.map(({ order }) => order);
+}
+
+// Their `onDone` was looked at when they completed, and is not looked at again.
+function completedOf({ machine, value }: LiveSnapshot): readonly string[] {
+  if (machine === undefined || value === undefined) return [];
+  return completedNodes(rootOf(machine), value)
+    .filter(hasOnDone)
+    .map(({ id }) => id);
 }
 
 function saveChild(actor: LiveActor, factsOf: StepFacts): ChildRecord {
