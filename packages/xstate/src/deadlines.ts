@@ -12,6 +12,9 @@ export interface Timer {
   readonly late?: number;
 }
 
+/** ID of an event that can no longer be canceled: a number, and the ID it was scheduled with. */
+const looseId = /^~~\d+ (.*)$/s;
+
 /** What machines do after a time, as data: it goes along when they are suspended. */
 export class Deadlines implements EventScheduler {
   readonly #clock: () => number;
@@ -48,6 +51,7 @@ export class Deadlines implements EventScheduler {
   /** Lets a timer go off: what its machine schedules then is as late as it was. */
   fire(timer: Timer, relay: () => void): void {
     this.remove(timer);
+    this.#loosen(timer.source, looseId.exec(timer.id)?.[1] ?? timer.id);
     this.#late = timer.late ?? 0;
     relay();
     this.#late = 0;
@@ -60,28 +64,40 @@ export class Deadlines implements EventScheduler {
 
   schedule(source: LiveActor, target: LiveActor, event: object, delay: number, id?: string): void {
     if (!Number.isFinite(delay)) throw new RangeError(`A delay of '${source.id}' is not a number.`);
+    if (id !== undefined) this.#loosen(source, id);
     this.#timers.push({
       source,
       target,
       event,
-      id: id ?? this.#unusedId(source),
-      at: this.#clock() + Math.max(0, delay),
+      id: id ?? this.#unusedId(source, (n) => `~${n}`),
+      at: Math.ceil(this.#clock() + Math.max(0, delay)),
       late: this.#late,
     });
   }
 
   cancel(source: LiveActor, id: string): void {
-    const timer = this.#timers.findLast((known) => known.source === source && known.id === id);
+    const timer = this.#timers.find((known) => known.source === source && known.id === id);
     if (timer !== undefined) this.remove(timer);
   }
 
   cancelAll(source: LiveActor): void {
-    for (const timer of this.#timers.filter((known) => known.source === source)) this.remove(timer);
+    this.#timers = this.#timers.filter((timer) => timer.source !== source || looseId.test(timer.id));
+  }
+
+  /**
+   * XState can cancel one event of each ID: the one that was scheduled last, until any of that ID is sent. The others are
+   * sent whatever happens.
+   */
+  #loosen(source: LiveActor, id: string): void {
+    for (const [index, timer] of this.#timers.entries()) {
+      if (timer.source !== source || timer.id !== id) continue;
+      this.#timers[index] = { ...timer, id: this.#unusedId(source, (n) => `~~${n} ${id}`) };
+    }
   }
 
   // Nobody can cancel it: it only has to be another one.
-  #unusedId(source: LiveActor): string {
+  #unusedId(source: LiveActor, toId: (n: number) => string): string {
     const used = new Set(this.#timers.filter((known) => known.source === source).map(({ id }) => id));
-    for (let n = 1; ; n += 1) if (!used.has(`~${n}`)) return `~${n}`;
+    for (let n = 1; ; n += 1) if (!used.has(toId(n))) return toId(n);
   }
 }

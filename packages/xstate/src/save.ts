@@ -28,7 +28,7 @@ import type {
   SpawnRecord,
   TimerRecord,
 } from './machine-record.ts';
-import { childrenOf, pathOf } from './survey.ts';
+import { childrenOf, isIn, pathOf } from './survey.ts';
 
 /** What a state keeps of a step that has not ended, apart from its input. */
 export type StepFacts = (actor: LiveActor) => Pick<ActiveStepRecord, 'r' | 'e'>;
@@ -44,7 +44,7 @@ export function save(
   timers: readonly Timer[],
   factsOf: StepFacts,
 ): SagaRecord {
-  const records = timers.map(saveTimer);
+  const records = timers.map((timer) => saveTimer(root, timer));
   const machine = saveMachine(root, factsOf);
   return { d: definition, x: xstateMajor, m: machine, ...(records.length === 0 ? {} : { t: records }) };
 }
@@ -217,7 +217,9 @@ function suffix(owner: LiveActor): string {
   return path === '' ? '' : ` of '${path}'`;
 }
 
-function saveTimer({ source, target, event, id, at }: Timer): TimerRecord {
+function saveTimer(root: LiveActor, { source, target, event, id, at }: Timer): TimerRecord {
+  // What outlives its sender can no longer be canceled: it becomes the target's own.
+  if (!isIn(root, source)) return [at, pathOf(target), '~~0', event];
   const path = pathOf(source);
   const { type } = event as { readonly type: string };
   const implied = target === source && id === type && id.startsWith(afterMark);
