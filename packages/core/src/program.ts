@@ -53,6 +53,8 @@ export interface Runtime {
    * they came now. (E1)
    */
   readonly heardAt?: number;
+  /** `true` if an earlier run of this turn began and never finished, so that effects missing from the journal may have happened. */
+  readonly isInterrupted?: boolean;
   /** A number in [0, 1): for the jitter of retries. */
   random(): number;
   /** Resolves after `ms`, or at once when `signal` aborts. */

@@ -19,6 +19,10 @@ interface Work {
   /** By how much that is later than it is kept, in a turn that was begun that long ago (ms). */
   late: number;
   unknown: boolean;
+  /** The interrupted turn in which the machine may have continued behind it. */
+  interrupted: number | undefined;
+  /** `true` if it could have been run: its state was not left at once. */
+  ready: boolean;
   /** Which run of its path it is, once it has been tried. */
   run: number | undefined;
   running: AbortController | undefined;
@@ -32,6 +36,8 @@ export interface EffectsOptions {
   readonly nameOf: (logic: object) => string;
   /** Whether effects wait for the next turn. */
   readonly defers: () => boolean;
+  /** Whether an effect that begins now may have been run by an interrupted run of this turn. */
+  readonly mayHaveRun: () => boolean;
   /** Told when one has ended. */
   readonly wake: () => void;
 }
@@ -60,9 +66,22 @@ export class Effects implements EffectHost {
 
   /** An actor has started: it has an effect to be run. */
   begin(actor: LiveActor, spec: StepSpec, input: unknown): void {
-    const [attempts, kept, unknown, run] = this.#restored.get(actor)?.e ?? [0, 0, false, undefined];
-    const tried = { attempts, notBefore: kept + this.#late, late: this.#late, unknown, run };
-    const work = { actor, spec, input, ...tried, running: undefined };
+    const { runtime, mayHaveRun } = this.#options;
+    const [attempts, kept, unknown, run, before] = this.#restored.get(actor)?.e ?? [0, 0, false, undefined];
+    const isDoubtful = mayHaveRun();
+    const work: Work = {
+      actor,
+      spec,
+      input,
+      attempts,
+      notBefore: kept + this.#late,
+      late: this.#late,
+      unknown: unknown || isDoubtful,
+      interrupted: before ?? (isDoubtful && !runtime.checkpointAfterStep ? runtime.turn : undefined),
+      ready: this.#restored.has(actor),
+      run,
+      running: undefined,
+    };
     this.#work.set(actor, work);
     // What an older engine kept says so in the machine alone.
     if (unknown) this.#note(work, { letter: 't', text: encode([attempts, kept, unknown]) });
@@ -82,8 +101,9 @@ export class Effects implements EffectHost {
         if (!wanted) work.running.abort(new Error('The state that invoked it was left.'));
       } else if (!wanted) {
         this.#leave(work);
-      } else if (work.notBefore <= runtime.now() && !defers()) {
-        this.#start(work);
+      } else {
+        work.ready = true;
+        if (work.notBefore <= runtime.now() && !defers()) this.#start(work);
       }
     }
   }
@@ -99,20 +119,33 @@ export class Effects implements EffectHost {
     return times.length === 0 ? undefined : Math.min(...times);
   }
 
-  /** The turn is over: each is due at the time at which it is kept. */
+  /** The turn is over: each is due at the time at which it is kept, and what may have happened is noted. */
   catchUp(): void {
-    for (const work of this.#work.values()) work.notBefore -= work.late;
+    for (const work of this.#work.values()) {
+      work.notBefore -= work.late;
+      work.late = 0;
+      const { attempts, notBefore, unknown } = work;
+      if (unknown) this.#note(work, { letter: 't', text: encode([attempts, notBefore, unknown]) });
+    }
+  }
+
+  /** The saga is undone: what was to be run, and may have been, is noted. */
+  giveUp(): void {
+    this.#options.ledger.lift();
+    for (const work of this.#work.values()) if (work.running === undefined) this.#leave(work);
   }
 
   /** What a state keeps of one that was put off. */
   factsOf(actor: LiveActor): Pick<ActiveStepRecord, 'e'> {
-    const { attempts = 0, notBefore = 0, unknown = false, run } = this.#work.get(actor) ?? {};
-    return run === undefined ? {} : { e: [attempts, notBefore, unknown, run] };
+    const { attempts = 0, notBefore = 0, unknown = false, run, interrupted } = this.#work.get(actor) ?? {};
+    if (run === undefined) return {};
+    const tried = [attempts, notBefore, unknown, run] as const;
+    return { e: interrupted === undefined ? tried : [...tried, interrupted] };
   }
 
   // An attempt before may have had its effect, and nobody will ever know (E4); at least its number is used. (E1)
   #leave(work: Work): void {
-    if (work.attempts > 0) {
+    if (work.attempts > 0 || (work.unknown && work.ready)) {
       this.#assertRoom();
       this.#note(work, { letter: work.unknown ? 'g' : 'f', text: '{}' });
     }
@@ -120,9 +153,11 @@ export class Effects implements EffectHost {
   }
 
   #note(work: Work, end: StepEnd): void {
-    const { spec, input, actor } = work;
+    const { spec, input, actor, interrupted } = work;
     const { ledger, nameOf } = this.#options;
     ledger.add(this.#pathOf(work), end, { spec, logic: nameOf(actor.logic), input });
+    const hasFailed = end.letter === 'f' || end.letter === 'g';
+    if (hasFailed && interrupted !== undefined) ledger.addInterrupted(interrupted);
   }
 
   // For one more, beside those that run: when they have ended, it is too late.
@@ -181,7 +216,7 @@ export class Effects implements EffectHost {
       [work.attempts, work.notBefore, work.unknown] = decode(end.text) as Attempts;
       work.late = 0;
       // Nothing was tried: its number is free again.
-      if (work.attempts === 0) work.run = undefined;
+      if (work.attempts === 0 && !work.unknown) work.run = undefined;
       if (!wanted) this.#leave(work);
       else if (work.unknown) this.#note(work, end);
     } else {

@@ -92,6 +92,21 @@ export class Ledger {
     }
   }
 
+  /**
+   * Notes a turn that was interrupted, and may have done more than its repetition knows: it is uncompensated, should the saga
+   * be undone.
+   */
+  addInterrupted(turn: number): void {
+    const path = `turn ${turn}`;
+    if (this.entries.some((entry) => entry.path === path)) return;
+    this.#append('g', path, encode({ name: '', message: '' }));
+  }
+
+  /** Lifts the limit: what is noted before a saga is undone must not fail for the reason that it is undone for. */
+  lift(): void {
+    this.#journal.lift();
+  }
+
   /** The saga is undone: whether what was to be tried again has happened, nobody will ever know. (E4) */
   giveUp(): void {
     for (const [path, [, , , name, data]] of this.#open) {

@@ -46,8 +46,17 @@ export interface ActiveStepRecord {
   readonly i?: unknown;
   /** The turn in which a client step was created, from the second one on: a part of its id. */
   readonly r?: number;
-  /** What came of an effect's attempts: how many, when the next one is due, whether one may have happened; which run it is. */
-  readonly e?: readonly [attempts: number, notBefore: number, unknown: boolean, run: number | undefined];
+  /**
+   * What came of an effect's attempts: how many, when the next one is due, whether one may have happened; which run it is; the
+   * interrupted turn that may have continued behind it.
+   */
+  readonly e?: readonly [
+    attempts: number,
+    notBefore: number,
+    unknown: boolean,
+    run: number | undefined,
+    interrupted?: number,
+  ];
 }
 
 /** Something that happens at a time: `[at, path of the actor, id, event, path of another target]`. */

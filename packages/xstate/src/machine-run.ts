@@ -10,7 +10,12 @@ import type { Restored } from './restore.ts';
 import { isIn, survey, type Survey } from './survey.ts';
 
 /** What a run needs of its turn. */
-export interface MachineRunOptions extends Pick<EffectsOptions, 'ledger' | 'nameOf' | 'defers'> {
+export interface MachineRunOptions extends Pick<
+  EffectsOptions,
+  'ledger' | 'nameOf' | 'defers' | 'mayHaveRun'
+> {
+  /** Told when what an interrupted run of this turn did can no longer be known. */
+  readonly diverged: () => void;
   /** Whether delays may pass: they do not while somebody only asks how things stand. (W7) */
   readonly passesTime: boolean;
 }
@@ -27,9 +32,13 @@ export class MachineRun {
 
   readonly #runtime: Runtime;
   readonly #passesTime: boolean;
+  readonly #began: number;
   readonly #clock: LaggingClock;
   readonly #started: ReturnType<typeof makeRoot>;
+  #hasWaited = false;
   #wake: () => void = () => undefined;
+  /** `true` if a delay has passed that would not pass at the same point if the turn were repeated. */
+  hasTimePassed = false;
 
   constructor(made: Restored, runtime: Runtime, options: MachineRunOptions) {
     const { root, timers, steps } = made;
@@ -37,6 +46,7 @@ export class MachineRun {
     this.#started = root;
     this.#runtime = runtime;
     this.#passesTime = options.passesTime;
+    this.#began = runtime.now();
     this.#clock = new LaggingClock(() => runtime.now());
     this.deadlines = new Deadlines(() => this.#clock.now());
     const { heardAt } = runtime;
@@ -47,7 +57,12 @@ export class MachineRun {
     this.effects = new Effects({ ...options, runtime, wake: () => this.wake() });
     this.effects.restore(steps, late);
     hostEffects(root.system, this.effects);
-    this.promises = new Promises({ ...options, runtime, wake: () => this.wake() });
+    this.promises = new Promises({
+      ...options,
+      runtime,
+      wake: () => this.wake(),
+      failed: options.diverged,
+    });
     this.promises.host(root);
   }
 
@@ -139,6 +154,7 @@ export class MachineRun {
 
   /** Waits for what runs, and no longer than until a delay is over: it may be the time that the work has. */
   async #nextEnd(next: Timer | undefined): Promise<void> {
+    this.#hasWaited = true;
     const ended = new Promise<void>((resolve) => {
       this.#wake = resolve;
     });
@@ -161,7 +177,8 @@ export class MachineRun {
   }
 
   #fire(timer: Timer): void {
-    const { source, target, event } = timer;
+    const { source, target, event, at } = timer;
+    if (this.#hasWaited || at > this.#began) this.hasTimePassed = true;
     this.deadlines.fire(timer, () => {
       if (target.getSnapshot().status === 'active') relay(source, target, event);
     });

@@ -57,6 +57,8 @@ export class MachineTurn {
       await this.#stop(error);
       if (signal.aborted) throw new TurnAborted(signal.reason);
       const { aborted } = this.#run?.effects ?? {};
+      this.#run?.effects.giveUp();
+      if (this.#questions.answeredHere > 0) this.#noteDiverged();
       return aborted === undefined ? await this.#fail(error) : await this.#unclaimed(aborted);
     } finally {
       signal.removeEventListener('abort', abort);
@@ -67,7 +69,10 @@ export class MachineTurn {
     const isNew = this.#head.turn === 0;
     const made = this.#made(isNew);
     if ('mismatch' in made) {
-      if (this.#options.onMismatch === 'compensate') return await this.#fail(made.mismatch);
+      if (this.#options.onMismatch === 'compensate') {
+        this.#noteDiverged();
+        return await this.#fail(made.mismatch);
+      }
       // Nothing is undone, so that the code can be rolled back. (R3)
       return { status: 'failed', error: made.mismatch, compensated: [], residue: [], ignored: [] };
     }
@@ -76,6 +81,8 @@ export class MachineTurn {
       ledger: this.#ledger,
       nameOf: this.#options.nameOf,
       defers: () => this.#defers(),
+      mayHaveRun: () => this.#mayHaveRun(),
+      diverged: () => this.#noteDiverged(),
       passesTime: this.#hasTime(),
     });
     this.#run = run;
@@ -133,6 +140,7 @@ export class MachineTurn {
       throw new MachineStuck(this.#options.name, inStates(run.root.getSnapshot().value));
     }
     const now = this.#runtime.now();
+    if (this.#questions.answeredHere > 0) this.#noteDiverged();
     const turn = this.#head.turn + 1;
     const record = save(run.root, definitionOf(this.#options.machine), run.deadlines.timers, (actor) => {
       const round = this.#rounds.get(actor) ?? turn;
@@ -155,7 +163,7 @@ export class MachineTurn {
       steps,
       ...(steps.length > 0 ? {} : { retryAfterMs: Math.max(0, Math.ceil((due ?? now) - now)) }),
       ...(steps.length > 0 && due !== undefined ? { due: Math.ceil(due) } : {}),
-      ...(this.#isStepKept && due !== undefined && due <= now ? { goesOn: 'step' as const } : {}),
+      ...(this.#isKept && due !== undefined && due <= now ? { goesOn: 'step' as const } : {}),
       ...(latest > 0 ? { deadline: Math.ceil(latest) } : {}),
       accepted: this.#questions.accepted,
       ignored: this.#questions.ignored,
@@ -201,7 +209,28 @@ export class MachineTurn {
     const { tokenBytes, defersEffects } = this.#runtime;
     if (defersEffects === true) return true;
     if (this.#options.commitFirst && this.#head.turn === 0 && tokenBytes === 0) return true;
-    return this.#isStepKept || !this.#hasTime();
+    return this.#isKept || !this.#hasTime();
+  }
+
+  /**
+   * Whether an effect that begins now may have been run by an interrupted run of this turn. That run, too, ended behind the
+   * first effects if each of them is kept.
+   */
+  #mayHaveRun(): boolean {
+    const { isInterrupted, defersEffects } = this.#runtime;
+    return isInterrupted === true && defersEffects !== true && !this.#isStepKept;
+  }
+
+  /** An interrupted run of this turn may have taken another way, and have run effects that this one does not know of. (E9) */
+  #noteDiverged(): void {
+    if (this.#mayHaveRun() && !this.#runtime.checkpointAfterStep)
+      this.#ledger.addInterrupted(this.#runtime.turn);
+  }
+
+  /** Whether what happened in this turn is kept before an effect runs: repeated, the turn might take another way. (E9) */
+  get #isKept(): boolean {
+    const { checkpointBeforeUndo } = this.#runtime;
+    return this.#isStepKept || (checkpointBeforeUndo === true && this.#run?.hasTimePassed === true);
   }
 
   /** Whether something ran here in this turn that may touch the world, and is kept before anything else does. */

@@ -10,6 +10,8 @@ export interface PromisesOptions {
   readonly defers: () => boolean;
   /** Told when one has ended. */
   readonly wake: () => void;
+  /** Told when one has failed, or was stopped while it ran. */
+  readonly failed: () => void;
 }
 
 /**
@@ -47,13 +49,14 @@ export class Promises {
   }
 
   #begins(actor: LiveActor): boolean {
-    const { defers, wake } = this.#options;
+    const { defers, wake, failed } = this.#options;
     if (defers()) {
       this.#held.add(actor);
       return false;
     }
     whenEnded(actor, () => {
       this.ended += 1;
+      if (actor.getSnapshot().status !== 'done') failed();
       wake();
     });
     return true;

@@ -1,0 +1,247 @@
+import { SagaCancelled } from '@mcp-saga/core';
+import { effect, elicitation, machineSaga, type EffectOptions } from '@mcp-saga/xstate';
+import { fromPromise, setup, type AnyActorLogic, type AnyStateMachine } from 'xstate';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { accept, Drive, failureOf } from './support/drive.ts';
+
+const did: string[] = [];
+/** Effects that fail, by name. */
+const down = new Set<string>();
+beforeEach(() => {
+  did.length = 0;
+  down.clear();
+});
+
+const ask = elicitation({ message: 'Well?', schema: z.object({ n: z.number() }) });
+const sure = { sure: accept({ n: 1 }) };
+const undo = { compensate: ({ stepKey }: { stepKey: string }) => void did.push(`undo ${stepKey}`) };
+const undoUnknown = {
+  compensateUnknown: ({ stepKey }: { stepKey: string }) => void did.push(`find ${stepKey}`),
+};
+
+function does(name: string, options: EffectOptions<undefined, undefined> = {}): AnyActorLogic {
+  return effect(({ idempotencyKey }) => {
+    did.push(idempotencyKey);
+    if (down.has(name)) throw new Error('503');
+    return undefined;
+  }, options);
+}
+
+const interrupted = { replace: { isInterrupted: true } };
+const guarded = { replace: { checkpointBeforeUndo: true } };
+
+async function started(machine: AnyStateMachine, options = {}, settings = {}): Promise<Drive> {
+  const drive = new Drive(
+    machineSaga({ name: 'm', version: '1', forks: 'accept', ...options }, machine as never),
+  );
+  await drive.start({}, settings);
+  return drive;
+}
+
+/** Asks, charges, ships. */
+function buying(charge: AnyActorLogic, actors: Record<string, AnyActorLogic> = {}): AnyStateMachine {
+  return setup({
+    types: { output: {} as string },
+    actors: { ask, charge, ship: does('ship', undo), ...actors } as never,
+  }).createMachine({
+    initial: 'asking',
+    states: {
+      asking: { invoke: { id: 'sure', src: 'ask', onDone: 'charging' } },
+      charging: { invoke: { id: 'charge', src: 'charge', onDone: 'shipping' } },
+      shipping: { invoke: { id: 'ship', src: 'ship', onDone: 'end' } },
+      end: { type: 'final' },
+    },
+    output: 'bought',
+  } as never) as unknown as AnyStateMachine;
+}
+
+describe('an interrupted turn of a machine', () => {
+  it('[E9] undoes an effect that fails now by compensateUnknown, and names the turn', async () => {
+    const drive = await started(buying(does('charge', { ...undo, ...undoUnknown })));
+    down.add('charge');
+    const { compensated, residue } = failureOf(await drive.resume(sure, interrupted));
+    expect(compensated).toEqual([{ stepId: 'charge' }]);
+    // It may have continued behind the charge, and have shipped.
+    expect(residue).toEqual([{ stepId: 'turn 2' }]);
+    expect(did).toEqual(['do:charge', 'find do:charge']);
+  });
+
+  it('[E9] names an effect that fails now if nothing can find out whether it happened', async () => {
+    const drive = await started(buying(does('charge', undo)));
+    down.add('charge');
+    const { compensated, residue } = failureOf(await drive.resume(sure, interrupted));
+    expect(compensated).toEqual([]);
+    expect(residue).toEqual([{ stepId: 'turn 2' }, { stepId: 'charge' }]);
+  });
+
+  it('[E9] names the turn in the turn that undoes, too', async () => {
+    const drive = await started(buying(does('charge', { ...undo, ...undoUnknown })));
+    down.add('charge');
+    const replace = { isInterrupted: true, checkpointBeforeUndo: true };
+    expect(await drive.resume(sure, { replace })).toMatchObject({ status: 'suspended', goesOn: 'undo' });
+    const { compensated, residue } = failureOf(await drive.resume({}, guarded));
+    expect([compensated, residue]).toEqual([[{ stepId: 'charge' }], [{ stepId: 'turn 2' }]]);
+  });
+
+  it('[E9] [E1] does not name the turn if each effect is kept before the next one runs', async () => {
+    const drive = await started(buying(does('charge', { ...undo, ...undoUnknown })));
+    down.add('charge');
+    const replace = { isInterrupted: true, checkpointAfterStep: true };
+    const { compensated, residue } = failureOf(await drive.resume(sure, { replace }));
+    expect([compensated, residue]).toEqual([[{ stepId: 'charge' }], []]);
+  });
+
+  it('[E9] [E1] knows that an effect behind one that is kept has not run', async () => {
+    const drive = await started(buying(does('charge', undo)));
+    await drive.resume(sure, { replace: { isInterrupted: true, checkpointAfterStep: true } });
+    down.add('ship');
+    const { compensated, residue } = failureOf(await drive.resume());
+    expect([compensated, residue]).toEqual([[{ stepId: 'charge' }], []]);
+  });
+
+  it('[E9] doubts nothing that succeeds', async () => {
+    const drive = await started(buying(does('charge', undo)));
+    expect(await drive.resume(sure, interrupted)).toMatchObject({ status: 'completed', result: 'bought' });
+    expect(did).toEqual(['do:charge', 'do:ship']);
+  });
+
+  it('[E9] undoes what succeeded before another one failed', async () => {
+    const drive = await started(buying(does('charge', { ...undo, ...undoUnknown })));
+    down.add('ship');
+    const { compensated, residue } = failureOf(await drive.resume(sure, interrupted));
+    expect(compensated).toEqual([{ stepId: 'charge' }]);
+    expect(residue).toEqual([{ stepId: 'turn 2' }, { stepId: 'ship' }]);
+  });
+
+  it.each([
+    ['is canceled', async (drive: Drive) => await drive.end(new SagaCancelled())],
+    ['fails', async (drive: Drive) => (down.add('charge'), await drive.resume())],
+  ])('[E9] remembers what the time of the turn did not reach: it %s', async (_, ends) => {
+    const drive = await started(buying(does('charge', { ...undo, ...undoUnknown })));
+    // The answer is heard, and no time is left for the charge.
+    const replace = { isInterrupted: true, deadline: drive.world.time };
+    await drive.resume(sure, { replace });
+    expect(drive.suspended.steps).toEqual([]);
+    expect(did).toEqual([]);
+    const { compensated } = failureOf(await ends(drive));
+    expect(compensated).toEqual([{ stepId: 'charge' }]);
+    expect(did).toContain('find do:charge');
+  });
+
+  it('[E9] undoes an effect whose state is left before it has run again', async () => {
+    const retry = { attempts: 3, delay: 10_000, factor: 1, jitter: false };
+    const charge = does('charge', { ...undo, ...undoUnknown, retry });
+    const machine = setup({
+      types: { output: {} as string },
+      actors: { ask, charge } as never,
+    }).createMachine({
+      initial: 'asking',
+      states: {
+        asking: { invoke: { id: 'sure', src: 'ask', onDone: 'charging' } },
+        charging: { invoke: { id: 'charge', src: 'charge' }, after: { 15_000: 'late' } },
+        late: { type: 'final', tags: ['compensate'] },
+      },
+    } as never) as unknown as AnyStateMachine;
+    const drive = await started(machine);
+    down.add('charge');
+    await drive.resume(sure);
+    drive.world.time += 20_000;
+    const { compensated } = failureOf(await drive.resume({}, interrupted));
+    expect(compensated).toEqual([{ stepId: 'charge' }]);
+    expect(did).toEqual(['do:charge', 'find do:charge']);
+  });
+
+  it('[E9] [E1] does not count an effect whose state is left at once, and gives its key to the next one', async () => {
+    const charge = does('charge', undo);
+    const machine = setup({
+      types: { output: {} as string },
+      actors: { ask, charge } as never,
+    }).createMachine({
+      initial: 'asking',
+      states: {
+        asking: { invoke: { id: 'sure', src: 'ask', onDone: 'first' } },
+        first: { invoke: { id: 'charge', src: 'charge' }, always: 'second' },
+        second: { invoke: { id: 'charge', src: 'charge', onDone: 'end' } },
+        end: { type: 'final', tags: ['compensate'] },
+      },
+    } as never) as unknown as AnyStateMachine;
+    const drive = await started(machine);
+    const { compensated, residue } = failureOf(await drive.resume(sure, interrupted));
+    expect([compensated, residue]).toEqual([[{ stepId: 'charge' }], []]);
+    expect(did).toEqual(['do:charge', 'undo do:charge']);
+  });
+
+  it('[E9] names the turn if a plain promise fails now', async () => {
+    const charge = fromPromise(async () => {
+      throw new Error('503');
+    });
+    const drive = await started(buying(charge));
+    const { residue } = failureOf(await drive.resume(sure, interrupted));
+    expect(residue).toEqual([{ stepId: 'turn 2' }]);
+  });
+
+  it('[E9] [R3] names the turn if the machine no longer fits and is undone for it', async () => {
+    const drive = await started(buying(does('charge', undo)));
+    const other = setup({ types: { output: {} as string } }).createMachine({ output: '' });
+    drive.program = machineSaga(
+      { name: 'm', version: '1', forks: 'accept', onMismatch: 'compensate' },
+      other,
+    );
+    expect(failureOf(await drive.resume(sure, interrupted)).residue).toEqual([{ stepId: 'turn 2' }]);
+  });
+});
+
+describe('a delay that passes during a guarded turn', () => {
+  /** A slow check beside a delay: whichever ends first is followed by another effect. */
+  function racing(drive: () => Drive): AnyStateMachine {
+    const slow = effect<undefined, undefined>(async ({ signal }) => {
+      did.push('check');
+      await drive().world.sleep(5_000, signal);
+      return undefined;
+    });
+    return setup({
+      types: { output: {} as string },
+      actors: {
+        ask,
+        slow,
+        charge: does('charge'),
+        more: fromPromise(async () => void did.push('more')),
+      } as never,
+    }).createMachine({
+      initial: 'asking',
+      states: {
+        asking: { invoke: { id: 'sure', src: 'ask', onDone: 'checking' }, after: { 60_000: 'charging' } },
+        checking: { invoke: { id: 'check', src: 'slow', onDone: 'end' }, after: { 1_000: 'charging' } },
+        charging: {
+          invoke: [
+            { id: 'charge', src: 'charge', onDone: 'end' },
+            { id: 'more', src: 'more' },
+          ],
+        },
+        end: { type: 'final' },
+      },
+      output: 'ended',
+    } as never) as unknown as AnyStateMachine;
+  }
+
+  it('[E9] starts no effect in that turn', async () => {
+    const drive: Drive = await started(racing(() => drive));
+    expect(await drive.resume(sure, guarded)).toMatchObject({ goesOn: 'step', retryAfterMs: 0 });
+    expect(did).toEqual(['check']);
+    expect(await drive.resume({}, guarded)).toMatchObject({ status: 'completed' });
+    expect(did).toEqual(['check', 'more', 'do:charge']);
+  });
+
+  it('[E9] starts one at once if the token before is used more than once', async () => {
+    const drive: Drive = await started(racing(() => drive));
+    expect(await drive.resume(sure)).toMatchObject({ status: 'completed' });
+  });
+
+  it('[E9] starts one at once if it had passed before the turn began', async () => {
+    const drive: Drive = await started(racing(() => drive));
+    drive.world.time += 60_000;
+    expect(await drive.resume({}, guarded)).toMatchObject({ status: 'completed' });
+    expect(did).toEqual(['more', 'do:charge']);
+  });
+});
