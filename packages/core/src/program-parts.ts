@@ -18,3 +18,4 @@ export { digestOfStep } from './outcome-of-turn.ts';
 export { isAccepted, needOf, routeOf } from './routes.ts';
 export { encodeError, runStep, type StepEnd, type StepRun } from './run-step.ts';
 export { defaultUndoRetry, type UndoWork } from './undo.ts';
+export { answerGraceMs } from './waits.ts';

@@ -68,6 +68,11 @@ export interface Runtime {
    * it longer than this is `ClientCannot`. Infinity where it does not matter. (W6)
    */
   readonly maxWait: number;
+  /**
+   * End of the lifetime of the saga (ms since the epoch): a `sleep` that ends later, or a `poll` that would be asked again
+   * later, is `ClientCannot`, since no token is good then. Default: it lives for ever.
+   */
+  readonly lifeEndsAt?: number;
   /** Whether a longer wait is held for `maxHold`, and the rest becomes a token: clients come back at once. (W6) */
   readonly holdsParts: boolean;
   /**

@@ -1,6 +1,11 @@
 import type { Task } from './fiber.ts';
 import type { Head, Wait } from './head.ts';
 
+/**
+ * Grace for network delay: an answer that arrives this long after a deadline still counts. In milliseconds.
+ */
+export const answerGraceMs: number = 30_000;
+
 /** What becomes of a task at a time: it is due, its time is over, or neither. */
 export type Timing = 'due' | 'over' | 'waiting';
 

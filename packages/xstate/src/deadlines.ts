@@ -10,6 +10,8 @@ export interface Timer {
   readonly at: number;
   /** By how much `at` is later than it is kept, in a turn that was begun that long ago (ms). Default 0. */
   readonly late?: number;
+  /** `true` if it was scheduled in this turn. */
+  readonly isNew?: boolean;
 }
 
 /** ID of an event that can no longer be canceled: a number, and the ID it was scheduled with. */
@@ -57,6 +59,14 @@ export class Deadlines implements EventScheduler {
     this.#late = 0;
   }
 
+  /** Takes back a part of the lateness of what is late. */
+  hurry(ms: number): void {
+    this.#timers = this.#timers.map((timer) => {
+      const { at, late = 0 } = timer;
+      return late < ms ? timer : { ...timer, at: at - ms, late: late - ms };
+    });
+  }
+
   /** The turn is over: all go off at the time at which they are kept. */
   catchUp(): void {
     this.#timers = this.#timers.map(({ late = 0, ...timer }) => ({ ...timer, at: timer.at - late }));
@@ -72,6 +82,7 @@ export class Deadlines implements EventScheduler {
       id: id ?? this.#unusedId(source, (n) => `~${n}`),
       at: Math.ceil(this.#clock() + Math.max(0, delay)),
       late: this.#late,
+      isNew: true,
     });
   }
 

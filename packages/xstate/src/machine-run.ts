@@ -16,6 +16,8 @@ export interface MachineRunOptions extends Pick<
 > {
   /** Told when what an interrupted run of this turn did can no longer be known. */
   readonly diverged: () => void;
+  /** How long delays wait for the answers that the turn brings (ms). */
+  readonly grace: number;
   /** Whether delays may pass: they do not while somebody only asks how things stand. (W7) */
   readonly passesTime: boolean;
 }
@@ -52,7 +54,7 @@ export class MachineRun {
     const { heardAt } = runtime;
     // What was lost went by the time at which it was begun: the delays that were running then are as late.
     const late = heardAt === undefined ? 0 : Math.max(0, runtime.now() - heardAt);
-    for (const timer of timers) this.deadlines.add(timer, late);
+    for (const timer of timers) this.deadlines.add(timer, late + options.grace);
     root.system.scheduler = this.deadlines;
     this.effects = new Effects({ ...options, runtime, wake: () => this.wake() });
     this.effects.restore(steps, late);

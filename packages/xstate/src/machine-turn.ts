@@ -6,7 +6,7 @@ import {
   type Outcome,
   type Runtime,
 } from '@mcp-saga/core';
-import { encodeHead, type Head } from '@mcp-saga/core/program';
+import { answerGraceMs, encodeHead, type Head } from '@mcp-saga/core/program';
 import { inStates, makeRoot, type LiveActor } from './adapter.ts';
 import { definitionOf } from './definition.ts';
 import { MachineStuck } from './errors.ts';
@@ -77,6 +77,9 @@ export class MachineTurn {
       return { status: 'failed', error: made.mismatch, compensated: [], residue: [], ignored: [] };
     }
     for (const [actor, { r }] of made.steps) this.#rounds.set(actor, r ?? 1);
+    // An answer that comes exactly at the end of the grace still counts.
+    const isAnswered = Object.keys(this.#head.asked).some((stepId) => answers.has(stepId));
+    const grace = isAnswered ? answerGraceMs + 1 : 0;
     const run = new MachineRun(made, this.#runtime, {
       ledger: this.#ledger,
       nameOf: this.#options.nameOf,
@@ -84,10 +87,11 @@ export class MachineTurn {
       mayHaveRun: () => this.#mayHaveRun(),
       diverged: () => this.#noteDiverged(),
       passesTime: this.#hasTime(),
+      grace,
     });
     this.#run = run;
     run.start(isNew);
-    return await this.#go(run, answers);
+    return await this.#go(run, answers, grace);
   }
 
   #made(isNew: boolean): Fitted {
@@ -98,10 +102,11 @@ export class MachineTurn {
     return { root: makeRoot(machine, { input: first }, limit), timers: [], steps: new Map() };
   }
 
-  async #go(run: MachineRun, answers: ReadonlyMap<string, ClientAnswer>): Promise<Outcome> {
+  async #go(run: MachineRun, answers: ReadonlyMap<string, ClientAnswer>, grace: number): Promise<Outcome> {
     const busy = (): boolean => this.#questions.busy;
     // What was overdue happens before any answer is heard.
     const { asks } = await run.settle(busy);
+    run.deadlines.hurry(grace);
     await this.#questions.deliver(run.active ? asks : [], answers);
     for (;;) {
       // oxlint-disable-next-line no-await-in-loop -- until it waits
@@ -156,6 +161,7 @@ export class MachineTurn {
       waits: {},
       mismatch: undefined,
     };
+    this.#warnOfStranding(run);
     const latest = Math.max(0, ...run.deadlines.timers.map(({ at }) => at), run.effects.nextDue ?? 0);
     return {
       status: 'suspended',
@@ -168,6 +174,15 @@ export class MachineTurn {
       accepted: this.#questions.accepted,
       ignored: this.#questions.ignored,
     };
+  }
+
+  #warnOfStranding(run: MachineRun): void {
+    const { warn, lifeEndsAt = Number.POSITIVE_INFINITY } = this.#runtime;
+    if (!run.deadlines.timers.some(({ at, isNew }) => isNew === true && at > lifeEndsAt)) return;
+    warn?.(
+      `Saga '${this.#options.name}' sets a delay in ${inStates(run.root.getSnapshot().value)} that ends after maxLifetime, ` +
+        'when no token is good any more: nothing will ever follow it. Shorten the delay, or raise maxLifetime.',
+    );
   }
 
   /**

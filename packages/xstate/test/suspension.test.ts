@@ -201,7 +201,7 @@ describe('a machine between two requests', () => {
     const saga = drive(machine);
     await saga.start();
     expect(saga.suspended.deadline).toBe(61_000);
-    saga.world.time += 70_000;
+    saga.world.time += 91_001;
     await saga.resume({ ask: accept({ n: 1 }) });
     expect(saga.asked).toEqual(['boss@2']);
     expect(saga.suspended).toMatchObject({ deadline: 121_000, ignored: [{ stepId: 'ask', why: 'unknown' }] });

@@ -234,7 +234,7 @@ describe.each(connections.slice(0, 2))('machine sagas over the wire: $name', ({ 
 
   it('[W1] after', async () => {
     const first = await start('after');
-    time += 61_000;
+    time += 91_001;
     const second = await resume(first, [{ stepId: 'target', result: accepted }]);
     expect(second.steps).toMatchObject([{ stepId: 'boss@2' }]);
     expect(textOf(await resume(second, [{ stepId: 'boss@2', result: accepted }]))).toBe('answered');
