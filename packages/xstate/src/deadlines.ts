@@ -22,6 +22,8 @@ export class Deadlines implements EventScheduler {
   readonly #clock: () => number;
   #timers: Timer[] = [];
   #late = 0;
+  #began = 0;
+  #grace = 0;
 
   constructor(clock: () => number) {
     this.#clock = clock;
@@ -35,8 +37,25 @@ export class Deadlines implements EventScheduler {
   /** The one that is due first: of several, the one that was made first. */
   get next(): Timer | undefined {
     let next: Timer | undefined;
-    for (const timer of this.#timers) if (next === undefined || timer.at < next.at) next = timer;
+    for (const timer of this.#timers)
+      if (next === undefined || this.dueAt(timer) < this.dueAt(next)) next = timer;
     return next;
+  }
+
+  /**
+   * Gives the answers that a turn brings a grace: what was due by then, or is kept from the turns before, goes off later.
+   *
+   * @param began - when the turn began (ms since the epoch)
+   * @param grace - 0 to end it (ms)
+   */
+  hold(began: number, grace: number): void {
+    this.#began = began;
+    this.#grace = grace;
+  }
+
+  /** When a timer goes off (ms since the epoch). It does so at its own time, as its machine sees it. */
+  dueAt({ at, isNew }: Timer): number {
+    return isNew === true && at > this.#began ? at : at + this.#grace;
   }
 
   /** It is due, or not wanted any more. */
@@ -57,14 +76,6 @@ export class Deadlines implements EventScheduler {
     this.#late = timer.late ?? 0;
     relay();
     this.#late = 0;
-  }
-
-  /** Takes back a part of the lateness of what is late. */
-  hurry(ms: number): void {
-    this.#timers = this.#timers.map((timer) => {
-      const { at, late = 0 } = timer;
-      return late < ms ? timer : { ...timer, at: at - ms, late: late - ms };
-    });
   }
 
   /** The turn is over: all go off at the time at which they are kept. */

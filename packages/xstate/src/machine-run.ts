@@ -54,7 +54,8 @@ export class MachineRun {
     const { heardAt } = runtime;
     // What was lost went by the time at which it was begun: the delays that were running then are as late.
     const late = heardAt === undefined ? 0 : Math.max(0, runtime.now() - heardAt);
-    for (const timer of timers) this.deadlines.add(timer, late + options.grace);
+    for (const timer of timers) this.deadlines.add(timer, late);
+    this.deadlines.hold(this.#began, options.grace);
     root.system.scheduler = this.deadlines;
     this.effects = new Effects({ ...options, runtime, wake: () => this.wake() });
     this.effects.restore(steps, late);
@@ -71,7 +72,7 @@ export class MachineRun {
   /** Starts it, or starts it again where it was. */
   start(isNew: boolean): void {
     const first = this.deadlines.next;
-    if (first !== undefined) this.#clock.wakeAt(first.at);
+    if (first !== undefined && this.#isReady(first)) this.#clock.wakeAt(first.at);
     if (isNew) this.#started.start();
     else withoutEchoes(this.root.system, () => this.#started.start());
   }
@@ -115,7 +116,7 @@ export class MachineRun {
       const next = this.#passesTime && this.active ? this.deadlines.next : undefined;
       // All that happens at one time comes before anything that takes time: an effect whose state is left at once does
       // not run.
-      if (next !== undefined && next.at <= this.#clock.now()) {
+      if (next !== undefined && next.at <= this.#clock.now() && this.#isReady(next)) {
         this.#fire(next);
         continue;
       }
@@ -127,7 +128,7 @@ export class MachineRun {
       ) {
         // oxlint-disable-next-line no-await-in-loop -- one after the other
         await this.#nextEnd(next);
-      } else if (next !== undefined && this.#clock.isPast(next.at)) {
+      } else if (next !== undefined && this.#isReady(next)) {
         this.#clock.forwardTo(next.at);
       } else {
         this.#clock.catchUp();
@@ -135,6 +136,11 @@ export class MachineRun {
         return seen;
       }
     }
+  }
+
+  /** The answers that the turn brings are heard now: what waited for them does so no longer. */
+  endGrace(): void {
+    this.deadlines.hold(this.#began, 0);
   }
 
   /** It is kept as it stands: what it waits for goes by the clock again. */
@@ -165,7 +171,7 @@ export class MachineRun {
       return;
     }
     const timer = new AbortController();
-    const wait = Math.max(0, next.at - this.#clock.now());
+    const wait = Math.max(0, next.at - this.#clock.now(), this.deadlines.dueAt(next) - this.#runtime.now());
     await Promise.race([ended, this.#runtime.sleep(wait, timer.signal)]);
     timer.abort();
   }
@@ -176,6 +182,10 @@ export class MachineRun {
       ({ target }) => !isIn(this.root, target) || target.getSnapshot().status !== 'active',
     );
     for (const timer of lost) this.deadlines.remove(timer);
+  }
+
+  #isReady(timer: Timer): boolean {
+    return this.#clock.isPast(this.deadlines.dueAt(timer));
   }
 
   #fire(timer: Timer): void {

@@ -19,6 +19,7 @@ import { save } from './save.ts';
 import { stepLimit } from './step-limit.ts';
 import type { Survey, SurveyedActor } from './survey.ts';
 import { undoSaga } from './undo-saga.ts';
+import { warnOfStranding } from './warn-of-stranding.ts';
 
 /** One turn of a machine saga. */
 export class MachineTurn {
@@ -91,7 +92,7 @@ export class MachineTurn {
     });
     this.#run = run;
     run.start(isNew);
-    return await this.#go(run, answers, grace);
+    return await this.#go(run, answers);
   }
 
   #made(isNew: boolean): Fitted {
@@ -106,7 +107,7 @@ export class MachineTurn {
     const busy = (): boolean => this.#questions.busy;
     // What was overdue happens before any answer is heard.
     const { asks } = await run.settle(busy);
-    run.deadlines.hurry(grace);
+    run.endGrace();
     await this.#questions.deliver(run.active ? asks : [], answers);
     for (;;) {
       // oxlint-disable-next-line no-await-in-loop -- until it waits
@@ -161,7 +162,7 @@ export class MachineTurn {
       waits: {},
       mismatch: undefined,
     };
-    this.#warnOfStranding(run);
+    warnOfStranding(this.#options.name, run, this.#runtime);
     const latest = Math.max(0, ...run.deadlines.timers.map(({ at }) => at), run.effects.nextDue ?? 0);
     return {
       status: 'suspended',
@@ -174,15 +175,6 @@ export class MachineTurn {
       accepted: this.#questions.accepted,
       ignored: this.#questions.ignored,
     };
-  }
-
-  #warnOfStranding(run: MachineRun): void {
-    const { warn, lifeEndsAt = Number.POSITIVE_INFINITY } = this.#runtime;
-    if (!run.deadlines.timers.some(({ at, isNew }) => isNew === true && at > lifeEndsAt)) return;
-    warn?.(
-      `Saga '${this.#options.name}' sets a delay in ${inStates(run.root.getSnapshot().value)} that ends after maxLifetime, ` +
-        'when no token is good any more: nothing will ever follow it. Shorten the delay, or raise maxLifetime.',
-    );
   }
 
   /**

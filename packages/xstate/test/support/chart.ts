@@ -50,6 +50,11 @@ export interface Chart {
   readonly children: Readonly<Record<string, Chart>>;
 }
 
+/** Delays have fractions, and stand on both sides of the grace for answers. */
+function seconds(count: number): number {
+  return (count * 1_000) / 3;
+}
+
 /** Draws a chart. */
 export function drawChart(tape: Tape, level = 0, name = 'm'): Chart {
   const children: Record<string, Chart> = {};
@@ -115,10 +120,17 @@ export function drawChart(tape: Tape, level = 0, name = 'm'): Chart {
         systemId: src.startsWith('child') && level === 0 && tape.once(3) ? `sys_${node.id}_${at}` : undefined,
       };
     });
-    const after = tape.once(3) ? { delay: 10 + 10 * tape.pick(4), to: target() } : undefined;
+    const after = tape.once(3) ? { delay: seconds(10 + 10 * tape.pick(4)), to: target() } : undefined;
     const always = tape.once(10) ? target() : undefined;
     const ping = tape.once(4) ? target() : undefined;
-    const later = tape.once(5) ? { delay: 5 + 10 * tape.pick(4), named: tape.once(2) } : undefined;
+    const later = tape.once(5)
+      ? {
+          delay: seconds(5 + 10 * tape.pick(4)),
+          // States may schedule under one ID, and cancel what another one has scheduled.
+          name: tape.of([undefined, `later_${node.id}`, 'later']),
+          cancels: tape.once(2),
+        }
+      : undefined;
     const spawns =
       Object.keys(children).length > 0 && tape.once(6) ? tape.of(Object.keys(children)) : undefined;
     const tellsParent = level > 0 && tape.once(3);
@@ -162,16 +174,16 @@ export function drawChart(tape: Tape, level = 0, name = 'm'): Chart {
         entry.push(
           raise({ type: 'PING', from: `later ${node.id}` } as never, {
             delay: later.delay,
-            ...(later.named ? { id: `later_${node.id}` } : {}),
+            ...(later.name === undefined ? {} : { id: later.name }),
           }),
         );
       }
       if (raised) entry.push(raise({ type: 'PING', from: `now ${node.id}` } as never));
       if (tellsChild?.id !== undefined) {
-        entry.push(sendTo(tellsChild.id, { type: 'PING', from: `up ${node.id}` }, { delay: 15 }));
+        entry.push(sendTo(tellsChild.id, { type: 'PING', from: `up ${node.id}` }, { delay: seconds(15) }));
       }
       const exit: unknown[] = [note('exit')];
-      if (later?.named === true) exit.push(cancel(`later_${node.id}`));
+      if (later?.name !== undefined && later.cancels) exit.push(cancel(later.name));
       return {
         id: node.id,
         entry,

@@ -22,7 +22,7 @@ export class Live {
     this.#world = world;
     const clock = {
       setTimeout: (act: () => void, ms: number): Waiting => {
-        const timer = { at: world.time + ms, act, target: this.#target };
+        const timer = { at: Math.ceil(world.time + ms), act, target: this.#target };
         this.#timers.push(timer);
         return timer;
       },
@@ -45,7 +45,7 @@ export class Live {
 
   /** Lets time pass: each timer at its own time, and everything that follows from it before the next one. */
   async passTo(time: number): Promise<void> {
-    await this.#world.flush();
+    if (!this.#timers.some(({ at }) => at <= this.#world.time)) await this.#world.flush();
     for (;;) {
       const [next] = this.#timers.filter(({ at }) => at <= time).toSorted((one, other) => one.at - other.at);
       if (next === undefined) break;

@@ -8,6 +8,7 @@ import {
   type Program,
   type ProgramState,
 } from '@mcp-saga/core';
+import { answerGraceMs } from '@mcp-saga/core/program';
 import { machineSaga } from '@mcp-saga/xstate';
 import { runtimeOf, World } from '../../../core/test/support/world.ts';
 import type { MachineRecord, SagaRecord } from '../../src/machine-record.ts';
@@ -127,8 +128,11 @@ async function walkLive(chart: Chart, tape: Tape, moves: Move[]): Promise<Told> 
     if (turns.length > maxTurns) return { ...told, status: 'walking', result: undefined };
     const move = drawMove(tape, live, world.time);
     moves.push(move);
+    // What is overdue happens before answers, which have a grace.
+    const graced = move.answers.size === 0 ? move.time : move.time - answerGraceMs - 1;
     // oxlint-disable-next-line no-await-in-loop -- one move after the other
-    await live.passTo(move.time);
+    await live.passTo(Math.max(world.time, graced));
+    world.time = move.time;
     for (const [path, actor] of live.pending()) {
       const reply = move.answers.get(path);
       // The question must be the one that was asked when the move was drawn.
@@ -145,7 +149,7 @@ function drawMove(tape: Tape, live: Live, now: number): Move {
   const answers = new Map<string, Reply>();
   const passes = live.due !== undefined && (pending.length === 0 || tape.once(3));
   const time = passes
-    ? Math.max(now, tape.of([live.due ?? now, (live.due ?? now) + 10 * tape.pick(6), now]))
+    ? Math.max(now, tape.of([live.due ?? now, (live.due ?? now) + 10_000 * tape.pick(6), now]))
     : now;
   const forced = pending.length === 0 ? -1 : tape.pick(pending.length);
   for (const [index, path] of pending.entries()) {
