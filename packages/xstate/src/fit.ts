@@ -18,14 +18,16 @@ export type Fitted = Restored | { readonly mismatch: MachineMismatch };
  * Fits a kept state to a machine that may have been changed since. The same definition: it goes on. Another one: it goes on
  * where nothing misfits, unless the author wants none of that; else as the author migrates it; else it does not. Whatever
  * fails before anything has happened is a mismatch: nothing is undone for it, since older code may still fit.
+ *
+ * @param asked - the IDs of the questions that the client was asked last
  */
-export function fit(options: MachineProgramOptions, first: unknown, watch: StepWatch): Fitted {
+export function fit(options: MachineProgramOptions, first: unknown, asked: object, watch: StepWatch): Fitted {
   const { machine, name } = options;
   const fitting = fittingRecord(options, first as SagaRecord);
   if ('mismatch' in fitting) return fitting;
   try {
     const restored = restore(machine, fitting.record, watch);
-    return mismatchOfRestored(name, restored) ?? restored;
+    return mismatchOfRestored(name, restored, asked) ?? restored;
   } catch (cause) {
     const why = cause instanceof MachineRefused ? cause.message : 'what was kept cannot be restored';
     return { mismatch: new MachineMismatch(name, [why], { cause }) };
@@ -61,11 +63,21 @@ function moved(record: SagaRecord, definition: string): SagaRecord {
 // A machine that was kept waits for something, and the questions it waits with could be asked.
 function mismatchOfRestored(
   name: string,
-  { root, timers }: Restored,
+  { root, timers, steps }: Restored,
+  asked: object,
 ): { readonly mismatch: MachineMismatch } | undefined {
   const { asks, effects, promises } = survey(root);
   if (asks.length + effects.length + promises.length + timers.length === 0) {
     return { mismatch: new MachineMismatch(name, ['nothing is left that it waits for']) };
+  }
+  // An effect in the place of a question would run without its answer.
+  const answerless = effects.filter(({ actor, path }) => {
+    const { r = 1 } = steps.get(actor) ?? {};
+    return Object.hasOwn(asked, r === 1 ? path : `${path}@${r}`);
+  });
+  if (answerless.length > 0) {
+    const misfits = answerless.map(({ path }) => `the actor '${path}' is of another kind now`);
+    return { mismatch: new MachineMismatch(name, misfits) };
   }
   for (const { actor, path } of asks) {
     try {

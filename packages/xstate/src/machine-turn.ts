@@ -99,7 +99,7 @@ export class MachineTurn {
     const { name, machine } = this.#options;
     const { first } = this.#ledger;
     const limit = stepLimit(name, this.#runtime.limits.maxCommands);
-    if (!isNew) return fit(this.#options, first, limit);
+    if (!isNew) return fit(this.#options, first, this.#head.asked, limit);
     return { root: makeRoot(machine, { input: first }, limit), timers: [], steps: new Map() };
   }
 

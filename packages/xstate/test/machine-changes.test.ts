@@ -194,6 +194,17 @@ describe('a machine whose code fails before anything has happened', () => {
     expect(done).toEqual([]);
   });
 
+  it('[R3] is a mismatch if an effect has taken the place of a question', async () => {
+    const drive = new Drive(programOf(withAsk(actors.ask)));
+    await drive.start();
+    drive.program = programOf(withAsk(actors.pay as never));
+    done.length = 0;
+    expect(failureOf(await drive.resume()).error).toMatchObject({
+      misfits: ["the actor 'ask' is of another kind now"],
+    });
+    expect(done).toEqual([]);
+  });
+
   it('[R3] is a mismatch if nothing is left that it waits for', async () => {
     const from = machineOf({}, {}, { idle: {} });
     const drive = new Drive(programOf(from));

@@ -250,8 +250,13 @@ interface Acting {
   readonly signal: AbortSignal;
 }
 
-/** Makes a machine of a chart, anew. */
-export function makeMachine(chart: Chart, world: WalkWorld): AnyStateMachine {
+/** Makes a machine of a chart, anew, with its configuration edited. */
+export function makeMachine(
+  chart: Chart,
+  world: WalkWorld,
+  edit: (config: object, name: string) => object = (config) => config,
+  name: string = 'm',
+): AnyStateMachine {
   const label = (what: string, { name, n }: Given): string => `${what} ${name} ${n}`;
   const act =
     (what: string, fails: boolean) =>
@@ -288,8 +293,11 @@ export function makeMachine(chart: Chart, world: WalkWorld): AnyStateMachine {
     broken: effect(act('broken', true)),
     counter: fromTransition((count: number) => count + 1, 0),
   };
-  for (const [src, child] of Object.entries(chart.children)) actors[src] = makeMachine(child, world);
-  return setup({ actors }).createMachine(chart.config(world, actors) as never) as unknown as AnyStateMachine;
+  for (const [src, child] of Object.entries(chart.children)) {
+    actors[src] = makeMachine(child, world, edit, `${name}/${src}`);
+  }
+  const config = edit(chart.config(world, actors), name);
+  return setup({ actors }).createMachine(config as never) as unknown as AnyStateMachine;
 }
 
 function textOf(event: { readonly type: string }): string {

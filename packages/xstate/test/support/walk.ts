@@ -9,7 +9,7 @@ import {
   type ProgramState,
 } from '@mcp-saga/core';
 import { answerGraceMs } from '@mcp-saga/core/program';
-import { machineSaga } from '@mcp-saga/xstate';
+import { machineSaga, type MachineSagaOptions } from '@mcp-saga/xstate';
 import { runtimeOf, World } from '../../../core/test/support/world.ts';
 import type { MachineRecord, SagaRecord } from '../../src/machine-record.ts';
 import { askOf, type StepEnd } from '../../src/step-logic.ts';
@@ -42,8 +42,11 @@ export interface WalkFigures {
 
 const maxTurns = 10;
 
+/** A turn of a saga that waits. */
+export type Suspended = Extract<Outcome, { readonly status: 'suspended' }>;
+
 /** One move: time that passes, and answers that come together. */
-interface Move {
+export interface Move {
   readonly time: number;
   readonly answers: ReadonlyMap<string, Reply>;
 }
@@ -95,6 +98,16 @@ export async function walkWatched(
     return { program: programOf(chart, world), world };
   };
   return { saga, anew };
+}
+
+/** A walk as a live actor alone: the chart, and the moves that a saga can make as well. */
+export async function planWalk(
+  numbers: readonly number[],
+): Promise<{ readonly chart: Chart; readonly moves: readonly Move[]; readonly live: Told } | undefined> {
+  const chart = drawChart(new Tape(numbers.slice(0, numbers.length / 2)));
+  const moves: Move[] = [];
+  const live = await walkBriefly(chart, new Tape(numbers.slice(numbers.length / 2)), moves);
+  return live === undefined ? undefined : { chart, moves, live };
 }
 
 async function walkBriefly(chart: Chart, tape: Tape, moves: Move[]): Promise<Told | undefined> {
@@ -205,9 +218,83 @@ function undone(effects: readonly string[]): readonly string[] {
   return [...effects, ...done.toReversed().map((effect) => `undo ${effect}`)];
 }
 
-function programOf(chart: Chart, world: WalkWorld): Program {
-  const machine = makeMachine(chart, world);
-  return machineSaga({ name: 'walk', version: '1', forks: 'accept' }, machine as never);
+/** A saga of a chart, made anew. */
+export function programOf(
+  chart: Chart,
+  world: WalkWorld,
+  edit?: (config: object, name: string) => object,
+  options: Pick<MachineSagaOptions<undefined, undefined>, 'migrate' | 'drift'> = {},
+): Program {
+  const machine = makeMachine(chart, world, edit);
+  return machineSaga({ name: 'walk', version: '1', forks: 'accept', ...options }, machine as never);
+}
+
+/** Takes one turn of a saga in the world of its walk. Nothing of the turn before is left but its state. */
+export async function takeTurn(
+  program: Program,
+  world: WalkWorld,
+  started: Set<string>,
+  state: ProgramState | undefined,
+  answers: ReadonlyMap<string, ClientAnswer>,
+  turn: number,
+  ended?: EndRequest,
+): Promise<Outcome> {
+  const repeated: string[] = [];
+  const runtime = runtimeOf(new World(), {
+    turn,
+    replace: {
+      now: () => world.time,
+      deadline: Number.POSITIVE_INFINITY,
+      maxHold: 0,
+      sleep: (_, signal) =>
+        new Promise((resolve) => {
+          signal.addEventListener('abort', () => resolve());
+        }),
+      observe: ({ type, path }) => {
+        if (type === 'started' && started.has(path)) repeated.push(path);
+        if (type === 'started') started.add(path);
+      },
+    },
+  });
+  const outcome = program.advance(state ?? (await program.begin({})), answers, runtime, ended);
+  let isOver = false;
+  void outcome.finally(() => {
+    isOver = true;
+  });
+  // oxlint-disable-next-line no-unmodified-loop-condition, no-await-in-loop -- it is set when it has ended
+  while (!isOver) await world.flush();
+  // Each effect has a name of its own, and so an idempotency key of its own.
+  if (repeated.length > 0) throw new Error(`'${repeated.join()}' ran twice`);
+  return await outcome;
+}
+
+/** What a turn that waits says of the saga. */
+export function turnOf({ state, steps }: Suspended): object {
+  const [record] = JSON.parse(`[${state.server}]`) as [SagaRecord];
+  return {
+    pending: steps.map(({ stepId }) => pathOf(stepId)),
+    picture: pictureOf(record.m),
+    dues: (record.t ?? []).map(([at]) => at).toSorted((one, other) => one - other),
+  };
+}
+
+/** What a client sends for a move, to what it is asked. */
+export function answersTo({ steps }: Suspended, move: Move): ReadonlyMap<string, ClientAnswer> {
+  const answers = new Map<string, ClientAnswer>();
+  for (const { stepId, type } of steps) {
+    const reply = move.answers.get(pathOf(stepId));
+    if (reply !== undefined) answers.set(stepId, answerOf(reply, type));
+  }
+  return answers;
+}
+
+/** The end of a saga, told as that of a live actor. */
+export function endedAs(outcome: Exclude<Outcome, Suspended>): Pick<Told, 'status' | 'result'> {
+  if (outcome.status === 'completed') return { status: 'done', result: outcome.result };
+  if (outcome.status !== 'failed') throw new Error(outcome.status);
+  const { code } = Object(outcome.error) as { readonly code?: string };
+  if (code === 'machine_refused' || outcome.residue.length > 0) throw outcome.error;
+  return { status: 'failed', result: code === 'machine_stuck' ? code : undefined };
 }
 
 async function walkSaga(
@@ -218,60 +305,14 @@ async function walkSaga(
 ): Promise<Told> {
   const world = new WalkWorld();
   const started = new Set<string>();
-  const repeated: string[] = [];
   const turns: object[] = [];
-  const advance = async (
-    state: ProgramState | undefined,
-    answers: ReadonlyMap<string, ClientAnswer>,
-    turn: number,
-    ended?: EndRequest,
-  ): Promise<Outcome> => {
-    // Nothing of the turn before is left but its state.
-    const program = watch(programOf(chart, world));
-    const runtime = runtimeOf(new World(), {
-      turn,
-      replace: {
-        now: () => world.time,
-        deadline: Number.POSITIVE_INFINITY,
-        maxHold: 0,
-        sleep: (_, signal) =>
-          new Promise((resolve) => {
-            signal.addEventListener('abort', () => resolve());
-          }),
-        observe: ({ type, path }) => {
-          if (type === 'started' && started.has(path)) repeated.push(path);
-          if (type === 'started') started.add(path);
-        },
-      },
-    });
-    const outcome = program.advance(state ?? (await program.begin({})), answers, runtime, ended);
-    let isOver = false;
-    void outcome.finally(() => {
-      isOver = true;
-    });
-    // oxlint-disable-next-line no-unmodified-loop-condition, no-await-in-loop -- it is set when it has ended
-    while (!isOver) await world.flush();
-    // Each effect has a name of its own, and so an idempotency key of its own.
-    if (repeated.length > 0) throw new Error(`'${repeated.join()}' ran twice`);
-    return await outcome;
-  };
+  const advance = async (...turn: Tail<Parameters<typeof takeTurn>>): Promise<Outcome> =>
+    await takeTurn(watch(programOf(chart, world)), world, started, ...turn);
   let outcome = await advance(undefined, new Map(), 1);
   for (let turn = 2; ; turn += 1) {
     const told = { trace: world.trace, effects: world.effects, turns };
-    if (outcome.status === 'completed') return { ...told, status: 'done', result: outcome.result };
-    if (outcome.status === 'failed') {
-      const { code } = Object(outcome.error) as { readonly code?: string };
-      if (code === 'machine_refused' || outcome.residue.length > 0) throw outcome.error;
-      return { ...told, status: 'failed', result: code === 'machine_stuck' ? code : undefined };
-    }
-    if (outcome.status !== 'suspended') throw new Error(outcome.status);
-    const [record] = JSON.parse(`[${outcome.state.server}]`) as [SagaRecord];
-    const { steps } = outcome;
-    turns.push({
-      pending: steps.map(({ stepId }) => pathOf(stepId)),
-      picture: pictureOf(record.m),
-      dues: (record.t ?? []).map(([at]) => at).toSorted((one, other) => one - other),
-    });
+    if (outcome.status !== 'suspended') return { ...told, ...endedAs(outcome) };
+    turns.push(turnOf(outcome));
     const move = moves[turn - 2];
     if (move === undefined) {
       // oxlint-disable-next-line no-await-in-loop -- the last time round
@@ -279,16 +320,14 @@ async function walkSaga(
       return { ...told, status: 'walking', result: undefined };
     }
     world.time = move.time;
-    const answers = new Map<string, ClientAnswer>();
-    for (const { stepId, type } of steps) {
-      const reply = move.answers.get(pathOf(stepId));
-      if (reply !== undefined) answers.set(stepId, answerOf(reply, type));
-    }
-    const { state } = outcome;
     // oxlint-disable-next-line no-await-in-loop -- one move after the other
-    outcome = await advance(state, answers, turn);
+    outcome = await advance(outcome.state, answersTo(outcome, move), turn);
   }
 }
+
+type Tail<T extends readonly unknown[]> = T extends readonly [unknown, unknown, unknown, ...infer R]
+  ? R
+  : never;
 
 function pathOf(stepId: string): string {
   return stepId.replace(/@\d+$/, '');
