@@ -36,8 +36,10 @@ export interface EffectsOptions {
   readonly nameOf: (logic: object) => string;
   /** Whether effects wait for the next turn. */
   readonly defers: () => boolean;
-  /** Whether an effect that begins now may have been run by an interrupted run of this turn. */
-  readonly mayHaveRun: () => boolean;
+  /** Whether an interrupted run may have executed an effect that begins now, and the turn of that run. */
+  readonly doubt: () => { readonly isUnknown: boolean; readonly turn: number | undefined };
+  /** Told when something has happened that may not happen if the turn is repeated: one has failed, or was withdrawn. */
+  readonly chance: () => void;
   /** Told when one has ended. */
   readonly wake: () => void;
 }
@@ -66,9 +68,8 @@ export class Effects implements EffectHost {
 
   /** An actor has started: it has an effect to be run. */
   begin(actor: LiveActor, spec: StepSpec, input: unknown): void {
-    const { runtime, mayHaveRun } = this.#options;
     const [attempts, kept, unknown, run, before] = this.#restored.get(actor)?.e ?? [0, 0, false, undefined];
-    const isDoubtful = mayHaveRun();
+    const { isUnknown, turn } = this.#options.doubt();
     const work: Work = {
       actor,
       spec,
@@ -76,8 +77,8 @@ export class Effects implements EffectHost {
       attempts,
       notBefore: kept + this.#late,
       late: this.#late,
-      unknown: unknown || isDoubtful,
-      interrupted: before ?? (isDoubtful && !runtime.checkpointAfterStep ? runtime.turn : undefined),
+      unknown: unknown || isUnknown,
+      interrupted: before ?? turn,
       ready: this.#restored.has(actor),
       run,
       running: undefined,
@@ -94,17 +95,18 @@ export class Effects implements EffectHost {
 
   /** Runs what is due. What nobody waits for any more is told to stop. */
   startDue(): void {
-    const { runtime, defers } = this.#options;
+    const { runtime, defers, chance } = this.#options;
     for (const work of this.#work.values()) {
-      const wanted = work.actor.getSnapshot().status === 'active';
-      if (work.running !== undefined) {
-        if (!wanted) work.running.abort(new Error('The state that invoked it was left.'));
-      } else if (!wanted) {
-        this.#leave(work);
-      } else {
-        work.ready = true;
-        if (work.notBefore <= runtime.now() && !defers()) this.#start(work);
-      }
+      if (work.actor.getSnapshot().status === 'active') continue;
+      // What has withdrawn it might have come later than its end.
+      if (work.ready) chance();
+      if (work.running === undefined) this.#leave(work);
+      else work.running.abort(new Error('The state that invoked it was left.'));
+    }
+    for (const work of this.#work.values()) {
+      if (work.running !== undefined) continue;
+      work.ready = true;
+      if (work.notBefore <= runtime.now() && !defers()) this.#start(work);
     }
   }
 
@@ -222,7 +224,10 @@ export class Effects implements EffectHost {
     } else {
       this.#work.delete(actor);
       this.ended += 1;
+      // A claim that it was the first to make says that it had not run.
+      if (!run.unknown) work.interrupted = undefined;
       this.#note(work, end);
+      if (end.letter === 'f' || end.letter === 'g') this.#options.chance();
       if (wanted) actor.send({ type: 'mcp-saga.end', end: outcomeOf(run.path, end) });
     }
     this.#options.wake();

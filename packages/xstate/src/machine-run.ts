@@ -10,10 +10,7 @@ import type { Restored } from './restore.ts';
 import { isIn, survey, type Survey } from './survey.ts';
 
 /** What a run needs of its turn. */
-export interface MachineRunOptions extends Pick<
-  EffectsOptions,
-  'ledger' | 'nameOf' | 'defers' | 'mayHaveRun'
-> {
+export interface MachineRunOptions extends Pick<EffectsOptions, 'ledger' | 'nameOf' | 'defers' | 'doubt'> {
   /** Told when what an interrupted run of this turn did can no longer be known. */
   readonly diverged: () => void;
   /** How long delays wait for the answers that the turn brings (ms). */
@@ -39,8 +36,8 @@ export class MachineRun {
   readonly #started: ReturnType<typeof makeRoot>;
   #hasWaited = false;
   #wake: () => void = () => undefined;
-  /** `true` if a delay has passed that would not pass at the same point if the turn were repeated. */
-  hasTimePassed = false;
+  /** `true` if something has happened that may not happen if the turn is repeated: a delay has passed, an effect has failed. */
+  isByChance = false;
 
   constructor(made: Restored, runtime: Runtime, options: MachineRunOptions) {
     const { root, timers, steps } = made;
@@ -57,14 +54,20 @@ export class MachineRun {
     for (const timer of timers) this.deadlines.add(timer, late);
     this.deadlines.hold(this.#began, options.grace);
     root.system.scheduler = this.deadlines;
-    this.effects = new Effects({ ...options, runtime, wake: () => this.wake() });
+    const chance = (): void => {
+      this.isByChance = true;
+    };
+    this.effects = new Effects({ ...options, runtime, chance, wake: () => this.wake() });
     this.effects.restore(steps, late);
     hostEffects(root.system, this.effects);
     this.promises = new Promises({
       ...options,
       runtime,
       wake: () => this.wake(),
-      failed: options.diverged,
+      failed: () => {
+        chance();
+        options.diverged();
+      },
     });
     this.promises.host(root);
   }
@@ -190,7 +193,7 @@ export class MachineRun {
 
   #fire(timer: Timer): void {
     const { source, target, event, at } = timer;
-    if (this.#hasWaited || at > this.#began) this.hasTimePassed = true;
+    if (this.#hasWaited || at > this.#began) this.isByChance = true;
     this.deadlines.fire(timer, () => {
       if (target.getSnapshot().status === 'active') relay(source, target, event);
     });

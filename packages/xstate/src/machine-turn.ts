@@ -11,6 +11,7 @@ import { inStates, makeRoot, type LiveActor } from './adapter.ts';
 import { definitionOf } from './definition.ts';
 import { MachineStuck } from './errors.ts';
 import { fit, type Fitted } from './fit.ts';
+import { InterruptedRun } from './interrupted-run.ts';
 import type { Ledger } from './ledger.ts';
 import type { MachineProgramOptions } from './machine-program.ts';
 import { MachineRun } from './machine-run.ts';
@@ -29,6 +30,7 @@ export class MachineTurn {
   readonly #ledger: Ledger;
   readonly #questions: Questions;
   readonly #rounds = new WeakMap<LiveActor, number>();
+  #interrupted: InterruptedRun;
   #run: MachineRun | undefined;
   #held = 0;
 
@@ -37,6 +39,7 @@ export class MachineTurn {
     this.#runtime = runtime;
     this.#head = head;
     this.#ledger = ledger;
+    this.#interrupted = new InterruptedRun(runtime);
     this.#questions = new Questions({
       saga: options.name,
       runtime,
@@ -78,6 +81,7 @@ export class MachineTurn {
       return { status: 'failed', error: made.mismatch, compensated: [], residue: [], ignored: [] };
     }
     for (const [actor, { r }] of made.steps) this.#rounds.set(actor, r ?? 1);
+    this.#interrupted = new InterruptedRun(this.#runtime, made.steps.values());
     // An answer that comes exactly at the end of the grace still counts.
     const isAnswered = Object.keys(this.#head.asked).some((stepId) => answers.has(stepId));
     const grace = isAnswered ? answerGraceMs + 1 : 0;
@@ -85,7 +89,7 @@ export class MachineTurn {
       ledger: this.#ledger,
       nameOf: this.#options.nameOf,
       defers: () => this.#defers(),
-      mayHaveRun: () => this.#mayHaveRun(),
+      doubt: () => this.#doubt(),
       diverged: () => this.#noteDiverged(),
       passesTime: this.#hasTime(),
       grace,
@@ -219,25 +223,20 @@ export class MachineTurn {
     return this.#isKept || !this.#hasTime();
   }
 
-  /**
-   * Whether an effect that begins now may have been run by an interrupted run of this turn. That run, too, ended behind the
-   * first effects if each of them is kept.
-   */
-  #mayHaveRun(): boolean {
-    const { isInterrupted, defersEffects } = this.#runtime;
-    return isInterrupted === true && defersEffects !== true && !this.#isStepKept;
+  #doubt(): { readonly isUnknown: boolean; readonly turn: number | undefined } {
+    return { isUnknown: this.#interrupted.mayHaveRun(this.#isStepKept), turn: this.#interrupted.turn };
   }
 
   /** An interrupted run of this turn may have taken another way, and have run effects that this one does not know of. (E9) */
   #noteDiverged(): void {
-    if (this.#mayHaveRun() && !this.#runtime.checkpointAfterStep)
-      this.#ledger.addInterrupted(this.#runtime.turn);
+    const { turn } = this.#interrupted;
+    if (turn !== undefined) this.#ledger.addInterrupted(turn);
   }
 
   /** Whether what happened in this turn is kept before an effect runs: repeated, the turn might take another way. (E9) */
   get #isKept(): boolean {
     const { checkpointBeforeUndo } = this.#runtime;
-    return this.#isStepKept || (checkpointBeforeUndo === true && this.#run?.hasTimePassed === true);
+    return this.#isStepKept || (checkpointBeforeUndo === true && this.#run?.isByChance === true);
   }
 
   /** Whether something ran here in this turn that may touch the world, and is kept before anything else does. */

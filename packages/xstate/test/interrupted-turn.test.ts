@@ -129,6 +129,15 @@ describe('an interrupted turn of a machine', () => {
     expect(did).toContain('find do:charge');
   });
 
+  it('[E9] remembers what may have followed an effect that the time of the turn did not reach', async () => {
+    const drive = await started(buying(does('charge', { ...undo, ...undoUnknown })));
+    await drive.resume(sure, { replace: { isInterrupted: true, deadline: drive.world.time } });
+    down.add('ship');
+    const { compensated, residue } = failureOf(await drive.resume());
+    expect(compensated).toEqual([{ stepId: 'charge' }]);
+    expect(residue).toEqual([{ stepId: 'turn 2' }, { stepId: 'ship' }]);
+  });
+
   it('[E9] undoes an effect whose state is left before it has run again', async () => {
     const retry = { attempts: 3, delay: 10_000, factor: 1, jitter: false };
     const charge = does('charge', { ...undo, ...undoUnknown, retry });
@@ -231,6 +240,62 @@ describe('a delay that passes during a guarded turn', () => {
     expect(did).toEqual(['check']);
     expect(await drive.resume({}, guarded)).toMatchObject({ status: 'completed' });
     expect(did).toEqual(['check', 'more', 'do:charge']);
+  });
+
+  it('[E9] starts no effect behind one that has failed in that turn, either', async () => {
+    const machine = setup({
+      types: { output: {} as string },
+      actors: { ask, charge: does('charge'), tell: does('tell') } as never,
+    }).createMachine({
+      initial: 'asking',
+      states: {
+        asking: { invoke: { id: 'sure', src: 'ask', onDone: 'charging' } },
+        charging: { invoke: { id: 'charge', src: 'charge', onDone: 'end', onError: 'telling' } },
+        telling: { invoke: { id: 'tell', src: 'tell', onDone: 'end' } },
+        end: { type: 'final' },
+      },
+      output: 'ended',
+    } as never) as unknown as AnyStateMachine;
+    const drive = await started(machine);
+    down.add('charge');
+    expect(await drive.resume(sure, guarded)).toMatchObject({ goesOn: 'step', retryAfterMs: 0 });
+    expect(did).toEqual(['do:charge']);
+    expect(await drive.resume({}, guarded)).toMatchObject({ status: 'completed' });
+    expect(did).toEqual(['do:charge', 'do:tell']);
+  });
+
+  it('[E9] starts no effect behind one that another one has overtaken in that turn, either', async () => {
+    const quick = effect<undefined, undefined>(async ({ signal }) => {
+      await drive.world.sleep(100, signal);
+      return undefined;
+    });
+    const slow = effect<undefined, undefined>(async ({ signal }) => {
+      await drive.world.sleep(200, signal);
+      return undefined;
+    });
+    const machine = setup({
+      types: { output: {} as string },
+      actors: { ask, quick, slow, charge: does('charge') } as never,
+    }).createMachine({
+      initial: 'asking',
+      states: {
+        asking: { invoke: { id: 'sure', src: 'ask', onDone: 'racing' } },
+        racing: {
+          invoke: [
+            { id: 'quick', src: 'quick', onDone: 'charging' },
+            { id: 'slow', src: 'slow', onDone: 'end' },
+          ],
+        },
+        charging: { invoke: { id: 'charge', src: 'charge', onDone: 'end' } },
+        end: { type: 'final' },
+      },
+      output: 'ended',
+    } as never) as unknown as AnyStateMachine;
+    const drive: Drive = await started(machine);
+    expect(await drive.resume(sure, guarded)).toMatchObject({ goesOn: 'step', retryAfterMs: 0 });
+    expect(did).toEqual([]);
+    expect(await drive.resume({}, guarded)).toMatchObject({ status: 'completed' });
+    expect(did).toEqual(['do:charge']);
   });
 
   it('[E9] starts one at once if the token before is used more than once', async () => {
