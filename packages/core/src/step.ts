@@ -31,6 +31,10 @@ export interface StepContext<I> {
   /**
    * Send it to the provider: the same for every attempt, every retry of the request, every fork of the token and
    * across key rotation. (E1)
+   *
+   * The key is derived from the path and `key` of the step, not from its `input`. Two forks that reach the step with different
+   * inputs share one key: a provider answers the second with the result of the first, or rejects it. Put a value that forks
+   * may change into `key`, or declare `forks: 'refuse'`.
    */
   readonly idempotencyKey: string;
 }

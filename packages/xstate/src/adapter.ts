@@ -162,7 +162,7 @@ export function activeNodes(root: LiveNode, value: StateValue): readonly LiveNod
   ];
 }
 
-/** The active states that have completed: a final state is active inside, or all regions have completed. Outer states first. */
+/** Active states that have completed, outer states first: a final state is active inside, or all regions have completed. */
 export function completedNodes(root: LiveNode, value: StateValue): readonly LiveNode[] {
   const active = new Set(activeNodes(root, value));
   const hasCompleted = (node: LiveNode): boolean => {

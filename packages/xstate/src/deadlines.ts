@@ -14,7 +14,7 @@ export interface Timer {
   readonly isNew?: boolean;
 }
 
-/** ID of an event that can no longer be canceled: a number, and the ID it was scheduled with. */
+/** ID of an event that can no longer be canceled: a number, and the ID under which the machine scheduled the event. */
 const looseId = /^~~\d+ (.*)$/s;
 
 /** What machines do after a time, as data: it goes along when they are suspended. */
@@ -43,17 +43,18 @@ export class Deadlines implements EventScheduler {
   }
 
   /**
-   * Gives the answers that a turn brings a grace: what was due by then, or is kept from the turns before, goes off later.
+   * Delays all timers of earlier turns, and all timers that were due when the turn began, so that the answers of the turn
+   * come first.
    *
-   * @param began - when the turn began (ms since the epoch)
-   * @param grace - 0 to end it (ms)
+   * @param began - start of the turn (ms since the epoch)
+   * @param grace - length of the delay (ms); 0 ends it
    */
   hold(began: number, grace: number): void {
     this.#began = began;
     this.#grace = grace;
   }
 
-  /** When a timer goes off (ms since the epoch). It does so at its own time, as its machine sees it. */
+  /** The time at which a timer fires (ms since the epoch). Its machine still sees the time of the timer itself. */
   dueAt({ at, isNew }: Timer): number {
     return isNew === true && at > this.#began ? at : at + this.#grace;
   }
@@ -107,8 +108,8 @@ export class Deadlines implements EventScheduler {
   }
 
   /**
-   * XState can cancel one event of each ID: the one that was scheduled last, until any of that ID is sent. The others are
-   * sent whatever happens.
+   * Protects the events of an ID from `cancel`. XState can cancel only the event that was scheduled last, and only until any
+   * event of the ID is sent.
    */
   #loosen(source: LiveActor, id: string): void {
     for (const [index, timer] of this.#timers.entries()) {
@@ -117,7 +118,7 @@ export class Deadlines implements EventScheduler {
     }
   }
 
-  // Nobody can cancel it: it only has to be another one.
+  // No action can cancel this event: its ID only has to be unique.
   #unusedId(source: LiveActor, toId: (n: number) => string): string {
     const used = new Set(this.#timers.filter((known) => known.source === source).map(({ id }) => id));
     for (let n = 1; ; n += 1) if (!used.has(toId(n))) return toId(n);

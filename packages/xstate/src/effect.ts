@@ -41,7 +41,9 @@ export interface EffectLogic<O, I> extends ActorLogic<StepSnapshot<O, I>, StepEn
 /**
  * A side effect on the server, as actor logic: name it in `setup({ actors })` and invoke it. It runs as a saga's `step`
  * does: with attempts, a timeout, and an idempotency key that is the same whenever the same token is processed again,
- * and on every fork. It has ended before the client is asked anything. `onDone` gets what `run` returned, through the
+ * and on every fork. The key does not depend on the input: two forks with different inputs share one key, and their provider
+ * rejects the second or answers it as the first. It has ended before the client is asked anything. `onDone` gets what `run`
+ * returned, through the
  * codec; `onError` a `StepError`.
  *
  * With `compensate`, it is undone when the machine ends in an error, is cancelled, or reaches a final state tagged

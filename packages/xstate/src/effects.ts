@@ -19,9 +19,9 @@ interface Work {
   /** By how much that is later than it is kept, in a turn that was begun that long ago (ms). */
   late: number;
   unknown: boolean;
-  /** The interrupted turn in which the machine may have continued behind it. */
+  /** The interrupted turn in which the machine may have continued behind this effect. */
   interrupted: number | undefined;
-  /** `true` if it could have been run: its state was not left at once. */
+  /** `true` if the effect could have run: the machine did not leave its state at once. */
   ready: boolean;
   /** Which run of its path it is, once it has been tried. */
   run: number | undefined;
@@ -36,9 +36,9 @@ export interface EffectsOptions {
   readonly nameOf: (logic: object) => string;
   /** Whether effects wait for the next turn. */
   readonly defers: () => boolean;
-  /** Whether an interrupted run may have executed an effect that begins now, and the turn of that run. */
+  /** Tells whether an interrupted run may have executed an effect that begins now, and in which turn. */
   readonly doubt: () => { readonly isUnknown: boolean; readonly turn: number | undefined };
-  /** Told when something has happened that may not happen if the turn is repeated: one has failed, or was withdrawn. */
+  /** Called when an effect fails or is withdrawn, which may not happen again if the turn is repeated. */
   readonly chance: () => void;
   /** Told when one has ended. */
   readonly wake: () => void;
@@ -93,12 +93,12 @@ export class Effects implements EffectHost {
     return [...this.#work.values()].some((work) => work.running !== undefined);
   }
 
-  /** Runs what is due. What nobody waits for any more is told to stop. */
+  /** Runs all effects that are due, and aborts those whose state was left. */
   startDue(): void {
     const { runtime, defers, chance } = this.#options;
     for (const work of this.#work.values()) {
       if (work.actor.getSnapshot().status === 'active') continue;
-      // What has withdrawn it might have come later than its end.
+      // In a repetition, the effect may end before the machine leaves its state.
       if (work.ready) chance();
       if (work.running === undefined) this.#leave(work);
       else work.running.abort(new Error('The state that invoked it was left.'));
@@ -121,7 +121,7 @@ export class Effects implements EffectHost {
     return times.length === 0 ? undefined : Math.min(...times);
   }
 
-  /** The turn is over: each is due at the time at which it is kept, and what may have happened is noted. */
+  /** Ends the turn: restores the due time of each effect, and records the effects that may have happened. */
   catchUp(): void {
     for (const work of this.#work.values()) {
       work.notBefore -= work.late;
@@ -131,7 +131,7 @@ export class Effects implements EffectHost {
     }
   }
 
-  /** The saga is undone: what was to be run, and may have been, is noted. */
+  /** Records the effects that wait and may have happened, before the saga is undone. */
   giveUp(): void {
     this.#options.ledger.lift();
     for (const work of this.#work.values()) if (work.running === undefined) this.#leave(work);
@@ -224,7 +224,7 @@ export class Effects implements EffectHost {
     } else {
       this.#work.delete(actor);
       this.ended += 1;
-      // A claim that it was the first to make says that it had not run.
+      // A `once` effect that no earlier run has claimed has not run.
       if (!run.unknown) work.interrupted = undefined;
       this.#note(work, end);
       if (end.letter === 'f' || end.letter === 'g') this.#options.chance();

@@ -40,7 +40,7 @@ export class MachineMismatch extends ReplayMismatch {
   /** What does not fit, a sentence each. */
   readonly misfits: readonly string[];
 
-  /** @param options - `cause`: the error thrown by `migrate`, by XState, or by the code of a question */
+  /** @param options - `cause`: the error that `migrate`, XState, or the code of a question threw */
   constructor(saga: string, misfits: readonly string[], options?: { readonly cause: unknown }) {
     super(0, { kind: 'machine', path: '', fingerprint: 0 }, []);
     this.name = 'MachineMismatch';

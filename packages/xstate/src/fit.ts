@@ -11,15 +11,15 @@ import { restore, type Restored } from './restore.ts';
 import { askOf, type Ask } from './step-logic.ts';
 import { survey } from './survey.ts';
 
-/** A machine that goes on where it was, or why it does not. */
+/** A machine that continues, or the reason why it cannot. */
 export type Fitted = Restored | { readonly mismatch: MachineMismatch };
 
 /**
- * Fits a kept state to a machine that may have been changed since. The same definition: it goes on. Another one: it goes on
- * where nothing misfits, unless the author wants none of that; else as the author migrates it; else it does not. Whatever
- * fails before anything has happened is a mismatch: nothing is undone for it, since older code may still fit.
+ * Fits a stored state to a machine that may have changed. A state with another definition continues if everything in it fits
+ * and `drift` allows it, or as `migrate` returns it. Every failure here is a mismatch that undoes nothing, since older code
+ * may still fit.
  *
- * @param asked - the IDs of the questions that the client was asked last
+ * @param asked - IDs of the questions that the client was asked last
  */
 export function fit(options: MachineProgramOptions, first: unknown, asked: object, watch: StepWatch): Fitted {
   const { machine, name } = options;
@@ -55,12 +55,12 @@ function fittingRecord(
   }
 }
 
-/** Positions of states are another machine's: their order is the one XState restores. */
+/** Drops positions of states, which belong to the older machine. */
 function moved(record: SagaRecord, definition: string): SagaRecord {
   return { ...fromMachineState(toMachineState(record), definition) };
 }
 
-// A machine that was kept waits for something, and the questions it waits with could be asked.
+// A stored machine waits for something, and its questions could be asked.
 function mismatchOfRestored(
   name: string,
   { root, timers, steps }: Restored,
@@ -70,7 +70,7 @@ function mismatchOfRestored(
   if (asks.length + effects.length + promises.length + timers.length === 0) {
     return { mismatch: new MachineMismatch(name, ['nothing is left that it waits for']) };
   }
-  // An effect in the place of a question would run without its answer.
+  // An effect in the place of a question would run without the answer of the user.
   const answerless = effects.filter(({ actor, path }) => {
     const { r = 1 } = steps.get(actor) ?? {};
     return Object.hasOwn(asked, r === 1 ? path : `${path}@${r}`);

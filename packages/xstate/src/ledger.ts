@@ -93,8 +93,8 @@ export class Ledger {
   }
 
   /**
-   * Notes a turn that was interrupted, and may have done more than its repetition knows: it is uncompensated, should the saga
-   * be undone.
+   * Records an interrupted turn that may have executed effects that its repetition cannot name. If the saga is undone, the
+   * turn is named as uncompensated.
    */
   addInterrupted(turn: number): void {
     const path = `turn ${turn}`;
@@ -102,7 +102,7 @@ export class Ledger {
     this.#append('g', path, encode({ name: '', message: '' }));
   }
 
-  /** Lifts the limit: what is noted before a saga is undone must not fail for the reason that it is undone for. */
+  /** Lifts the limit on entries, which may be the reason why the saga is undone. */
   lift(): void {
     this.#journal.lift();
   }

@@ -47,8 +47,8 @@ export interface ActiveStepRecord {
   /** The turn in which a client step was created, from the second one on: a part of its id. */
   readonly r?: number;
   /**
-   * What came of an effect's attempts: how many, when the next one is due, whether one may have happened; which run it is; the
-   * interrupted turn that may have continued behind it.
+   * Attempts of an effect: their number, the time of the next one, whether one may have happened, the run of the path, and the
+   * interrupted turn that may have continued behind the effect.
    */
   readonly e?: readonly [
     attempts: number,

@@ -11,9 +11,9 @@ import { isIn, survey, type Survey } from './survey.ts';
 
 /** What a run needs of its turn. */
 export interface MachineRunOptions extends Pick<EffectsOptions, 'ledger' | 'nameOf' | 'defers' | 'doubt'> {
-  /** Told when what an interrupted run of this turn did can no longer be known. */
+  /** Called when an interrupted run of this turn may have taken another way. */
   readonly diverged: () => void;
-  /** How long delays wait for the answers that the turn brings (ms). */
+  /** Time by which delays wait for the answers of the turn (ms). */
   readonly grace: number;
   /** Whether delays may pass: they do not while somebody only asks how things stand. (W7) */
   readonly passesTime: boolean;
@@ -36,7 +36,7 @@ export class MachineRun {
   readonly #started: ReturnType<typeof makeRoot>;
   #hasWaited = false;
   #wake: () => void = () => undefined;
-  /** `true` if something has happened that may not happen if the turn is repeated: a delay has passed, an effect has failed. */
+  /** `true` after an event that a repetition of the turn may not come to: a delay passed, an effect failed. */
   isByChance = false;
 
   constructor(made: Restored, runtime: Runtime, options: MachineRunOptions) {
@@ -141,7 +141,7 @@ export class MachineRun {
     }
   }
 
-  /** The answers that the turn brings are heard now: what waited for them does so no longer. */
+  /** Ends the delay of timers: the answers of the turn are delivered next. */
   endGrace(): void {
     this.deadlines.hold(this.#began, 0);
   }

@@ -24,8 +24,8 @@ export interface MachineSagaOptions<
    */
   readonly drift?: 'compatible' | 'refuse';
   /**
-   * Brings the state of a saga under way to the changed machine. It must be pure: it may be asked again. What it gives back
-   * must fit.
+   * Converts the state of a running saga for the changed machine. It must be pure, since it may be called again. A migration
+   * that throws, or returns a state that does not fit, is a mismatch: nothing is undone under `onMismatch: 'fail'`.
    */
   readonly migrate?: (state: MigratedState, from: MigrationSource) => MigratedState;
 }
@@ -55,8 +55,10 @@ export type MachineProblem<
  * plain `fromPromise`. The saga's arguments are the machine's input, the machine's output is the saga's result. A machine
  * that ends in an error, or in a final state tagged `compensate`, has failed, and what its effects did is undone.
  *
- * `after` and other delays pass while nobody calls: what is overdue happens, at its own time, when somebody does. A wait
- * that the client cannot be kept for ends the saga with `ClientCannot`, since there is no step that could be told.
+ * `after` and other delays pass between requests: the next request lets overdue delays pass first, each at its own time, and
+ * then delivers its answers. An answer that arrives at most 30 s after a deadline still counts. Delays are rounded up to whole
+ * milliseconds. A wait that the client cannot be kept for ends the saga with `ClientCannot`, since there is no step that
+ * could be told.
  *
  * The context must be plain data: JSON, undefined, bigint, Date, Map, Set, URL, bytes, and references to children; no
  * errors. Actors that are spawned need a name in `setup` and an id. Ids begin with no `~` or `!`, and have no `/`, `@` or `#`. What a step or a child machine came to is in its event

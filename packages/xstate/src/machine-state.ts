@@ -8,7 +8,7 @@ export interface MachineState {
   readonly context: { readonly [key: string]: unknown };
   /** What history states remember: ids of states. */
   readonly history?: { readonly [id: string]: readonly string[] };
-  /** IDs of active states with an `onDone` that have completed and stayed active: their `onDone` is not taken again. */
+  /** IDs of active states that have completed and whose `onDone` was already considered: XState does not take it again. */
   readonly completed?: readonly string[];
   /** By id. To have an invoke started that is new, add a child with its `input`. */
   readonly children: { readonly [id: string]: ChildState };

@@ -82,7 +82,7 @@ export class MachineTurn {
     }
     for (const [actor, { r }] of made.steps) this.#rounds.set(actor, r ?? 1);
     this.#interrupted = new InterruptedRun(this.#runtime, made.steps.values());
-    // An answer that comes exactly at the end of the grace still counts.
+    // An answer that arrives exactly at the end of the grace still counts.
     const isAnswered = Object.keys(this.#head.asked).some((stepId) => answers.has(stepId));
     const grace = isAnswered ? answerGraceMs + 1 : 0;
     const run = new MachineRun(made, this.#runtime, {
@@ -109,7 +109,7 @@ export class MachineTurn {
 
   async #go(run: MachineRun, answers: ReadonlyMap<string, ClientAnswer>, grace: number): Promise<Outcome> {
     const busy = (): boolean => this.#questions.busy;
-    // What was overdue happens before any answer is heard.
+    // Overdue delays pass before the answers are delivered.
     const { asks } = await run.settle(busy);
     run.endGrace();
     await this.#questions.deliver(run.active ? asks : [], answers);
@@ -227,13 +227,13 @@ export class MachineTurn {
     return { isUnknown: this.#interrupted.mayHaveRun(this.#isStepKept), turn: this.#interrupted.turn };
   }
 
-  /** An interrupted run of this turn may have taken another way, and have run effects that this one does not know of. (E9) */
+  /** Records that an interrupted run may have taken another way, with effects that this run cannot name. */
   #noteDiverged(): void {
     const { turn } = this.#interrupted;
     if (turn !== undefined) this.#ledger.addInterrupted(turn);
   }
 
-  /** Whether what happened in this turn is kept before an effect runs: repeated, the turn might take another way. (E9) */
+  /** `true` if this turn ends before another effect runs, since a repetition of the turn may take another way. */
   get #isKept(): boolean {
     const { checkpointBeforeUndo } = this.#runtime;
     return this.#isStepKept || (checkpointBeforeUndo === true && this.#run?.isByChance === true);

@@ -5,13 +5,13 @@ import { fromMachineState, type MigratedState } from './machine-state.ts';
 import { encodeRecord } from './save.ts';
 
 /**
- * Makes a record of what `migrate` returned: a copy, so that nothing the author holds can change it.
+ * Converts the result of `migrate` into a record. The record is a copy: later changes by the author do not reach it.
  *
- * @throws TypeError | MachineRefused naming the field that no machine can have
+ * @throws TypeError or MachineRefused naming the invalid field
  */
 export function toMigratedRecord(returned: MigratedState, definition: string): SagaRecord {
   if (returned instanceof Promise) {
-    // Without a handler its rejection would end the process.
+    // An unhandled rejection would end the process.
     returned.catch(() => undefined);
     throw new TypeError('migrate() returned a promise. It must return the state itself.');
   }

@@ -74,7 +74,7 @@ function misfitsOfValue(node: LiveNode, value: StateValue): readonly string[] {
   return misfits;
 }
 
-// XState looks at completion when a final state is entered: a restored one would never be noticed.
+// XState checks for completion when it enters a final state, and not when it restores one.
 function misfitsOfCompletion(root: LiveNode, { v, f = [] }: MachineRecord): readonly string[] {
   const completed = completedNodes(root, v);
   if (completed.includes(root)) {

@@ -10,7 +10,7 @@ export interface PromisesOptions {
   readonly defers: () => boolean;
   /** Told when one has ended. */
   readonly wake: () => void;
-  /** Told when one has failed, or was stopped while it ran. */
+  /** Called when a promise has failed, or was stopped while it ran. */
   readonly failed: () => void;
 }
 

@@ -117,7 +117,7 @@ function orderOf(snapshot: LiveSnapshot): readonly number[] | undefined {
   return nodes.every((node, index) => node === restored[index]) ? undefined : nodes.map(({ order }) => order);
 }
 
-// Their `onDone` was looked at when they completed, and is not looked at again.
+// XState considers their `onDone` once, when they complete.
 function completedOf({ machine, value }: LiveSnapshot): readonly string[] {
   if (machine === undefined || value === undefined) return [];
   return completedNodes(rootOf(machine), value)
@@ -218,7 +218,7 @@ function suffix(owner: LiveActor): string {
 }
 
 function saveTimer(root: LiveActor, { source, target, event, id, at }: Timer): TimerRecord {
-  // What outlives its sender can no longer be canceled: it becomes the target's own.
+  // An event that outlives its sender can no longer be canceled: it becomes the target's own.
   if (!isIn(root, source)) return [at, pathOf(target), '~~0', event];
   const path = pathOf(source);
   const { type } = event as { readonly type: string };

@@ -2,7 +2,7 @@ import type { Runtime } from '@mcp-saga/core';
 import { inStates } from './adapter.ts';
 import type { MachineRun } from './machine-run.ts';
 
-/** Warns about delays that were set in this turn and end after the life of their saga. */
+/** Warns about delays of this turn that end after the lifetime of their saga. */
 export function warnOfStranding(
   saga: string,
   { root, deadlines }: Pick<MachineRun, 'root' | 'deadlines'>,

@@ -208,7 +208,7 @@ function moved(state: Parameters<Migrate>[0], pick: number): ReturnType<Migrate>
     { ...state, delays: [] },
     { ...state, delays: delays.slice(1) },
     { ...state, delays: [...delays, ...delays] },
-    { ...state, delays: [{ at: 1, actor: '', id: 'added', event: { type: 'PING' } }] },
+    { ...state, delays: [{ at: 1e12, actor: '', id: 'added', event: { type: 'PING' } }] },
     { ...state, value: `m_${1 + (pick % 5)}` },
     { ...state, value: typeof value === 'string' ? { [value]: {} } : (Object.keys(value)[0] ?? '') },
     { ...state, value: `m_${1 + (pick % 5)}`, children: {}, delays: [] },
