@@ -1,11 +1,14 @@
+import { isChance } from './chance.ts';
 import { isAskedOfClient } from './command-spec.ts';
 import { TurnAborted } from './errors.ts';
 import type { Execution } from './execution.ts';
 import { tried, type Task } from './fiber.ts';
 import type { Head } from './head.ts';
+import { InterruptedRun } from './interrupted-run.ts';
 import type { Journal } from './journal.ts';
 import type { GoesOn } from './outcome.ts';
 import type { Runtime } from './program.ts';
+import { later } from './run-step.ts';
 import { runTask, type TaskEnd } from './run-task.ts';
 import { waitsForClient } from './routes.ts';
 import { dueAt, startClock, timingOf } from './waits.ts';
@@ -39,38 +42,53 @@ export class DueTasks {
   #effects = 0;
   /** How far the journal was when this turn began to add to it. */
   #liveFrom = 0;
+  /** How far the journal was when this turn last came to something that a repetition may not come to. */
+  #chanceAt = 0;
+  /** When the turn began (ms since the epoch). */
+  readonly #began: number;
+  readonly #interrupted: InterruptedRun;
   #wake: (() => void) | undefined;
 
   constructor(options: DueTasksOptions) {
     this.#options = options;
     this.#execution = options.execution;
     this.#runtime = options.runtime;
+    this.#began = options.runtime.now();
+    this.#interrupted = new InterruptedRun(options.runtime);
   }
 
   /** The journal has been replayed: what is added to it from here on is of this turn. */
   goLive(): void {
     this.#liveFrom = this.#options.journal.count;
+    this.#interrupted.goLive(this.#execution.pending.values());
   }
 
   /** What this turn was ended for before its time: what could run now goes on in another one. */
   get goesOn(): GoesOn | undefined {
-    const kept = this.#keepsBefore ?? (this.#isStepKept ? 'step' : undefined);
+    const kept = this.#kept;
     const now = this.#runtime.now();
     const isHeld = (task: Task): boolean => this.#isOpen(task) && isEffect(task) && dueAt(task) <= now;
     return [...this.#execution.pending.values()].some(isHeld) ? kept : undefined;
   }
 
+  /** Reason why this turn runs nothing else, if there is one. */
+  get #kept(): GoesOn | undefined {
+    return this.#keepsBefore ?? (this.#isStepKept ? 'step' : undefined);
+  }
+
   /**
-   * What this turn ends for, since it is this turn that came to it: it undoes next, or has passed a pivot. A request that
-   * repeats it may come to something else: a step ends otherwise, a time has passed meanwhile, other code runs. It must
-   * find neither undone what it needs, nor done what nobody takes back.
+   * What this turn ends for, since it is this turn that came to it: it undoes next, or has passed a pivot, a timer, or a failure.
+   * A request that repeats it may come to something else: a step ends otherwise, a time has passed meanwhile, other code runs.
+   * It must find neither undone what it needs, nor done what nobody takes back or knows of.
    */
-  get #keepsBefore(): 'undo' | 'pivot' | undefined {
+  get #keepsBefore(): Exclude<GoesOn, 'step'> | undefined {
     if (this.#runtime.checkpointBeforeUndo !== true || !this.canSuspend) return undefined;
     const { ending, marks } = this.#execution;
     const undoes = ending.current !== undefined;
     if (undoes && (this.#options.isLeftNow || ending.undoesFrom > this.#liveFrom)) return 'undo';
-    return marks.pivotedAt > this.#liveFrom ? 'pivot' : undefined;
+    if (marks.pivotedAt > this.#liveFrom) return 'pivot';
+    if (this.#chanceAt <= this.#liveFrom) return undefined;
+    return undoes ? 'undo' : 'chance';
   }
 
   /** Whether what a step of this turn did is kept before the next one runs. */
@@ -164,12 +182,18 @@ export class DueTasks {
   #startDue(): void {
     const { journal, head, late } = this.#options;
     const now = this.#runtime.now();
+    const isKept = this.#kept !== undefined;
     for (const task of this.#execution.pending.values()) {
       if (!this.#isOpen(task)) continue;
+      const isMarked = this.#interrupted.mark(task, task.since === undefined, isKept);
       startClock(task, head, now, late);
       const timing = timingOf(task, now);
       const letter = timing === 'over' ? 'y' : endAtOnce(task);
-      if (timing === 'waiting' || this.#isDeferred(task, letter, now)) continue;
+      if (timing === 'waiting' || this.#isDeferred(task, letter, now)) {
+        // Another turn runs it, or withdraws it, and has to know.
+        if (isMarked) this.#execution.record(task, later(task, task.attempts, task.notBefore), undefined);
+        continue;
+      }
       // Before it runs: what could not be recorded had better not happen.
       journal.assertRoom(this.#running.size + 1);
       task.running = new AbortController();
@@ -183,6 +207,7 @@ export class DueTasks {
         this.#wake?.();
       });
     }
+    this.#interrupted.marked(isKept);
   }
 
   /** Whether a task has to wait for the next turn: the time for it has not come, or is used up. (U4) */
@@ -246,7 +271,12 @@ export class DueTasks {
       if (spec.kind === 'poll') task.until = this.#runtime.now() - task.late + spec.every;
     } else {
       if (entry.letter === 't' && !task.discarded) tried(task, value);
+      const { marks } = this.#execution;
+      const { discards } = marks;
+      const isByChance = !task.discarded && isChance(task, entry.letter, this.#began);
       this.#execution.record(task, entry, value);
+      // What a step's end withdraws might have come before it.
+      if (isByChance || marks.discards > discards) this.#chanceAt = this.#options.journal.count;
     }
   }
 }

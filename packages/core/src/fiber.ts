@@ -37,6 +37,8 @@ export interface Task {
   asked: number;
   /** Whether an attempt before may have had its effect. */
   unknown: boolean;
+  /** Number of the interrupted turn that may have executed this step, and then steps that no later turn issues. */
+  interruptedTurn: number | undefined;
   /** Its branch is being ended: what becomes of it is recorded, and not delivered. */
   discarded: boolean;
 }
@@ -59,13 +61,19 @@ export function newTask(fiber: Fiber, spec: JournalledSpec, path: string): Task 
     late: 0,
     asked: 0,
     unknown: false,
+    interruptedTurn: undefined,
     discarded: false,
   };
 }
 
 /** An attempt failed, and the next one comes in another turn. */
 export function tried(task: Task, value: unknown): void {
-  [task.attempts, task.notBefore, task.unknown] = value as [number, number, boolean];
+  [task.attempts, task.notBefore, task.unknown, task.interruptedTurn] = value as [
+    attempts: number,
+    notBefore: number,
+    unknown: boolean,
+    interruptedTurn?: number,
+  ];
   task.late = 0;
 }
 

@@ -5,7 +5,7 @@ export type Letter =
   | ('e' | 'p' | 'd' | 'x' | 'o' | 'm' | 'M' | 'l' | 'q' | 'C')
   | ('s' | 'z' | 'v' | 'f' | 't' | 'w' | 'W')
   | ('n' | 'r' | 'u' | 'i' | 'c' | 'k')
-  | ('b' | 'g' | 'h' | 'y' | 'a' | 'j' | 'P');
+  | ('b' | 'g' | 'h' | 'y' | 'a' | 'j' | 'P' | 'L');
 
 /** What an entry's letter says: the outcome, the stream its value stands in, and whether a client gave it. */
 export interface EntryOutcome {
@@ -52,6 +52,8 @@ export const outcomes: Readonly<Record<Letter, EntryOutcome>> = {
   a: { outcome: 'ended from outside', stream: 'server', answer: false },
   j: { outcome: 'patched', stream: 'none', answer: false },
   P: { outcome: 'answered', stream: 'server', answer: false },
+  // Follows the entry of the step behind which the interrupted turn may have executed others.
+  L: { outcome: 'outcome unknown', stream: 'none', answer: false },
 };
 
 /** Which letters can answer which kind of command. */
@@ -74,6 +76,7 @@ export const lettersOf: Readonly<Record<string, string>> = {
   pivot: 'h',
   patched: 'j',
   cancel: 'a',
+  interrupted: 'L',
 };
 
 /** Which kind of command an entry's letter tells of; where several could be, the most common one. */

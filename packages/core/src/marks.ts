@@ -15,6 +15,8 @@ export class Marks {
   readonly #runtime: Runtime;
   /** How far the journal was when the last pivot was passed. */
   pivotedAt = 0;
+  /** Number of steps, polls, and sleeps that were withdrawn or aborted. */
+  discards = 0;
   /** Whether a change of the code was found to hold in this turn. */
   patchedNow = false;
   readonly #patches = new Map<string, boolean>();

@@ -2,8 +2,11 @@ import type { ClientStep } from './client-step.ts';
 import type { IgnoredAnswer, Program, ProgramState } from './program.ts';
 import type { UndoneStep } from './undo.ts';
 
-/** What a turn that ended before its time was ended for: it undoes next, has passed a pivot, or has run a step. */
-export type GoesOn = 'undo' | 'pivot' | 'step';
+/**
+ * Reason why a turn ended before its time. `undo`: it undoes next; `pivot`: it has passed a pivot; `step`: it has run a step;
+ * `chance`: it has come to something that a repetition may not come to, such as a timer that passed or a step that failed.
+ */
+export type GoesOn = 'undo' | 'pivot' | 'chance' | 'step';
 
 /** How one turn of a program ended. (U1) */
 export type Outcome =

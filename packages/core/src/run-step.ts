@@ -20,7 +20,8 @@ export interface StepUnclaimed {
 }
 
 /** A run of a server step: what it works on, and what came of the attempts before. `unknown` is brought up to date. */
-export type StepRun = Pick<Task, 'path' | 'input' | 'attempts' | 'retry' | 'unknown'>;
+export type StepRun = Pick<Task, 'path' | 'input' | 'attempts' | 'retry' | 'unknown'> &
+  Partial<Pick<Task, 'interruptedTurn'>>;
 
 /**
  * Runs a server step, with its attempts, backoff and timeout (E2). Never rejects. A backoff that the turn has no time
@@ -94,8 +95,14 @@ function isForLater(notBefore: number, delay: number, runtime: Runtime): boolean
   return checkpointAfterStep || (deadline !== undefined && (notBefore > deadline || delay > maxHold));
 }
 
-function later(task: StepRun, attempts: number, notBefore: number): StepEnd {
-  return { letter: 't', text: encode([attempts, notBefore, task.unknown]) };
+/** The entry of a step that another turn tries again. */
+export function later(
+  { unknown, interruptedTurn }: StepRun,
+  attempts: number,
+  notBefore: number,
+): Extract<StepEnd, { readonly letter: 't' }> {
+  const entry = [attempts, notBefore, unknown];
+  return { letter: 't', text: encode(interruptedTurn === undefined ? entry : [...entry, interruptedTurn]) };
 }
 
 function failed(task: StepRun, error: unknown, runtime: Runtime): StepEnd {
@@ -128,7 +135,12 @@ async function claimOnce(
     // That who keeps the claims is down is no fault of the step's: its body must not take it for one.
     return { aborts: new TurnAborted(error) };
   }
-  if (isFirst) return undefined;
+  if (isFirst) {
+    // An interrupted run would have claimed it: the step has not run, and neither has what follows it. (E9)
+    task.unknown = false;
+    task.interruptedTurn = undefined;
+    return undefined;
+  }
   const message = `Step '${task.path}' was begun before, and what became of it is not known.`;
   return { letter: 'g', text: encodeError(new OutcomeUnknown(message)) };
 }

@@ -11,6 +11,7 @@ import { mismatchOf } from './mismatch.ts';
 import { outcomeOf } from './outcome-of.ts';
 import { toSagaInfo } from './saga-info.ts';
 import type { Scheduler } from './scheduler.ts';
+import { pathOfTurn } from './interrupted-run.ts';
 import { undoMark } from './undo.ts';
 import type { SealedUndo, UndoStack } from './undo-stack.ts';
 
@@ -98,6 +99,10 @@ export class Tasks {
     }
     if (task.spec.kind === 'step') {
       this.#effect(task, letter, value, this.#host.marks.bound(task, letter, value));
+      if (journal.letter === 'L') {
+        this.#host.stack.interrupted(journal.path);
+        journal.next();
+      }
     }
     this.#outcome(task, letter, value);
     return true;
@@ -119,9 +124,12 @@ export class Tasks {
   }
 
   /** Adds the entry of a task, and then sees whether it fits: it has happened, and is undone by what the journal says. */
-  #add({ path, fingerprint }: Task, entry: TaskEntry, sealed: ReturnType<Marks['bind']>): void {
+  #add(task: Task, entry: TaskEntry, sealed: ReturnType<Marks['bind']>): void {
+    const { path, fingerprint } = task;
     this.#journal.add({ ...entry, path, fingerprint });
     if (sealed !== undefined) this.#journal.add({ letter: 'b', path, fingerprint, text: sealed.text });
+    const turn = interruptedAt(task, entry.letter);
+    if (turn !== undefined) this.#journal.add({ letter: 'L', path: turn, fingerprint: 0 });
     this.#journal.assertRoom(0);
   }
 
@@ -152,6 +160,7 @@ export class Tasks {
   /** Aborts what is no question, and records it as withdrawn where it has not been started. */
   #isUnstarted(task: Task): boolean {
     this.#discard(task);
+    this.#host.marks.discards += 1;
     const journal = this.#journal;
     if (journal.replaying) {
       // Had it not been started then, the journal says so next: at once, as it was recorded at once. What had been is
@@ -194,8 +203,8 @@ export class Tasks {
   /** Leaves all that waits where it stands. */
   abandon(): void {
     this.#outlivedThen();
-    for (const { spec, path, unknown } of this.pending.values()) {
-      if (unknown && spec.kind === 'step') this.#host.stack.unknown(path, spec);
+    for (const task of this.pending.values()) {
+      if (task.unknown) this.#effect(task, 'g', undefined, undefined);
     }
     this.pending.clear();
   }
@@ -206,6 +215,8 @@ export class Tasks {
     if (spec.kind !== 'step') return;
     if (letter === 's' || letter === 'z' || letter === 'v') this.#host.stack.done(path, spec, value, sealed);
     else if (letter === 'g' || (letter === 'w' && unknown)) this.#host.stack.unknown(path, spec);
+    const turn = interruptedAt(task, letter);
+    if (turn !== undefined) this.#host.stack.interrupted(turn);
   }
 
   #outcome({ spec, path, fiber }: Task, letter: string, value: unknown): void {
@@ -213,4 +224,10 @@ export class Tasks {
     this.#fibers.how = given.failed ? 'throw' : 'next';
     this.#fibers.value = spec.kind === 'info' ? toSagaInfo(value, fiber.scope, this.#journal) : given.value;
   }
+}
+
+/** Path of the interrupted turn that may have executed a step, and more behind it, although the step ends otherwise now. */
+function interruptedAt({ interruptedTurn, discarded }: Task, letter: string): string | undefined {
+  if (interruptedTurn === undefined || letter === 't') return undefined;
+  return letter === 'g' || discarded ? pathOfTurn(interruptedTurn) : undefined;
 }

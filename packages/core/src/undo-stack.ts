@@ -22,9 +22,9 @@ export class UndoStack {
   #undos: Undo[] = [];
   #closed = false;
 
-  /** Whether there is nothing to undo. */
+  /** `true` if no step is left to undo. */
   get empty(): boolean {
-    return this.#undos.length === 0;
+    return this.#undos.every(isTurn);
   }
 
   /** Undoing begins: what is done from here on belongs to it, and is not undone itself. */
@@ -56,6 +56,12 @@ export class UndoStack {
   unknown(path: string, spec: StepSpec): void {
     if (this.#closed || spec.undo === undefined) return;
     this.#undos.push({ ...common(path, spec), work: spec.undo.unknown, facts: factsOf(spec, undefined) });
+  }
+
+  /** An interrupted turn may have executed steps that nothing can name but by their turn. (E9) */
+  interrupted(path: string): void {
+    if (this.#closed || this.#undos.some((undo) => undo.path === path)) return;
+    this.#undos.push({ ...turnUndo, path });
   }
 
   /** The author registered an undo. */
@@ -122,6 +128,20 @@ function common(path: string, spec: StepSpec): Pick<Undo, 'path' | 'key' | 'labe
   return { path, key: spec.key, label, retry, timeout };
 }
 
+/** An interrupted turn, which nothing can undo. */
+const turnUndo: Omit<Undo, 'path'> = {
+  key: undefined,
+  label: undefined,
+  work: undefined,
+  facts: () => ({}),
+  retry: defaultUndoRetry,
+  timeout: undefined,
+};
+
+function isTurn({ facts }: Undo): boolean {
+  return facts === turnUndo.facts;
+}
+
 /** Result and input as they are now: what the body does to them afterwards does not reach the undo. */
 function factsOf({ input }: StepSpec, result: unknown): Undo['facts'] {
   const kept = { result: copierOf(result), input: copierOf(input) };
@@ -140,7 +160,7 @@ function toWork(bound: BoundUndo | undefined): Undo['work'] {
 
 function mayHaveHappened(letter: string, value: unknown): boolean {
   if (letter === 't') return Array.isArray(value) && value[2] === true;
-  return letter === 's' || letter === 'z' || letter === 'v' || letter === 'g';
+  return letter === 's' || letter === 'z' || letter === 'v' || letter === 'g' || letter === 'L';
 }
 
 /** A named undo as the journal keeps it: its name, its arguments; then null, where its step has no key. */

@@ -6,6 +6,7 @@ import { describeWithRedis, startRedis, type RedisServer } from '../../../test/s
 import { absentClientsSuite } from '../../server/test/guards/absent-clients-suite.ts';
 import { guardSuite } from '../../server/test/guards/guard-suite.ts';
 import { guardedHostsSuite } from '../../server/test/guards/guarded-hosts-suite.ts';
+import { interruptedTurnsSuite } from '../../server/test/guards/interrupted-turns-suite.ts';
 import { lostClientsSuite } from '../../server/test/guards/lost-clients-suite.ts';
 import { repeatedTurnsSuite } from '../../server/test/guards/repeated-turns-suite.ts';
 import { taskStoreSuite } from '../../server/test/guards/task-store-suite.ts';
@@ -56,6 +57,7 @@ describeWithRedis('what every guard and store does, in Redis', () => {
       absentClientsSuite(`by ${name}`, makeGuard);
       repeatedTurnsSuite(`by ${name}`, makeGuard);
       lostClientsSuite(`by ${name}`, makeGuard);
+      interruptedTurnsSuite(`by ${name}`, makeGuard);
       taskStoreSuite(`by ${name}`, async () => {
         const { prefix, one, other, ...time } = fresh();
         return {

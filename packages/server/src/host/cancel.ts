@@ -8,7 +8,7 @@ import type { CancelRequest } from './host.ts';
 import type { HostSettings } from './host-options.ts';
 import { found, openSaga, standIn, type OpenSaga } from './open-saga.ts';
 import { runTurn } from './run-turn.ts';
-import { inPlaceOf, openRequest } from './sealed-request.ts';
+import { inPlaceOf, openRequest, sealRequest } from './sealed-request.ts';
 import { settleTurn } from './settle-turn.ts';
 import type { SagaTurn, SuspendedTurn } from './turn.ts';
 
@@ -67,23 +67,26 @@ async function taken(
   const goesForward = forward && isPastPivot(opened);
   const run = async (begun?: string): Promise<SagaTurn> => {
     ran = true;
-    if (begun === undefined) {
-      const nothing = { ...turn, answers: new Map(), caller, traits: {} };
+    const lost = begun === undefined ? undefined : await openRequest(settings.responses, saga, begun);
+    const isInterrupted = begun !== undefined;
+    if (lost === undefined || lost.cancels === true) {
+      const nothing = { ...turn, answers: new Map(), caller, traits: {}, isInterrupted, heardAt: lost?.at };
       if (goesForward) return await runTurn(settings, { ...nothing, isGuarded: true });
       return await runTurn(settings, { ...nothing, end: { error: new SagaCancelled(request.reason) } });
     }
-    const lost = await openRequest(settings.responses, saga, begun);
     const { answers, traits, at: heardAt } = lost;
     const served = inPlaceOf(lost, caller);
     const again = { ...turn, program: standIn(opened, true), answers, heardAt, caller: served, traits };
-    return await runTurn(settings, { ...again, isGuarded: true });
+    return await runTurn(settings, { ...again, isInterrupted, isGuarded: true });
   };
   if (guard === undefined || forks === 'accept')
     return { turn: await settleTurn(settings, await run()), ran };
   // To go forward is another thing than to undo: where one of them was begun, the other one must not take its place.
   const digest = await digestOf(goesForward ? 'forward' : 'cancel', new Map());
   const signal = caller.signal ?? new AbortController().signal;
-  const claim = { action: 'cancel', digest, ends: isLeft, signal } as const;
+  const nothing = { answers: new Map(), traits: {}, capabilities: undefined, at: settings.clock() };
+  const kept = await sealRequest(settings.responses, saga, { ...nothing, cancels: true }, 0);
+  const claim = { action: 'cancel', digest, ends: isLeft, request: kept, signal } as const;
   try {
     const result = await guarded(settings, guard, saga, claim, run);
     // It has not ended: the queue is to come again, since the code may be rolled back.

@@ -54,7 +54,7 @@ function goesOnHere(
 ): boolean {
   if (goesOn === undefined || goesOn === 'undo') return goesOn === 'undo';
   if (runs === false || defersEffects === true || !hasTime) return false;
-  return content === undefined && (goesOn === 'pivot' || checkpointAfterStep !== true);
+  return content === undefined && (goesOn !== 'step' || checkpointAfterStep !== true);
 }
 
 async function resumed(
@@ -101,6 +101,7 @@ async function resumed(
         // What it follows was begun and never finished: it goes on with the answers that one had brought.
         answers: (request.follows === true ? lost?.answers : undefined) ?? answers,
         heardAt: lost === undefined ? at : lost.at,
+        isInterrupted: begun !== undefined,
         // Served otherwise, it might take another way than what was lost, and nobody would know what that did.
         caller: lost === undefined ? caller : inPlaceOf(lost, caller),
         tokenBytes: token.length,

@@ -36,6 +36,8 @@ export interface TurnRequest {
   readonly answers: ReadonlyMap<string, ClientAnswer>;
   /** When they came for the first time (ms since the epoch): the turn may be one that was begun and lost. Default: now. */
   readonly heardAt?: number | undefined;
+  /** `true` if an earlier run of this turn began and never finished. (E9) */
+  readonly isInterrupted?: boolean;
   readonly caller: Caller;
   /** Bytes of the token it was opened from; 0 at the start. */
   readonly tokenBytes: number;

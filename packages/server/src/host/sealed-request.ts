@@ -17,6 +17,8 @@ export interface BegunRequest {
   readonly capabilities: Json | undefined;
   /** When it came (ms since the epoch); undefined where an older release has kept it. */
   readonly at: number | undefined;
+  /** `true` if it cancels the saga, or takes it forward in its client's place. Absent: it resumes the saga. */
+  readonly cancels?: true;
 }
 
 /**
@@ -48,13 +50,13 @@ export function usableOf(
 export async function sealRequest(
   sealer: Sealer,
   saga: SealedSaga,
-  { answers, traits, capabilities, at }: BegunRequest,
+  { answers, traits, capabilities, at, cancels }: BegunRequest,
   round: number,
 ): Promise<string> {
   // How long its client would have waited decides how far the turn went, whoever repeats it.
   const kept: KeptTraits = { ...traits, maxWait: traits.maxWait?.(round) };
   // All of it is JSON, which the door let in; as the codec would write it, it would be deeper than the codec lets through.
-  const bytes = JSON.stringify({ begun: { answers: [...answers], traits: kept, capabilities, at } });
+  const bytes = JSON.stringify({ begun: { answers: [...answers], traits: kept, capabilities, at, cancels } });
   return await sealer.seal('response', saga.sagaId, saga.claims, [{ bytes, compress: false }]);
 }
 
@@ -68,10 +70,16 @@ export async function openRequest(sealer: Sealer, saga: SealedSaga, request: str
   const { begun } = JSON.parse(new TextDecoder().decode(streams[0])) as { readonly begun?: KeptRequest };
   // Of another token; or no request at all, but a response.
   if (claims.jti !== saga.claims.jti || begun === undefined) throw new TokenRefused('used');
-  const { answers, traits, capabilities, at } = begun;
+  const { answers, traits, capabilities, at, cancels } = begun;
   const { maxWait, ...rest } = traits;
   const kept = { ...rest, ...(typeof maxWait === 'number' ? { maxWait: () => maxWait } : {}) };
-  return { answers: new Map(answers), traits: kept, capabilities, at };
+  return {
+    answers: new Map(answers),
+    traits: kept,
+    capabilities,
+    at,
+    ...(cancels === true ? { cancels } : {}),
+  };
 }
 
 /** Who takes the place of a client that began a turn, and is served as that one would have been. */
@@ -83,7 +91,7 @@ export function inPlaceOf({ capabilities }: Pick<BegunRequest, 'capabilities'>, 
 /** Traits as JSON. What older releases kept has no `maxHold` and none of those behind it. */
 type KeptTraits = Omit<DialectTraits, 'maxWait'> & { readonly maxWait: number | null | undefined };
 
-type KeptRequest = Pick<BegunRequest, 'capabilities' | 'at'> & {
+type KeptRequest = Pick<BegunRequest, 'capabilities' | 'at' | 'cancels'> & {
   readonly traits: KeptTraits;
   readonly answers: readonly (readonly [stepId: string, answer: ClientAnswer])[];
 };

@@ -17,7 +17,17 @@ const digestLength = 16;
 /** What one turn of a saga may know and do. */
 export function turnRuntime(
   settings: HostSettings,
-  { program, saga, caller, tokenBytes, traits, heardAt, isGuarded = false, isOwn = false }: TurnRequest,
+  {
+    program,
+    saga,
+    caller,
+    tokenBytes,
+    traits,
+    heardAt,
+    isInterrupted,
+    isGuarded = false,
+    isOwn = false,
+  }: TurnRequest,
   deadline: number | undefined,
 ): Runtime {
   const { sagaId, state, claims } = saga;
@@ -52,6 +62,7 @@ export function turnRuntime(
     signal: caller.signal ?? new AbortController().signal,
     now: settings.clock,
     ...(heardAt === undefined ? {} : { heardAt }),
+    ...(isInterrupted === true ? { isInterrupted } : {}),
     random: Math.random,
     sleep: settings.sleep,
     deadline,

@@ -4,6 +4,7 @@ import { absentClientsSuite } from './absent-clients-suite.ts';
 import { guardSuite } from './guard-suite.ts';
 import { guardedHostsSuite } from './guarded-hosts-suite.ts';
 import type { GuardUnderTest } from './guard-under-test.ts';
+import { interruptedTurnsSuite } from './interrupted-turns-suite.ts';
 import { lostClientsSuite } from './lost-clients-suite.ts';
 import { repeatedTurnsSuite } from './repeated-turns-suite.ts';
 import { taskStoreSuite } from './task-store-suite.ts';
@@ -20,6 +21,7 @@ guardedHostsSuite('in memory', memory);
 absentClientsSuite('in memory', memory);
 repeatedTurnsSuite('in memory', memory);
 lostClientsSuite('in memory', memory);
+interruptedTurnsSuite('in memory', memory);
 taskStoreSuite('in memory', async () => {
   const clock = testClock();
   const store = memoryTaskStore(clock);

@@ -1,0 +1,387 @@
+import {
+  all,
+  createSagaHost,
+  elicit,
+  generateKey,
+  pivot,
+  race,
+  saga,
+  sleep,
+  step,
+  type SagaGuard,
+  type SagaHost,
+  type SagaTurn,
+  type Steps,
+  type SuspendedSagaFacts,
+} from '@mcp-saga/server';
+import { describe, expect, test as it } from 'vitest';
+import { suspended } from '../fixtures/host.ts';
+import type { MakeGuard } from './guard-under-test.ts';
+import { answer, gone, hour, Ok } from './guarded-hosts.ts';
+
+/** The world of a saga: what was done in it, and what it refuses to do from now on. */
+interface Shop {
+  readonly did: string[];
+  /** Steps whose provider is down, by name. */
+  readonly down: Set<string>;
+  /** Time passes for the hosts. */
+  readonly wait: (ms: number) => void;
+  /** A step whose outcome the saga can look up. */
+  does(what: string): ReturnType<typeof step<void>>;
+}
+
+function whenAborted(signal: AbortSignal, then: () => void): void {
+  if (signal.aborted) then();
+  signal.addEventListener('abort', then, { once: true });
+}
+
+/** Turns that a process began and did not finish, and whose repetition meets a provider that is down. (E9) */
+export function interruptedTurnsSuite(name: string, make: MakeGuard): void {
+  describe(`a turn that was interrupted, with a guard ${name}`, () => {
+    async function setUp(
+      body: (shop: Shop) => Steps<unknown>,
+      options: {
+        readonly commitEach?: boolean;
+        readonly turnBudget?: number;
+        readonly passes?: () => boolean;
+      } = {},
+    ) {
+      const { guard, elsewhere, now, pass } = await make();
+      const facts: SuspendedSagaFacts[] = [];
+      const down = new Set<string>();
+      const did: string[] = [];
+      let ahead = 0;
+      const wait = (ms: number): void => void (ahead += ms);
+      const does = (what: string): ReturnType<typeof step<void>> =>
+        step(
+          what,
+          () => {
+            if (down.has(what)) throw new Error('503');
+            did.push(what);
+          },
+          {
+            compensate: () => void did.push(`undo ${what}`),
+            compensateUnknown: () => void did.push(`look up ${what}`),
+          },
+        );
+      const { commitEach = false, turnBudget, passes = () => true } = options;
+      const order = saga({ name: 'order', version: '1', forks: 'refuse', commitEach }, function* () {
+        yield* elicit('sure', { message: 'Sure?', schema: Ok });
+        yield* body({ did, down, wait, does });
+        return 'done';
+      });
+      const keys = generateKey();
+      const host = (change: Partial<SagaGuard> = {}): SagaHost =>
+        createSagaHost({
+          sagas: [order],
+          keys,
+          audience: 'shop',
+          environment: 'production',
+          clock: () => now() + ahead,
+          // A wait that is held passes at once, or never.
+          sleep: async (ms, signal) =>
+            passes() ? wait(ms) : await new Promise<void>((resolve) => whenAborted(signal, resolve)),
+          ...(turnBudget === undefined ? {} : { turnBudget }),
+          hooks: {
+            onError: () => undefined,
+            onTurn: () => undefined,
+            onReject: () => undefined,
+            onSuspended: (saga_) => void facts.push(saga_),
+          },
+          guard: { ...elsewhere, ...change },
+        });
+      const { token } = suspended(await host().start('order', {}));
+      return {
+        did,
+        down,
+        token,
+        host,
+        pass,
+        /** Sends the answer to a process that dies before the guard keeps what came of it. */
+        killed: async (change: Partial<SagaGuard> = { finish: gone }): Promise<void> => {
+          await expect(host({ ...guard, ...change }).resume(token, answer('sure'))).rejects.toThrow();
+          await pass(70_000);
+        },
+        repeat: (): Promise<SagaTurn> => host().resume(token, answer('sure')),
+        /** The queue ends what the client left behind. */
+        queue: async (): Promise<SagaTurn> => {
+          wait(3 * hour);
+          return await host().cancel(facts[0]?.cancelToken ?? '');
+        },
+      };
+    }
+
+    const steps = (...ids: readonly string[]): readonly object[] => ids.map((stepId) => ({ stepId }));
+
+    it.each([true, false])(
+      '[E9] looks up a charge whose repetition the bank refuses, with commitEach %s',
+      async (commitEach) => {
+        const { did, down, killed, repeat } = await setUp(({ does }) => does('charge') as Steps<unknown>, {
+          commitEach,
+        });
+        await killed();
+        down.add('charge');
+        expect(await repeat()).toMatchObject({
+          status: 'failed',
+          compensated: steps('charge'),
+          residue: commitEach ? [] : steps('turn 2'),
+        });
+        expect(did).toEqual(['charge', 'look up charge']);
+      },
+    );
+
+    it('[E9] names a charge that nothing can look up', async () => {
+      const { down, killed, repeat } = await setUp(
+        function* (shop) {
+          yield* step(
+            'charge',
+            () => {
+              if (shop.down.has('charge')) throw new Error('503');
+            },
+            { compensate: () => undefined },
+          );
+        },
+        { commitEach: true },
+      );
+      await killed();
+      down.add('charge');
+      expect(await repeat()).toMatchObject({ status: 'failed', compensated: [], residue: steps('charge') });
+    });
+
+    it('[E9] is brought to its end by the queue, which looks up what the bank refuses', async () => {
+      const { did, down, killed, queue } = await setUp(({ does }) => does('charge') as Steps<unknown>, {
+        commitEach: true,
+      });
+      await killed();
+      down.add('charge');
+      expect(await queue()).toMatchObject({ status: 'failed', compensated: steps('charge'), residue: [] });
+      expect(did).toEqual(['charge', 'look up charge']);
+    });
+
+    it('[E9] names the turn behind a step whose repetition fails, since steps may have followed it', async () => {
+      const { did, down, killed, repeat } = await setUp(function* ({ does }) {
+        yield* does('charge');
+        yield* does('ship');
+      });
+      await killed();
+      expect(did).toEqual(['charge', 'ship']);
+      down.add('charge');
+      expect(await repeat()).toMatchObject({
+        status: 'failed',
+        compensated: steps('charge'),
+        residue: steps('turn 2'),
+      });
+    });
+
+    it('[E9] names the turn in a later failure, too', async () => {
+      const { down, killed, repeat, host } = await setUp(function* ({ does }) {
+        try {
+          yield* does('charge');
+          yield* does('ship');
+        } catch {
+          yield* elicit('by-cash', { message: 'Cash?', schema: Ok });
+        }
+      });
+      await killed();
+      down.add('charge');
+      const { token } = suspended(await repeat());
+      expect(await host().resume(token, answer('by-cash', false))).toMatchObject({
+        status: 'failed',
+        compensated: steps('charge'),
+        residue: steps('turn 2'),
+      });
+    });
+
+    it('[E9] [E5] names nothing that lies before a pivot', async () => {
+      const { down, killed, repeat } = await setUp(function* ({ does }) {
+        try {
+          yield* does('charge');
+        } catch {
+          yield* pivot('by-cash');
+        }
+        yield* does('ship');
+      });
+      await killed();
+      down.add('charge').add('ship');
+      expect(await repeat()).toMatchObject({ status: 'failed', compensated: [], residue: [] });
+    });
+
+    it('[E9] leaves nothing to name where the repetition succeeds', async () => {
+      const { down, killed, repeat, host } = await setUp(function* ({ does }) {
+        yield* does('charge');
+        yield* does('ship');
+        yield* elicit('review', { message: 'Good?', schema: Ok });
+        yield* does('thank');
+      });
+      await killed();
+      const { token } = suspended(await repeat());
+      down.add('thank');
+      // It runs in a turn that nothing has interrupted: it failed, and that is all.
+      expect(await host().resume(token, answer('review'))).toMatchObject({
+        status: 'failed',
+        compensated: steps('ship', 'charge'),
+        residue: [],
+      });
+    });
+
+    it('[E9] counts an attempt whose request was aborted', async () => {
+      const { did, down, host, token } = await setUp(function* ({ does }) {
+        yield* does('charge');
+        yield* step('abort', ({ context }) => (context as (() => void) | undefined)?.());
+      });
+      const aborting = new AbortController();
+      const { signal } = aborting;
+      await expect(
+        host().resume(token, answer('sure'), { signal, context: () => aborting.abort() }),
+      ).rejects.toThrow();
+      down.add('charge');
+      expect(await host().resume(token, answer('sure'))).toMatchObject({
+        compensated: steps('charge'),
+        residue: steps('turn 2'),
+      });
+      expect(did).toEqual(['charge', 'look up charge']);
+    });
+
+    it('[E9] runs nothing behind a timer before it is kept that the timer has passed', async () => {
+      let isLate = true;
+      const { did, killed, repeat } = await setUp(
+        function* ({ does }) {
+          const { winner } = yield* race({
+            work: step('work', ({ signal }) =>
+              isLate ? new Promise<void>((resolve) => whenAborted(signal, resolve)) : undefined,
+            ),
+            late: sleep(10_000),
+          });
+          if (winner === 'late') yield* does('apologize');
+        },
+        { passes: () => isLate },
+      );
+      await killed();
+      // The step takes no time the second time, so that the timer does not pass.
+      isLate = false;
+      expect(await repeat()).toMatchObject({ status: 'completed' });
+      expect(did).toEqual([]);
+    });
+
+    it('[E9] goes on behind a timer in the same request, once that is kept', async () => {
+      const { did, repeat } = await setUp(function* ({ does }) {
+        yield* does('one');
+        yield* sleep(5_000);
+        yield* does('two');
+      });
+      expect(await repeat()).toMatchObject({ status: 'completed', result: 'done' });
+      expect(did).toEqual(['one', 'two']);
+    });
+
+    it('[E9] does not forget what a slower repetition had no time for, when it is cancelled', async () => {
+      let slow = 0;
+      const { did, killed, repeat, host } = await setUp(
+        function* ({ does, wait }) {
+          yield* does('charge');
+          yield* step('look', () => wait(slow));
+          yield* does('ship');
+          yield* does('thank');
+          yield* elicit('review', { message: 'Good?', schema: Ok });
+        },
+        { turnBudget: 1_000 },
+      );
+      await killed();
+      slow = 2_000;
+      const { token, steps: asked } = suspended(await repeat());
+      expect(asked).toEqual([]);
+      expect(did).toEqual(['charge', 'ship', 'thank', 'charge']);
+      expect(await host().cancel(token)).toMatchObject({
+        compensated: steps('ship', 'charge'),
+        residue: steps('turn 2'),
+      });
+      expect(did.slice(4)).toEqual(['look up ship', 'undo charge']);
+    });
+
+    it('[E9] does not forget it either, when the next turn fails', async () => {
+      let slow = 0;
+      const { down, killed, repeat, host } = await setUp(
+        function* ({ does, wait }) {
+          yield* step('look', () => wait(slow));
+          yield* does('ship');
+          yield* does('thank');
+        },
+        { turnBudget: 1_000 },
+      );
+      await killed();
+      slow = 2_000;
+      const { token } = suspended(await repeat());
+      slow = 0;
+      down.add('thank');
+      // What was run in the turn of which nothing is known is known again, up to where that turn may have come.
+      expect(await host().resume(token, [])).toMatchObject({
+        compensated: steps('thank', 'ship'),
+        residue: steps('turn 2'),
+      });
+    });
+
+    it('[E9] withdraws a step that it may have begun as one whose outcome is not known', async () => {
+      let slow = 0;
+      const { did, down, killed, repeat, host } = await setUp(
+        function* ({ does, wait }) {
+          yield* all({
+            work: (function* (): Steps<void> {
+              yield* step('look', () => wait(slow));
+              yield* does('ship');
+            })(),
+            asks: elicit('review', { message: 'Good?', schema: Ok }),
+          });
+        },
+        { turnBudget: 1_000 },
+      );
+      await killed();
+      slow = 2_000;
+      down.add('ship');
+      const { token } = suspended(await repeat());
+      expect(await host().resume(token, answer('review', false))).toMatchObject({
+        status: 'failed',
+        compensated: steps('work/ship'),
+        residue: steps('turn 2'),
+      });
+      expect(did).toEqual(['ship', 'look up ship']);
+    });
+
+    it('[E9] [E6] counts what a cancel that was interrupted has begun', async () => {
+      const { did, down, host, token, pass } = await setUp(function* ({ does }) {
+        try {
+          yield* elicit('review', { message: 'Good?', schema: Ok });
+        } finally {
+          yield* does('unlock');
+        }
+      });
+      const { token: asked } = suspended(await host().resume(token, answer('sure')));
+      await expect(host({ finish: gone }).cancel(asked)).rejects.toThrow();
+      await pass(70_000);
+      down.add('unlock');
+      did.length = 0;
+      expect(await host().cancel(asked)).toMatchObject({ status: 'failed', compensated: steps('unlock') });
+      expect(did).toEqual(['look up unlock']);
+    });
+
+    it('[E9] [T13] knows of a step that runs once what its claim says, and no more', async () => {
+      let isDown = true;
+      const { did, killed, repeat } = await setUp(
+        function* ({ did: notes }) {
+          yield* step(
+            'charge',
+            () => {
+              if (isDown) throw new Error('503');
+              notes.push('charge');
+            },
+            { once: true, compensateUnknown: () => void notes.push('look up charge') },
+          );
+        },
+        { commitEach: true },
+      );
+      // The process dies before it can claim the step.
+      await killed({ claim: gone, release: gone });
+      expect(await repeat()).toMatchObject({ status: 'failed', compensated: [], residue: [] });
+      isDown = false;
+      expect(did).toEqual([]);
+    });
+  });
+}
