@@ -23,7 +23,7 @@ async function performRun(stage: Stage, call: StepCall, path: string, run: numbe
   if (run === 1 && stage.foresee !== undefined) stage.rules.add(...stage.foresee(path));
   if (stage.dead) throw new Crash();
   diesAt(stage, path, 'before', run);
-  const fault = faultOf(stage, path);
+  const fault = faultOf(stage, path, run);
   if (fault?.kind === 'fail') throw fault.error;
   if (fault?.kind === 'timeout') throw await timedOut(stage, path, call);
   const result = await taped(stage, path, run, () =>
@@ -69,12 +69,14 @@ async function taped(
   return played.result;
 }
 
-function faultOf(stage: Stage, path: string) {
+function faultOf(stage: Stage, path: string, run: number) {
   // One that has held as often as it may gives way to the one before it.
   const rule = stage.rules.find(
     ['fail', 'timeout', 'lose'],
     path,
-    (each) => !('times' in each) || (stage.used.get(each) ?? 0) < each.times,
+    (each) =>
+      (!('times' in each) || (stage.used.get(each) ?? 0) < each.times) &&
+      (!('from' in each) || run >= each.from),
   );
   if (rule !== undefined) stage.use(rule, rule.times);
   return rule;

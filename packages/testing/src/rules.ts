@@ -8,7 +8,13 @@ export type Rule =
   | { readonly kind: 'roots'; readonly id: string; readonly roots: readonly Root[] }
   | { readonly kind: 'clientError'; readonly id: string; readonly message: string }
   | { readonly kind: 'step'; readonly id: string; readonly result: unknown }
-  | { readonly kind: 'fail'; readonly id: string; readonly error: unknown; readonly times: number }
+  | {
+      readonly kind: 'fail';
+      readonly id: string;
+      readonly error: unknown;
+      readonly times: number;
+      readonly from?: number;
+    }
   | { readonly kind: 'timeout'; readonly id: string; readonly times: number }
   | { readonly kind: 'lose'; readonly id: string; readonly times: number }
   | { readonly kind: 'crash'; readonly id: string; readonly when: 'before' | 'after'; readonly run: number }

@@ -36,7 +36,7 @@ export function ruleSource(rule: Rule): string {
     case 'step':
       return `.on.step(${toSource(rule.id)}, ${toSource(rule.result)})`;
     case 'fail':
-      return `.fail.step(${toSource(rule.id)}, ${toSource(rule.error)}${times(rule.times)})`;
+      return `.fail.step(${toSource(rule.id)}, ${toSource(rule.error)}${times(rule.times, rule.from)})`;
     case 'timeout':
       return `.timeout.step(${toSource(rule.id)}${times(rule.times)})`;
     case 'lose':
@@ -81,8 +81,12 @@ function isHeard(rule: Rule, at: number, rules: readonly Rule[]): boolean {
     .some((other) => same(other) && 'id' in other && 'id' in rule && other.id === rule.id);
 }
 
-function times(count: number): string {
-  return Number.isFinite(count) ? `, { times: ${count} }` : '';
+function times(count: number, from?: number): string {
+  const options = [
+    ...(Number.isFinite(count) ? [`times: ${count}`] : []),
+    ...(from === undefined ? [] : [`from: ${from}`]),
+  ];
+  return options.length === 0 ? '' : `, { ${options.join(', ')} }`;
 }
 
 function quoted(text: string): string {

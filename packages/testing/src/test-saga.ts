@@ -61,7 +61,8 @@ export class TestSaga<P extends Program = Program, Steps extends object = AnySte
   /** What fails. `~id` is the undo of a step. */
   get fail(): Fail<P, Steps> {
     return {
-      step: (id, error, { times = Infinity } = {}) => this.with({ kind: 'fail', id, error, times }),
+      step: (id, error, { times = Infinity, from } = {}) =>
+        this.with({ kind: 'fail', id, error, times, ...(from === undefined ? {} : { from }) }),
       undo: (id, error, { times = Infinity } = {}) => this.with({ kind: 'fail', id: `~${id}`, error, times }),
       client: (id, message) => this.with({ kind: 'clientError', id, message }),
     };
@@ -175,8 +176,8 @@ export interface On<P extends Program, Steps extends object> {
 
 /** What fails. */
 export interface Fail<P extends Program, Steps extends object> {
-  /** The step throws, and its code does not run: known to have had no effect. */
-  step(id: Id<Steps>, error: unknown, times?: Times): TestSaga<P, Steps>;
+  /** The step throws, and its code does not run: known to have had no effect. `from`: run of its code to start at, from 1. */
+  step(id: Id<Steps>, error: unknown, times?: Times & { readonly from?: number }): TestSaga<P, Steps>;
   /** The undo of the step throws. */
   undo(id: Id<Steps>, error: unknown, times?: Times): TestSaga<P, Steps>;
   /** The client answers the question with an error. */

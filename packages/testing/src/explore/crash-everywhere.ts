@@ -19,6 +19,8 @@ import {
   type Find,
   type Finding,
 } from './exploration.ts';
+import { deniedEffect, thenFailing } from './after-crash.ts';
+import { programmingError } from './programming-error.ts';
 import type { Violation } from './violation.ts';
 
 /** How crashes are judged. */
@@ -28,6 +30,11 @@ export interface CrashOptions extends ExploreOptions {
    * what ran before the first token happens twice. `accept`: that does no harm. Default `refuse`.
    */
   readonly firstRequest?: 'accept' | 'refuse';
+  /**
+   * Outcome of the step when the request is sent again. `fail`: its provider is down, and the saga has to undo or name what it
+   * did before the process died. Default `succeed`.
+   */
+  readonly afterCrash?: 'fail' | 'succeed';
 }
 
 /**
@@ -35,28 +42,47 @@ export interface CrashOptions extends ExploreOptions {
  * sends its request again. Holds against the saga: another result, other effects, an effect that is done twice because it
  * was not given its idempotency key, a step that runs again although its token had reached the client.
  *
+ * With `afterCrash: 'fail'`, the process dies after each step, and the step fails when the request is sent again: a saga that fails by
+ * that must undo or name each effect, those of the request that died included.
+ *
  * First all of it in one run, which dies at one place after the other; and only where that finds something, place by place.
  *
  * @throws SagaTestError `violated`: the smallest case, as a script to paste
+ *
+ * @example
+ * ```ts
+ * await crashEverywhere(script);
+ * await crashEverywhere(script, { afterCrash: 'fail' });
+ * ```
  */
 export async function crashEverywhere(script: Script, options: CrashOptions = {}): Promise<ExploreReport> {
   const test = scriptOf(script);
   const baseline = await baselineOf(test, options.check);
-  const cases = casesOf(test, baseline);
+  const fails = options.afterCrash === 'fail';
+  const cases = fails ? thenFailing(test, baseline) : casesOf(test, baseline);
   const find: Find = async (each, prepare) => {
     const before = each.script === test ? baseline : await explored(undisturbed(each));
-    return await judged(each, options, (crashed) => differenceOf(before, crashed, options), prepare);
+    const violation = (crashed: Explored): Violation | undefined =>
+      fails
+        ? (deniedEffect(crashed, options) ?? programmingError(crashed, before))
+        : differenceOf(before, crashed, options);
+    return await judged(each, options, violation, prepare);
   };
+  if (fails) return await assertEach(cases, find);
   const sweep = sweepOf(test, baseline);
   const swept = await judged(sweep, options, (crashed) => differenceOf(baseline, crashed, options));
-  if (swept === undefined) return { cases: cases.length };
+  return swept === undefined ? { cases: cases.length } : await assertEach(cases, find, swept);
+}
+
+async function assertEach(cases: readonly Case[], find: Find, swept?: Finding): Promise<ExploreReport> {
   const findings: Finding[] = [];
   for (const each of cases) {
     // oxlint-disable-next-line no-await-in-loop -- one case after the other: they may share fakes
     const finding = await find(each);
     if (finding !== undefined) findings.push(finding);
   }
-  await assertNothingFound(findings.length === 0 ? [swept] : findings, cases.length, find);
+  const found = findings.length === 0 && swept !== undefined ? [swept] : findings;
+  await assertNothingFound(found, cases.length, find);
   return { cases: cases.length };
 }
 

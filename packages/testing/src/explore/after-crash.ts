@@ -1,0 +1,77 @@
+import type { TestSaga } from '../test-saga.ts';
+import { toSource } from '../source.ts';
+import { isHarmless, type Case, type Explored, type ExploreOptions } from './exploration.ts';
+import { forgotten } from './nothing-forgotten.ts';
+import type { Violation } from './violation.ts';
+
+interface Ran {
+  readonly id: string;
+  /** Number of the run of its code, from 1. */
+  readonly run: number;
+  readonly turn: number;
+}
+
+/**
+ * The process dies after a step, and the repetition of the request meets a provider that is down: that of the step, or that of
+ * the first step of the request. A first request is left out: its client has no token to repeat it with.
+ */
+export function thenFailing(test: TestSaga, { run }: Explored): readonly Case[] {
+  const all = ranIn(run.trace);
+  return all.flatMap((last): readonly Case[] => {
+    if (last.turn === 1) return [];
+    const first = all.find(({ turn }) => turn === last.turn) ?? last;
+    return [...new Set([last, first])].map((failing) => ({
+      when: `When the process dies after '${last.id}'${nth(last)}, and '${failing.id}' fails when the request is sent again`,
+      script: test,
+      fault: [
+        { kind: 'crash', id: last.id, when: 'after', run: last.run },
+        { kind: 'fail', id: failing.id, error: new Error('down'), times: Infinity, from: failing.run + 1 },
+      ],
+      rank: failing === last ? 0 : 1,
+    }));
+  });
+}
+
+function nth({ run }: Ran): string {
+  return run === 1 ? '' : `, run ${run}`;
+}
+
+function ranIn(trace: Explored['run']['trace']): readonly Ran[] {
+  const runs = new Map<string, number>();
+  const list: Ran[] = [];
+  for (const { ...entry } of trace) {
+    if ((entry.type !== 'ran' && entry.type !== 'failed') || entry.id.startsWith('~')) continue;
+    const { id, turn } = entry;
+    const run = (runs.get(id) ?? 0) + 1;
+    runs.set(id, run);
+    if (entry.type === 'ran') list.push({ id, run, turn });
+  }
+  return list;
+}
+
+/** Reports an effect of a request that died if the saga failed as though the effect had not happened. */
+export function deniedEffect(explored: Explored, options: ExploreOptions): Violation | undefined {
+  const { run, stage } = explored;
+  if (run.status !== 'failed') return undefined;
+  const left = forgotten(explored, options);
+  if (left !== undefined) return left;
+  const { trace, residue, compensated } = run;
+  const isPastPivot = trace.some((entry) => entry.type === 'passed' && entry.kind === 'pivot');
+  // A turn is named in place of all steps that it may have executed.
+  if (isPastPivot || residue.some((id) => /^turn \d+$/.test(id))) return undefined;
+  const known = new Set(trace.flatMap(({ ...entry }) => (entry.type === 'ran' ? [entry.id] : [])));
+  for (const id of [...compensated, ...residue]) known.add(id);
+  const denied = stage.ledger.effects.find(
+    ({ id }) => !id.startsWith('~') && !known.has(id) && !isHarmless(id, options),
+  );
+  if (denied === undefined) return undefined;
+  const { id } = denied;
+  return {
+    what:
+      `'${id}' happened in a request that died, the saga failed when that was sent again, and nothing undoes or names '${id}'. ` +
+      'Give the step compensateUnknown: ({ stepKey, idempotencyKey }) => …, or at least compensate, so that it is named. ' +
+      "That a request died is known only to a guard: declare forks: 'refuse'. If it does no harm, say so: " +
+      `{ harmless: ['${id}'] }.`,
+    expects: `expect([...run.compensated, ...run.residue]).toContain(${toSource(id)});`,
+  };
+}

@@ -1,0 +1,67 @@
+import { elicit, saga, step } from '@mcp-saga/server';
+import { crashEverywhere, Provider, testSaga } from '@mcp-saga/testing';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { order } from './sagas/order.ts';
+import { shop } from './sagas/shop.ts';
+
+const Sure = z.object({ sure: z.boolean() });
+const bank = new Provider<string>();
+beforeEach(() => bank.reset());
+
+/** Charges and ships when the user is sure. */
+function buying(options: { readonly commitEach?: boolean; readonly looksUp?: boolean } = {}) {
+  const { commitEach = false, looksUp = true } = options;
+  const buy = saga({ name: 'buy', version: '1', forks: 'refuse', commitEach }, function* () {
+    yield* elicit('sure', { message: 'Sure?', schema: Sure });
+    for (const what of ['charge', 'ship']) {
+      yield* step(what, ({ idempotencyKey }) => bank.do(idempotencyKey, what), {
+        ...(looksUp
+          ? {
+              compensate: ({ stepKey }) => bank.undo(stepKey),
+              compensateUnknown: ({ stepKey }) => bank.undo(stepKey),
+            }
+          : {}),
+      });
+    }
+    return 'shipped';
+  });
+  return testSaga(buy, { before: () => bank.reset() }).on.elicit('sure', { sure: true });
+}
+
+describe('a process that dies before its provider is down', () => {
+  it('[E9] is told apart from a step that did nothing', async () => {
+    const bought = testSaga(order, { input: { cents: 900 }, before: shop.reset }).on.elicit('sure', {
+      sure: true,
+    });
+    expect(await crashEverywhere(bought, { afterCrash: 'fail', harmless: ['thank'] })).toEqual({ cases: 4 });
+    expect(await crashEverywhere(buying(), { afterCrash: 'fail' })).toEqual({ cases: 3 });
+  });
+
+  it('[E9] leaves nothing standing where each step is kept', async () => {
+    const check = ({ status }: { readonly status: string }): void => {
+      if (status === 'failed') expect(bank.standing).toEqual([]);
+    };
+    const script = buying({ commitEach: true });
+    expect(await crashEverywhere(script, { afterCrash: 'fail', check })).toEqual({ cases: 3 });
+  });
+
+  it('[E9] finds a step that nothing undoes or names, with a script to paste', async () => {
+    const script = buying({ commitEach: true, looksUp: false });
+    const found = expect(crashEverywhere(script, { afterCrash: 'fail' })).rejects;
+    await found.toMatchObject({ code: 'violated' });
+    await found.toThrow(
+      /\.crash\.after\('ship'\)[^]*\{ from: 2 \}\)[^]*'charge' happened in a request that died/,
+    );
+    await crashEverywhere(script, { afterCrash: 'fail', harmless: ['charge', 'ship'] });
+  });
+
+  it('[E9] fails a step from a run of its code on', async () => {
+    const failing = buying().fail.step('charge', new Error('down'), { from: 2 });
+    expect(await failing.crash.after('charge').run()).toMatchObject({
+      status: 'failed',
+      compensated: ['charge'],
+      residue: ['turn 2'],
+    });
+  });
+});
