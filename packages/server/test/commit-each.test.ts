@@ -387,3 +387,40 @@ describe('a guarded turn that passes a pivot', () => {
     expect(waits).toEqual([2, 2, 2, 2]);
   });
 });
+
+describe('a response that is kept', () => {
+  /** Asks, and does three things beside that, of which a request has time for two. */
+  function slow() {
+    const did: string[] = [];
+    const clock = testClock();
+    const both = saga({ name: 'both', version: '1', forks: 'refuse', commitEach: true }, function* () {
+      yield* all({
+        asks: elicit('sure', { message: 'Sure?', schema: Empty }),
+        does: (function* (): Steps<void> {
+          for (const what of ['a', 'b', 'c']) {
+            yield* step(what, () => {
+              did.push(what);
+              clock.now += 600;
+            });
+          }
+        })(),
+      });
+      return 'done';
+    });
+    const { host } = hostOf(both, { guard: memoryGuard(clock), clock, turnBudget: 1_000 });
+    return { did, host };
+  }
+
+  test('[E1] [T13] leaves its client the token that it was given, when its request is repeated', async () => {
+    const { did, host } = slow();
+    const first = suspended(await host.start('both', {}));
+    const given = suspended(await host.resume(first.token));
+    expect(given.steps).toMatchObject([{ stepId: 'sure' }]);
+    expect(did).toEqual(['a', 'b']);
+    // The client got it, and so did whoever sent the same request.
+    expect(await host.resume(first.token)).toEqual(given);
+    expect(did).toEqual(['a', 'b']);
+    expect(await host.resume(given.token, [sure])).toMatchObject({ result: 'done' });
+    expect(did).toEqual(['a', 'b', 'c']);
+  });
+});

@@ -18,7 +18,7 @@ import {
   versionGone,
   type TokenExpectations,
 } from './open-saga.ts';
-import { reported, runTurn } from './run-turn.ts';
+import { reported, runTurn, type TurnRequest } from './run-turn.ts';
 import { inPlaceOf, openRequest, sealRequest, usableOf } from './sealed-request.ts';
 import { roundOf, type SealedSaga } from './sealed-saga.ts';
 import { settleTurn } from './settle-turn.ts';
@@ -37,18 +37,20 @@ export async function resume(
   // Neither how the request came nor what it brought has anything to do with the turns behind it.
   const own = { traits, ...(goesOnAs === undefined ? {} : { goesOnAs }) };
   const until = settings.clock() + settings.turnBudget;
-  let turn = await resumed(settings, token, sent, caller, request);
+  const goesOn: TurnRequest['goesOn'] = (outcome) =>
+    goesOnHere(outcome, traits, settings.clock() < until) ? outcome.goesOn : undefined;
+  let turn = await resumed(settings, token, sent, caller, { ...request, goesOn });
   // What was done is kept now: whoever repeats the request gets here, and not where it is done again. (E1)
-  while (turn.status === 'suspended' && goesOnHere(turn, traits, settings.clock() < until)) {
+  while (turn.status === 'suspended' && turn.goesOn !== undefined) {
     // oxlint-disable-next-line no-await-in-loop -- one turn after the other
-    turn = await resumed(settings, turn.token, [], caller, own, true);
+    turn = await resumed(settings, turn.token, [], caller, { ...own, goesOn }, true);
   }
   return turn;
 }
 
-/** Whether the host goes on by itself, with nothing that it would have to show to somebody first. */
+/** `true` if the host continues by itself, with nothing that it would have to show to the client first. */
 function goesOnHere(
-  { goesOn, content }: SuspendedTurn,
+  { goesOn, content }: Pick<SuspendedTurn, 'goesOn' | 'content'>,
   { checkpointAfterStep, defersEffects, runs }: DialectTraits,
   hasTime: boolean,
 ): boolean {
@@ -62,7 +64,7 @@ async function resumed(
   token: string,
   sent: unknown,
   caller: Caller,
-  request: ResumeRequest,
+  request: ResumeRequest & Pick<TurnRequest, 'goesOn'>,
   isOwn: boolean = false,
 ): Promise<SagaTurn> {
   const { answersField = 'answers', provenance = 'client', traits = {} } = request;
@@ -111,6 +113,7 @@ async function resumed(
         // An interrupted turn may have had effects: its token is used up.
         mayStay: isGuarded && !isOwn && lost === undefined,
         goesOnAs: request.goesOnAs,
+        goesOn: request.goesOn,
       });
       return program === undefined && turn.status === 'failed' ? { ...turn, error: versionGone(saga) } : turn;
     };

@@ -5,6 +5,7 @@ import {
   TurnAborted,
   type ClientAnswer,
   type EndRequest,
+  type GoesOn,
   type IgnoredAnswer,
   type Outcome,
   type Program,
@@ -52,6 +53,11 @@ export interface TurnRequest {
   readonly isLeft?: boolean;
   /** Told before the saga goes on as another one. What it throws ends the turn. */
   readonly goesOnAs?: ((program: Program) => Promise<void>) | undefined;
+  /**
+   * Decides before the turn is kept whether the host continues by itself: a response that is kept without a reason to do so was
+   * given to the client, and so is its token. Default: as the program says.
+   */
+  readonly goesOn?: ((outcome: Extract<Outcome, { status: 'suspended' }>) => GoesOn | undefined) | undefined;
   /** Answers that were accepted before the saga started over in this turn. */
   readonly accepted?: number;
   /** Ids that answers came for and that nobody waited for: those that the client is told. */

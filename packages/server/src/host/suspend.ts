@@ -57,13 +57,14 @@ export async function suspend(
   const { steps, content = [] } = outcome;
   if (isGuarded) assertKeepable('what it asks has', { steps, content });
   const ids = stepIdsOf(state.generation);
+  const goesOn = request.goesOn === undefined ? outcome.goesOn : request.goesOn(outcome);
   const suspendedTurn: SuspendedTurn = {
     status: 'suspended',
     token,
     steps: outcome.steps.map((step) => ({ ...step, stepId: ids.toWire(step.stepId) })),
     expiresAt: next.claims.exp,
     ...(outcome.retryAfterMs === undefined ? {} : { retryAfterMs: outcome.retryAfterMs }),
-    ...(outcome.goesOn === undefined ? {} : { goesOn: outcome.goesOn }),
+    ...(goesOn === undefined ? {} : { goesOn }),
     ...own,
     ...(outcome.due === undefined ? {} : { due: outcome.due }),
     ...(unknown.length === 0 ? {} : { unknown }),
