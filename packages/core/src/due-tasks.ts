@@ -31,6 +31,8 @@ export interface DueTasksOptions {
 export class DueTasks {
   /** A state that could not be sealed anyway is not handed out: undoing goes on to its end. */
   canSuspend = true;
+  /** The saga was ended in this turn: it is kept before anything else is done. */
+  isEnded = false;
 
   readonly #options: DueTasksOptions;
   readonly #execution: Execution;
@@ -83,6 +85,7 @@ export class DueTasks {
    */
   get #keepsBefore(): Exclude<GoesOn, 'step'> | undefined {
     if (this.#runtime.checkpointBeforeUndo !== true || !this.canSuspend) return undefined;
+    if (this.isEnded) return 'undo';
     const { ending, marks } = this.#execution;
     const undoes = ending.current !== undefined;
     if (undoes && (this.#options.isLeftNow || ending.undoesFrom > this.#liveFrom)) return 'undo';

@@ -67,29 +67,38 @@ export class Ending implements Undoing {
     this.#record('result', encodeError(error));
   }
 
-  /** The body is left where it stands, since it has met a limit: recorded, so that replay leaves it there again. */
-  beginLeaving(error: SagaLimitExceeded): void {
+  /** The saga cannot be kept as it is: recorded, so that replay ends it for the same reason. */
+  beginFailure(error: unknown): void {
+    this.#record('failure', encodeError(error));
+  }
+
+  /** The body is left where it stands, since it has met a limit or an error of the engine: recorded for replay. */
+  beginLeaving(error: unknown): void {
     this.isLeft = true;
-    this.#record('limit', encode(error.message));
+    this.#record('limit', error instanceof SagaLimitExceeded ? encode(error.message) : encodeError(error));
   }
 
   /** Takes off the entry that says why the body was left where it stood; undefined where it was not left there. */
-  leftFor(): SagaLimitExceeded | undefined {
+  leftFor(): SagaLimitExceeded | ResultRefused | undefined {
     if (!this.#journal.replaying || this.#journal.path !== `${endMark}limit`) return undefined;
-    return new SagaLimitExceeded(String(this.#journal.next()));
+    const value = this.#journal.next();
+    return typeof value === 'string'
+      ? new SagaLimitExceeded(value)
+      : new ResultRefused(value as StepErrorData);
   }
 
   /** Takes off the entry that says how the body was ended. */
   recorded(): { readonly error: unknown; readonly refused: boolean } {
     const refused = this.#journal.path === `${endMark}result`;
+    const isFailure = this.#journal.path === `${endMark}failure`;
     const isLeft = this.#journal.path === `${endMark}limit`;
     if (isLeft || (refused && this.end === undefined)) throw mismatchOf(this.#journal, []);
     const value = this.#journal.next();
-    if (refused) return { error: new ResultRefused(value as StepErrorData), refused };
+    if (refused || isFailure) return { error: new ResultRefused(value as StepErrorData), refused };
     return { error: new SagaCancelled(typeof value === 'string' ? value : undefined), refused };
   }
 
-  #record(what: 'cancel' | 'result' | 'limit', text: string): void {
+  #record(what: 'cancel' | 'result' | 'failure' | 'limit', text: string): void {
     this.#journal.lift();
     this.#journal.append({ letter: 'a', path: endMark + what, fingerprint: 0, text });
   }

@@ -1,6 +1,6 @@
 import { Answers } from './answers.ts';
 import type { ClientAnswer } from './client-step.ts';
-import { AnswerConflict, ReplayMismatch, SagaCancelled, SagaLimitExceeded, TurnAborted } from './errors.ts';
+import { AnswerConflict, ReplayMismatch, SagaCancelled, TurnAborted } from './errors.ts';
 import { Execution, type ExecutionEvents } from './execution.ts';
 import type { GeneratorProgramOptions } from './generator-program.ts';
 import { DueTasks } from './due-tasks.ts';
@@ -84,8 +84,6 @@ export class Turn implements ExecutionEvents {
     const abort = (): void => this.#due.abort(this.runtime.signal.reason);
     this.#isCancelled = end?.error instanceof SagaCancelled;
     this.runtime.signal.addEventListener('abort', abort, { once: true });
-    // What ends it for another reason than that somebody wants it to, could not be kept as a state either.
-    if (end !== undefined && !(end.error instanceof SagaCancelled)) this.#due.canSuspend = false;
     try {
       this.#due.assertGoing();
       try {
@@ -97,6 +95,10 @@ export class Turn implements ExecutionEvents {
         } else if (end.error instanceof SagaCancelled) {
           this.#execution.cancel(end.error);
         } else {
+          // Without a guard, what cannot be kept as it is cannot be kept as a state that ends either.
+          this.#due.canSuspend = this.runtime.checkpointBeforeUndo === true;
+          this.#due.isEnded = this.#due.canSuspend;
+          this.#execution.ending.beginFailure(end.error);
           this.#execution.endBy(end.error);
         }
         return await this.#finish();
@@ -201,8 +203,8 @@ export class Turn implements ExecutionEvents {
     if (this.#isLeftAsItIs(error) || (error instanceof ReplayMismatch && this.#left)) throw error;
     this.#left = true;
     const mismatched = error instanceof ReplayMismatch;
-    // Kept before it is undone: repeated, the turn might not meet the limit, and go on. (E1)
-    const isKept = error instanceof SagaLimitExceeded && this.#canKeepLimit;
+    // Kept before it is undone: repeated, the turn might not meet the limit or the error, and go on. (E1)
+    const isKept = !mismatched && this.#canKeepLimit;
     if (isKept) this.#execution.ending.beginLeaving(error);
     this.#due.drainEnds();
     if (!mismatched && !isKept) this.#due.canSuspend = false;
@@ -213,7 +215,7 @@ export class Turn implements ExecutionEvents {
     if (!isKept) this.#goLive();
   }
 
-  /** Whether this turn can end before what a limit has ended is undone. */
+  /** `true` if this turn can end before it undoes what a limit or an error of the engine has ended. */
   get #canKeepLimit(): boolean {
     const isForward = !this.#execution.ending.undoes && !this.#journal.replaying;
     return isForward && this.#due.canSuspend && this.runtime.checkpointBeforeUndo === true;

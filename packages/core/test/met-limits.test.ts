@@ -233,3 +233,27 @@ test('[R3] what was undone by code that no longer fits is not undone again by co
   }
   expect(did).toEqual(['undo b', 'undo a', 'undo first']);
 });
+
+test('[E1] an error of the engine is kept under a guard before anything is undone', async () => {
+  const did: Did = [];
+  const world = new World();
+  const program = saga({ name: 'broken', version: '1', forks: 'refuse' }, function* () {
+    yield* book(did, 'a');
+    yield* elicit('sure', { message: 'Sure?', schema: z.object({}) });
+    return 'done';
+  });
+  const broken = () => {
+    throw new RangeError('no digest today');
+  };
+  const guarded = { replace: { checkpointBeforeUndo: true, digest: broken } };
+  const kept = await start(program, {}, world, guarded);
+  expect(kept).toMatchObject({ status: 'suspended', goesOn: 'undo', steps: [] });
+  expect(did).toEqual(['a']);
+  if (kept.status !== 'suspended') return;
+  expect(await turn(program, kept.state, {}, world)).toMatchObject({
+    status: 'failed',
+    error: { name: 'RangeError', message: 'no digest today', public: false },
+    compensated: [{ stepId: 'a' }],
+  });
+  expect(did).toEqual(['a', 'undo a']);
+});

@@ -7,9 +7,11 @@ import {
   step,
   StepTimedOut,
   type Program,
+  type SagaGuard,
   type SagaHostOptions,
   type StepAnswer,
   type Steps,
+  type SuspendedSagaFacts,
 } from '@mcp-saga/server';
 import { expect, test } from 'vitest';
 import { start as startTime, testClock } from './fixtures/clock.ts';
@@ -224,4 +226,63 @@ test('[E1] [T11] what meets the limit of its journal does not ship what was refu
     compensated: [{ stepId: 'charge' }],
   });
   expect(did).toEqual(['charge', 'ship', 'ship', 'refund', 'refund']);
+});
+
+test('[E1] [T11] what no token could hold does not ship what was refunded, though it would fit one now', async () => {
+  let size = 100_000;
+  const { did, hostFor, comeBack } = dying(function* (notes) {
+    yield* elicit('sure', { message: 'Sure?', schema: Empty });
+    yield* step('report', () => 'x'.repeat(size));
+    yield* elicit('more', { message: 'More?', schema: Empty });
+    yield* ship(notes);
+    return 'shipped';
+  });
+  const { token } = suspended(await hostFor().start('order', {}));
+  await expect(hostFor().resume(token, accepts)).rejects.toThrow();
+  expect(did).toEqual(['charge', 'refund']);
+  comeBack(hour / 2);
+  size = 10;
+  expect(await hostFor().resume(token, accepts)).toMatchObject({
+    status: 'failed',
+    error: { code: 'token_too_large' },
+    compensated: [{ stepId: 'charge' }],
+  });
+  expect(did).toEqual(['charge', 'refund', 'refund']);
+});
+
+test('[E8] [T11] what no token could hold is undone by the queue, when its process and its client have gone', async () => {
+  const did: string[] = [];
+  const facts: SuspendedSagaFacts[] = [];
+  const clock = testClock();
+  const guard = memoryGuard(clock);
+  const large = saga({ name: 'large', version: '1', forks: 'refuse' }, function* () {
+    yield* elicit('sure', { message: 'Sure?', schema: Empty });
+    yield* step('charge', () => 'x'.repeat(100_000), { compensate: () => void did.push('refund') });
+    yield* elicit('more', { message: 'More?', schema: Empty });
+    return 'shipped';
+  });
+  const hostFor = (change: Partial<SagaGuard>) =>
+    hostOf(large, {
+      guard: { ...guard, ...change },
+      clock,
+      hooks: { onSuspended: (told) => void facts.push(told), onError: () => undefined },
+    }).host;
+  const { token } = suspended(await hostFor({}).start('large', {}));
+  // The process dies when it has kept that the saga fails.
+  let begun = 0;
+  const dies = hostFor({
+    begin: (claim) => {
+      begun += 1;
+      if (begun > 1) throw new Error('dead');
+      return guard.begin(claim);
+    },
+  });
+  await expect(dies.resume(token, accepts)).rejects.toMatchObject({ code: 'guard_down' });
+  expect(did).toEqual([]);
+  clock.now += 3 * hour;
+  expect(await hostFor({}).cancel(facts.at(-1)?.cancelToken ?? '')).toMatchObject({
+    status: 'failed',
+    compensated: [{ stepId: 'charge' }],
+  });
+  expect(did).toEqual(['refund']);
 });

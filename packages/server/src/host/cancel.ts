@@ -126,7 +126,7 @@ async function nextOf(
   until: number = Number.POSITIVE_INFINITY,
 ): Promise<Cancelled> {
   const expect = { purpose: 'token', sid: sagaId, ignoreExpiry: true } as const;
-  const next = found(settings, await settings.sealer.open(token, expect));
+  const next = found(settings, await settings.responses.open(token, expect));
   const { claims } = next.saga;
   const goesOnAt = steps.length > 0 ? due : claims.iat + retryAfterMs;
   const left = {
@@ -160,7 +160,8 @@ async function open(
     return by(await openSaga(settings, token, caller, {}), false);
   } catch (error) {
     // A cancel token has a key of its own: it opens as nothing else, and nothing else as it. (T3)
-    if (!(error instanceof TokenRefused) || error.reason !== 'undecryptable') throw error;
-    return by(found(settings, await settings.sealer.open(token, { purpose: 'cancel' })), true);
+    if (!(error instanceof TokenRefused) || !['undecryptable', 'too-large'].includes(error.reason))
+      throw error;
+    return by(found(settings, await settings.responses.open(token, { purpose: 'cancel' })), true);
   }
 }

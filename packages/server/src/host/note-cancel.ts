@@ -5,7 +5,7 @@ import { toSealedSaga, type SealedSaga } from './sealed-saga.ts';
 import { noteCancel } from './settle-turn.ts';
 import type { SagaTurn, SuspendedTurn } from './turn.ts';
 
-/** Seals by which token a saga that waits can be cancelled, where there is somebody to tell. (E8) */
+/** Seals the token by which a queue cancels a saga that waits. A state that no client gets may be larger than others. (E8) */
 export async function noteCancelOf(
   settings: HostSettings,
   { forks }: Partial<Pick<Program, 'forks'>>,
@@ -13,7 +13,7 @@ export async function noteCancelOf(
   turn: SuspendedTurn,
 ): Promise<void> {
   if (!settings.notifiesSuspended || settings.guard === undefined || forks !== 'refuse') return;
-  const { cancelToken, cancelAfter } = await sealCancelToken(settings.sealer, saga);
+  const { cancelToken, cancelAfter } = await sealCancelToken(settings.responses, saga);
   noteCancel(turn, { saga: turn.saga, sagaId: turn.sagaId, turn: turn.turn, cancelToken, cancelAfter });
 }
 
@@ -21,7 +21,7 @@ export async function noteCancelOf(
 export async function noteCancelAgain(settings: HostSettings, turn: SagaTurn): Promise<void> {
   if (turn.status !== 'suspended' || !settings.notifiesSuspended) return;
   const saga = toSealedSaga(
-    await settings.sealer.open(turn.token, { purpose: 'token', sid: turn.sagaId, ignoreExpiry: true }),
+    await settings.responses.open(turn.token, { purpose: 'token', sid: turn.sagaId, ignoreExpiry: true }),
   );
   const { name, version } = saga.claims.saga;
   const program = settings.registry.version(name, version, settings.clock());

@@ -51,6 +51,8 @@ export interface TurnRequest {
   readonly isOwn?: boolean;
   /** Whether its client has gone, so that a queue takes the turn: nobody gets its token. */
   readonly isLeft?: boolean;
+  /** `true` if the guard keeps the state, and the host continues from it by itself: no client gets its token. */
+  readonly isForGuard?: boolean;
   /** Told before the saga goes on as another one. What it throws ends the turn. */
   readonly goesOnAs?: ((program: Program) => Promise<void>) | undefined;
   /**
@@ -215,10 +217,19 @@ async function concluded(
   } catch (error) {
     if (outcome.status !== 'suspended') return failed(error);
     // It cannot be kept, so it ends here, as after an unknown outcome: nothing is stranded. (T11)
-    // There is no later turn to which the undoing could be left.
+    // There is no later turn of the client's to which the undoing could be left.
     const now = { ...runtime, defersEffects: false };
-    const undone = await advance(program, outcome.state, new Map(), now, { error });
-    return failed(error, undone.status === 'failed' ? undone : undefined);
+    const ended = await advance(program, outcome.state, new Map(), now, { error });
+    try {
+      // A guard keeps what no token of a client could hold. A repetition may not meet the limit any more. (E1)
+      if (ended.status === 'suspended')
+        return await suspend(settings, { ...request, isForGuard: true }, ended);
+    } catch {
+      const unkept = { ...now, checkpointBeforeUndo: false };
+      const undone = await advance(program, outcome.state, new Map(), unkept, { error });
+      return failed(error, undone.status === 'failed' ? undone : undefined);
+    }
+    return failed(error, ended.status === 'failed' ? ended : undefined);
   }
 }
 

@@ -26,9 +26,9 @@ export async function suspend(
   request: TurnRequest,
   outcome: Extract<Outcome, { status: 'suspended' }>,
 ): Promise<SuspendedTurn> {
-  const { program, tokenBytes, accepted = 0, unknown = [] } = request;
-  const { isGuarded = false, isOwn = false, isLeft = false } = request;
-  const { sagaId, claims, state } = request.saga;
+  const { program, saga, tokenBytes, accepted = 0, unknown = [] } = request;
+  const { isGuarded = false, isOwn = false, isLeft = false, isForGuard = false } = request;
+  const { sagaId, claims, state } = saga;
   const isSame = isUnchanged(request, outcome);
   const turn = isSame ? claims.turn : claims.turn + 1;
   const iat = settings.clock();
@@ -37,18 +37,18 @@ export async function suspend(
     : expiryOf(settings, claims, iat, { ...outcome, accepted: accepted + outcome.accepted });
   const ownTurns = isOwn || isSame ? (isOwn ? 1 : -1) + (state.ownTurns ?? 0) : state.ownTurns;
   const own = ownTurns === undefined ? {} : { ownTurns };
-  const kept = isGuarded ? { keptBytes: nextKeptBytes(settings, request.saga, tokenBytes, outcome) } : {};
+  const kept = isGuarded ? { keptBytes: nextKeptBytes(settings, saga, tokenBytes, outcome) } : {};
   const next: SealedSaga = isSame
-    ? { ...request.saga, state: { ...state, ...own } }
+    ? { ...saga, state: { ...state, ...own } }
     : {
         sagaId,
         claims: { ...claims, turn, jti: newTokenId(), iat, exp: expiresAt },
         state: { ...state, ...own, ...kept, program: outcome.state },
       };
-  const token = await sealed(settings, program, next);
+  const token = isForGuard ? await sealSaga(settings.responses, next) : await sealed(settings, program, next);
   // Once, when it grows over it: to say what is large takes a look at all of it.
   const much = settings.limits.maxTokenBytes / 4;
-  if (token.length > much && tokenBytes <= much) {
+  if (!isForGuard && token.length > much && tokenBytes <= much) {
     settings.warn(
       `The token of saga '${claims.saga.name}' has ${token.length} bytes of at most ` +
         `${settings.limits.maxTokenBytes}. Largest: ${largest(program, next)}.`,

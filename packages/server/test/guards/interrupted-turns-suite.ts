@@ -8,6 +8,7 @@ import {
   saga,
   sleep,
   step,
+  type Command,
   type SagaGuard,
   type SagaHost,
   type SagaTurn,
@@ -19,6 +20,10 @@ import { suspended } from '../fixtures/host.ts';
 import type { MakeGuard } from './guard-under-test.ts';
 import { answer, gone, hour, Ok } from './guarded-hosts.ts';
 
+function* charges({ does }: Shop): Steps<void> {
+  yield* does('charge');
+}
+
 /** The world of a saga: what was done in it, and what it refuses to do from now on. */
 interface Shop {
   readonly did: string[];
@@ -27,7 +32,7 @@ interface Shop {
   /** Time passes for the hosts. */
   readonly wait: (ms: number) => void;
   /** A step whose outcome the saga can look up. */
-  does(what: string): ReturnType<typeof step<void>>;
+  readonly does: (what: string) => Command<void>;
 }
 
 function whenAborted(signal: AbortSignal, then: () => void): void {
@@ -52,7 +57,7 @@ export function interruptedTurnsSuite(name: string, make: MakeGuard): void {
       const did: string[] = [];
       let ahead = 0;
       const wait = (ms: number): void => void (ahead += ms);
-      const does = (what: string): ReturnType<typeof step<void>> =>
+      const does = (what: string): Command<void> =>
         step(
           what,
           () => {
@@ -116,7 +121,7 @@ export function interruptedTurnsSuite(name: string, make: MakeGuard): void {
     it.each([true, false])(
       '[E9] looks up a charge whose repetition the bank refuses, with commitEach %s',
       async (commitEach) => {
-        const { did, down, killed, repeat } = await setUp(({ does }) => does('charge') as Steps<unknown>, {
+        const { did, down, killed, repeat } = await setUp(charges, {
           commitEach,
         });
         await killed();
@@ -149,7 +154,7 @@ export function interruptedTurnsSuite(name: string, make: MakeGuard): void {
     });
 
     it('[E9] is brought to its end by the queue, which looks up what the bank refuses', async () => {
-      const { did, down, killed, queue } = await setUp(({ does }) => does('charge') as Steps<unknown>, {
+      const { did, down, killed, queue } = await setUp(charges, {
         commitEach: true,
       });
       await killed();
