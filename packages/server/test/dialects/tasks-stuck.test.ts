@@ -3,6 +3,7 @@ import {
   AnswerConflict,
   CodecError,
   elicit,
+  memoryGuard,
   memoryTaskStore,
   saga,
   SagaHostError,
@@ -11,6 +12,7 @@ import {
   step,
   TurnAborted,
   type Program,
+  type SagaGuard,
 } from '@mcp-saga/server';
 import { describe, expect, test } from 'vitest';
 import { testClock } from '../fixtures/clock.ts';
@@ -188,4 +190,60 @@ test('[W7] [T11] a result that cannot be kept fails its task, and is not made ag
   await client.idle();
   expect(runs).toBe(1);
   expect(told.errors).toHaveLength(1);
+});
+
+describe('a task whose guard cannot be asked once', () => {
+  test.each([
+    { nth: 1, call: 'the begin of a turn', ends: false },
+    { nth: 2, call: 'the end of a turn', ends: false },
+    { nth: 3, call: 'the begin of the next turn', ends: false },
+    { nth: 4, call: 'a claim', ends: false },
+    // The step has run, and cannot run again: that it is not known is what fails the saga, and that is undone.
+    { nth: 5, call: 'the end of a turn in which a step has run once', ends: true },
+    { nth: 6, call: 'the begin of the turn that asks', ends: false },
+    { nth: 7, call: 'the end of the turn that asks', ends: false },
+  ])('[W7] [E3] comes to its end, or is undone, when that is $call', async ({ nth, ends }) => {
+    const log: string[] = [];
+    const clock = testClock();
+    const guard = memoryGuard(clock);
+    let calls = 0;
+    const asked = (): void => {
+      calls += 1;
+      if (calls === nth) throw new Error('ECONNREFUSED');
+    };
+    const flaky: SagaGuard = {
+      begin: (claim) => (asked(), guard.begin(claim)),
+      finish: (fence, response) => (asked(), guard.finish(fence, response)),
+      claim: (key, expiresAt) => (asked(), guard.claim(key, expiresAt)),
+      release: (fence) => guard.release(fence),
+      forget: (fence) => guard.forget(fence),
+    };
+    const ships = saga({ name: 'ships', version: '1', task: 'prefer', forks: 'refuse' }, function* () {
+      yield* step('charge', ({ idempotencyKey }) => void log.push(`charge ${idempotencyKey}`), {
+        compensate: () => void log.push('refund'),
+      });
+      yield* step('ship', () => void log.push('ship'), { once: true });
+      yield* elicit('target', { message: 'Where?', schema: Target });
+      return 'shipped';
+    });
+    const store = memoryTaskStore(clock);
+    const { host } = hostOf(ships, { clock, guard: flaky, tasks: { bearer: 'accept', store } });
+    const client = taskClient(host);
+    const taskId = await client.start('ships');
+    const looks = async (): Promise<unknown> => {
+      await client.idle();
+      clock.now += 2 * lease;
+      await client.get(taskId);
+      await client.idle();
+      return (await client.get(taskId))['status'];
+    };
+    expect(await looks()).toBe(ends ? 'completed' : 'input_required');
+    if (!ends) await client.update(taskId, { target: accepted('prod') });
+    await looks();
+    expect(await looks()).toBe('completed');
+    expect(calls).toBeGreaterThanOrEqual(nth);
+    expect(log.includes('refund')).toBe(ends);
+    expect(new Set(log).size).toBe(ends ? 3 : 2);
+    expect(log.filter((what) => what === 'ship')).toHaveLength(1);
+  });
 });
