@@ -47,8 +47,9 @@ describe('requirements', () => {
     const ids = requirements.map(({ id }) => id);
     expect(ids).toEqual([
       ...range('U', 4),
-      ...range('R', 5),
+      ...range('R', 6),
       ...range('E', 8),
+      'E10',
       ...range('W', 7),
       ...range('P', 2),
       ...range('T', 14),

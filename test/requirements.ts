@@ -23,7 +23,7 @@ export const requirements: readonly Requirement[] = [
   held('R3', 'Replay that asks for something else is a ReplayMismatch; no result goes to another step.'),
   held('R4', 'A token sealed by an older release opens in a newer one.'),
   held('R5', 'Old and new versions of a saga run side by side.'),
-  held('R6', 'Code that ends before its journal does is a mismatch: nothing is undone.'),
+  held('R6', 'Code that throws, returns or waits otherwise at the end of its journal is a mismatch.'),
   held(
     'E1',
     'A step whose token reached the client never runs again; retries carry the same idempotency key.',
@@ -39,6 +39,7 @@ export const requirements: readonly Requirement[] = [
   held('E7', 'Forks are declared before the first effect that needs it.'),
   held('E8', 'A host can undo what an absent client left behind.'),
   held('E9', 'An effect of unknown outcome is never reported as one that did not happen.'),
+  held('E10', 'A failure is final only when the saga is over; others leave the token good.'),
   held('W1', 'One saga, every dialect.'),
   held('W2', 'The dialect is chosen for each request.'),
   held('W3', 'Needs are checked before anything runs.'),

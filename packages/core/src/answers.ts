@@ -3,12 +3,11 @@ import type { ClientAnswer } from './client-step.ts';
 import { toClientStep } from './client-steps.ts';
 import { isAskedOfClient } from './command-spec.ts';
 import type { DueTasks } from './due-tasks.ts';
-import { AnswerConflict, type ReplayMismatch } from './errors.ts';
+import { AnswerConflict } from './errors.ts';
 import type { Execution } from './execution.ts';
 import type { Task } from './fiber.ts';
 import type { Head } from './head.ts';
 import type { Journal } from './journal.ts';
-import { mismatchOf } from './mismatch.ts';
 import { digestOfStep } from './outcome-of-turn.ts';
 import type { IgnoredAnswer, Runtime } from './program.ts';
 import { isAccepted } from './routes.ts';
@@ -38,25 +37,6 @@ export class Answers {
 
   constructor(turn: AnswersOptions) {
     this.#turn = turn;
-  }
-
-  /**
-   * Throws where the code no longer asks what the client was asked: its answer would be lost, and what it was to decide be
-   * done. Where that is what `patched` says, it is meant; and code that throws there has failed by itself. (R3, R5)
-   */
-  assertAsked(): void {
-    const { execution, head } = this.#turn;
-    const { begun, end } = execution.ending;
-    const hasFailed = begun && !(end !== undefined && 'result' in end);
-    if (hasFailed || execution.marks.patchedNow) return;
-    if (Object.keys(head.asked).some((path) => !execution.pending.has(path))) throw this.mismatch();
-  }
-
-  /** The first question that is asked no more, as an error. */
-  mismatch(): ReplayMismatch {
-    const { execution, head, journal } = this.#turn;
-    const path = Object.keys(head.asked).find((asked) => !execution.pending.has(asked)) ?? '';
-    return mismatchOf(journal, execution.pending.values(), { kind: 'question', path, fingerprint: 0 });
   }
 
   /** The client may repeat all it ever answered: throws where what it repeats is not what it said. (W4) */

@@ -51,6 +51,17 @@ export class Ending implements Undoing {
     return this.#cause !== undefined && 'error' in this.#cause;
   }
 
+  /** The error that failed or ended the body. */
+  get failure(): unknown {
+    const { error } = { error: undefined, ...this.#cause, ...this.end };
+    return error;
+  }
+
+  /** Paths of undos registered without a name since the last pivot. */
+  get registered(): readonly string[] {
+    return this.#stack.registered;
+  }
+
   /** The body is to end. What it says and undoes from here on has no limit: the limit may be why it ends. */
   begin(cause: Cause): void {
     this.#cause = cause;

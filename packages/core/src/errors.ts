@@ -81,7 +81,8 @@ export interface StepFacts {
 
 /**
  * The code asked for something else than the journal recorded: the saga was changed while it ran, or its body is
- * not deterministic. Nothing recorded is ever handed to another step. (R3)
+ * not deterministic. Nothing recorded is ever handed to another step. If the code threw before the end of its journal, `cause`
+ * is that error. (R3)
  */
 export class ReplayMismatch extends SagaError {
   declare readonly code: 'replay_mismatch';
@@ -91,6 +92,12 @@ export class ReplayMismatch extends SagaError {
   readonly recorded: StepFacts;
   /** What the code waits for at this position; empty when the body had already ended. */
   readonly asked: readonly StepFacts[];
+  /**
+   * `true` if the saga has ended because it was cancelled. Otherwise a mismatch that undid nothing leaves its token good.
+   *
+   * @default false
+   */
+  isFinal: boolean = false;
 
   constructor(position: number, recorded: StepFacts, asked: readonly StepFacts[]) {
     const found = asked.map((step) => `${step.kind} '${step.path}'`).join(', ');

@@ -91,11 +91,11 @@ export class Execution implements BranchHost, FiberHost {
   }
 
   /** Leaves a body that cannot go on where it stands, and undoes what it did. */
-  abandon(error: unknown, skipped: readonly SkippedEntry[]): void {
+  abandon(error: unknown, skipped: readonly SkippedEntry[], registered?: readonly string[]): void {
     this.ending.interrupt();
     this.#tasks.abandon();
     this.#fibers.clear();
-    this.#stack.skipped(skipped, this.#events.runtime, this.ending.report);
+    this.#stack.skipped(skipped, this.#events.runtime, this.ending.report, registered);
     this.#undo(error);
     this.#replay();
   }
@@ -134,9 +134,11 @@ export class Execution implements BranchHost, FiberHost {
 
   /** Records what became of a task, and runs the body as far as it goes. */
   record(task: Task, entry: TaskEntry, value: unknown): void {
-    if (!this.#tasks.record(task, entry, value)) return;
-    this.#settle(task, this.#fibers.how, this.#fibers.value);
+    const isSettled = this.#tasks.record(task, entry, value);
+    if (isSettled) this.#settle(task, this.#fibers.how, this.#fibers.value);
     this.#fibers.drain();
+    // After the body has run: replay delivers this entry too, and both must register the same undos.
+    this.#journal.assertRoom(0);
   }
 
   #settle(task: Task, how: Resumption, value: unknown): void {
@@ -279,6 +281,7 @@ export class Execution implements BranchHost, FiberHost {
 
   #undo(error: unknown): void {
     this.ending.beginUndo(error);
+    this.#fibers.recount();
     const fiber = new Fiber(undoAll(this.ending), new Scope(''));
     fiber.serverOnly = true;
     this.resume(fiber, 'next', undefined);

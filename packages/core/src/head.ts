@@ -12,6 +12,10 @@ export interface Head {
   readonly asked: { readonly [path: string]: string };
   /** What waits for a time, by path: when it was first asked, when it is due, how often it has asked. */
   readonly waits: { readonly [path: string]: Wait };
+  /** Paths of all other pending tasks. Undefined in states of older releases. */
+  readonly others?: readonly string[] | undefined;
+  /** Paths of undos registered without a name, which have no journal entry. */
+  readonly undos?: readonly string[] | undefined;
   /** The saga no longer fits its code: how many entries do, and how many there were. (R3) */
   readonly mismatch: readonly [fitting: number, recorded: number] | undefined;
 }
@@ -21,28 +25,35 @@ export type Wait = readonly [since: number, until: number | null, asked: number]
 
 /** A head as text. */
 export function encodeHead(head: Head): string {
-  const { turn, input, progress, asked, waits, mismatch } = head;
+  const { turn, input, progress, asked, waits, others, undos, mismatch } = head;
   return JSON.stringify({
     t: turn,
     i: input === 'client' ? 'c' : 's',
     p: progress,
     a: asked,
     w: waits,
+    o: others,
+    u: undos?.length === 0 ? undefined : undos,
     m: mismatch,
   });
 }
 
 /** A head from its text. */
 export function decodeHead(text: string): Head {
-  const { t, i, p, a, w, m } = JSON.parse(text) as {
+  const { t, i, p, a, w, o, u, m } = JSON.parse(text) as {
     t: number;
     i: string;
     p?: number;
     a: Head['asked'];
     w: Head['waits'];
+    o?: string[];
+    u?: string[];
     m?: [number, number];
   };
-  return { turn: t, input: i === 'c' ? 'client' : 'server', progress: p, asked: a, waits: w, mismatch: m };
+  const input = i === 'c' ? 'client' : 'server';
+  // An empty list is omitted. Without `o`, the state is of an older release, and the list is unknown.
+  const undos = u ?? (o === undefined ? undefined : []);
+  return { turn: t, input, progress: p, asked: a, waits: w, others: o, undos, mismatch: m };
 }
 
 /** `true` if two states differ in nothing but the number of turns: the turn between them did nothing. */

@@ -42,6 +42,7 @@ export class Journal {
   #stop: number = Number.POSITIVE_INFINITY;
   #texts: { structure: string; client: string; server: string };
   #limit: number;
+  #awaited: StepFacts | undefined;
   /** Most journals hold plain JSON only: one look at the texts spares a walk through every value. */
   readonly #tagged: boolean;
   #last: ReadonlyMap<string, number> | undefined;
@@ -87,6 +88,22 @@ export class Journal {
       skipped.push({ letter, path, value: this.next() });
     }
     return skipped;
+  }
+
+  /** Rejects new entries until `thaw()`: unchanged code adds no entries during replay. */
+  freeze(awaited: StepFacts): void {
+    this.#awaited = awaited;
+  }
+
+  /** Accepts new entries again. */
+  thaw(): void {
+    this.#awaited = undefined;
+  }
+
+  /** Throws a `ReplayMismatch` if the journal is frozen. */
+  assertThawed(kind: string, path: string, fingerprint: number): void {
+    if (this.#awaited !== undefined)
+      throw new ReplayMismatch(this.#count, this.#awaited, [{ kind, path, fingerprint }]);
   }
 
   /** The letter of the next entry. */
@@ -143,8 +160,9 @@ export class Journal {
 
   /** Adds an entry, be the journal full. */
   add(entry: NewEntry): void {
-    this.#count += 1;
     const { letter, path, fingerprint, text, answer } = entry;
+    this.assertThawed(kindOf(letter), path, fingerprint);
+    this.#count += 1;
     const head = JSON.stringify(
       answer === undefined ? letter + path : letter + provenanceLetters[answer.provenance] + path,
     );

@@ -34,7 +34,10 @@ export class Marks {
       const path = `${undoMark}patched:${id}`;
       const isNew = !this.#journal.replaying;
       decided = isNew || this.#journal.isAbout(path);
-      this.patchedNow ||= isNew;
+      if (isNew) {
+        this.patchedNow = true;
+        this.#journal.thaw();
+      }
       if (decided) this.#mark('j', path, 'patched');
       this.#patches.set(id, decided);
     }
@@ -91,11 +94,15 @@ export class Marks {
     const recorded = journal.letter === letter && journal.isAbout(path);
     if (recorded) journal.next();
     else if (journal.replaying) throw mismatchOf(journal, [{ kind, path, fingerprint: 0 }]);
+    if (!recorded) {
+      // Before the marker takes effect: a pivot of changed code must not clear recorded undos.
+      journal.assertThawed(kind, path, 0);
+      // The marker may exceed the limit by one: it takes effect, and the body continues as it does in replay.
+      journal.assertRoom(0);
+    }
     passed?.();
     if (recorded) return;
     journal.add({ letter, path, fingerprint: 0, ...(text === undefined ? {} : { text }) });
-    // Behind it: where the journal is full it holds nevertheless, for what is undone then.
-    journal.assertRoom(0);
     this.#runtime.observe({ type: 'passed', kind, path });
   }
 }

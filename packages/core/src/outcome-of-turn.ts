@@ -1,3 +1,4 @@
+import { othersOf } from './awaited.ts';
 import type { ClientStep } from './client-step.ts';
 import { toClientStep } from './client-steps.ts';
 import { encode } from './codec.ts';
@@ -63,9 +64,11 @@ export async function outcomeOfTurn(turn: WaitingTurn): Promise<Outcome> {
     runtime.observe({ type: 'asked', kind: task.spec.kind, path: task.path });
     steps.push(reason === undefined ? step : { ...step, reason });
   }
+  // After a mismatch, the changed code decides which tasks are pending.
+  const others = turn.head.mismatch === undefined ? othersOf(pending, { asked, waits }) : turn.head.others;
   return {
     status: 'suspended',
-    state: { ...turn.texts, head: encodeHead({ ...turn.head, asked, waits }) },
+    state: { ...turn.texts, head: encodeHead({ ...turn.head, asked, waits, others }) },
     steps,
     ...(steps.length === 0 ? { retryAfterMs: Number.isFinite(due) ? Math.max(0, due - now) : 0 } : {}),
     ...(steps.length > 0 && Number.isFinite(due) ? { due } : {}),

@@ -44,9 +44,13 @@ export class Scheduler {
     this.#ready.push(queued);
   }
 
-  /** Forgets what is queued, and begins to count anew: undoing has as many commands as the body had. */
+  /** Drops queued resumptions. */
   clear(): void {
     this.#ready.length = 0;
+  }
+
+  /** Resets the command count: undoing has the same limit as the body, of its own. */
+  recount(): void {
     this.#commands = 0;
   }
 

@@ -123,14 +123,13 @@ export class Tasks {
     return true;
   }
 
-  /** Adds the entry of a task, and then sees whether it fits: it has happened, and is undone by what the journal says. */
+  /** Adds the entry of a task, even to a full journal: the effect has happened, and undoing needs the entry. */
   #add(task: Task, entry: TaskEntry, sealed: ReturnType<Marks['bind']>): void {
     const { path, fingerprint } = task;
     this.#journal.add({ ...entry, path, fingerprint });
     if (sealed !== undefined) this.#journal.add({ letter: 'b', path, fingerprint, text: sealed.text });
     const turn = interruptedAt(task, entry.letter);
     if (turn !== undefined) this.#journal.add({ letter: 'L', path: turn, fingerprint: 0 });
-    this.#journal.assertRoom(0);
   }
 
   /** Records what a task reads at once, and has it in the scheduler. */

@@ -1,4 +1,5 @@
 import { Answers } from './answers.ts';
+import { assertAwaited, awaitedFacts, toMismatch } from './awaited.ts';
 import type { ClientAnswer } from './client-step.ts';
 import { AnswerConflict, ReplayMismatch, SagaCancelled, TurnAborted } from './errors.ts';
 import { Execution, type ExecutionEvents } from './execution.ts';
@@ -9,7 +10,9 @@ import { Journal } from './journal.ts';
 import { outcomeOfTurn } from './outcome-of-turn.ts';
 import type { Outcome } from './outcome.ts';
 import type { EndRequest, ProgramState, Runtime } from './program.ts';
+import { infoIn } from './saga-info.ts';
 import { startBody } from './start-body.ts';
+import { Teller } from './teller.ts';
 import { startClock } from './waits.ts';
 import { warnOfFloats } from './warn-of-floats.ts';
 
@@ -29,10 +32,10 @@ export class Turn implements ExecutionEvents {
   readonly #execution: Execution;
   readonly #due: DueTasks;
   readonly #answers: Answers;
+  readonly #teller: Teller;
   /** How long ago the turn was begun for the first time (ms). */
   readonly #late: number;
-  #isCancelled = false;
-  #progress: number | undefined;
+  #isEnded = false;
   #mismatch: Head['mismatch'];
   #left = false;
   #unclaimed: TurnAborted | undefined;
@@ -44,7 +47,7 @@ export class Turn implements ExecutionEvents {
     this.runtime = runtime;
     this.declaresForks = options.declaresForks;
     this.#head = decodeHead(state.head);
-    this.#progress = this.#head.progress;
+    this.#teller = new Teller(runtime, this.#head.progress);
     this.#mismatch = this.#head.mismatch;
     this.live = this.#head.turn === 0;
     this.#journal = new Journal(state, runtime.limits.maxJournalEntries);
@@ -82,14 +85,13 @@ export class Turn implements ExecutionEvents {
 
   async #take(answers: ReadonlyMap<string, ClientAnswer>, end?: EndRequest): Promise<Outcome> {
     const abort = (): void => this.#due.abort(this.runtime.signal.reason);
-    this.#isCancelled = end?.error instanceof SagaCancelled;
+    this.#isEnded = end !== undefined;
     this.runtime.signal.addEventListener('abort', abort, { once: true });
     try {
       this.#due.assertGoing();
       try {
         this.#start();
         if (end === undefined) {
-          this.#answers.assertAsked();
           this.#answers.assertAgreement(answers);
           await this.#answers.deliver(answers);
         } else if (end.error instanceof SagaCancelled) {
@@ -116,8 +118,12 @@ export class Turn implements ExecutionEvents {
       await this.#stop(error);
       const mismatch = this.#left && error instanceof ReplayMismatch ? this.#newMismatch() : undefined;
       if (mismatch !== undefined) return await this.#again(mismatch).take(answers, end);
-      if (!this.#isLeftAsItIs(error)) this.#execution.ending.giveUp();
-      return { status: 'failed', error, ...this.#execution.ending.report, ignored: this.#answers.ignored };
+      const { ignored } = this.#answers;
+      // Replay lists undos of earlier turns. This turn undid nothing.
+      if (this.#isLeftAsItIs(error))
+        return { status: 'failed', error, compensated: [], residue: [], ignored };
+      this.#execution.ending.giveUp();
+      return { status: 'failed', error, ...this.#execution.ending.report, ignored };
     } finally {
       this.runtime.signal.removeEventListener('abort', abort);
     }
@@ -126,20 +132,31 @@ export class Turn implements ExecutionEvents {
   #start(): void {
     const input = this.#journal.skipInput(this.#head.input);
     if (this.#mismatch !== undefined) this.#journal.stopAt(this.#mismatch[0]);
+    if (!this.live) this.#journal.freeze(awaitedFacts(this.#head));
     try {
-      this.#execution.start(() => startBody(this.#options.name, this.#options.body, input));
+      this.#replay(input);
     } catch (error) {
-      const why = this.#execution.ending.leftFor();
-      if (why === undefined) throw error;
-      this.#execution.abandon(why, []);
+      throw this.live ? error : toMismatch(error, this.#head, this.#execution, this.#journal);
     }
-    // What was left is left, though all of the journal may fit.
-    if (this.#mismatch !== undefined) throw this.#answers.mismatch();
     this.#goLive();
+    if (this.#head.turn === 0) this.#journal.assertRoom(0);
+  }
+
+  #replay(input: unknown): void {
+    const execution = this.#execution;
+    try {
+      execution.start(() => startBody(this.#options.name, this.#options.body, input));
+    } catch (error) {
+      const why = execution.ending.leftFor();
+      if (why === undefined) throw error;
+      execution.abandon(why, [], this.#head.undos);
+    }
+    if (!this.live) assertAwaited(this.#head, execution, this.#journal);
   }
 
   #goLive(): void {
     this.live = true;
+    this.#journal.thaw();
     this.#due.goLive();
     const now = this.runtime.now();
     for (const task of this.#execution.pending.values()) startClock(task, this.#head, now, this.#late);
@@ -186,8 +203,8 @@ export class Turn implements ExecutionEvents {
   #newMismatch(): Head['mismatch'] {
     const { recorded, count } = this.#journal;
     const known = this.#mismatch;
-    // Who cancels a saga wants it undone, as far as that goes.
-    const leaves = this.#options.onMismatch === 'fail' && !this.#isCancelled;
+    // A request to end the saga undoes as much as possible, whatever the policy.
+    const leaves = this.#options.onMismatch === 'fail' && !this.#isEnded;
     if (known === undefined) return leaves ? undefined : [count, recorded];
     // The code has changed once more, while the saga was undone.
     return this.#left && known[1] < recorded ? [known[0], recorded] : undefined;
@@ -211,7 +228,9 @@ export class Turn implements ExecutionEvents {
     const { recorded } = this.#journal;
     const skipped = this.#journal.skipTo(mismatched ? (this.#mismatch?.[1] ?? recorded) : recorded);
     this.live ||= !this.#journal.replaying;
-    this.#execution.abandon(error, skipped);
+    this.#journal.thaw();
+    if (mismatched) error.isFinal = this.#isEnded;
+    this.#execution.abandon(error, skipped, mismatched ? this.#head.undos : undefined);
     if (!isKept) this.#goLive();
   }
 
@@ -226,20 +245,9 @@ export class Turn implements ExecutionEvents {
     return error instanceof ReplayMismatch && this.#mismatch === undefined;
   }
 
-  /** Tells the client something, unless it is progress that does not rise. */
+  /** Reports to the client. */
   tell(spec: Parameters<ExecutionEvents['tell']>[0]): void {
-    if (spec.kind === 'log') {
-      this.runtime.log(spec.level, spec.data);
-      return;
-    }
-    const { value, total, message } = spec;
-    if (this.#progress !== undefined && value <= this.#progress) return;
-    this.#progress = value;
-    this.runtime.progress({
-      value,
-      ...(total === undefined ? {} : { total }),
-      ...(message === undefined ? {} : { message }),
-    });
+    this.#teller.tell(spec);
   }
 
   /** The time as the body reads it: what it decides by that, it decides as it did when the turn was begun. (E1) */
@@ -249,14 +257,7 @@ export class Turn implements ExecutionEvents {
 
   /** What the saga can know about itself in this turn. */
   info(): unknown {
-    const { sagaId, turn, tokenBytes, suggestedTokenBytes, capabilities } = this.runtime;
-    return {
-      sagaId,
-      turn,
-      tokenBytes,
-      capabilities,
-      continueAsSuggested: tokenBytes >= suggestedTokenBytes,
-    };
+    return infoIn(this.runtime);
   }
 
   async #outcome(): Promise<Outcome> {
@@ -267,17 +268,18 @@ export class Turn implements ExecutionEvents {
       this.#tellEnd();
       if ('result' in end) return { status: 'completed', result: end.result, ignored };
       if ('error' in end) return { status: 'failed', error: end.error, ...report, ignored };
-      const told = { progress: this.#progress, accepted, ignored };
+      const told = { progress: this.#teller.progress, accepted, ignored };
       return { status: 'continued', ...end.next, ...told };
     }
-    const { turn, input, asked } = this.#head;
+    const { turn, asked } = this.#head;
+    const undos = this.#mismatch === undefined ? this.#execution.ending.registered : this.#head.undos;
     return await outcomeOfTurn({
       runtime: this.runtime,
       pending: [...this.#execution.pending.values()],
       reasons,
       texts: this.#journal.texts(),
       before: asked,
-      head: { turn: turn + 1, input, progress: this.#progress, mismatch: this.#mismatch },
+      head: { ...this.#head, turn: turn + 1, progress: this.#teller.progress, undos },
       accepted,
       ignored,
       goesOn: this.#due.goesOn,
@@ -289,10 +291,8 @@ export class Turn implements ExecutionEvents {
   #tellEnd(): void {
     if (!this.#due.canSuspend || this.#mismatch !== undefined) return;
     const { turn, input } = this.#head;
-    const head = { turn: turn + 1, input, progress: this.#progress, mismatch: undefined };
-    this.runtime.ended?.({
-      ...this.#journal.texts(),
-      head: encodeHead({ ...head, asked: {}, waits: {} }),
-    });
+    const head = { turn: turn + 1, input, progress: this.#teller.progress, mismatch: undefined };
+    const ended = encodeHead({ ...head, asked: {}, waits: {} });
+    this.runtime.ended?.({ ...this.#journal.texts(), head: ended });
   }
 }

@@ -19,6 +19,8 @@ export interface SealedUndo {
 
 /** What a saga would undo if it ended now, in the order in which it happened. (E3) */
 export class UndoStack {
+  /** Paths of undos registered without a name since the last pivot. */
+  registered: string[] = [];
   #undos: Undo[] = [];
   #closed = false;
 
@@ -68,27 +70,47 @@ export class UndoStack {
   add(path: string, spec: CompensateSpec, work: Undo['work']): void {
     if (this.#closed) return;
     const { label, retry, timeout } = spec;
+    if (work?.kind !== 'named') this.registered.push(path);
     this.#undos.push({ path, key: undefined, label, work, facts: () => ({}), retry, timeout });
   }
 
   /** What came before is never undone. (E5) */
   pivot(): void {
-    if (!this.#closed) this.#undos = [];
+    if (this.#closed) return;
+    this.#undos = [];
+    this.registered = [];
   }
 
   /**
    * Entries that the code no longer knows: what has a named compensator can be undone, other effects are residue.
+   *
+   * @param registered - paths of undos registered without a name when the state was sealed; undefined if unknown
    */
-  skipped(entries: readonly SkippedEntry[], runtime: Runtime, report: UndoReport): void {
-    for (const { letter, path, value } of entries) {
-      if (path.startsWith(undoMark)) this.#skippedUndo(letter, path, report);
-      else if (letter === 'h') this.#undos = [];
+  skipped(
+    entries: readonly SkippedEntry[],
+    runtime: Runtime,
+    report: UndoReport,
+    registered?: readonly string[],
+  ): void {
+    for (const { letter, path, value } of entries.filter((entry) => !isOfUndo(entry))) {
+      if (letter === 'h') this.#undos = [];
       else if (mayHaveHappened(letter, value)) this.#foreign(path, undefined, undefined);
       else if (letter === 'b') {
         const bound = toBoundUndo(value, (name) => runtime.compensator(name)?.run);
         this.#foreign(path, bound, keyOf(path, value));
       }
     }
+    if (registered !== undefined) this.#correct(registered);
+    for (const { letter, path } of entries.filter(isOfUndo)) this.#skippedUndo(letter, path, report);
+  }
+
+  /** Drops undos that only changed code registered. Registered undos missing from the changed code become residue. */
+  #correct(registered: readonly string[]): void {
+    const now = new Set(this.registered);
+    const then = new Set(registered);
+    this.#undos = this.#undos.filter(({ path }) => !now.has(path) || then.has(path));
+    this.registered = [...registered];
+    for (const path of registered) if (!now.has(path)) this.#foreign(path, undefined, undefined);
   }
 
   /** An entry of an undo, made before the code changed once more: what it undid is not undone again. */
@@ -156,6 +178,11 @@ function copierOf(value: unknown): () => unknown {
 
 function toWork(bound: BoundUndo | undefined): Undo['work'] {
   return bound === undefined ? undefined : { kind: 'named', bound };
+}
+
+/** `true` if an entry belongs to an undo. */
+function isOfUndo({ path }: SkippedEntry): boolean {
+  return path.startsWith(undoMark);
 }
 
 function mayHaveHappened(letter: string, value: unknown): boolean {

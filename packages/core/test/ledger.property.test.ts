@@ -379,4 +379,46 @@ describe('a random saga with undos', () => {
       );
     },
   );
+
+  it.each(['maxJournalEntries', 'maxCommands'] as const)(
+    '[T11] [R1] [E3] replays its own journal, and undoes or names all effects, at any %s',
+    async (limit) => {
+      const kept = fc.record({ checkpointBeforeUndo: fc.boolean(), checkpointAfterStep: fc.boolean() });
+      await fc.assert(
+        fc.asyncProperty(
+          pieces({ wild: true }),
+          modes,
+          kept,
+          fc.nat(25),
+          async (piece, mode, replace, most) => {
+            // Whether a pivot counts that the limit was met at is not what is asked here.
+            fc.pre(!JSON.stringify(piece).includes('pivot'));
+            const stage = newStage(mode);
+            const { outcome } = await drive({
+              make: () => sagaOfPiece(piece, stage),
+              world: stage.world,
+              answer: (step) => {
+                stage.world.time += mode.thinks ?? 0;
+                return answerOf(0)(step);
+              },
+              settings: (number) => ({
+                ...settingsOf(stage, mode, number),
+                limits: { [limit]: most },
+                replace,
+              }),
+              maxTurns: 1_000,
+            });
+            expect(outcome.status === 'failed' && outcome.error instanceof ReplayMismatch).toBe(false);
+            assertRestored(outcome, stage);
+            assertNothingForgotten(piece, outcome, stage);
+            for (const [index, before] of stage.traces.slice(0, -1).entries())
+              expect(stage.traces[index + 1]?.slice(0, before.length)).toEqual(before);
+            const { calls } = stage.ledger;
+            expect(new Set(calls).size).toBe(calls.length);
+          },
+        ),
+        { numRuns: 4 * runs },
+      );
+    },
+  );
 });

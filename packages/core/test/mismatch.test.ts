@@ -465,14 +465,16 @@ describe('a question that is asked no more', () => {
     expect(did).toEqual(['charge', 'refund']);
   });
 
-  it('[R3] fails as code does that throws in its place', async () => {
+  it('[R6] is a mismatch with a cause when the code throws instead', async () => {
     const { state } = suspended(await start(make(true)));
     const throwing = saga({ name: 'order', version: '1', forks: 'accept' }, function* () {
       yield* step('charge', () => undefined, { compensate: () => undefined });
       throw new Error('not served any more');
     });
-    expect(failed(await turn(throwing, state, { sure: word }))).toMatchObject({
-      message: 'not served any more',
+    expect(await turn(throwing, state, { sure: word })).toMatchObject({
+      error: { code: 'replay_mismatch', cause: { message: 'not served any more' } },
+      compensated: [],
+      residue: [],
     });
     const bare = sagaOf(function* () {
       yield* ask('sure');
@@ -483,7 +485,10 @@ describe('a question that is asked no more', () => {
       yield* abort('closed');
       return 'done';
     });
-    expect(failed(await turn(closed, waiting.state, {}))).toMatchObject({ message: 'closed' });
+    expect(failed(await turn(closed, waiting.state, {}))).toMatchObject({
+      code: 'replay_mismatch',
+      cause: { message: 'closed' },
+    });
   });
 
   it('[R5] is left out where that was said by patched', async () => {

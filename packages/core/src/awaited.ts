@@ -1,0 +1,68 @@
+import { isAskedOfClient } from './command-spec.ts';
+import { ReplayMismatch, type StepFacts } from './errors.ts';
+import type { Execution } from './execution.ts';
+import type { Task } from './fiber.ts';
+import type { Head } from './head.ts';
+import type { Journal } from './journal.ts';
+import { mismatchOf } from './mismatch.ts';
+
+/** Paths of the pending tasks that are neither questions nor timers. */
+export function othersOf(pending: Iterable<Task>, { asked, waits }: Pick<Head, 'asked' | 'waits'>): string[] {
+  return Array.from(pending, ({ path }) => path).filter(
+    (path) => !Object.hasOwn(asked, path) && !Object.hasOwn(waits, path),
+  );
+}
+
+/**
+ * Checks at the end of replay that the code waits for the same tasks as when its state was sealed. Changed code may have
+ * failed, returned, dropped a question, or added a branch to a finished group. `patched` allows the change.
+ *
+ * @throws ReplayMismatch if the pending tasks or the registered undos differ
+ */
+export function assertAwaited(head: Head, execution: Execution, journal: Journal): void {
+  const { marks, pending } = execution;
+  // A recorded mismatch stays, even if the whole journal fits now.
+  if (head.mismatch === undefined && (marks.patchedNow || isAwaited(head, execution))) return;
+  throw mismatchOf(
+    journal,
+    pending.values(),
+    awaitedFacts(head, (path) => !pending.has(path)),
+  );
+}
+
+/**
+ * Converts an error thrown during replay to a mismatch with that error as its cause: unchanged code did not throw there.
+ * Errors behind a new `patched` are returned unchanged.
+ */
+export function toMismatch(error: unknown, head: Head, execution: Execution, journal: Journal): unknown {
+  const { ending, marks, pending } = execution;
+  if (marks.patchedNow) return error;
+  const isMismatch = error instanceof ReplayMismatch;
+  const recorded = journal.replaying ? journal.facts() : awaitedFacts(head);
+  const mismatch = isMismatch ? error : mismatchOf(journal, pending.values(), recorded);
+  const cause = isMismatch ? ending.failure : error;
+  if (cause !== undefined) mismatch.cause = cause;
+  return mismatch;
+}
+
+/** The first task of a state that `isWanted`, for errors. */
+export function awaitedFacts(head: Head, isWanted: (path: string) => boolean = () => true): StepFacts {
+  const { asked, waits, others = [] } = head;
+  const paths = [...Object.keys(asked), ...Object.keys(waits), ...others];
+  const path = paths.find(isWanted) ?? paths[0] ?? '';
+  return { kind: Object.hasOwn(asked, path) ? 'question' : 'wait', path, fingerprint: 0 };
+}
+
+function isAwaited({ asked, waits, others, undos }: Head, { pending, ending }: Execution): boolean {
+  const isQuestion = (path: string): boolean => {
+    const kind = pending.get(path)?.spec.kind;
+    return kind !== undefined && kind !== 'checkpoint' && isAskedOfClient(kind);
+  };
+  if (!Object.keys(asked).every(isQuestion)) return false;
+  if (!Object.keys(waits).every((path) => pending.has(path))) return false;
+  // Unchanged code records an unstarted task of an ended branch at once, so a discarded task is new.
+  if (others === undefined) return [...pending.values()].every(({ discarded }) => !discarded);
+  const paths = new Set([...Object.keys(asked), ...Object.keys(waits), ...others]);
+  const isSame = pending.size === paths.size && [...pending.keys()].every((path) => paths.has(path));
+  return isSame && JSON.stringify(undos) === JSON.stringify(ending.registered);
+}
