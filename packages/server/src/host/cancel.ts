@@ -3,9 +3,10 @@ import { TokenRefused } from '@mcp-saga/seal';
 import { cancelExpiry } from './cancel-token.ts';
 import type { Caller } from './caller.ts';
 import { NotEnded, SagaHostError } from './errors.ts';
-import { digestOf, guarded, isLeftAsItIs } from './guarded.ts';
+import { digestOf, guarded } from './guarded.ts';
 import type { CancelRequest } from './host.ts';
 import type { HostSettings } from './host-options.ts';
+import { isLeftAsItIs } from './left-turn.ts';
 import { found, openSaga, standIn, type OpenSaga } from './open-saga.ts';
 import { runTurn } from './run-turn.ts';
 import { inPlaceOf, openRequest, sealRequest } from './sealed-request.ts';
@@ -22,6 +23,7 @@ export async function cancel(
   try {
     let opened = await open(settings, token, caller, request);
     let until: number | undefined;
+    let idle = 0;
     for (;;) {
       const began = settings.clock();
       // oxlint-disable-next-line no-await-in-loop -- one turn after the other
@@ -32,12 +34,30 @@ export async function cancel(
       // Turns that were kept are only looked up: however many they are, what follows them gets its time.
       if (ran) until ??= began + settings.turnBudget;
       // oxlint-disable-next-line no-await-in-loop -- one turn after the other
-      opened = await nextOf(settings, opened, turn, until);
+      const next = await nextOf(settings, opened, turn, until);
+      idle = ran && isSameJournal(opened, next) ? idle + 1 : 0;
+      // An interrupted turn that runs first may record nothing.
+      if (idle > 1) throw noProgress(opened.saga.claims.saga.name);
+      opened = next;
     }
   } catch (error) {
     if (error instanceof TokenRefused) settings.reject(error.reason);
     throw error;
   }
+}
+
+/** `true` if a turn added no journal entries. */
+function isSameJournal(before: OpenSaga, after: OpenSaga): boolean {
+  const { structure, client, server } = before.saga.state.program;
+  const { program } = after.saga.state;
+  return program.structure === structure && program.client === client && program.server === server;
+}
+
+function noProgress(saga: string): SagaHostError {
+  return new SagaHostError(
+    'no_progress',
+    `'${saga}' cannot be cancelled: two turns recorded nothing, so another turn would not end it.`,
+  );
 }
 
 /** What became of the newest turn, and whether it was run here: else its response was kept. */
@@ -90,7 +110,7 @@ async function taken(
   try {
     const result = await guarded(settings, guard, saga, claim, run);
     // It has not ended: the queue is to come again, since the code may be rolled back.
-    if (goesForward && isLeftAsItIs(result)) throw result.error;
+    if (goesForward && result.status === 'failed' && isLeftAsItIs(result)) throw result.error;
     return { turn: result, ran };
   } catch (error) {
     if (!goesForward || !(error instanceof TokenRefused)) throw error;

@@ -12,6 +12,7 @@ export type SagaHostErrorCode =
   | 'token_too_large'
   | 'cancel_not_offered'
   | 'not_ended'
+  | 'no_progress'
   | 'busy'
   | 'guard_down'
   | 'guard_full'

@@ -1,4 +1,4 @@
-import { AnswerConflict, ReplayMismatch, type ClientAnswer } from '@mcp-saga/core';
+import { AnswerConflict, type ClientAnswer } from '@mcp-saga/core';
 import { canonicalize, digestText, TokenRefused } from '@mcp-saga/seal';
 import type { GuardClaim, GuardVerdict, SagaGuard } from '../guard/guard.ts';
 import { askGuard } from './ask-guard.ts';
@@ -7,6 +7,7 @@ import { guardFull, ownerOf } from './guard-owner.ts';
 import type { HostSettings } from './host-options.ts';
 import { guardedUntil, respondsUntil } from './guarded-until.ts';
 import { busyWait } from './busy-wait.ts';
+import { isLeftAsItIs } from './left-turn.ts';
 import { noteCancelAgain } from './note-cancel.ts';
 import { isVersionGone } from './open-saga.ts';
 import { renderQuestions } from './render-questions.ts';
@@ -15,7 +16,7 @@ import type { SealedSaga } from './sealed-saga.ts';
 import { settleTurn } from './settle-turn.ts';
 import { sleep } from './sleep.ts';
 import { tracedAgain } from './traced-turn.ts';
-import type { FailedTurn, SagaTurn } from './turn.ts';
+import type { SagaTurn } from './turn.ts';
 
 /** How a turn is run: what this request wants of it, or, where another one was begun there, what that one wanted. */
 export type Run = (begun: string | undefined) => Promise<SagaTurn>;
@@ -135,15 +136,6 @@ async function finished(
 /** Returns `true` if a turn changed nothing: its token belongs to the turn of the request. */
 function isSameTurn(turn: SagaTurn, { claims }: SealedSaga): boolean {
   return turn.status === 'suspended' && turn.turn === claims.turn;
-}
-
-/** Whether a saga fails for its changed code alone: nothing ran, nothing was undone, and the code may be rolled back. (R3) */
-export function isLeftAsItIs(turn: SagaTurn): turn is FailedTurn {
-  return (
-    turn.status === 'failed' &&
-    turn.error instanceof ReplayMismatch &&
-    turn.compensated.length + turn.residue.length === 0
-  );
 }
 
 /** Keeps a response. Where the guard may be down, a response that cannot be kept is still one. */

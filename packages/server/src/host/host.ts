@@ -106,6 +106,7 @@ export interface SagaHostCore {
    * told meanwhile, whose `cancelAfter` is that time.
    *
    * @throws SagaHostError `cancel_not_offered`; `guard_down`, `busy`: deliver it again
+   * @throws SagaHostError `no_progress` when two turns in a row neither end the saga nor record anything
    * @throws NotEnded when the saga goes forward, and has not ended yet: deliver it again
    * @throws ReplayMismatch when it would go forward, and its code was changed: nothing is done; take the change back
    * @throws TokenRefused when the token is not good, or not the newest
