@@ -99,6 +99,7 @@ export type EndSpec =
 export interface PatchedSpec {
   readonly kind: 'patched';
   readonly id: string;
+  readonly enabled: boolean;
 }
 
 /** Waits for a time. */

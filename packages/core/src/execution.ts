@@ -186,7 +186,7 @@ export class Execution implements BranchHost, FiberHost {
       case 'stepKey':
         return this.#await(fiber, spec);
       case 'patched':
-        return this.#give(this.marks.patched(spec.id));
+        return this.#give(this.marks.patched(spec.id, spec.enabled));
       case 'pivot':
         if (!this.#events.declaresForks) return this.#undeclared(spec.id);
         return this.#give(this.marks.pivot(fiber.scope.path(spec.id)));

@@ -36,7 +36,7 @@ export { compensator } from './compensator.ts';
 export type { BoundCompensator, Compensator, CompensatorContext } from './compensator.ts';
 export { continueAs } from './continue-as.ts';
 export { orphan } from './orphan.ts';
-export { patched } from './patched.ts';
+export { patched, type PatchOptions } from './patched.ts';
 export { poll, sleep, sleepUntil, type PollOptions } from './wait.ts';
 export type { BoundUndo, UndoContext, UndoFacts, UndoFunction, UndoneStep, UndoPolicy } from './undo.ts';
 export { saga } from './saga.ts';

@@ -27,12 +27,12 @@ export class Marks {
     this.#runtime = runtime;
   }
 
-  /** Whether a change of the code holds here: not for a saga that had come further when the change was made. (R5) */
-  patched(id: string): boolean {
+  /** `true` if a change of the code applies here: not to a saga that had come further, or if it is not enabled yet. */
+  patched(id: string, enabled: boolean): boolean {
     let decided = this.#patches.get(id);
     if (decided === undefined) {
       const path = `${undoMark}patched:${id}`;
-      const isNew = !this.#journal.replaying;
+      const isNew = enabled && !this.#journal.replaying;
       decided = isNew || this.#journal.isAbout(path);
       if (isNew) {
         this.patchedNow = true;

@@ -1,11 +1,25 @@
 import { command, type Command } from './command.ts';
 import { assertStepId } from './path.ts';
 
+/** Options of {@link patched}. */
+export interface PatchOptions {
+  /**
+   * `false`: the process continues sagas to which another process has applied the change, and applies it to no other saga.
+   * Deploy `false` to every process before `true`. The value must not depend on the saga.
+   *
+   * @default true
+   */
+  readonly enabled?: boolean;
+}
+
 /**
- * Changes code under running sagas: true for sagas that had not come this far when the change was deployed, false for
- * those that had. `if (yield* patched('new-check')) …new… else …old…` Once decided for a saga, it stays. (R5)
+ * Changes code under running sagas: `true` for a saga that reaches the change after its deploy, `false` for a saga that was
+ * already past it. The decision stays the same for the rest of the saga.
+ *
+ * @example
+ * if (yield* patched('credit-check')) yield* step('check', () => credit.check());
  */
-export function patched(id: string): Command<boolean> {
+export function patched(id: string, { enabled = true }: PatchOptions = {}): Command<boolean> {
   assertStepId(id);
-  return command<boolean>({ kind: 'patched', id });
+  return command<boolean>({ kind: 'patched', id, enabled });
 }

@@ -460,3 +460,28 @@ describe('the format of states', () => {
     expect(done).toEqual(expected);
   });
 });
+
+describe('patched that is not enabled yet', () => {
+  const order = (enabled: boolean): Saga<undefined, undefined> =>
+    sagaOf(function* () {
+      yield* ask('before');
+      const isPatched = yield* patched('check', { enabled });
+      yield* step(isPatched ? 'new' : 'old', () => 1);
+      yield* ask('end');
+      return isPatched ? 'new' : 'old';
+    });
+  /** Runs a saga to its end by the code of these processes, one a turn. */
+  async function through(...processes: readonly boolean[]): Promise<unknown> {
+    const [one = false, two = false, three = false] = processes.map(order);
+    const first = suspended(await start(one as Program));
+    const second = suspended(await turn(two as Program, first.state, { before: word }));
+    return completed(await turn(three as Program, second.state, { end: word }));
+  }
+
+  it('[R5] [E10] applies where another process has applied it, and to no other saga', async () => {
+    expect(await through(false, true, false)).toBe('new');
+    expect(await through(true, false, true)).toBe('old');
+    expect(await through(false, false, false)).toBe('old');
+    expect(await through(true, true, true)).toBe('new');
+  });
+});
