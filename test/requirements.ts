@@ -39,7 +39,7 @@ export const requirements: readonly Requirement[] = [
   held('E7', 'Forks are declared before the first effect that needs it.'),
   held('E8', 'A host can undo what an absent client left behind.'),
   held('E9', 'An effect of unknown outcome is never reported as one that did not happen.'),
-  held('E10', 'A failure is final only when the saga is over; others leave the token good.'),
+  held('E10', 'A failure told to the client is final only when the saga is over.'),
   held('W1', 'One saga, every dialect.'),
   held('W2', 'The dialect is chosen for each request.'),
   held('W3', 'Needs are checked before anything runs.'),

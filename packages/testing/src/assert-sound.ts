@@ -10,7 +10,7 @@ import type { Stage } from './stage.ts';
  */
 export function assertSound(program: Program, stage: Stage, ended: Ended): void {
   if (stage.objection !== undefined) throw stage.objection;
-  if (ended.status === 'failed' && ended.error instanceof ReplayMismatch && !stage.mayMismatch) {
+  if (ended.status !== 'completed' && ended.error instanceof ReplayMismatch && !stage.mayMismatch) {
     throw new SagaTestError('not_deterministic', explainMismatch(program.name, stage.turn, ended.error), {
       cause: ended.error,
     });

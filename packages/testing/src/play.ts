@@ -1,5 +1,7 @@
 import {
   NeedsMissing,
+  ReplayMismatch,
+  SagaHostError,
   TokenRefused,
   type ClientStep,
   type Program,
@@ -100,7 +102,7 @@ async function served(
       if (turn !== undefined && !losesResponse(stage)) return turn;
     } catch (error) {
       if (error instanceof NeedsMissing) for (const need of error.needs) stage.needs(need);
-      if (error instanceof TokenRefused || error instanceof NeedsMissing) return { status: 'refused', error };
+      if (isRefusal(error)) return { status: 'refused', error };
       throw error;
     }
     // A process of another time would find another time: that is tested for itself.
@@ -109,6 +111,12 @@ async function served(
     if (request.type === 'start' && stage.ledger.runs > effects) stage.restarts += 1;
     else for (const id of stage.undone) stage.undoneInVain.add(id);
   }
+}
+
+/** `true` if the host rejected a request that comes to the same when it is sent again. */
+function isRefusal(error: unknown): boolean {
+  if (error instanceof SagaHostError && error.code === 'version_gone') return true;
+  return [TokenRefused, NeedsMissing, ReplayMismatch].some((refusal) => error instanceof refusal);
 }
 
 function losesResponse(stage: Stage): boolean {

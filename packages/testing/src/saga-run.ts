@@ -17,7 +17,10 @@ export type ForkAnswer<T> = T | 'decline' | 'cancel';
 
 /** A saga that a test has run to its end. */
 export class SagaRun<Steps extends object = Record<string, unknown>, Result = unknown> {
-  /** `refused`: the host would not go on: its guard knows that the token was used, or its client lacks what the saga needs. */
+  /**
+   * `refused`: the host did not continue. Its guard knows that the token was used, the client lacks a capability that the saga
+   * needs, or the code of the saga was changed.
+   */
   readonly status: 'completed' | 'failed' | 'refused';
   /** What the saga returned; undefined where it failed. */
   readonly result: Result;

@@ -109,10 +109,10 @@ export async function getStatus(host: SagaHostCore, params: unknown, caller: Cal
     throw invalid('requestId: expected a string or a whole number');
   }
   if (typeof token !== 'string') throw invalid('resumeToken: expected a string');
-  const { asked, isServed } = await host.status(token, caller, { methods });
+  const { asked, fails } = await host.status(token, caller, { methods });
   return {
     requestId: requestId as string | number,
-    status: isServed ? 'processing' : 'failed',
+    status: fails ? 'failed' : 'processing',
     hasPendingMessage: false,
     hasInputRequest: asked.length > 0,
   };

@@ -6,7 +6,6 @@ import { NotEnded, SagaHostError } from './errors.ts';
 import { digestOf, guarded } from './guarded.ts';
 import type { CancelRequest } from './host.ts';
 import type { HostSettings } from './host-options.ts';
-import { isLeftAsItIs } from './left-turn.ts';
 import { found, openSaga, standIn, type OpenSaga } from './open-saga.ts';
 import { runTurn } from './run-turn.ts';
 import { inPlaceOf, openRequest, sealRequest } from './sealed-request.ts';
@@ -83,7 +82,9 @@ async function taken(
     );
   }
   let ran = false;
-  const turn = { program: standIn(opened), saga, tokenBytes, isLeft };
+  // Another process may know how to undo more: only the queue, whose client is gone, takes what this one can undo.
+  const undoes = isLeft || current.onMismatch === 'compensate';
+  const turn = { program: standIn(opened, false, undoes), saga, tokenBytes, isLeft };
   const goesForward = forward && isPastPivot(opened);
   const run = async (begun?: string): Promise<SagaTurn> => {
     ran = true;
@@ -96,8 +97,16 @@ async function taken(
     }
     const { answers, traits, at: heardAt } = lost;
     const served = inPlaceOf(lost, caller);
-    const again = { ...turn, program: standIn(opened, true), answers, heardAt, caller: served, traits };
-    return await runTurn(settings, { ...again, isInterrupted, isGuarded: true });
+    const again = {
+      ...turn,
+      program: standIn(opened, true, undoes),
+      answers,
+      heardAt,
+      caller: served,
+      traits,
+      isInterrupted,
+    };
+    return await runTurn(settings, { ...again, isGuarded: true });
   };
   if (guard === undefined || forks === 'accept')
     return { turn: await settleTurn(settings, await run()), ran };
@@ -108,10 +117,7 @@ async function taken(
   const kept = await sealRequest(settings.responses, saga, { ...nothing, cancels: true }, 0);
   const claim = { action: 'cancel', digest, ends: isLeft, request: kept, signal } as const;
   try {
-    const result = await guarded(settings, guard, saga, claim, run);
-    // It has not ended: the queue is to come again, since the code may be rolled back.
-    if (goesForward && result.status === 'failed' && isLeftAsItIs(result)) throw result.error;
-    return { turn: result, ran };
+    return { turn: await guarded(settings, guard, saga, claim, run), ran };
   } catch (error) {
     if (!goesForward || !(error instanceof TokenRefused)) throw error;
     // Somebody may have begun to cancel it, and died: from what was undone by then, nothing goes forward.

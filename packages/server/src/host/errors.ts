@@ -8,6 +8,7 @@ export type SagaHostErrorCode =
   | 'not_admitted'
   | 'principal_missing'
   | 'version_gone'
+  | 'replay_mismatch'
   | 'invalid_result'
   | 'token_too_large'
   | 'cancel_not_offered'

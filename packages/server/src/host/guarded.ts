@@ -7,9 +7,8 @@ import { guardFull, ownerOf } from './guard-owner.ts';
 import type { HostSettings } from './host-options.ts';
 import { guardedUntil, respondsUntil } from './guarded-until.ts';
 import { busyWait } from './busy-wait.ts';
-import { isLeftAsItIs } from './left-turn.ts';
+import { cannotContinue } from './cannot-continue.ts';
 import { noteCancelAgain } from './note-cancel.ts';
-import { isVersionGone } from './open-saga.ts';
 import { renderQuestions } from './render-questions.ts';
 import { openResponse, sealResponse } from './sealed-response.ts';
 import type { SealedSaga } from './sealed-saga.ts';
@@ -102,32 +101,27 @@ async function finished(
   run: () => Promise<SagaTurn>,
 ): Promise<SagaTurn> {
   let turn: SagaTurn;
-  let sealed: string | undefined;
+  let response: string | undefined;
   try {
     turn = await run();
-    if (!isLeftAsItIs(turn) && !isSameTurn(turn, saga))
-      sealed = await sealResponse(settings.responses, saga, turn);
+    if (!isSameTurn(turn, saga)) response = await sealResponse(settings.responses, saga, turn);
   } catch (error) {
-    // A conflict is found before anything runs, and so is that a version is gone. What else was thrown may have come after an
-    // effect: then the same request may come again, and no other one. Should this fail as well, the lease runs out.
-    const ranNothing = error instanceof AnswerConflict || isVersionGone(error);
+    // A conflict is found before anything runs, and so is code that cannot continue the saga. Another error may follow an
+    // effect: then only the same request may come again. If this call fails as well, the lease runs out.
+    const ranNothing = error instanceof AnswerConflict || cannotContinue(error);
     await askGuard(settings, () => (ranNothing ? guard.forget(fence) : guard.release(fence))).catch(
       () => undefined,
     );
     throw error;
   }
-  if (isSameTurn(turn, saga)) {
+  if (response === undefined) {
     // The guard refuses other answers until it has forgotten these.
     await askGuard(settings, () => guard.forget(fence));
     return turn;
   }
-  if (sealed === undefined) {
-    await askGuard(settings, () => guard.forget(fence)).catch(() => undefined);
-    return turn;
-  }
-  const response = sealed;
+  const sealed = response;
   // A response that came too late is not the one that counts: the client asks again, and gets that one.
-  if (!(await kept(settings, () => guard.finish(fence, response)))) {
+  if (!(await kept(settings, () => guard.finish(fence, sealed)))) {
     throw new SagaHostError('busy', 'The same request is being run. Send it again later.');
   }
   return await settleTurn(settings, turn);

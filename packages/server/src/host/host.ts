@@ -84,9 +84,15 @@ export interface SagaHostCore {
   /**
    * Continues a saga from its token. A failed saga is a turn like any other; the token before it stays as it is.
    *
+   * A process that cannot continue the saga now throws `version_gone` or `ReplayMismatch`, and reports it to `onError`. Nothing
+   * ran, and the token stays good: send the same request again later. Once the token has expired, it is refused. A saga with
+   * `onMismatch: 'compensate'` is undone instead.
+   *
    * @throws TokenRefused with one frozen message for whatever is wrong with the token
    * @throws AnswerConflict when a repeated answer is not what was answered before
    * @throws SagaHostError `invalid_params`, naming the field; `guard_down`, `busy`: the token stays good
+   * @throws SagaHostError `version_gone`: this host does not serve the version of the saga, and the token stays good
+   * @throws ReplayMismatch when the code does not do what the journal records: the token stays good
    * @throws TurnAborted when the caller's signal aborts
    */
   resume(
@@ -108,7 +114,8 @@ export interface SagaHostCore {
    * @throws SagaHostError `cancel_not_offered`; `guard_down`, `busy`: deliver it again
    * @throws SagaHostError `no_progress` when two turns in a row neither end the saga nor record anything
    * @throws NotEnded when the saga goes forward, and has not ended yet: deliver it again
-   * @throws ReplayMismatch when it would go forward, and its code was changed: nothing is done; take the change back
+   * @throws SagaHostError `version_gone`: this host does not serve the version, and the token is not a cancel token
+   * @throws ReplayMismatch when its code was changed, and nothing is done: deliver it again when the change was rolled back
    * @throws TokenRefused when the token is not good, or not the newest
    */
   cancel(token: string, caller?: Caller, request?: CancelRequest): Promise<SagaTurn>;

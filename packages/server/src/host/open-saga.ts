@@ -88,38 +88,48 @@ export function notAdmitted(): SagaHostError {
   return new SagaHostError('not_admitted', 'Not now. Send it again later.');
 }
 
-/** The error of a saga whose version is gone. */
-export function versionGone({ claims }: SealedSaga): SagaHostError {
+/**
+ * The error of a saga whose version this host does not serve.
+ *
+ * @param isOver - whether the saga ends by this error; else its token stays good, and another process may continue it
+ */
+export function versionGone({ claims }: SealedSaga, isOver: boolean = false): SagaHostError {
   const { name, version } = claims.saga;
   const cause = new SagaHostError(
     'version_gone',
-    `This host does not serve version '${version}' of '${name}', or its \`until\` has passed. To let it go on, give the newer ` +
-      'one previous: [{ saga: old }].',
+    `This host does not serve version '${version}' of '${name}', or its \`until\` has passed. Add that version to ` +
+      '`previous` of the version that this host serves.',
     { public: false },
   );
-  return new SagaHostError(
-    'version_gone',
-    `'${name}' cannot go on: the version this call began with is no longer served.`,
-    { cause },
-  );
-}
-
-/** Whether a saga was not gone on with because its version is gone, and nothing was run. */
-export function isVersionGone(error: unknown): boolean {
-  return error instanceof SagaHostError && error.code === 'version_gone';
+  const message = isOver
+    ? `'${name}' has ended: the version that this call began with is no longer served.`
+    : `'${name}' cannot continue now: the version that this call began with is not served here. Send it again later.`;
+  return new SagaHostError('version_gone', message, { cause });
 }
 
 /**
- * What stands in for the code of a saga whose version is gone: it undoes what has a named compensator.
+ * The program that continues a saga. If its version is not served, a substitute undoes the steps with a named compensator, or
+ * only throws {@link versionGone}.
  *
- * @param isBegun - whether the turn was begun and never finished: what it may have done is residue then
+ * @param isBegun - whether the turn was begun and never finished: the substitute reports what it may have done as residue
+ * @param undoes - whether the substitute undoes. Default: if the served version declares `onMismatch: 'compensate'`
  */
 export function standIn(
-  { saga, program }: OpenSaga,
+  { saga, program, current }: OpenSaga,
   isBegun: boolean = false,
+  undoes: boolean = current.onMismatch === 'compensate',
 ): Pick<Program, 'advance' | 'asked'> & Partial<Program> {
   const { saga: of, turn } = saga.claims;
   if (program !== undefined) return program;
-  // What a version that is gone had declared, nobody knows: it is guarded where it can be, and its queue told.
-  return { forks: 'refuse', ...orphan(of.name, versionGone(saga), isBegun ? `turn ${turn + 1}` : undefined) };
+  const { advance, asked } = orphan(
+    of.name,
+    versionGone(saga, true),
+    isBegun ? `turn ${turn + 1}` : undefined,
+  );
+  return {
+    // The declaration of a version that is gone is unknown: the saga is guarded if possible, and its queue is notified.
+    forks: 'refuse',
+    asked,
+    advance: undoes ? advance : () => Promise.reject(versionGone(saga)),
+  };
 }

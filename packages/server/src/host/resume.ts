@@ -10,19 +10,11 @@ import type { HostSettings } from './host-options.ts';
 import { reportInstantRefusals } from './instant-refusals.ts';
 import { keptBytesOf } from './kept-bytes.ts';
 import { acceptsModel } from './ladder.ts';
-import {
-  isVersionGone,
-  openOwn,
-  openSaga,
-  standIn,
-  versionGone,
-  type TokenExpectations,
-} from './open-saga.ts';
-import { reported, runTurn, type TurnRequest } from './run-turn.ts';
+import { openOwn, openSaga, standIn, versionGone, type TokenExpectations } from './open-saga.ts';
+import { runTurn, type TurnRequest } from './run-turn.ts';
 import { inPlaceOf, openRequest, sealRequest, usableOf } from './sealed-request.ts';
 import { roundOf, type SealedSaga } from './sealed-saga.ts';
 import { settleTurn } from './settle-turn.ts';
-import { traced } from './traced-turn.ts';
 import type { SagaTurn, SuspendedTurn } from './turn.ts';
 
 /** Continues a saga from its token: every turn but the first. */
@@ -74,7 +66,7 @@ async function resumed(
     const opened = isOwn
       ? await openOwn(settings, token)
       : await openSaga(settings, token, caller, await expected(request));
-    const { program, current } = opened;
+    const { program } = opened;
     const saga = method === undefined ? opened.saga : startedBy(method, opened.saga);
     // Repeated answers and those to older generations make no other request of it: only what was asked last counts.
     const ids = stepIdsOf(saga.state.generation);
@@ -95,7 +87,6 @@ async function resumed(
     const isGuarded = guard !== undefined && program?.forks !== 'accept';
     const at = settings.clock();
     const run = async (begun?: string): Promise<SagaTurn> => {
-      if (program === undefined && current.onMismatch === 'fail') throw versionGone(saga);
       const lost = begun === undefined ? undefined : await openRequest(settings.responses, saga, begun);
       const turn = await runTurn(settings, {
         program: standIn(opened, begun !== undefined),
@@ -115,10 +106,11 @@ async function resumed(
         goesOnAs: request.goesOnAs,
         goesOn: request.goesOn,
       });
-      return program === undefined && turn.status === 'failed' ? { ...turn, error: versionGone(saga) } : turn;
+      return program === undefined && turn.status === 'failed'
+        ? { ...turn, error: versionGone(saga, true) }
+        : turn;
     };
-    if (guard === undefined || !isGuarded)
-      return await orLeft(settings, saga, caller, async () => settleTurn(settings, await run()));
+    if (guard === undefined || !isGuarded) return await settleTurn(settings, await run());
     const news = new Map([...inner].filter(([stepId]) => asked.has(stepId)));
     const digest = await digestOf('resume', news);
     const signal = caller.signal ?? new AbortController().signal;
@@ -132,28 +124,10 @@ async function resumed(
       signal,
       ...(isOwn ? {} : { keptBytes: keptBytesOf(settings, saga, token.length) }),
     } as const;
-    return await orLeft(settings, saga, caller, () => guarded(settings, guard, saga, claim, run));
+    return await guarded(settings, guard, saga, claim, run);
   } catch (error) {
     if (error instanceof TokenRefused) settings.reject(error.reason);
     throw error;
-  }
-}
-
-/** A saga whose version is gone fails, and nothing is undone: its token stays good, the deploy may yet be taken back. (R3) */
-async function orLeft(
-  settings: HostSettings,
-  saga: SealedSaga,
-  caller: Caller,
-  take: () => Promise<SagaTurn>,
-): Promise<SagaTurn> {
-  try {
-    return await take();
-  } catch (error) {
-    if (!isVersionGone(error)) throw error;
-    const { claims, sagaId } = saga;
-    const facts = { saga: claims.saga.name, sagaId, turn: claims.turn + 1, compensated: [], residue: [] };
-    const turn = { status: 'failed', error, ...facts } as const;
-    return await traced(settings, { saga, caller }, async () => reported(settings, turn, settings.clock()));
   }
 }
 

@@ -11,6 +11,7 @@ import {
   type Program,
   type Runtime,
 } from '@mcp-saga/core';
+import { cannotContinue, isLeftAsItIs, reportCannotContinue } from './cannot-continue.ts';
 import type { DialectTraits } from './dialect-traits.ts';
 import type { Caller } from './caller.ts';
 import { SagaHostError } from './errors.ts';
@@ -70,9 +71,18 @@ export interface TurnRequest {
   readonly span?: TurnSpan;
 }
 
-/** Runs one turn of an opened saga, and seals what is left of it: open -> advance -> seal. */
+/**
+ * Runs one turn of an opened saga, and seals what is left of it: open -> advance -> seal.
+ *
+ * @throws SagaHostError `version_gone`, ReplayMismatch: nothing ran, and the token before this turn stays good
+ */
 export async function runTurn(settings: HostSettings, request: TurnRequest): Promise<SagaTurn> {
-  return await traced(settings, request, (current) => take(settings, current));
+  try {
+    return await traced(settings, request, (current) => take(settings, current));
+  } catch (error) {
+    if (cannotContinue(error)) reportCannotContinue(settings, request.saga, error);
+    throw error;
+  }
 }
 
 async function take(settings: HostSettings, request: TurnRequest): Promise<SagaTurn> {
@@ -95,7 +105,10 @@ async function take(settings: HostSettings, request: TurnRequest): Promise<SagaT
       const mayStay = request.mayStay === true && continued === 0;
       const last = { ...request, program, saga, accepted, mayStay, unknown: fewOf(unknown) };
       // oxlint-disable-next-line no-await-in-loop -- the last time round
-      return reported(settings, await concluded(settings, last, outcome, runtime), began, request.caller);
+      const turn = await concluded(settings, last, outcome, runtime);
+      // A rollback, or another process, can still continue it.
+      if (isLeftAsItIs(turn, program)) throw turn.error;
+      return reported(settings, turn, began, request.caller);
     }
     try {
       if (continued >= maxContinuations) {
@@ -245,12 +258,7 @@ function reportIgnored(settings: HostSettings, saga: SealedSaga, ignored: readon
 }
 
 /** Tells the hooks of a turn that ended. */
-export function reported(
-  settings: HostSettings,
-  turn: SagaTurn,
-  began: number,
-  caller: Caller = {},
-): SagaTurn {
+function reported(settings: HostSettings, turn: SagaTurn, began: number, caller: Caller = {}): SagaTurn {
   const { saga, sagaId, status } = turn;
   settings.hooks.onTurn({
     saga,

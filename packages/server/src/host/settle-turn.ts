@@ -1,6 +1,5 @@
 import type { SuspendedSagaFacts } from './hooks.ts';
 import type { HostSettings } from './host-options.ts';
-import { isLeftAsItIs } from './left-turn.ts';
 import type { SagaTurn, SuspendedTurn } from './turn.ts';
 
 const cancellable = new WeakMap<SuspendedTurn, SuspendedSagaFacts>();
@@ -12,13 +11,13 @@ export function noteCancel(turn: SuspendedTurn, facts: SuspendedSagaFacts): void
 
 /**
  * Tells a queue of the operator's what has become of a saga, now that the turn counts: under a guard, that is when its
- * response was kept. A mismatch that undid nothing does not settle its saga. (E8)
+ * response was kept. (E8)
  */
 export async function settleTurn(settings: HostSettings, turn: SagaTurn): Promise<SagaTurn> {
   if (turn.status === 'suspended') {
     const facts = cancellable.get(turn);
     if (facts !== undefined) await settings.hooks.onSuspended(facts);
-  } else if (!isLeftAsItIs(turn)) {
+  } else {
     const { saga, sagaId } = turn;
     await settings.hooks.onSettled({ saga, sagaId, residue: turn.status === 'failed' ? turn.residue : [] });
   }

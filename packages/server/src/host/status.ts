@@ -3,7 +3,7 @@ import type { Program } from '@mcp-saga/core';
 import type { Caller } from './caller.ts';
 import { stepIdsOf } from './generation.ts';
 import type { HostSettings } from './host-options.ts';
-import { openForCaller } from './open-saga.ts';
+import { openForCaller, standIn } from './open-saga.ts';
 
 /** How a status request came. */
 export interface StatusRequest {
@@ -20,8 +20,8 @@ export interface SagaStatus {
   readonly turn: number;
   /** The ids of the client steps it waits for. */
   readonly asked: readonly string[];
-  /** Whether the version that the token names is served: without it the saga fails when it goes on. */
-  readonly isServed: boolean;
+  /** `true` if the saga fails when it continues: its version is gone, and `onMismatch` is `compensate`. */
+  readonly fails: boolean;
 }
 
 /** Looks how far a saga is. Nothing is replayed and nothing runs; it takes no turn, so that it is not admitted. (W7) */
@@ -32,15 +32,18 @@ export async function statusOf(
   request: StatusRequest,
 ): Promise<SagaStatus> {
   try {
-    const { saga, program, current } = await openForCaller(settings, token, caller, request);
+    const opened = await openForCaller(settings, token, caller, request);
+    const { saga, program, current } = opened;
     const { claims, state, sagaId } = saga;
     const ids = stepIdsOf(state.generation);
     return {
       sagaId,
       saga: settings.registry.named(claims.entry.target) ?? current,
       turn: claims.turn,
-      asked: (program?.asked(state.program) ?? []).map((stepId) => ids.toWire(stepId)),
-      isServed: program !== undefined,
+      asked: standIn(opened)
+        .asked(state.program)
+        .map((stepId) => ids.toWire(stepId)),
+      fails: program === undefined && current.onMismatch === 'compensate',
     };
   } catch (error) {
     if (error instanceof TokenRefused) settings.reject(error.reason);

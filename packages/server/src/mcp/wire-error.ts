@@ -1,4 +1,4 @@
-import { AnswerConflict, TurnAborted } from '@mcp-saga/core';
+import { AnswerConflict, ReplayMismatch, TurnAborted } from '@mcp-saga/core';
 import { refusalMessage, TokenRefused } from '@mcp-saga/seal';
 import { capabilitiesFor } from '../host/asks.ts';
 import { NeedsMissing, SagaHostError, type SagaHostErrorCode } from '../host/errors.ts';
@@ -8,13 +8,21 @@ const internalError = -32603;
 // MissingRequiredClientCapability of the spec 2026-07-28.
 const missingCapability = -32021;
 
-/** Nothing is wrong with the request. A client that tries again, and whoever watches over the server, goes by the code. */
-export const notNow: ReadonlySet<SagaHostErrorCode> = new Set([
+const notNow: ReadonlySet<SagaHostErrorCode> = new Set([
   'guard_down',
   'guard_full',
   'busy',
   'not_admitted',
+  'version_gone',
 ]);
+
+/** `true` if nothing is wrong with the request: the server cannot continue the saga now, and the token stays good. */
+export function isNotNow(error: unknown): boolean {
+  return error instanceof ReplayMismatch || (error instanceof SagaHostError && notNow.has(error.code));
+}
+
+// The message of the error names steps, and says what to do to the author of the code.
+const mismatched = 'This call cannot continue now: the code of the server was changed. Send it again later.';
 
 /** An error as it goes out: the SDKs send whatever carries a numeric `code`, with its `data`. */
 export class WireError extends Error {
@@ -58,9 +66,11 @@ export function toWireError(
     });
   }
   if (error instanceof SagaHostError && error.public) {
-    const code = notNow.has(error.code) ? internalError : invalidParams;
+    const code = isNotNow(error) ? internalError : invalidParams;
     return new WireError(code, error.message, { reason: error.code });
   }
+  if (error instanceof ReplayMismatch)
+    return new WireError(internalError, mismatched, { reason: error.code });
   if (error instanceof TurnAborted) return new WireError(internalError, 'The request was aborted.');
   onError(error);
   return new WireError(internalError, 'Internal error');

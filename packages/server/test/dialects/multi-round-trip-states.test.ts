@@ -179,15 +179,14 @@ describe('a state that does not hold is an error of JSON-RPC', () => {
     expect(told.ignored).toHaveLength(2);
   });
 
-  test('and a saga whose version is gone says so, as a result', async () => {
+  test('[E10] and so is a saga whose version is gone: its state stays good', async () => {
     const { host } = hostOf(asking());
     const requestState = await stateOf(host);
     const newer = hostOf(asking('asking', '2'));
     const { last } = await round(handlerOf(newer.host), call, { requestState, inputResponses });
-    expect(last.result).toMatchObject({
-      isError: true,
-      content: [{ text: expect.stringContaining('no longer served') }],
-    });
+    expect(last.error).toMatchObject({ code: -32_603, data: { reason: 'version_gone' } });
+    const again = await round(handlerOf(host), call, { requestState, inputResponses });
+    expect(again.last.result).toMatchObject({ resultType: 'complete' });
   });
 
   test('and a saga that fails is a result that is an error', async () => {

@@ -230,23 +230,22 @@ describe('a host without hooks', () => {
   });
 
   test.each(['production', 'development'])(
-    '[R5] says where a version is gone what lets it go on, and its client nothing of that: %s',
+    '[R5] [E10] tells the operator, not the client, how to serve a version that is gone: %s',
     async (environment) => {
       const error = vi.spyOn(console, 'error').mockReturnValue();
       const turn = await hostOf().start('asking', {});
       const newer = hostOf({ sagas: [asking('asking', '2')], environment });
-      const gone = await newer.resume(turn.status === 'suspended' ? turn.token : '');
-      const advice =
-        "This host does not serve version '1' of 'asking', or its `until` has passed. To let it go on,";
+      const gone = newer.resume(turn.status === 'suspended' ? turn.token : '');
+      const refused = await gone.catch((thrown: unknown) => thrown);
+      const advice = "This host does not serve version '1' of 'asking', or its `until` has passed. ";
       expect(
         error.mock.calls
           .flat()
           .map((part) => inspect(part))
           .join(' '),
       ).toContain(advice);
-      expect(publicMessageOf('asking', gone.status === 'failed' ? gone.error : undefined)).toBe(
-        "'asking' cannot go on: the version this call began with is no longer served.",
-      );
+      expect(refused).toMatchObject({ code: 'version_gone', public: true });
+      expect(publicMessageOf('asking', refused)).not.toContain('`');
     },
   );
 

@@ -14,6 +14,7 @@ import { serveSagas } from '@mcp-saga/server/serve';
 import * as z from 'zod';
 import {
   accept,
+  completed,
   failed,
   hooksInto,
   hostOf,
@@ -210,7 +211,7 @@ describe('a saga that fails', () => {
     expect(answer.last.result).toMatchObject({ content: [{ text: "'faulty' failed at step 'bad'." }] });
   });
 
-  test('that does otherwise on replay fails, says so to the client, and hands no result to another step', async () => {
+  test('[R3] [E10] that does otherwise on replay is rejected, and hands no result to another step', async () => {
     let name = 'one';
     const seen: unknown[] = [];
     const varying = faulty(function* () {
@@ -218,15 +219,16 @@ describe('a saga that fails', () => {
       yield* elicit('go', { message: 'Go?', schema: Empty });
       return 'done';
     });
-    const { host } = hostOf(varying);
+    const { host, told } = hostOf(varying);
     const { token } = suspended(await host.start('faulty', {}));
     name = 'two';
-    const turn = failed(await host.resume(token, [accept('go', {})]));
-    expect(turn.error).toMatchObject({ code: 'replay_mismatch', recorded: { path: 'one' } });
-    expect(publicMessageOf('faulty', turn.error)).toBe(
-      "'faulty' cannot go on: its code no longer does what it did when this call began.",
-    );
+    const mismatch = { code: 'replay_mismatch', recorded: { path: 'one' } };
+    await expect(host.resume(token, [accept('go', {})])).rejects.toMatchObject(mismatch);
+    expect(told.errors).toMatchObject([{ code: 'replay_mismatch', public: false, cause: mismatch }]);
     expect(seen).toEqual(['one']);
+    name = 'one';
+    expect(completed(await host.resume(token, [accept('go', {})])).result).toBe('done');
+    expect(seen).toEqual(['one', 'one']);
   });
 
   test('a refusal is told by the id of the question', async () => {

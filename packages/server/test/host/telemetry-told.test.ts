@@ -169,10 +169,11 @@ describe('what telemetry is told', () => {
   test('a saga whose version is gone', async () => {
     const telemetry = recordingTelemetry();
     const { token } = suspended(await hostOf(asking('gone', '1'), { telemetry }).host.start('gone', {}));
-    failed(await hostOf(asking('gone', '2'), { telemetry }).host.resume(token));
+    const { host } = hostOf(asking('gone', '2'), { telemetry });
+    await expect(host.resume(token)).rejects.toMatchObject({ code: 'version_gone' });
     expect(telemetry.turns[1]).toMatchObject({
       begun: { saga: 'gone', version: '1', turn: 2, parent: 'trace-of-1' },
-      ends: [{ status: 'failed', errorType: 'version_gone', isFault: true }],
+      ends: [{ status: 'rejected', errorType: 'version_gone', isFault: true }],
     });
   });
 

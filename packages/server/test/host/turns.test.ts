@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { elicit, saga, step, type SagaHost } from '@mcp-saga/server';
 import * as z from 'zod';
-import { accept, completed, failed, hostOf, newKey, oldKey, say, suspended } from '../fixtures/host.ts';
+import { accept, completed, hostOf, newKey, oldKey, say, suspended } from '../fixtures/host.ts';
 import { asking, complexTool, noting } from '../fixtures/sagas.ts';
 import { start, testClock } from '../fixtures/clock.ts';
 
@@ -95,12 +95,14 @@ describe('a saga, turn by turn', () => {
     expect(completed(await host.resume(again.token, [accept('target', { target: 'x' })])).result).toBe('x');
   });
 
-  test('ends a saga whose version is gone, and tells the hook', async () => {
-    const first = suspended(await hostOf(asking()).host.start('asking', {}));
+  test('[E10] rejects a token whose version is not served, leaves the token good, and tells the hook', async () => {
+    const { host: old } = hostOf(asking());
+    const first = suspended(await old.start('asking', {}));
     const { host, told } = hostOf(asking('asking', '2'));
-    const turn = failed(await host.resume(first.token));
-    expect(turn.error).toMatchObject({ code: 'version_gone', public: true });
-    expect(told.turns).toMatchObject([{ status: 'failed', turn: 2 }]);
+    await expect(host.resume(first.token)).rejects.toMatchObject({ code: 'version_gone', public: true });
+    expect(told.turns).toEqual([]);
+    expect(told.errors).toMatchObject([{ code: 'version_gone', cause: { code: 'version_gone' } }]);
+    expect(completed(await old.resume(first.token, [accept('target', { target: 'x' })])).result).toBe('x');
   });
 
   test('[U4] hands the client a token when the budget of a turn is used up, between two steps', async () => {

@@ -100,7 +100,7 @@ test.each([
   ['busy', -32_603],
   ['not_admitted', -32_603],
   ['forbidden', -32_602],
-  ['version_gone', -32_602],
+  ['version_gone', -32_603],
 ] as const)('%s is answered as %i, with its word', (reason, code) => {
   const frozen = { message: '', reason: '' };
   expect(toWireError(new SagaHostError(reason, 'So it is.'), frozen, () => undefined)).toMatchObject({

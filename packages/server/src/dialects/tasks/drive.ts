@@ -1,6 +1,7 @@
 import { TurnAborted } from '@mcp-saga/core';
 import { TokenTooLarge } from '@mcp-saga/seal';
 import type { Caller } from '../../host/caller.ts';
+import { cannotContinue } from '../../host/cannot-continue.ts';
 import { sleep } from '../../host/sleep.ts';
 import { newTokenId } from '../../host/token-id.ts';
 import { changeRecord, isOpen, isOver, readRecord, type StoredTaskRef, type TaskRecord } from './record.ts';
@@ -24,8 +25,8 @@ export async function drive(task: StoredTaskRef, caller: Caller): Promise<void> 
       else if (!(await waited(task))) return;
     }
   } catch (error) {
-    // Another one has it now, or it was cancelled.
-    if (error instanceof TurnAborted) return;
+    // Another process has it now, it was cancelled, or its turn has reported why it cannot continue.
+    if (error instanceof TurnAborted || cannotContinue(error)) return;
     // The lease stays: what failed is not tried again before it has run out.
     settings.hooks.onError(error);
   }
@@ -55,11 +56,17 @@ async function begin(task: StoredTaskRef): Promise<TaskRecord | undefined> {
 
 async function run(task: StoredTaskRef, record: TaskRecord, caller: Caller): Promise<void> {
   const lease = record.lease?.id;
-  const change = await renewing(task, lease, (signal) => takeTurn(task, record, { ...caller, signal }));
   // A turn that came too late is not the one that counts: another one was begun, or the task is over.
   const keep = async (kept: TaskChange): Promise<void> => {
     await changeRecord(task, (now) => (now.lease?.id === lease ? kept(now) : undefined));
   };
+  const change = await renewing(task, lease, (signal) => takeTurn(task, record, { ...caller, signal })).catch(
+    async (error: unknown) => {
+      // Nothing ran. Another process may serve it: the next request for the task tries again, and need not wait.
+      if (cannotContinue(error)) await keep(({ lease: _lease, ...left }) => left);
+      throw error;
+    },
+  );
   try {
     await keep(change);
   } catch (error) {

@@ -1,14 +1,18 @@
-import { TurnAborted, type Outcome } from '@mcp-saga/core';
+import { TurnAborted, type Outcome, type ReplayMismatch } from '@mcp-saga/core';
+import { isLeftAsItIs } from '../../host/cannot-continue.ts';
+import type { SagaHostError } from '../../host/errors.ts';
 import type { HostSettings } from '../../host/host-options.ts';
-import type { OpenSaga } from '../../host/open-saga.ts';
+import { versionGone, type OpenSaga } from '../../host/open-saga.ts';
 import { turnRuntime } from '../../host/turn-runtime.ts';
 import type { CompletedTurn, FailedTurn } from '../../host/turn.ts';
 
-/** What becomes of a saga by the clock alone: it waits, it is over, or it needs somebody to ask or something to run. */
+/** A saga after a time: it waits, it is over, or it needs a client to ask or a step to run. */
 export type Elapsed =
   | { readonly status: 'waits'; readonly due: number }
   | { readonly status: 'over'; readonly at: number; readonly turn: CompletedTurn | FailedTurn }
-  | { readonly status: 'needs' };
+  | { readonly status: 'needs' }
+  /** This process cannot continue it now. Nothing was undone. */
+  | { readonly status: 'left'; readonly error: ReplayMismatch | SagaHostError };
 
 // A saga that waits more often is kept better in a store: each look at it waits through all of them again.
 const maxWaits = 100;
@@ -21,10 +25,12 @@ const maxWaits = 100;
  */
 export async function elapse(
   settings: HostSettings,
-  { saga, program }: OpenSaga,
+  { saga, program, current }: OpenSaga,
   until: number,
 ): Promise<Elapsed> {
-  if (program === undefined) return { status: 'needs' };
+  if (program === undefined) {
+    return current.onMismatch === 'fail' ? { status: 'left', error: versionGone(saga) } : { status: 'needs' };
+  }
   let at = saga.claims.iat;
   let { state } = saga;
   for (let waits = 0; waits < maxWaits; waits += 1) {
@@ -36,6 +42,7 @@ export async function elapse(
     // oxlint-disable-next-line no-await-in-loop -- one wait comes after the other
     const outcome = await program.advance(state.program, new Map(), runtime);
     const end = overBy(outcome, saga);
+    if (end !== undefined && isLeftAsItIs(end, program)) return { status: 'left', error: end.error };
     if (end !== undefined) return { status: 'over', at, turn: end };
     if (outcome.status !== 'suspended' || outcome.steps.length > 0) return { status: 'needs' };
     const { retryAfterMs = 0 } = outcome;

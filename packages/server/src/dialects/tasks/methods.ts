@@ -2,6 +2,7 @@ import type { Json } from '@mcp-saga/core';
 import { TokenRefused } from '@mcp-saga/seal';
 import { toJson } from '../../host/answers.ts';
 import type { Caller } from '../../host/caller.ts';
+import { reportCannotContinue } from '../../host/cannot-continue.ts';
 import { SagaHostError } from '../../host/errors.ts';
 import type { HostSettings } from '../../host/host-options.ts';
 import type { OpenSaga } from '../../host/open-saga.ts';
@@ -127,6 +128,10 @@ async function recordOf(settings: HostSettings, opened: OpenSaga, now: number): 
   };
   if (elapsed.status === 'waits') return { ...record, due: elapsed.due };
   if (elapsed.status === 'over') return { ...record, ...endOf(claims.saga.name, elapsed.turn) };
+  if (elapsed.status === 'left') {
+    reportCannotContinue(settings, opened.saga, elapsed.error);
+    return record;
+  }
   // When it was made, it only had to wait: its code is another one now.
   settings.warn(
     `A task of saga '${claims.saga.name}' that was made without a store has something to run or to ask now. Give ` +

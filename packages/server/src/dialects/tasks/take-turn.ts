@@ -7,7 +7,7 @@ import { SagaHostError } from '../../host/errors.ts';
 import { resume } from '../../host/resume.ts';
 import type { SagaTurn } from '../../host/turn.ts';
 import { toToolResult } from '../../mcp/tool-result.ts';
-import { notNow } from '../../mcp/wire-error.ts';
+import { isNotNow } from '../../mcp/wire-error.ts';
 import { askedNow } from './keys.ts';
 import { changeRecord, isOpen, type StoredTaskRef, type TaskProgress, type TaskRecord } from './record.ts';
 import { endOf, failure } from './status.ts';
@@ -67,9 +67,9 @@ export async function takeTurn(task: StoredTaskRef, record: TaskRecord, caller: 
 
 const cannotGoOn = 'The task cannot go on.';
 
-/** Whether an error says nothing of the turn: the guard is down, another one runs it, the lease was lost. */
+/** `true` if an error says nothing of the turn: the server cannot run it now, or its lease was lost. */
 function isPassing(error: unknown): boolean {
-  return error instanceof TurnAborted || (error instanceof SagaHostError && notNow.has(error.code));
+  return error instanceof TurnAborted || isNotNow(error);
 }
 
 /** Whether a turn fails with this however often it is taken: what it was given, or came to, can be used or kept by nobody. */
