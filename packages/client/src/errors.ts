@@ -1,6 +1,8 @@
 import type { SuspendedSaga } from './suspended-saga.ts';
 import type { SagaMethod } from './wire.ts';
 
+const INTERNAL_ERROR = -32603;
+
 /** What the errors of this package are told apart by. */
 export type SagaClientErrorCode =
   | 'SAGAS_NOT_SUPPORTED'
@@ -68,7 +70,18 @@ export class SagaProtocolError extends SagaClientError {
   }
 }
 
-/** A request failed or was refused; `cause` is the SDK's error. The saga can be resumed. */
+/**
+ * A request failed or was refused; `cause` is the SDK's error. The saga can be resumed. If `isRetryable`, resume it later,
+ * with a growing delay. Retries end by themselves: once the token has expired, the error is {@link SagaGone}.
+ *
+ * @example
+ * try {
+ *   console.log(await resumeSaga(client, kept));
+ * } catch (error) {
+ *   if (!(error instanceof SagaRequestFailed && error.isRetryable)) throw error;
+ *   console.log('The server cannot continue now. Try again later.', error.reason);
+ * }
+ */
 export class SagaRequestFailed extends SagaClientError {
   override readonly code = 'SAGA_REQUEST_FAILED';
   readonly method: SagaMethod;
@@ -77,16 +90,27 @@ export class SagaRequestFailed extends SagaClientError {
    * -32000 (closed) and -32001 (timeout) for that.
    */
   readonly rpcCode: number | undefined;
+  /** The reason that the server gives, such as `guard_down`, `busy`, or `version_gone`. */
+  readonly reason: string | undefined;
 
   constructor(
     method: SagaMethod,
     problem: string,
     rpcCode: number | undefined,
-    options: SagaClientErrorOptions = {},
+    options: SagaClientErrorOptions & { readonly reason?: string | undefined } = {},
   ) {
     super(`${method} failed: ${problem}`, options);
     this.method = method;
     this.rpcCode = rpcCode;
+    this.reason = options.reason;
+  }
+
+  /**
+   * `true` if the server cannot answer now, and the same request may succeed later: its guard is down, the request is
+   * being run, or a deploy has reached other processes than the one that answered.
+   */
+  get isRetryable(): boolean {
+    return this.rpcCode === INTERNAL_ERROR && this.reason !== undefined;
   }
   override get name(): string {
     return 'SagaRequestFailed';

@@ -55,14 +55,15 @@ function toSagaError(request: SagaRequest, cause: unknown, saga: SuspendedSaga |
   if (code === 'INVALID_RESULT' || code === 'UNSUPPORTED_RESULT_TYPE') {
     return new SagaProtocolError('resultType', 'is not what the protocol version demands', { cause, saga });
   }
-  if (isRecord(error['data']) && error['data']['reason'] === 'invalid_saga_token')
-    return new SagaGone({ cause });
+  const reason = isRecord(error['data']) ? error['data']['reason'] : undefined;
+  if (reason === 'invalid_saga_token') return new SagaGone({ cause });
   // HTTP errors of SDK v1 have their status in `code`; every code of JSON-RPC that MCP uses is negative.
   const rpcCode = typeof code === 'number' && Number.isInteger(code) && code < 0 ? code : undefined;
   if (rpcCode !== undefined) {
     return new SagaRequestFailed(method, `${publicMessage(error, request)} (${rpcCode})`, rpcCode, {
       cause,
       saga,
+      reason: typeof reason === 'string' ? reason : undefined,
     });
   }
   // The message of an HTTP error quotes the whole body of the response, so it stays with the cause.

@@ -179,3 +179,32 @@ function findFunctions(context: unknown): [string, () => Promise<unknown>][] {
     return value instanceof AbortSignal ? [] : findFunctions(value);
   });
 }
+
+test.for([
+  ['version_gone', true],
+  ['replay_mismatch', true],
+  ['guard_down', true],
+  [undefined, false],
+] as const)(
+  '[E10] keeps the saga and says if a retry can succeed: reason %s, %s',
+  async ([reason, isRetryable]) => {
+    const later = Object.assign(rpcError(-32603, 'Send it again later.'), { data: { reason } });
+    const kept = {
+      format: 'mcp-saga/client@1',
+      name: 'ship',
+      turn: 1,
+      steps: [],
+      completedSteps: [],
+    } as const;
+    const resumed = resumeSaga(failing(later), { ...kept, sagaToken: 't1' });
+    const error = await thrownBy(SagaRequestFailed, resumed);
+    expect(error).toMatchObject({ rpcCode: -32603, reason, isRetryable });
+    expect(error.saga?.toJSON()).toMatchObject({ sagaToken: 't1' });
+  },
+);
+
+test('[E10] offers no retry of a request that was refused', async () => {
+  const refused = Object.assign(rpcError(-32602, 'Invalid params'), { data: { reason: 'invalid_params' } });
+  const error = await thrownBy(SagaRequestFailed, callSaga(failing(refused), call));
+  expect(error).toMatchObject({ reason: 'invalid_params', isRetryable: false });
+});
