@@ -17,6 +17,7 @@ const pages = [
   'README.md',
   'docs/changing-code.md',
   'docs/fleet.md',
+  'docs/rollout.md',
   'docs/telemetry.md',
   ...packages.map((name) => `packages/${name}/README.md`),
 ];
