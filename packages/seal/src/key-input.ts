@@ -45,7 +45,8 @@ export function readKeys(keys: KeysOption): readonly RawKey[] {
   });
 }
 
-const howToMakeOne = `To make one: node -p "'k1:' + require('node:crypto').randomBytes(32).toString('base64url')".`;
+/** The command that prints a new key. */
+export const howToMakeOne: string = `To make one: node -p "'k1:' + require('node:crypto').randomBytes(32).toString('base64url')".`;
 
 /** What to do where keys are missing or wrong. */
 export const howToGiveKeys: string =

@@ -2,12 +2,13 @@ import { chain } from './awaitable.ts';
 import type { Awaitable } from './awaitable.ts';
 import { toBase64Url } from './base64url.ts';
 import { SealError } from './errors.ts';
-import { howToGiveKeys, isKid, keyError, readKeys } from './key-input.ts';
+import { howToGiveKeys, howToMakeOne, isKid, keyError, readKeys } from './key-input.ts';
 import type { KeysOption, RawKey } from './key-input.ts';
 import { extract } from './key-schedule.ts';
 import { loadNode } from './node.ts';
 import { randomBytes } from './secret.ts';
 import { publishedTestKeys } from './test-keys.ts';
+import { isWeakKey } from './weak-key.ts';
 
 /** Keys that seal and open tokens. The first seals, every one opens. Printing one shows no key. */
 export interface KeyRing {
@@ -25,7 +26,7 @@ export interface KeyRingOptions {
   readonly environment?: string;
   /** Whether the server talks over stdio, so that its client ends when it ends. Default false. */
   readonly stdio?: boolean;
-  /** Told once when keys were left out and a random one is used. Default: nobody. */
+  /** Receives one warning when the key is random although none was asked for, or in production. Default: ignored. */
   readonly warn?: (message: string) => void;
 }
 
@@ -74,8 +75,8 @@ class SecretKeyRing implements KeyRing {
  * Left out, keys are random and die with the process, which is right only over stdio and where the environment is
  * exactly `development` or `test`; anywhere else two instances could not continue each other's sagas.
  *
- * @throws SealError with code `keys` for no keys, and for a bad, short, repeated or published key. It names the
- * position, never the value.
+ * @throws SealError with code `keys` for no keys, and for a bad, short, repeated or published key; also for a weak key,
+ * unless the environment is exactly `development` or `test`. It names the position, never the value.
  */
 export function createKeyRing(keys: KeysOption | undefined, options: KeyRingOptions = {}): KeyRing {
   if (keys === undefined) {
@@ -86,9 +87,15 @@ export function createKeyRing(keys: KeysOption | undefined, options: KeyRingOpti
       'No keys were given: sagas started now end with this process. Set SAGA_KEYS to keep them.',
     );
   }
+  if (keys === 'ephemeral' && options.environment === 'production') {
+    options.warn?.(
+      "keys: 'ephemeral' in production: no other process opens the tokens of this one, and all of them are lost when it " +
+        'ends. Set SAGA_KEYS to keep them.',
+    );
+  }
   if (keys === undefined || keys === 'ephemeral') return createEphemeral();
   const raw = readKeys(keys);
-  for (const [index, key] of raw.entries()) assertUsable(key, index, raw, options.environment === 'test');
+  for (const [index, key] of raw.entries()) assertUsable(key, index, raw, options.environment);
   const [first, ...others] = raw.map(toRingKey);
   if (first === undefined) throw new SealError('keys', `No keys: ${howToGiveKeys}`);
   return new SecretKeyRing([first, ...others]);
@@ -119,10 +126,18 @@ function createEphemeral(): KeyRing {
   return new SecretKeyRing([toRingKey({ kid, key: randomBytes(32) })]);
 }
 
-function assertUsable(key: RawKey, index: number, all: readonly RawKey[], isTest: boolean): void {
+function assertUsable(
+  key: RawKey,
+  index: number,
+  all: readonly RawKey[],
+  environment: string | undefined,
+): void {
   const text = toBase64Url(key.key);
-  if (!isTest && publishedTestKeys.includes(text)) {
+  if (environment !== 'test' && publishedTestKeys.includes(text)) {
     throw keyError(index, all.length, 'is a published test key: everybody has it');
+  }
+  if (environment !== 'test' && environment !== 'development' && isWeakKey(key.key)) {
+    throw keyError(index, all.length, `is not random, so that it can be guessed. ${howToMakeOne}`);
   }
   for (const [earlier, other] of all.slice(0, index).entries()) {
     if (other.kid === key.kid) {

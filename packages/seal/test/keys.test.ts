@@ -213,10 +213,19 @@ describe('generated keys', () => {
 });
 
 describe('ephemeral keys', () => {
-  it('[T7] are used when asked for, without a warning', () => {
+  it.each([{}, { environment: 'development' }, { environment: 'test' }])(
+    '[T7] are used when asked for, without a warning, for %j',
+    (options) => {
+      const warn = vi.fn();
+      expect(createKeyRing('ephemeral', { ...options, warn }).kids).toHaveLength(1);
+      expect(warn).not.toHaveBeenCalled();
+    },
+  );
+
+  it('[T7] are used in production when asked for, with a warning', () => {
     const warn = vi.fn();
     expect(createKeyRing('ephemeral', { environment: 'production', warn }).kids).toHaveLength(1);
-    expect(warn).not.toHaveBeenCalled();
+    expect(warn).toHaveBeenCalledOnce();
   });
 
   it.each([

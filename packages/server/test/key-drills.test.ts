@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { start, testClock, type TestClock } from './fixtures/clock.ts';
-import { keyOf, newKey, oldKey, type TestHost } from './fixtures/host.ts';
+import { keyBytes, keyOf, newKey, oldKey, type TestHost } from './fixtures/host.ts';
 import { accepted } from './fixtures/rounds.ts';
 import { deploys, hostForAll, ways, type Way } from './fixtures/ways.ts';
 
@@ -140,7 +140,7 @@ describe.each(carrying)('a rotation of keys under sagas that go on by $name', (w
     const jwk = (kid: string, byte: number): object => ({
       kty: 'oct',
       kid,
-      k: Buffer.alloc(32, byte).toString('base64url'),
+      k: keyBytes(byte).toString('base64url'),
       alg: 'A256GCM',
       use: 'enc',
     });
@@ -150,8 +150,8 @@ describe.each(carrying)('a rotation of keys under sagas that go on by $name', (w
       [jwk('old', 0x11), jwk('new', 0x22)],
       JSON.stringify({ keys: [jwk('old', 0x11), jwk('new', 0x22)] }),
       [
-        { kid: 'old', key: new Uint8Array(32).fill(0x11) },
-        { kid: 'new', key: new Uint8Array(32).fill(0x22) },
+        { kid: 'old', key: keyBytes(0x11) },
+        { kid: 'new', key: keyBytes(0x22) },
       ],
     ];
     const hosts = forms.map((keys) => hostForAll([deploys()], { keys: keys as string }));

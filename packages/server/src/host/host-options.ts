@@ -44,7 +44,8 @@ export interface SagaHostOptions {
   /**
    * The keys that seal and open tokens: `SAGA_KEYS="k2:<32 bytes base64url>,k1:<…>"`, a list, or JWKs. The first
    * seals, every one opens. Default: the environment variable SAGA_KEYS. Without keys a host does not start, but for
-   * `'ephemeral'`, and for NODE_ENV `development` or `test`, where it draws a key that dies with the process. (T7)
+   * `'ephemeral'`, and for NODE_ENV `development` or `test`, where it draws a key that dies with the process. A key that
+   * is evidently not random is refused, except in these two. (T7)
    */
   readonly keys?: KeysOption | undefined;
   /**

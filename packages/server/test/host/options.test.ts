@@ -91,6 +91,14 @@ describe('a host is not made', () => {
   });
 });
 
+test('[T7] a weak key in SAGA_KEYS starts a host in development alone, and is named by its position', () => {
+  vi.stubEnv('SAGA_KEYS', `k1:${Buffer.alloc(32, 0x11).toString('base64url')}`);
+  const { keys: _, ...found } = base;
+  expect(() => createSagaHost({ ...found, environment: 'production' })).toThrow(/^SAGA_KEYS: key 1 of 1 /);
+  expect(() => createSagaHost({ ...found, environment: undefined })).toThrow(SealError);
+  expect(createSagaHost({ ...found, environment: 'development' }).sagas).toHaveLength(1);
+});
+
 describe('a host that draws its key', () => {
   test.each(['development', 'test'])('[T7] warns in %s', (environment) => {
     const warnings: string[] = [];
@@ -101,6 +109,11 @@ describe('a host that draws its key', () => {
       hooks: { onWarning: (message) => warnings.push(message) },
     });
     expect(warnings).toEqual([expect.stringContaining('SAGA_KEYS')]);
+  });
+
+  test('[T7] warns in production, although it was asked to', () => {
+    const { told } = hostOf(asking(), { keys: 'ephemeral', environment: 'production' });
+    expect(told.warnings).toEqual([expect.stringContaining('SAGA_KEYS')]);
   });
 
   test('[T7] does so in production only when it is asked for, and for itself alone', async () => {
