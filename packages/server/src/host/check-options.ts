@@ -28,6 +28,7 @@ const known: { readonly [name in keyof SagaHostOptions]-?: true } = {
   rejectIssuedBefore: true,
   limits: true,
   hooks: true,
+  hookTimeoutMs: true,
   telemetry: true,
   clock: true,
   sleep: true,

@@ -17,6 +17,7 @@ export type SagaHostErrorCode =
   | 'busy'
   | 'guard_down'
   | 'guard_full'
+  | 'hook_timeout'
   | 'client_cannot';
 
 /**

@@ -1,5 +1,7 @@
 import type { IgnoredAnswer, StepEvent, UndoneStep } from '@mcp-saga/core';
 import type { DefaultLog } from './default-log.ts';
+import { SagaHostError } from './errors.ts';
+import { sleep } from './sleep.ts';
 
 /** A token that was refused. The client got the one frozen answer; this is the true reason. */
 export interface Rejection {
@@ -94,14 +96,14 @@ export interface HostHooks {
   readonly onStep?: (event: StepEvent & { readonly saga: string; readonly sagaId: string }) => void;
   /**
    * A saga waits for its client: replace the one message a delayed queue holds for this `sagaId`, unless that has a
-   * higher `turn`, by one that calls `host.cancel(cancelToken)` at `cancelAfter`. Awaited. Called with a guard, for sagas
-   * with `forks: 'refuse'`; and again where the client repeats the request, or the queue delivers an older message, should
-   * this have been lost. (E8)
+   * higher `turn`, by one that calls `host.cancel(cancelToken)` at `cancelAfter`. Awaited, for `hookTimeoutMs` at most.
+   * Called with a guard, for sagas with `forks: 'refuse'`; and again where the client repeats the request, or the queue
+   * delivers an older message, should this have been lost. (E8)
    */
   readonly onSuspended?: (saga: SuspendedSagaFacts) => unknown;
   /**
-   * A saga has ended: remove the message, and have somebody see to what could not be undone. Awaited. Called again where
-   * the client repeats the request. (E8)
+   * A saga has ended: remove the message, and have somebody see to what could not be undone. Awaited, for `hookTimeoutMs`
+   * at most. Called again where the client repeats the request. (E8)
    */
   readonly onSettled?: (saga: SettledSagaFacts) => unknown;
   /**
@@ -151,8 +153,10 @@ export function rejectionReporter(
 /**
  * Hooks as the host calls them: what one throws, or rejects with, goes to `onError`, and what that one throws to
  * nobody. A hook never decides how a turn ends, for the effects of the turn have happened.
+ *
+ * @param timeoutMs - how long a hook that is awaited may take
  */
-export function guardedHooks(hooks: HostHooks, log: DefaultLog): Required<HostHooks> {
+export function guardedHooks(hooks: HostHooks, log: DefaultLog, timeoutMs: number): Required<HostHooks> {
   const onError = (error: unknown): void =>
     quietly(() => (hooks.onError === undefined ? log.error(error) : hooks.onError(error)));
   return {
@@ -168,8 +172,8 @@ export function guardedHooks(hooks: HostHooks, log: DefaultLog): Required<HostHo
       ),
     onInstantRefusal: (refusal) => quietly(() => hooks.onInstantRefusal?.(refusal), onError),
     onStep: (event) => quietly(() => hooks.onStep?.(event), onError),
-    onSuspended: (saga) => settled(() => hooks.onSuspended?.(saga), onError),
-    onSettled: (saga) => settled(() => hooks.onSettled?.(saga), onError),
+    onSuspended: (saga) => settled('onSuspended', () => hooks.onSuspended?.(saga), timeoutMs, onError),
+    onSettled: (saga) => settled('onSettled', () => hooks.onSettled?.(saga), timeoutMs, onError),
     onTurn: (turn) =>
       quietly(() => (hooks.onTurn === undefined ? log.turn(turn) : hooks.onTurn(turn)), onError),
     onWarning: (message) =>
@@ -181,12 +185,38 @@ export function guardedHooks(hooks: HostHooks, log: DefaultLog): Required<HostHo
   };
 }
 
-async function settled(call: () => unknown, onError: (error: unknown) => void): Promise<void> {
+/** Waits for a hook, but not longer than `timeoutMs`. A hook that fails later is reported as well. */
+async function settled(
+  name: string,
+  call: () => unknown,
+  timeoutMs: number,
+  onError: (error: unknown) => void,
+): Promise<void> {
+  const ended = new AbortController();
   try {
-    await call();
+    const result = call();
+    // Most hooks are synchronous: they need no timer.
+    if (typeof (Object(result) as { readonly then?: unknown }).then !== 'function') return;
+    const work = Promise.resolve(result)
+      .catch(onError)
+      .then(() => true);
+    // A real timer: the host's `sleep` may follow another clock than the hook does.
+    const inTime = await Promise.race([work, sleep(timeoutMs, ended.signal).then(() => false)]);
+    if (!inTime) onError(hookTimeout(name, timeoutMs));
   } catch (error) {
     onError(error);
+  } finally {
+    ended.abort();
   }
+}
+
+function hookTimeout(name: string, timeoutMs: number): SagaHostError {
+  return new SagaHostError(
+    'hook_timeout',
+    `hooks.${name} did not settle within ${timeoutMs} ms, and the request continued without it. Make the hook faster, ` +
+      'or raise hookTimeoutMs.',
+    { public: false },
+  );
 }
 
 /** Calls what is not to be relied upon; an asynchronous function that rejects is caught as well. */

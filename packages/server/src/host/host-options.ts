@@ -118,6 +118,11 @@ export interface SagaHostOptions {
   readonly limits?: Partial<HostLimits>;
   readonly hooks?: HostHooks;
   /**
+   * How long a request waits for `onSuspended` and `onSettled`, in milliseconds. After that it continues without the hook,
+   * and `onError` is told (`hook_timeout`). Default 10 s.
+   */
+  readonly hookTimeoutMs?: number;
+  /**
    * Shows turns and steps to a tracing system: `openTelemetry()` of `@mcp-saga/opentelemetry`. What all turns of a saga
    * hang on travels in its token, 60 bytes or so. Default: none, at no cost; what a token carries is carried on.
    */
@@ -186,7 +191,8 @@ export function toHostSettings(options: SagaHostOptions): HostSettings {
   const advises = environment !== 'production';
   const develops = environment === 'development';
   const log = consoleLog({ development: develops, advises, clock });
-  const hooks = guardedHooks(options.hooks ?? {}, log);
+  const hookTimeoutMs = duration('hookTimeoutMs', options.hookTimeoutMs ?? 10_000);
+  const hooks = guardedHooks(options.hooks ?? {}, log, hookTimeoutMs);
   const warn = hooks.onWarning;
   const ring = hostKeys(options, { ...(environment === undefined ? {} : { environment }), warn });
   const limits = resolveHostLimits(options.limits);
