@@ -7,6 +7,7 @@ import { digestOf, guarded } from './guarded.ts';
 import type { CancelRequest } from './host.ts';
 import type { HostSettings } from './host-options.ts';
 import { found, openSaga, standIn, type OpenSaga } from './open-saga.ts';
+import { readTimeline } from './readable-state.ts';
 import { runTurn } from './run-turn.ts';
 import { inPlaceOf, openRequest, sealRequest } from './sealed-request.ts';
 import { settleTurn } from './settle-turn.ts';
@@ -127,7 +128,9 @@ async function taken(
 
 /** Whether nothing that a saga did can be undone any more, so that it is left to go forward. (E5) */
 function isPastPivot({ saga, program }: OpenSaga): boolean {
-  return program?.timeline?.(saga.state.program).some(({ kind }) => kind === 'pivot') === true;
+  return (
+    program !== undefined && readTimeline(program, saga.state.program).some(({ kind }) => kind === 'pivot')
+  );
 }
 
 /** A saga that is to be cancelled. */

@@ -32,6 +32,8 @@ export interface AdmissionFacts {
   readonly bytes: number;
   /** Bytes that the guard keeps of the saga, as an estimate; 0 at the start, and without a guard. */
   readonly keptBytes: number;
+  /** Bytes of what the token holds, after decompression: what a turn costs grows with these. 0 at the start. */
+  readonly inflatedBytes: number;
 }
 
 /** Samples a model of the host's own for a saga. */

@@ -5,6 +5,7 @@ import type { DialectTraits } from './dialect-traits.ts';
 import type { Caller } from './caller.ts';
 import { cancel } from './cancel.ts';
 import { toHostSettings, type HostSettings, type SagaHostOptions } from './host-options.ts';
+import { readTimeline } from './readable-state.ts';
 import { resume } from './resume.ts';
 import { toSealedSaga } from './sealed-saga.ts';
 import { start } from './start.ts';
@@ -151,14 +152,13 @@ export function createHostCore(options: SagaHostOptions): SagaHostCore {
 async function inspect(settings: HostSettings, token: string): Promise<SagaInspection> {
   const sealed = await settings.sealer.open(token, { purpose: 'token', ignoreExpiry: true });
   const { sagaId, claims, state } = toSealedSaga(sealed);
+  const program = settings.registry.version(claims.saga.name, claims.saga.version, settings.clock());
   return {
     sagaId,
     keyId: sealed.kid,
     claims,
     expired: claims.exp <= settings.clock(),
-    timeline: settings.registry
-      .version(claims.saga.name, claims.saga.version, settings.clock())
-      ?.timeline(state.program),
+    timeline: program === undefined ? undefined : readTimeline(program, state.program),
     tokenBytes: token.length,
     trace: state.trace,
   };

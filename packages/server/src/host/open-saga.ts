@@ -13,6 +13,8 @@ export interface OpenSaga {
   readonly program: Program | undefined;
   /** The version that is started now. */
   readonly current: Program;
+  /** Bytes of all its streams, after decompression. */
+  readonly inflatedBytes: number;
 }
 
 /** What a request expects of its token; the host adds what it expects of all. */
@@ -30,13 +32,13 @@ export async function openSaga(
 ): Promise<OpenSaga> {
   const opened = await openForCaller(settings, token, caller, expect);
   const { claims, sagaId } = opened.saga;
-  const keptBytes = keptBytesOf(settings, opened.saga, token.length);
   const facts = {
     principal: claims.principal,
     sagaId,
     turn: claims.turn + 1,
     bytes: token.length,
-    keptBytes,
+    inflatedBytes: opened.inflatedBytes,
+    keptBytes: keptBytesOf(settings, opened.saga, token.length),
   };
   // The token is good, and stays so: a client that is told so comes again.
   if (!(await settings.admit(facts))) throw notAdmitted();
@@ -80,7 +82,9 @@ export function found(settings: HostSettings, sealed: Sealed): OpenSaga {
   const { name, version } = saga.claims.saga;
   const current = settings.registry.named(name);
   if (current === undefined) throw new TokenRefused('target');
-  return { saga, program: settings.registry.version(name, version, settings.clock()), current };
+  const program = settings.registry.version(name, version, settings.clock());
+  const inflatedBytes = sealed.streams.reduce((sum, { length }) => sum + length, 0);
+  return { saga, program, current, inflatedBytes };
 }
 
 /** The error of a turn that may not run now. */

@@ -18,6 +18,7 @@ import { SagaHostError } from './errors.ts';
 import { stepIdsOf, type StepIds } from './generation.ts';
 import type { TurnFacts } from './hooks.ts';
 import type { HostSettings } from './host-options.ts';
+import { advanceFrom } from './readable-state.ts';
 import { servedAs } from './served-as.ts';
 import { suspend } from './suspend.ts';
 import { thrownIn } from './thrown.ts';
@@ -133,7 +134,7 @@ async function advance(
   ...turn: Parameters<Program['advance']>
 ): Promise<Outcome> {
   try {
-    return await program.advance(...turn);
+    return await advanceFrom(program, ...turn);
   } catch (error) {
     const { cause } = error instanceof TurnAborted ? error : {};
     throw cause instanceof SagaHostError && cause.code === 'guard_down' ? cause : error;

@@ -6,6 +6,7 @@ import type { Caller } from './caller.ts';
 import type { DialectTraits } from './dialect-traits.ts';
 import type { StepIds } from './generation.ts';
 import type { HostLimits } from './limits.ts';
+import { readSealedJson } from './sealed-json.ts';
 import type { SealedSaga } from './sealed-saga.ts';
 
 /** What a request brings to a turn: with it the turn can be brought to its end by somebody else. */
@@ -67,7 +68,7 @@ export async function openRequest(sealer: Sealer, saga: SealedSaga, request: str
     sid: saga.sagaId,
     ignoreExpiry: true,
   });
-  const { begun } = JSON.parse(new TextDecoder().decode(streams[0])) as { readonly begun?: KeptRequest };
+  const { begun } = readSealedJson(streams[0]) as { readonly begun?: KeptRequest };
   // Of another token; or no request at all, but a response.
   if (claims.jti !== saga.claims.jti || begun === undefined) throw new TokenRefused('used');
   const { answers, traits, capabilities, at, cancels } = begun;

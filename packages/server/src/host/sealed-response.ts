@@ -4,6 +4,7 @@ import { TokenRefused, type Sealer } from '@mcp-saga/seal';
 import { SagaHostError } from './errors.ts';
 import { isRenderedAgain } from './kept-bytes.ts';
 import { publicMessageOf } from './public-message.ts';
+import { readSealedJson } from './sealed-json.ts';
 import type { SealedSaga } from './sealed-saga.ts';
 import type { SagaTurn, SuspendedTurn } from './turn.ts';
 
@@ -50,7 +51,7 @@ export async function openResponse(
     sid: saga.sagaId,
     ignoreExpiry: true,
   });
-  const kept = JSON.parse(new TextDecoder().decode(streams[0])) as SagaTurn | UnrenderedTurn;
+  const kept = readSealedJson(streams[0]) as SagaTurn | UnrenderedTurn;
   // Of another token; or no response at all, but what a request brought.
   if (claims.jti !== saga.claims.jti || !('status' in kept)) throw new TokenRefused('used');
   return kept.status === 'failed' ? { ...kept, error: new SagaError(String(kept.error)) } : kept;

@@ -2,11 +2,14 @@ import type { ProgramState } from '@mcp-saga/core';
 import {
   fromBase64Url,
   toBase64Url,
+  TokenRefused,
   type Claims,
   type Sealed,
   type Sealer,
   type Stream,
 } from '@mcp-saga/seal';
+import { isHead } from './readable-state.ts';
+import { readSealedJson, readSealedText } from './sealed-json.ts';
 
 /** What a token holds beside its claims. */
 export interface SagaState {
@@ -82,20 +85,39 @@ interface Own {
   readonly k?: number;
 }
 
-/** The saga in an opened token. */
+/**
+ * The saga in an opened token.
+ *
+ * @throws TokenRefused with reason `malformed` for streams that no release writes
+ */
 export function toSealedSaga(sealed: Sealed): SealedSaga {
-  const text = (index: number): string => new TextDecoder().decode(sealed.streams[index]);
-  const { s, g, h, t, n, k } = JSON.parse(text(0)) as Own;
+  const [first, structure, client, server] = sealed.streams;
+  const own = readSealedJson(first);
+  if (!isOwn(own)) throw new TokenRefused('malformed');
+  const { s, g, h, t, n, k } = own;
+  const secret = fromBase64Url(s);
+  if (secret?.length !== 32 || !isHead(h)) throw new TokenRefused('malformed');
   return {
     sagaId: sealed.sid,
     claims: sealed.claims,
     state: {
-      secret: fromBase64Url(s) ?? new Uint8Array(),
+      secret,
       generation: g,
-      program: { head: h, structure: text(1), client: text(2), server: text(3) },
+      program: {
+        head: h,
+        structure: readSealedText(structure),
+        client: readSealedText(client),
+        server: readSealedText(server),
+      },
       ...(t === undefined ? {} : { trace: t }),
       ...(n === undefined ? {} : { ownTurns: n }),
       ...(k === undefined ? {} : { keptBytes: k }),
     },
   };
+}
+
+function isOwn(value: unknown): value is Own {
+  const { s, g, h, t = '', n = 0 } = Object(value) as { readonly [member: string]: unknown };
+  const texts = [s, h, t].every((member) => typeof member === 'string');
+  return texts && [g, n].every((member) => Number.isSafeInteger(member));
 }

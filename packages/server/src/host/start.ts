@@ -42,7 +42,8 @@ export async function start(
   const { traits = {} } = request;
   assertNeeds({ settings, program, caller, traits }, program);
   const sagaId = settings.sealer.newSagaId();
-  if (!(await settings.admit({ principal, sagaId, turn: 1, bytes: 0, keptBytes: 0 }))) {
+  const nothing = { bytes: 0, inflatedBytes: 0, keptBytes: 0 };
+  if (!(await settings.admit({ principal, sagaId, turn: 1, ...nothing }))) {
     throw notAdmitted();
   }
   const state = await begin(program, input);

@@ -1,7 +1,15 @@
 import { describe, expect, test, vi } from 'vitest';
-import type { Caller, Json, PrincipalOption } from '@mcp-saga/server';
+import {
+  elicit,
+  saga as sagaOf,
+  type AdmissionFacts,
+  type Caller,
+  type Json,
+  type PrincipalOption,
+} from '@mcp-saga/server';
+import * as z from 'zod';
 import { accept, completed, hostOf, suspended } from '../fixtures/host.ts';
-import { asking } from '../fixtures/sagas.ts';
+import { asking, Empty } from '../fixtures/sagas.ts';
 
 const ada: Caller = { principal: { issuer: 'https://id', subject: 'ada', client: 'app' } };
 const eve: Caller = { principal: { issuer: 'https://id', subject: 'eve', client: 'app' } };
@@ -160,8 +168,17 @@ describe('authorize and admit', () => {
     // The token is good: to the client that is told so, and to the operator who counts bad ones.
     expect(told.rejections).toEqual([]);
     expect(admit.mock.calls).toEqual([
-      [{ principal: sealed, sagaId, turn: 1, bytes: 0, keptBytes: 0 }],
-      [{ principal: sealed, sagaId, turn: 2, bytes: token.length, keptBytes: 0 }],
+      [{ principal: sealed, sagaId, turn: 1, bytes: 0, inflatedBytes: 0, keptBytes: 0 }],
+      [
+        {
+          principal: sealed,
+          sagaId,
+          turn: 2,
+          bytes: token.length,
+          inflatedBytes: expect.any(Number),
+          keptBytes: 0,
+        },
+      ],
     ]);
 
     admit.mockClear();
@@ -175,5 +192,24 @@ describe('authorize and admit', () => {
     const { host } = hostOf({ ...saga, begin }, { admit: () => false });
     await expect(host.start('asking', {})).rejects.toMatchObject({ code: 'not_admitted' });
     expect(begin).not.toHaveBeenCalled();
+  });
+
+  test('[T11] admit is told the bytes that a small token inflates to', async () => {
+    const facts: AdmissionFacts[] = [];
+    const padding = 'x'.repeat(200_000);
+    const keeps = sagaOf(
+      { name: 'keeps', version: '1', input: z.object({ text: z.string() }) },
+      function* () {
+        yield* elicit('go', { message: 'Go?', schema: Empty });
+        return 'kept';
+      },
+    );
+    const keeping = hostOf(keeps, { admit: (fact) => facts.push(fact) > 0 }).host;
+    const small = suspended(await keeping.start('keeps', { text: padding }));
+    await keeping.resume(small.token, []);
+    const last = facts.at(-1);
+    expect(last?.bytes).toBeLessThan(4_000);
+    expect(last?.inflatedBytes).toBeGreaterThan(padding.length);
+    expect(last?.inflatedBytes).toBeLessThan(padding.length + 4_000);
   });
 });

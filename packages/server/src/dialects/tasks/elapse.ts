@@ -3,6 +3,7 @@ import { isLeftAsItIs } from '../../host/cannot-continue.ts';
 import type { SagaHostError } from '../../host/errors.ts';
 import type { HostSettings } from '../../host/host-options.ts';
 import { versionGone, type OpenSaga } from '../../host/open-saga.ts';
+import { advanceFrom } from '../../host/readable-state.ts';
 import { turnRuntime } from '../../host/turn-runtime.ts';
 import type { CompletedTurn, FailedTurn } from '../../host/turn.ts';
 
@@ -40,7 +41,7 @@ export async function elapse(
       deadline: Number.POSITIVE_INFINITY,
     };
     // oxlint-disable-next-line no-await-in-loop -- one wait comes after the other
-    const outcome = await program.advance(state.program, new Map(), runtime);
+    const outcome = await advanceFrom(program, state.program, new Map(), runtime);
     const end = overBy(outcome, saga);
     if (end !== undefined && isLeftAsItIs(end, program)) return { status: 'left', error: end.error };
     if (end !== undefined) return { status: 'over', at, turn: end };

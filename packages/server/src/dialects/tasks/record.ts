@@ -1,6 +1,7 @@
 import type { ClientNeed, Json } from '@mcp-saga/core';
 import { TokenRefused, type Claims } from '@mcp-saga/seal';
 import type { HostSettings } from '../../host/host-options.ts';
+import { readSealedJson } from '../../host/sealed-json.ts';
 import type { WireRequest } from '../dialect.ts';
 import type { TaskStore } from './store.ts';
 
@@ -137,5 +138,5 @@ async function open({ settings, sagaId, claims }: StoredTaskRef, sealed: string)
   const { principal } = claims;
   const expect = { purpose: 'blob', sid: sagaId, principal, ignoreExpiry: true } as const;
   const { streams } = await settings.responses.open(sealed, expect);
-  return JSON.parse(new TextDecoder().decode(streams[0])) as TaskRecord;
+  return readSealedJson(streams[0]) as TaskRecord;
 }

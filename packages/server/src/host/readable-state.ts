@@ -1,0 +1,73 @@
+import { decode, type Outcome, type Program, type ProgramState, type TimelineEntry } from '@mcp-saga/core';
+import { decodeHead } from '@mcp-saga/core/program';
+import { TokenRefused } from '@mcp-saga/seal';
+
+type Reader = Partial<Pick<Program, 'timeline'>>;
+
+/** `true` if the head of a state is one that programs write. */
+export function isHead(text: string): boolean {
+  try {
+    const { turn, asked, waits } = decodeHead(text);
+    return Number.isSafeInteger(turn) && isRecord(asked) && isRecord(waits);
+  } catch {
+    return false;
+  }
+}
+
+/**
+ * Lets a program take a turn from a state that came out of a token.
+ *
+ * The state is checked only after a failure: to parse it before takes a tenth of the time of a whole turn.
+ *
+ * @throws TokenRefused with reason `malformed` when no program could read the state. Nothing ran, and what the program
+ * threw, which may quote the state, is dropped.
+ */
+export async function advanceFrom(
+  program: Pick<Program, 'advance'> & Reader,
+  ...turn: Parameters<Program['advance']>
+): Promise<Outcome> {
+  const [state] = turn;
+  let outcome: Outcome;
+  try {
+    outcome = await program.advance(...turn);
+  } catch (error) {
+    assertReadable(program, state);
+    throw error;
+  }
+  const isUntouched =
+    outcome.status === 'failed' && outcome.compensated.length + outcome.residue.length === 0;
+  if (isUntouched) assertReadable(program, state);
+  return outcome;
+}
+
+/**
+ * The timeline of a state that came out of a token.
+ *
+ * @throws TokenRefused with reason `malformed` for a state that no program can read
+ */
+export function readTimeline(
+  program: Pick<Program, 'timeline'>,
+  state: ProgramState,
+): readonly TimelineEntry[] {
+  assertReadable(program, state);
+  return program.timeline(state);
+}
+
+function assertReadable(program: Reader, { structure, client, server, head }: ProgramState): void {
+  try {
+    JSON.parse(`[${structure}]`);
+    for (const value of [client, server].flatMap(valuesIn)) decode(JSON.stringify(value));
+    // Entries of a kind that this release does not know throw.
+    program.timeline?.({ structure, client, server, head });
+  } catch {
+    throw new TokenRefused('malformed');
+  }
+}
+
+function valuesIn(text: string): readonly unknown[] {
+  return JSON.parse(`[${text}]`) as readonly unknown[];
+}
+
+function isRecord(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,140 @@
+import { createKeyRing, createSealer, type Sealer } from '@mcp-saga/seal';
+import {
+  elicit,
+  memoryGuard,
+  saga,
+  step,
+  TokenRefused,
+  type SagaHost,
+  type SagaHostOptions,
+} from '@mcp-saga/server';
+import { inspect } from 'node:util';
+import { beforeEach, describe, expect, test } from 'vitest';
+import { start, testClock } from '../fixtures/clock.ts';
+import { accept, hostOf, oldKey, suspended, type TestHost } from '../fixtures/host.ts';
+import { handlerOf } from '../fixtures/rounds.ts';
+import { ask } from '../fixtures/raw.ts';
+import { Target } from '../fixtures/sagas.ts';
+import { thrownBy } from '../fixtures/thrown-by.ts';
+
+const mark = 'kq918273';
+const method = 'tools/callSaga';
+
+type Streams = readonly (string | Uint8Array)[];
+
+/** The streams of a good token, made worse. */
+const malformed: { readonly [name: string]: (streams: Streams) => Streams } = {
+  'no streams': () => [],
+  'a stream less': (streams) => streams.slice(0, 3),
+  'text in the place of its secret': ([, ...rest]) => [`${mark} is no JSON`, ...rest],
+  'bytes that are no text': ([, ...rest]) => [Uint8Array.of(0xff, 0xfe, 0x7b), ...rest],
+  'null in the place of its secret': ([, ...rest]) => ['null', ...rest],
+  'a short secret': ([own = '', ...rest]) => [changed(own, { s: 'AAAA' }), ...rest],
+  'a generation that is no number': ([own = '', ...rest]) => [changed(own, { g: mark }), ...rest],
+  'no head': ([own = '', ...rest]) => [changed(own, { h: undefined }), ...rest],
+  'a head that is no JSON': ([own = '', ...rest]) => [changed(own, { h: `{${mark}` }), ...rest],
+  'a head that is null': ([own = '', ...rest]) => [changed(own, { h: 'null' }), ...rest],
+  'an empty head': ([own = '', ...rest]) => [changed(own, { h: '{}' }), ...rest],
+  'a structure that is no JSON': ([own = '', , ...rest]) => [own, `"${mark}`, ...rest],
+  'a structure of objects': ([own = '', , ...rest]) => [own, `{"${mark}":1},2`, ...rest],
+  'a structure of entries that nobody writes': ([own = '', , ...rest]) => [own, `"?${mark}",2`, ...rest],
+  'a structure of bytes that are no text': ([own = '', , ...rest]) => [
+    own,
+    Uint8Array.of(0xc3, 0x28),
+    ...rest,
+  ],
+  'answers that are no JSON': ([own = '', structure = '', , ...rest]) => [own, structure, mark, ...rest],
+  'results that are no JSON': (streams) => [...streams.slice(0, 3), `{${mark}`],
+  'results with a tag that nobody writes': (streams) => [...streams.slice(0, 3), `{"$":["?","${mark}"]}`],
+};
+
+function changed(own: string | Uint8Array, by: object): string {
+  return JSON.stringify({ ...(JSON.parse(text(own)) as object), ...by });
+}
+
+function text(stream: string | Uint8Array): string {
+  return typeof stream === 'string' ? stream : new TextDecoder().decode(stream);
+}
+
+const ran: string[] = [];
+const builds = saga({ name: 'builds', version: '1', forks: 'refuse' }, function* () {
+  const built = yield* step('build', () => ({ id: mark }), { compensate: () => void ran.push('undo') });
+  const { target } = yield* elicit('target', { message: 'Where?', schema: Target });
+  yield* step('deploy', () => void ran.push('deploy'));
+  return `${built.id} ${target}`;
+});
+
+const sealer: Sealer = createSealer({
+  ring: createKeyRing(oldKey),
+  audience: 'deployer',
+  clock: () => start,
+});
+
+function guardedHost(hooks: SagaHostOptions['hooks'] = {}): TestHost {
+  const clock = testClock();
+  return hostOf(builds, { guard: memoryGuard(clock), clock, hooks: { onTurn: () => undefined, ...hooks } });
+}
+
+/** A token behind a good key, whose streams were changed. */
+async function forged(token: string, change: (streams: Streams) => Streams): Promise<string> {
+  const { claims, sid, streams } = await sealer.open(token, { purpose: 'token' });
+  const worse = change(streams.map((stream) => text(stream)));
+  return await sealer.seal(
+    'token',
+    sid,
+    claims,
+    worse.map((bytes) => ({ bytes, compress: false })),
+  );
+}
+
+beforeEach(() => {
+  ran.length = 0;
+});
+
+describe.each(Object.entries(malformed))('a token behind a good key, with %s', (_, change) => {
+  test('[T11] is refused by each method of a host, shows nothing of what is in it, and runs nothing', async () => {
+    const reasons: string[] = [];
+    const errors: unknown[] = [];
+    const hooks = {
+      onReject: ({ reason }: { readonly reason: string }) => reasons.push(reason),
+      onError: (error: unknown) => errors.push(error),
+    };
+    const thrown: Error[] = [];
+    for (const use of [
+      (host: SagaHost, token: string) => host.resume(token, [accept('target', { target: 'prod' })]),
+      (host: SagaHost, token: string) => host.cancel(token),
+      (host: SagaHost, token: string) => host.inspect(token),
+    ]) {
+      const { host } = guardedHost(hooks);
+      // oxlint-disable-next-line no-await-in-loop -- one host after the other
+      const { token } = suspended(await host.start('builds', {}, {}, { method }));
+      // oxlint-disable-next-line no-await-in-loop -- one host after the other
+      thrown.push(await thrownBy(TokenRefused, use(host, await forged(token, change))));
+    }
+    for (const error of thrown) {
+      expect(error).toMatchObject({ code: 'refused', reason: 'malformed' });
+      expect(inspect(error, { depth: 9, showHidden: true })).not.toContain(mark);
+    }
+    expect(reasons).toEqual(['malformed', 'malformed']);
+    expect(errors).toEqual([]);
+    expect(ran).toEqual([]);
+  });
+
+  test('[T5] gets the one frozen answer on the wire', async () => {
+    const { host } = guardedHost();
+    const { token } = suspended(await host.start('builds', {}, {}, { method }));
+    const params = { sagaToken: await forged(token, change), completedSteps: [] };
+    const { last, text: body } = await ask(handlerOf(host), 'modern', 'tools/resumeSaga', params);
+    expect(last.error).toMatchObject({ code: -32602, data: { reason: 'invalid_saga_token' } });
+    expect(body).not.toContain(mark);
+  });
+});
+
+test('[T11] a token whose streams are as they were goes on', async () => {
+  const { host } = guardedHost();
+  const { token } = suspended(await host.start('builds', {}));
+  const same = await forged(token, (streams) => streams);
+  expect(await host.resume(same, [accept('target', { target: 'prod' })])).toMatchObject({
+    status: 'completed',
+  });
+});
