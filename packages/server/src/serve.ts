@@ -7,6 +7,7 @@ import {
 } from '@modelcontextprotocol/server';
 import type { SagaHostOptions } from './host/host-options.ts';
 import { readJson } from './json-body.ts';
+import { ownHosts } from './own-hosts.ts';
 import { createSagaHost, type SagaHost } from './saga-host.ts';
 
 /** What is served, and how. `Env` is what the runtime hands to `fetch` beside the request, the bindings of a Worker say. */
@@ -19,9 +20,12 @@ export interface ServeSagasOptions<Env = unknown> extends Omit<SagaHostOptions, 
   /** As for `createSagaHost`; or a function of the runtime's `env`, where keys are bindings (Cloudflare Workers). */
   readonly keys?: SagaHostOptions['keys'] | ((env: Env) => SagaHostOptions['keys']);
   /**
-   * The host names that requests may be sent to, without ports: against DNS rebinding, where a page the user visits
-   * reaches a server on the user's own machine. A server that listens on loopback should name
-   * `['localhost', '127.0.0.1', '[::1]']`. Default: any.
+   * The host names that requests may be sent to, without ports. They protect from DNS rebinding, by which a page that the
+   * user visits reaches a server on the user's own machine. Name those of a proxy that passes its `Host` on.
+   *
+   * Default: `['localhost', '127.0.0.1', '[::1]']` for a server that listens on loopback (known on Node with srvx, and on
+   * Bun), and for requests of a page to its own name over plain HTTP. Else any: where the address is not known, name the
+   * hosts.
    */
   readonly allowedHosts?: readonly string[];
   /** The path that is served. Default `/mcp`. */
@@ -30,13 +34,15 @@ export interface ServeSagasOptions<Env = unknown> extends Omit<SagaHostOptions, 
   readonly context?: (request: Request, env: Env) => unknown;
   /**
    * Auth info of a request, from whatever checks its access token: the SDK's `requireBearerAuth({ verifier })` as it is.
-   * Undefined for none. A `Response` is sent in place of an answer: a 401 that says where to sign in. Goes with
-   * `principal`, which makes a user of it.
+   * A `Response` is sent in place of an answer: a 401 that says where to sign in. For undefined and null the answer is a
+   * plain 401, unless `anonymous` accepts them. Goes with `principal`, which makes a user of it.
    */
-  readonly authenticate?: (
-    request: Request,
-    env: Env,
-  ) => Promise<AuthInfo | Response | undefined> | AuthInfo | Response | undefined;
+  readonly authenticate?: (request: Request, env: Env) => Promise<Authenticated> | Authenticated;
+  /**
+   * `accept` serves requests for which `authenticate` finds nobody: their sagas belong to nobody, and continue for every
+   * other anonymous request that has the token. Default: 401.
+   */
+  readonly anonymous?: 'accept';
   /** Registers more on each request's `McpServer`: other tools, prompts, resources. */
   readonly extend?: (server: McpServer) => void;
   /** Options of the SDK's handler: body limits, response mode, … */
@@ -47,6 +53,8 @@ type AuthInfo = NonNullable<
   NonNullable<Parameters<ReturnType<typeof createMcpHandler>['fetch']>[1]>['authInfo']
 >;
 
+type Authenticated = AuthInfo | Response | undefined | null;
+
 /** A server: hand it to the runtime as it is. */
 export interface SagaServer<Env = unknown> {
   fetch(request: Request, env?: Env, runtime?: unknown): Promise<Response>;
@@ -55,8 +63,8 @@ export interface SagaServer<Env = unknown> {
 /**
  * Serves sagas over streamable HTTP, statelessly: `export default serveSagas({ name, version, sagas })`.
  *
- * @throws TypeError for one of `authenticate` and `principal` without the other, and for a `path` without a slash; else as `createSagaHost` does, with
- * `keys` as a function not before the first request
+ * @throws TypeError for one of `authenticate` and `principal` without the other, for `anonymous` without both, and for a
+ * `path` without a slash; else as `createSagaHost` does, with `keys` as a function not before the first request
  */
 export function serveSagas<Env = unknown>(options: ServeSagasOptions<Env>): SagaServer<Env> {
   assertUsers(options);
@@ -69,6 +77,7 @@ export function serveSagas<Env = unknown>(options: ServeSagasOptions<Env>): Saga
     allowedHosts,
     context,
     authenticate,
+    anonymous,
     extend,
     handler,
     ...rest
@@ -83,13 +92,17 @@ export function serveSagas<Env = unknown>(options: ServeSagasOptions<Env>): Saga
       if (new URL(request.url).pathname !== path) {
         return new Response(`Nothing here: MCP is served at ${path}\n`, { status: 404 });
       }
-      const refused =
-        allowedHosts === undefined ? undefined : hostHeaderValidationResponse(request, [...allowedHosts]);
+      const hosts = allowedHosts ?? ownHosts(request, env);
+      const refused = hosts === undefined ? undefined : hostHeaderValidationResponse(request, [...hosts]);
       if (refused !== undefined) return refused;
       host ??= create(typeof keys === 'function' ? { keys: keys(env) } : {});
       const serving = host;
-      const authInfo = await authenticate?.(request, env);
-      if (isResponse(authInfo)) return authInfo;
+      const found = await authenticate?.(request, env);
+      if (isResponse(found)) return found;
+      // JavaScript may answer false, or an empty text: nobody is accepted by mistake.
+      const authInfo = typeof found === 'object' && found !== null ? found : undefined;
+      const isAnonymous = (found ?? undefined) === undefined && anonymous === 'accept';
+      if (authenticate !== undefined && authInfo === undefined && !isAnonymous) return unauthorized();
       // A handler for each request, since the server it makes takes this request's context along.
       const mcp = createMcpHandler(() => {
         try {
@@ -115,12 +128,21 @@ export function serveSagas<Env = unknown>(options: ServeSagasOptions<Env>): Saga
  * Whether a gate refuses. By the name of its class: servers for Node put a class of their own in the place of `Response`,
  * and what `fetch` gives, or was made before, is none of that one. Taken for auth info, it would let the request in.
  */
-function isResponse(authInfo: AuthInfo | Response | undefined): authInfo is Response {
+function isResponse(authInfo: Authenticated): authInfo is Response {
   return authInfo instanceof Response || Object.prototype.toString.call(authInfo) === '[object Response]';
 }
 
+/** The answer to a request of nobody. A 401 has to name a scheme (RFC 9110, section 15.5.2). */
+function unauthorized(): Response {
+  const headers = { 'www-authenticate': 'Bearer' };
+  return new Response('This server needs an access token.\n', { status: 401, headers });
+}
+
 /** Without the one every call fails, and without the other nobody is told from anybody: neither shows before a call comes. */
-function assertUsers<Env>({ authenticate, principal }: ServeSagasOptions<Env>): void {
+function assertUsers<Env>({ authenticate, principal, anonymous }: ServeSagasOptions<Env>): void {
+  if (anonymous !== undefined && (anonymous !== 'accept' || authenticate === undefined)) {
+    throw new TypeError("anonymous: expected 'accept', beside authenticate, or undefined.");
+  }
   if (authenticate !== undefined && principal === undefined) {
     throw new TypeError(
       'serveSagas has authenticate and no principal. Give it principal: (authInfo) => ({ issuer, subject, client }), ' +

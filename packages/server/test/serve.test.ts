@@ -301,6 +301,7 @@ describe('serveSagas', () => {
   test('[T6] authenticates each request, and binds the saga to its principal', async () => {
     const server = serve({
       sagas: [asking()],
+      anonymous: 'accept',
       authenticate: (request) => {
         const user = request.headers.get('authorization');
         return user === null ? undefined : { token: user, clientId: 'app', scopes: [], extra: { sub: user } };

@@ -1,0 +1,45 @@
+import { once } from 'node:events';
+import { request as send, type IncomingMessage } from 'node:http';
+import { elicit, generateKey, saga } from '@mcp-saga/server';
+import { serveSagas } from '@mcp-saga/server/serve';
+import { serve } from 'srvx';
+import { expect, it } from 'vitest';
+import * as z from 'zod';
+
+const asks = saga({ name: 'asks', version: '1' }, function* () {
+  yield* elicit('sure', { message: 'Sure?', schema: z.object({}) });
+  return 'sure';
+});
+
+/** The statuses of requests to a server of srvx, by the host that they name. */
+async function statuses(
+  hostname: string,
+  hosts: readonly string[],
+): Promise<readonly (number | undefined)[]> {
+  const sagas = serveSagas({ name: 'hosts', version: '1', sagas: [asks], keys: generateKey() });
+  const server = serve({ fetch: (request) => sagas.fetch(request), hostname, port: 0, silent: true });
+  await server.ready();
+  const { port } = new URL(server.url ?? '');
+  const answers = hosts.map(async (host) => {
+    const headers = { host, 'content-type': 'application/json' };
+    const sent = send({ host: '127.0.0.1', port, path: '/mcp', method: 'POST', headers, agent: false }).end(
+      '{}',
+    );
+    const [{ statusCode }] = (await once(sent, 'response')) as [IncomingMessage];
+    return statusCode;
+  });
+  const all = await Promise.all(answers);
+  await server.close(true);
+  return all;
+}
+
+it('srvx on loopback refuses requests to foreign hosts, which pages send by DNS rebinding', async () => {
+  expect(await statuses('127.0.0.1', ['evil.example', 'evil.example:3000', '10.0.0.1'])).toEqual([
+    403, 403, 403,
+  ]);
+  expect(await statuses('127.0.0.1', ['localhost', '127.0.0.1:3000', '[::1]'])).toEqual([400, 400, 400]);
+});
+
+it('srvx on every address serves requests to every host', async () => {
+  expect(await statuses('0.0.0.0', ['mcp.example', 'localhost'])).toEqual([400, 400]);
+});
