@@ -21,6 +21,7 @@ const host: SagaHost = createSagaHost({
   // For clients that cannot ask their user: the model that calls the tool answers.
   modelAnswers: 'accept',
   tasks: { bearer: 'accept' },
+  resumableRequests: { bearer: 'accept' },
   hooks: {
     onStep: ({ kind, path, type }) => {
       if (kind === 'step' && type === 'succeeded') console.error(`ran ${path}`);

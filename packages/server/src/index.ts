@@ -24,6 +24,7 @@ export { memoryGuard } from './guard/memory-guard.ts';
 export type { Fence, GuardClaim, GuardOwner, GuardVerdict, SagaGuard } from './guard/guard.ts';
 export { memoryTaskStore } from './dialects/tasks/memory-task-store.ts';
 export type { StoredTask, TaskStore } from './dialects/tasks/store.ts';
+export type { ResumableRequestOptions } from './dialects/resumable-options.ts';
 export type { TaskOptions } from './dialects/tasks/options.ts';
 export type {
   SagaTelemetry,

@@ -207,7 +207,15 @@ function hostOf(program: Program, store: boolean): { readonly host: SagaHost; re
   const clock = testClock();
   const tasks = { bearer: 'accept', ...(store ? { store: memoryTaskStore(clock) } : {}) } as const;
   const hooks = { onTurn: () => undefined, onWarning: () => undefined };
-  const options = { keys: 'ephemeral', audience: 'test', environment: 'test', clock, hooks } as const;
+  const resumableRequests = { bearer: 'accept' } as const;
+  const options = {
+    keys: 'ephemeral',
+    audience: 'test',
+    environment: 'test',
+    clock,
+    hooks,
+    resumableRequests,
+  } as const;
   return {
     host: createSagaHost({ ...options, sagas: [program], tasks, clientRounds: 1_000_000, maxHold: 1 }),
     clock,

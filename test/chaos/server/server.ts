@@ -46,6 +46,7 @@ const host = createSagaHost({
   turnBudget: 4_000,
   modelAnswers: 'accept',
   tasks: { store: redisTaskStore(redis), bearer: 'accept', pollInterval: 100 },
+  resumableRequests: { bearer: 'accept' },
   clock: () => Date.now() + Number(CLOCK_OFFSET),
   environment: 'production',
   hooks: {

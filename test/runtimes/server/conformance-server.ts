@@ -36,6 +36,7 @@ export function conformanceServer(keysOf: (env: unknown) => string): Fetch {
     // What is kept is kept in this process, whichever host asks.
     guard: memoryGuard(),
     tasks: { store: memoryTaskStore(), bearer: 'accept', pollInterval: 10 },
+    resumableRequests: { bearer: 'accept' },
     modelAnswers: 'accept',
     environment: 'production',
     hooks: {

@@ -4,11 +4,13 @@ import type { Caller } from '../host/caller.ts';
 import type { DialectTraits } from '../host/dialect-traits.ts';
 import { SagaHostError } from '../host/errors.ts';
 import type { ResumeRequest, SagaHostCore } from '../host/host.ts';
+import type { SagaStatus } from '../host/status.ts';
 import type { SagaTurn, SuspendedTurn } from '../host/turn.ts';
 import { WireError, type FrozenAnswer } from '../mcp/wire-error.ts';
 import type { CallMethod, ClientCall, Dialect } from './dialect.ts';
 import { multiRoundTrip } from './multi-round-trip.ts';
 import { push } from './push.ts';
+import { mayResume } from './resumable-options.ts';
 import { resumeToken, resumeTokenMethod } from './resume-token.ts';
 
 /** The methods of this dialect. */
@@ -39,9 +41,13 @@ const dialects: readonly Dialect[] = [push, multiRoundTrip, resumeToken];
  * What the client brings, a call or answers, is sealed before anything runs. A connection may be cut at any time then:
  * `requests/resume` goes on from the newest token that the client holds.
  */
-export function resumable(host: SagaHostCore, call: ClientCall, dialect: Dialect): SagaHostCore {
-  const isResumable = call.method === 'tools/call' && dialects.includes(dialect) && declares(call);
-  return isResumable ? telling(host, call) : host;
+export async function resumable(
+  host: SagaHostCore,
+  call: ClientCall,
+  dialect: Dialect,
+): Promise<SagaHostCore> {
+  const isDeclared = call.method === 'tools/call' && dialects.includes(dialect) && declares(call);
+  return isDeclared && (await mayResume(host.settings, call.caller)) ? telling(host, call) : host;
 }
 
 /** `requests/resume {resumeToken}`: answers as the request that was cut would have been, for this client. */
@@ -53,11 +59,10 @@ export async function resumeRequest(
 ): Promise<object> {
   const { resumeToken: token } = fields(params);
   if (typeof token !== 'string') throw invalid('resumeToken: expected a string');
-  const { saga } = await host.status(token, caller, { methods });
+  const { saga } = await statusOf(host, token, caller);
   if (saga.task === 'require') {
     // It runs as a task or not at all, and its tokens were handed out by those who see to that.
-    host.settings.reject('method');
-    throw new TokenRefused('method');
+    throw refused(host, 'method');
   }
   // The token is all that it brings, whatever the SDK found in its params.
   const nothingElse = { requestState: undefined, inputResponses: undefined, meta: {} };
@@ -109,13 +114,32 @@ export async function getStatus(host: SagaHostCore, params: unknown, caller: Cal
     throw invalid('requestId: expected a string or a whole number');
   }
   if (typeof token !== 'string') throw invalid('resumeToken: expected a string');
-  const { asked, fails } = await host.status(token, caller, { methods });
+  const { asked, fails } = await statusOf(host, token, caller);
   return {
     requestId: requestId as string | number,
     status: fails ? 'failed' : 'processing',
     hasPendingMessage: false,
     hasInputRequest: asked.length > 0,
   };
+}
+
+/**
+ * The status of a token that this dialect told a client. Other tokens are refused here: with a guard, a token that was used
+ * is followed to the newest one, which only a client that declared this wants.
+ *
+ * @throws TokenRefused
+ */
+async function statusOf(host: SagaHostCore, token: string, caller: Caller): Promise<SagaStatus> {
+  const status = await host.status(token, caller, { methods });
+  if (!status.isResumable) throw refused(host, 'method');
+  // The option may have been taken back since.
+  if (!(await mayResume(host.settings, caller))) throw refused(host, 'principal');
+  return status;
+}
+
+function refused({ settings }: SagaHostCore, reason: 'method' | 'principal'): TokenRefused {
+  settings.reject(reason);
+  return new TokenRefused(reason);
 }
 
 /** A host that tells the client of a call each token, and goes on where nobody has to come for that. */
@@ -162,6 +186,7 @@ function steppingOf({ settings }: SagaHostCore, traits: DialectTraits): DialectT
   const { clientRounds, maxHold } = settings;
   return {
     ...traits,
+    isResumable: true,
     checkpointAfterStep: true,
     // However many turns there were: a client waits about as long for one request as for all it makes in rounds.
     ...(traits.maxWait === undefined ? {} : { maxWait: () => clientRounds * maxHold }),

@@ -21,6 +21,7 @@ const known: { readonly [name in keyof SagaHostOptions]-?: true } = {
   clientRounds: true,
   compensators: true,
   tasks: true,
+  resumableRequests: true,
   tokenTtl: true,
   maxLifetime: true,
   turnBudget: true,
@@ -117,7 +118,9 @@ function assertGuard({ guard }: SagaHostOptions): void {
   );
 }
 
-function assertTasks({ tasks }: SagaHostOptions): void {
+function assertTasks({ tasks, resumableRequests }: SagaHostOptions): void {
+  assertKnown('option of resumableRequests', 'resumableRequests', resumableRequests, { bearer: true });
+  assertOneOf('resumableRequests.bearer', resumableRequests?.bearer, ['accept']);
   assertKnown('option of tasks', 'tasks', tasks, taskNames);
   const { store, bearer } = tasks ?? {};
   assertOneOf('tasks.bearer', bearer, ['accept']);

@@ -24,6 +24,8 @@ export interface DialectTraits {
    * Whether server steps wait for a later turn, while questions are asked and the clock goes on. Default false. (W7)
    */
   readonly defersEffects?: boolean;
+  /** Whether `requests/resume` takes the token of this turn, because its client declared that. Default false. (T14) */
+  readonly isResumable?: boolean;
   /** Whether anything may run here. Default true; false only looks how far a saga is. (W7) */
   readonly runs?: boolean;
 }

@@ -9,6 +9,7 @@ import type {
 } from '@mcp-saga/core';
 import { createSealer, type KeysOption, type Sealer } from '@mcp-saga/seal';
 import type { Caller, PrincipalOption } from './caller.ts';
+import type { ResumableRequestOptions } from '../dialects/resumable-options.ts';
 import { toTaskSettings, type TaskOptions, type TaskSettings } from '../dialects/tasks/options.ts';
 import type { SagaGuard } from '../guard/guard.ts';
 import { assertHostOptions } from './check-options.ts';
@@ -104,6 +105,8 @@ export interface SagaHostOptions {
   readonly compensators?: readonly Pick<Compensator<Schema>, 'name' | 'run'>[];
   /** MCP's tasks, for clients that declare them. Default: offered where a saga says `task`, without a store. */
   readonly tasks?: TaskOptions;
+  /** Resumable requests, for clients that declare them. Default: offered to authenticated callers. */
+  readonly resumableRequests?: ResumableRequestOptions;
   /** How long a token is good, in milliseconds. Default one hour. */
   readonly tokenTtl?: number;
   /**
@@ -160,6 +163,7 @@ export interface HostSettings {
   readonly clientRounds: number;
   /** How tasks are offered; undefined where they are not. */
   readonly tasks: TaskSettings | undefined;
+  readonly resumableRequests: ResumableRequestOptions;
   readonly compensators: ReadonlyMap<string, Pick<Compensator<Schema>, 'run'>>;
   /** Whether there is somebody to tell of suspended sagas: their cancel tokens cost a seal. */
   readonly notifiesSuspended: boolean;
@@ -230,6 +234,7 @@ export function toHostSettings(options: SagaHostOptions): HostSettings {
     ladder: { ...defaultLadder, ...options.ladder },
     clientRounds: rounds(options.clientRounds ?? 10),
     tasks: toTaskSettings(options, warn),
+    resumableRequests: options.resumableRequests ?? {},
     compensators: new Map(options.compensators?.map((compensator) => [compensator.name, compensator])),
     notifiesSuspended: options.hooks?.onSuspended !== undefined,
     tokenTtl: wholeDuration('tokenTtl', options.tokenTtl ?? 60 * 60 * 1000),

@@ -27,6 +27,8 @@ export interface SagaState {
   readonly keptBytes?: number;
   /** What its trace hangs on, as telemetry gave it: carried on by hosts without telemetry, too. */
   readonly trace?: string;
+  /** Whether `requests/resume` takes this token. Absent: no. */
+  readonly isResumable?: boolean;
 }
 
 /** A saga in motion, between open and seal. */
@@ -57,7 +59,7 @@ export async function sealSagaAs(
   sealer: Sealer,
   saga: SealedSaga,
 ): Promise<string> {
-  const { program, secret, generation, ownTurns, trace, keptBytes } = saga.state;
+  const { program, secret, generation, ownTurns, trace, keptBytes, isResumable } = saga.state;
   // Without the last three it is what older releases write; they read it with them as well, and leave them out.
   const own = JSON.stringify({
     s: toBase64Url(secret),
@@ -66,6 +68,7 @@ export async function sealSagaAs(
     t: trace,
     n: ownTurns,
     k: keptBytes,
+    r: isResumable === true ? 1 : undefined,
   });
   const streams: readonly Stream[] = [
     { bytes: own, compress: false },
@@ -83,6 +86,7 @@ interface Own {
   readonly t?: string;
   readonly n?: number;
   readonly k?: number;
+  readonly r?: 1;
 }
 
 /**
@@ -94,7 +98,7 @@ export function toSealedSaga(sealed: Sealed): SealedSaga {
   const [first, structure, client, server] = sealed.streams;
   const own = readSealedJson(first);
   if (!isOwn(own)) throw new TokenRefused('malformed');
-  const { s, g, h, t, n, k } = own;
+  const { s, g, h, t, n, k, r } = own;
   const secret = fromBase64Url(s);
   if (secret?.length !== 32 || !isHead(h)) throw new TokenRefused('malformed');
   return {
@@ -112,12 +116,13 @@ export function toSealedSaga(sealed: Sealed): SealedSaga {
       ...(t === undefined ? {} : { trace: t }),
       ...(n === undefined ? {} : { ownTurns: n }),
       ...(k === undefined ? {} : { keptBytes: k }),
+      ...(r === 1 ? { isResumable: true } : {}),
     },
   };
 }
 
 function isOwn(value: unknown): value is Own {
-  const { s, g, h, t = '', n = 0 } = Object(value) as { readonly [member: string]: unknown };
+  const { s, g, h, t = '', n = 0, k = 0 } = Object(value) as { readonly [member: string]: unknown };
   const texts = [s, h, t].every((member) => typeof member === 'string');
-  return texts && [g, n].every((member) => Number.isSafeInteger(member));
+  return texts && [g, n, k].every((member) => Number.isSafeInteger(member));
 }

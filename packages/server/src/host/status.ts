@@ -22,6 +22,8 @@ export interface SagaStatus {
   readonly asked: readonly string[];
   /** `true` if the saga fails when it continues: its version is gone, and `onMismatch` is `compensate`. */
   readonly fails: boolean;
+  /** `true` if `requests/resume` accepts the token: its client declared resumable requests. */
+  readonly isResumable: boolean;
 }
 
 /** Looks how far a saga is. Nothing is replayed and nothing runs; it takes no turn, so that it is not admitted. (W7) */
@@ -44,6 +46,7 @@ export async function statusOf(
         .asked(state.program)
         .map((stepId) => ids.toWire(stepId)),
       fails: program === undefined && current.onMismatch === 'compensate',
+      isResumable: state.isResumable === true,
     };
   } catch (error) {
     if (error instanceof TokenRefused) settings.reject(error.reason);

@@ -38,12 +38,14 @@ export async function suspend(
   const ownTurns = isOwn || isSame ? (isOwn ? 1 : -1) + (state.ownTurns ?? 0) : state.ownTurns;
   const own = ownTurns === undefined ? {} : { ownTurns };
   const kept = isGuarded ? { keptBytes: nextKeptBytes(settings, saga, tokenBytes, outcome) } : {};
+  // Belongs to this turn alone: a later request of the client may not declare it.
+  const isResumable = request.traits.isResumable === true;
   const next: SealedSaga = isSame
-    ? { ...saga, state: { ...state, ...own } }
+    ? { ...saga, state: { ...state, ...own, isResumable } }
     : {
         sagaId,
         claims: { ...claims, turn, jti: newTokenId(), iat, exp: expiresAt },
-        state: { ...state, ...own, ...kept, program: outcome.state },
+        state: { ...state, ...own, ...kept, isResumable, program: outcome.state },
       };
   const token = isForGuard ? await sealSaga(settings.responses, next) : await sealed(settings, program, next);
   // Once, when it grows over it: to say what is large takes a look at all of it.

@@ -17,7 +17,7 @@ export async function answerCall(
 ): Promise<object> {
   const dialect = dialectOf(call, host);
   try {
-    return await dialect.answer(resumable(host, call, dialect), call);
+    return await dialect.answer(await resumable(host, call, dialect), call);
   } catch (error) {
     const result = toErrorResult(error, call);
     if (result !== undefined) return result;

@@ -7,11 +7,14 @@ import { asking, Target } from '../fixtures/sagas.ts';
 import { knowsTasks } from '../fixtures/task-client.ts';
 
 const call = { method: 'tools/call', name: 'asking', arguments: { more: 'than none' } } as const;
+// Nobody is authenticated here.
+const options = { modelAnswers: 'accept', resumableRequests: { bearer: 'accept' } } as const;
+const resumable = { resumableRequests: {} };
 const capabilitiesKey = 'io.modelcontextprotocol/clientCapabilities';
 
 async function called(server: Fetches, more: object = {}): Promise<RawMessage> {
   const { method, name, arguments: args } = call;
-  const params = { name, arguments: { ...args, ...more }, _meta: { [capabilitiesKey]: {} } };
+  const params = { name, arguments: { ...args, ...more }, _meta: { [capabilitiesKey]: resumable } };
   return (
     await read(await server.fetch(post('modern', method, params, 1, { headers: { 'mcp-name': name } })))
   ).last;
@@ -29,8 +32,10 @@ async function resumed(
 
 describe('a request that is resumed by a client of another dialect goes on in that one', () => {
   test('[W1] from rounds to resume tokens', async () => {
-    const server = handlerOf(hostOf(asking(), { modelAnswers: 'accept' }).host);
-    const { requestState } = asked(await round(server, call));
+    const server = handlerOf(hostOf(asking(), options).host);
+    const { requestState } = asked(
+      await round(server, call, { capabilities: { ...resumable, elicitation: {} } }),
+    );
     const { result } = await resumed(server, requestState, {});
     const answers = { target: { target: 'prod' } };
     expect(await called(server, { resumeToken: result?.['nextResumeToken'], answers })).toMatchObject({
@@ -39,7 +44,7 @@ describe('a request that is resumed by a client of another dialect goes on in th
   });
 
   test('[W1] from resume tokens to rounds', async () => {
-    const server = handlerOf(hostOf(asking(), { modelAnswers: 'accept' }).host);
+    const server = handlerOf(hostOf(asking(), options).host);
     const { result } = await called(server);
     const { error } = await resumed(server, result?.['nextResumeToken'], { elicitation: {} });
     const { requestState } = Object(error?.data) as { readonly requestState: string };
@@ -51,7 +56,7 @@ describe('a request that is resumed by a client of another dialect goes on in th
 });
 
 test('[W1] a resumed request goes on from its own token, whatever its _meta holds', async () => {
-  const server = handlerOf(hostOf(asking(), { modelAnswers: 'accept' }).host);
+  const server = handlerOf(hostOf(asking(), options).host);
   const { result } = await called(server);
   const meta = { resumeToken: 'another', answers: {} };
   expect(await resumed(server, result?.['nextResumeToken'], {}, meta)).toMatchObject({
@@ -66,9 +71,11 @@ test('[W2] a saga that requires tasks is not run beside them by who resumes one 
     yield* step('go', () => void did.push('went'));
     return 'went';
   });
-  const { host } = hostOf(tasked, { tasks: { bearer: 'accept', store: memoryTaskStore() } });
+  const { host } = hostOf(tasked, { ...options, tasks: { bearer: 'accept', store: memoryTaskStore() } });
   const server = handlerOf(host);
-  const { requestState } = asked(await round(server, call, { capabilities: knowsTasks }));
+  const { requestState } = asked(
+    await round(server, call, { capabilities: { ...knowsTasks, ...resumable } }),
+  );
   for (const capabilities of [{ elicitation: {} }, {}, knowsTasks]) {
     // oxlint-disable-next-line no-await-in-loop -- one after the other
     expect(await resumed(server, requestState, capabilities)).toMatchObject({

@@ -35,6 +35,7 @@ function processOf(sagas: Program | readonly Program[], options: Partial<ServeSa
     keys: oldKey,
     environment: 'production',
     hooks: hooksInto(told),
+    resumableRequests: { bearer: 'accept' },
     ...options,
     sagas: [sagas].flat(),
   });

@@ -21,6 +21,9 @@ interface Requests {
   fallbackNotificationHandler?: (notification: RawMessage) => Promise<void>;
 }
 
+// Nobody is authenticated here.
+const resumableRequests = { resumableRequests: { bearer: 'accept' } } as const;
+
 const sessions = connections.filter(
   ({ name, stateless }) => stateless !== true && name.includes('in memory'),
 );
@@ -33,7 +36,7 @@ describe.each(sessions)('resumable requests in a session, $name', ({ connect }) 
 
   test('[W1] [E1] [P2] a call that is cut where it asks goes on in another session, which is asked', async () => {
     const keys = new Map<string, string[]>();
-    const near = await connect(hostOf(noting(keys)).host, options);
+    const near = await connect(hostOf(noting(keys), resumableRequests).host, options);
     const client = near.client as unknown as Requests;
     const tokens: string[] = [];
     client.fallbackNotificationHandler = ({ method, params }) => {
@@ -58,7 +61,7 @@ describe.each(sessions)('resumable requests in a session, $name', ({ connect }) 
     // Before the first step and after it, with the answer and after the step that follows.
     expect(tokens).toHaveLength(4);
 
-    const far = await connect(hostOf(noting(keys)).host, options);
+    const far = await connect(hostOf(noting(keys), resumableRequests).host, options);
     answerBy(far.client, {
       elicit: ({ message }) => {
         questions.push(message);
@@ -81,7 +84,7 @@ describe.each(sessions)('resumable requests in a session, $name', ({ connect }) 
       yield* elicit('go', { message: 'Go?', schema: Target });
       return 'paid';
     });
-    const { host, told } = hostOf(pay, { guard });
+    const { host, told } = hostOf(pay, { guard, ...resumableRequests });
     const { client, close } = await connect(host, options);
     const requests = client as unknown as Requests;
     const tokens: string[] = [];
@@ -134,7 +137,7 @@ describe.each(sessions)('resumable requests in a session, $name', ({ connect }) 
           isStuck.resolve(undefined);
           await stuck.promise;
         }),
-        { clock },
+        { clock, ...resumableRequests },
       ).host,
       options,
     );
@@ -150,7 +153,7 @@ describe.each(sessions)('resumable requests in a session, $name', ({ connect }) 
     await lost;
     const before = told.length;
     expect(before).toBeGreaterThan(0);
-    const far = await connect(hostOf(five(did, clock), { clock }).host, options);
+    const far = await connect(hostOf(five(did, clock), { clock, ...resumableRequests }).host, options);
     const resumed = { method: 'requests/resume', params: { resumeToken: token } };
     await (far.client as unknown as Requests).request(resumed, anyResult, { onprogress });
     expect(told.length).toBeGreaterThan(before);

@@ -155,6 +155,7 @@ function hostsOf(options: WireHostOptions, backstage: Backstage): () => SagaHost
     audience: 'test',
     environment: 'production',
     principal: userOf,
+    resumableRequests: { bearer: 'accept' },
     ...(isGuarded ? { guard: memoryGuard(now) } : {}),
     ...(sagas.some(({ task }) => task !== undefined)
       ? { tasks: { store: memoryTaskStore(now), bearer: 'accept' } }
