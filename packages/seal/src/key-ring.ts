@@ -89,8 +89,8 @@ export function createKeyRing(keys: KeysOption | undefined, options: KeyRingOpti
   }
   if (keys === 'ephemeral' && options.environment === 'production') {
     options.warn?.(
-      "keys: 'ephemeral' in production: no other process opens the tokens of this one, and all of them are lost when it " +
-        'ends. Set SAGA_KEYS to keep them.',
+      "keys: 'ephemeral' in production: other processes cannot open tokens of this process, and all tokens are lost when " +
+        'it ends. Set SAGA_KEYS to keep them.',
     );
   }
   if (keys === undefined || keys === 'ephemeral') return createEphemeral();
@@ -137,7 +137,7 @@ function assertUsable(
     throw keyError(index, all.length, 'is a published test key: everybody has it');
   }
   if (environment !== 'test' && environment !== 'development' && isWeakKey(key.key)) {
-    throw keyError(index, all.length, `is not random, so that it can be guessed. ${howToMakeOne}`);
+    throw keyError(index, all.length, `is not random and can be guessed. ${howToMakeOne}`);
   }
   for (const [earlier, other] of all.slice(0, index).entries()) {
     if (other.kid === key.kid) {

@@ -1,13 +1,13 @@
 const loopbackNames: readonly string[] = ['localhost', '127.0.0.1', '[::1]'];
 
 /**
- * The host names that a request may be sent to when its server names none; undefined for any.
+ * Default host names of a request; undefined for any.
  *
- * In an attack by DNS rebinding, a page that the user visits lets its own name resolve to the user's machine: its requests
- * then reach a server there, under the name of the page. Two kinds of request must name loopback therefore: those to a
- * server that listens on loopback, where the runtime tells; and those that a page of plain HTTP sends to its own name.
+ * In DNS rebinding, a web page changes its own name to resolve to the user's machine. Requests of the page then reach a
+ * local server under the name of the page. Two kinds of request must therefore name loopback: requests to a server on
+ * loopback, if the runtime tells the address; and requests of a plain HTTP page to its own name.
  *
- * @param env - what the runtime passed to `fetch` beside the request
+ * @param env - second argument of `fetch`: on Bun, the server
  */
 export function ownHosts(request: Request, env: unknown): readonly string[] | undefined {
   return listensOnLoopback(request, env) || isToOwnPage(request) ? loopbackNames : undefined;
@@ -18,7 +18,7 @@ interface Listener {
 }
 
 interface RuntimeRequest {
-  /** What srvx adds to a request on Node and on Bun. */
+  /** Added by srvx on Node and on Bun. */
   readonly runtime?: {
     readonly node?: { readonly req?: { readonly socket?: { readonly server?: Listener } } };
     readonly bun?: { readonly server?: unknown };
@@ -34,7 +34,7 @@ function listensOnLoopback(request: Request, env: unknown): boolean {
   });
 }
 
-/** The address of a server of Bun, which passes itself to `fetch` in the place of an `env`. */
+/** The address of a Bun server. Its `hostname` is no help: it is `localhost` on all addresses. */
 function bunAddress(server: unknown): unknown {
   const { address, requestIP } = Object(server) as {
     readonly address?: unknown;
@@ -43,7 +43,7 @@ function bunAddress(server: unknown): unknown {
   return typeof requestIP === 'function' ? address : undefined;
 }
 
-/** `true` for a request of a page to its own origin. Rebinding needs a name, and TLS would fail for that name. */
+/** `true` if a page sends to its own plain HTTP origin. Rebinding needs a DNS name, and TLS fails for that name. */
 function isToOwnPage({ headers }: Request): boolean {
   const origin = headers.get('origin') ?? '';
   if (!origin.startsWith('http://') || origin.slice('http://'.length) !== headers.get('host')) return false;

@@ -20,12 +20,11 @@ export interface ServeSagasOptions<Env = unknown> extends Omit<SagaHostOptions, 
   /** As for `createSagaHost`; or a function of the runtime's `env`, where keys are bindings (Cloudflare Workers). */
   readonly keys?: SagaHostOptions['keys'] | ((env: Env) => SagaHostOptions['keys']);
   /**
-   * The host names that requests may be sent to, without ports. They protect from DNS rebinding, by which a page that the
-   * user visits reaches a server on the user's own machine. Name those of a proxy that passes its `Host` on.
+   * Host names of the server, without ports: other hosts get a 403. Protects from DNS rebinding, by which a web page
+   * reaches a server on the user's machine. Behind a proxy that passes `Host` on, list the names of the proxy.
    *
-   * Default: `['localhost', '127.0.0.1', '[::1]']` for a server that listens on loopback (known on Node with srvx, and on
-   * Bun), and for requests of a page to its own name over plain HTTP. Else any: where the address is not known, name the
-   * hosts.
+   * Default: `['localhost', '127.0.0.1', '[::1]']` for a server on loopback (known on Node with srvx, and on Bun if
+   * `fetch` gets the server), and for requests of a plain HTTP page to its own name. Otherwise any host.
    */
   readonly allowedHosts?: readonly string[];
   /** The path that is served. Default `/mcp`. */
@@ -39,8 +38,8 @@ export interface ServeSagasOptions<Env = unknown> extends Omit<SagaHostOptions, 
    */
   readonly authenticate?: (request: Request, env: Env) => Promise<Authenticated> | Authenticated;
   /**
-   * `accept` serves requests for which `authenticate` finds nobody: their sagas belong to nobody, and continue for every
-   * other anonymous request that has the token. Default: 401.
+   * `accept` serves requests without auth info. Their sagas have no principal: any anonymous request with the token
+   * continues them. Default: 401.
    */
   readonly anonymous?: 'accept';
   /** Registers more on each request's `McpServer`: other tools, prompts, resources. */
@@ -99,7 +98,7 @@ export function serveSagas<Env = unknown>(options: ServeSagasOptions<Env>): Saga
       const serving = host;
       const found = await authenticate?.(request, env);
       if (isResponse(found)) return found;
-      // JavaScript may answer false, or an empty text: nobody is accepted by mistake.
+      // Without types, `authenticate` may return false or an empty string.
       const authInfo = typeof found === 'object' && found !== null ? found : undefined;
       const isAnonymous = (found ?? undefined) === undefined && anonymous === 'accept';
       if (authenticate !== undefined && authInfo === undefined && !isAnonymous) return unauthorized();
@@ -132,7 +131,7 @@ function isResponse(authInfo: Authenticated): authInfo is Response {
   return authInfo instanceof Response || Object.prototype.toString.call(authInfo) === '[object Response]';
 }
 
-/** The answer to a request of nobody. A 401 has to name a scheme (RFC 9110, section 15.5.2). */
+/** The 401 for a request without auth info. It must name a scheme (RFC 9110, section 15.5.2). */
 function unauthorized(): Response {
   const headers = { 'www-authenticate': 'Bearer' };
   return new Response('This server needs an access token.\n', { status: 401, headers });

@@ -1,16 +1,16 @@
 import { principalOf, type Caller } from '../host/caller.ts';
 import type { HostSettings } from '../host/host-options.ts';
 
-/** How a host offers resumable requests. */
+/** Options for resumable requests. */
 export interface ResumableRequestOptions {
   /**
-   * `accept` offers them to callers that are not authenticated. Anybody who has a token of such a call, even one that was
-   * used, then gets its newest token, and what is asked there. Default: such callers get none.
+   * `accept` offers resumable requests to unauthenticated callers. A used token of such a call, found in a log, then gives
+   * the newest token and its question. Default: authenticated callers only.
    */
   readonly bearer?: 'accept';
 }
 
-/** `true` if a caller may resume requests: a token that lies about in a log is not enough by itself. */
+/** `true` if a caller may resume requests. */
 export async function mayResume(
   { principal, resumableRequests }: Pick<HostSettings, 'principal' | 'resumableRequests'>,
   caller: Caller,

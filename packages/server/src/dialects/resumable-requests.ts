@@ -124,15 +124,15 @@ export async function getStatus(host: SagaHostCore, params: unknown, caller: Cal
 }
 
 /**
- * The status of a token that this dialect told a client. Other tokens are refused here: with a guard, a token that was used
- * is followed to the newest one, which only a client that declared this wants.
+ * Looks up a token of this dialect. With a guard, this dialect follows a used token to the newest one, so tokens of other
+ * requests must be refused.
  *
- * @throws TokenRefused
+ * @throws TokenRefused for a token of a request that did not declare resumable requests, and for an anonymous caller
  */
 async function statusOf(host: SagaHostCore, token: string, caller: Caller): Promise<SagaStatus> {
   const status = await host.status(token, caller, { methods });
   if (!status.isResumable) throw refused(host, 'method');
-  // The option may have been taken back since.
+  // The token may be older than the option.
   if (!(await mayResume(host.settings, caller))) throw refused(host, 'principal');
   return status;
 }

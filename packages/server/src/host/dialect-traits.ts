@@ -24,7 +24,7 @@ export interface DialectTraits {
    * Whether server steps wait for a later turn, while questions are asked and the clock goes on. Default false. (W7)
    */
   readonly defersEffects?: boolean;
-  /** Whether `requests/resume` takes the token of this turn, because its client declared that. Default false. (T14) */
+  /** `true` if the client declared resumable requests: `requests/resume` takes the token of this turn. Default false. */
   readonly isResumable?: boolean;
   /** Whether anything may run here. Default true; false only looks how far a saga is. (W7) */
   readonly runs?: boolean;

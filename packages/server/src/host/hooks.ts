@@ -154,7 +154,7 @@ export function rejectionReporter(
  * Hooks as the host calls them: what one throws, or rejects with, goes to `onError`, and what that one throws to
  * nobody. A hook never decides how a turn ends, for the effects of the turn have happened.
  *
- * @param timeoutMs - how long a hook that is awaited may take
+ * @param timeoutMs - time limit of the awaited hooks
  */
 export function guardedHooks(hooks: HostHooks, log: DefaultLog, timeoutMs: number): Required<HostHooks> {
   const onError = (error: unknown): void =>
@@ -185,7 +185,7 @@ export function guardedHooks(hooks: HostHooks, log: DefaultLog, timeoutMs: numbe
   };
 }
 
-/** Waits for a hook, but not longer than `timeoutMs`. A hook that fails later is reported as well. */
+/** Waits for a hook for at most `timeoutMs`. A later failure of the hook is reported as well. */
 async function settled(
   name: string,
   call: () => unknown,
@@ -195,12 +195,12 @@ async function settled(
   const ended = new AbortController();
   try {
     const result = call();
-    // Most hooks are synchronous: they need no timer.
+    // A synchronous hook needs no timer.
     if (typeof (Object(result) as { readonly then?: unknown }).then !== 'function') return;
     const work = Promise.resolve(result)
       .catch(onError)
       .then(() => true);
-    // A real timer: the host's `sleep` may follow another clock than the hook does.
+    // A real timer, because the host's `sleep` may follow a simulated clock.
     const inTime = await Promise.race([work, sleep(timeoutMs, ended.signal).then(() => false)]);
     if (!inTime) onError(hookTimeout(name, timeoutMs));
   } catch (error) {

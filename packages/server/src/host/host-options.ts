@@ -33,7 +33,7 @@ export interface AdmissionFacts {
   readonly bytes: number;
   /** Bytes that the guard keeps of the saga, as an estimate; 0 at the start, and without a guard. */
   readonly keptBytes: number;
-  /** Bytes of what the token holds, after decompression: what a turn costs grows with these. 0 at the start. */
+  /** Bytes of the token after decompression, which the cost of a turn grows with. 0 at the start. */
   readonly inflatedBytes: number;
 }
 
@@ -47,8 +47,8 @@ export interface SagaHostOptions {
   /**
    * The keys that seal and open tokens: `SAGA_KEYS="k2:<32 bytes base64url>,k1:<…>"`, a list, or JWKs. The first
    * seals, every one opens. Default: the environment variable SAGA_KEYS. Without keys a host does not start, but for
-   * `'ephemeral'`, and for NODE_ENV `development` or `test`, where it draws a key that dies with the process. A key that
-   * is evidently not random is refused, except in these two. (T7)
+   * `'ephemeral'`, and for NODE_ENV `development` or `test`, where it draws a key that dies with the process. A key
+   * that is evidently not random is refused in every other environment. (T7)
    */
   readonly keys?: KeysOption | undefined;
   /**
@@ -123,8 +123,8 @@ export interface SagaHostOptions {
   readonly limits?: Partial<HostLimits>;
   readonly hooks?: HostHooks;
   /**
-   * How long a request waits for `onSuspended` and `onSettled`, in milliseconds. After that it continues without the hook,
-   * and `onError` is told (`hook_timeout`). Default 10 s.
+   * Time limit of `onSuspended` and `onSettled`, in milliseconds. After that, the request continues without the hook, and
+   * `onError` gets `hook_timeout`. Default 10 s.
    */
   readonly hookTimeoutMs?: number;
   /**

@@ -4,7 +4,7 @@ import { TokenRefused } from '@mcp-saga/seal';
 
 type Reader = Partial<Pick<Program, 'timeline'>>;
 
-/** `true` if the head of a state is one that programs write. */
+/** `true` if the text is the head of a program state. */
 export function isHead(text: string): boolean {
   try {
     const { turn, asked, waits } = decodeHead(text);
@@ -15,12 +15,12 @@ export function isHead(text: string): boolean {
 }
 
 /**
- * Lets a program take a turn from a state that came out of a token.
+ * Takes one turn of a program from the state of a token.
  *
- * The state is checked only after a failure: to parse it before takes a tenth of the time of a whole turn.
+ * The state is checked only after a failure: parsing it first would take a tenth of the time of a turn.
  *
- * @throws TokenRefused with reason `malformed` when no program could read the state. Nothing ran, and what the program
- * threw, which may quote the state, is dropped.
+ * @throws TokenRefused with reason `malformed` for an unreadable state. Nothing ran. The error of the program is dropped,
+ * because its message may quote the state.
  */
 export async function advanceFrom(
   program: Pick<Program, 'advance'> & Reader,
@@ -41,9 +41,9 @@ export async function advanceFrom(
 }
 
 /**
- * The timeline of a state that came out of a token.
+ * Reads the timeline of the state of a token.
  *
- * @throws TokenRefused with reason `malformed` for a state that no program can read
+ * @throws TokenRefused with reason `malformed` for an unreadable state
  */
 export function readTimeline(
   program: Pick<Program, 'timeline'>,
@@ -57,7 +57,7 @@ function assertReadable(program: Reader, { structure, client, server, head }: Pr
   try {
     JSON.parse(`[${structure}]`);
     for (const value of [client, server].flatMap(valuesIn)) decode(JSON.stringify(value));
-    // Entries of a kind that this release does not know throw.
+    // Throws for entry types of newer releases.
     program.timeline?.({ structure, client, server, head });
   } catch {
     throw new TokenRefused('malformed');

@@ -27,7 +27,7 @@ export interface SagaState {
   readonly keptBytes?: number;
   /** What its trace hangs on, as telemetry gave it: carried on by hosts without telemetry, too. */
   readonly trace?: string;
-  /** Whether `requests/resume` takes this token. Absent: no. */
+  /** `true` if `requests/resume` takes this token. Absent: no. */
   readonly isResumable?: boolean;
 }
 
@@ -92,12 +92,12 @@ interface Own {
 /**
  * The saga in an opened token.
  *
- * @throws TokenRefused with reason `malformed` for streams that no release writes
+ * @throws TokenRefused with reason `malformed` for streams of another form
  */
 export function toSealedSaga(sealed: Sealed): SealedSaga {
   const [first, structure, client, server] = sealed.streams;
   const own = readSealedJson(first);
-  if (!isOwn(own)) throw new TokenRefused('malformed');
+  if (!isOwnStream(own)) throw new TokenRefused('malformed');
   const { s, g, h, t, n, k, r } = own;
   const secret = fromBase64Url(s);
   if (secret?.length !== 32 || !isHead(h)) throw new TokenRefused('malformed');
@@ -121,7 +121,7 @@ export function toSealedSaga(sealed: Sealed): SealedSaga {
   };
 }
 
-function isOwn(value: unknown): value is Own {
+function isOwnStream(value: unknown): value is Own {
   const { s, g, h, t = '', n = 0, k = 0 } = Object(value) as { readonly [member: string]: unknown };
   const texts = [s, h, t].every((member) => typeof member === 'string');
   return texts && [g, n, k].every((member) => Number.isSafeInteger(member));

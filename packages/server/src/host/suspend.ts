@@ -38,7 +38,7 @@ export async function suspend(
   const ownTurns = isOwn || isSame ? (isOwn ? 1 : -1) + (state.ownTurns ?? 0) : state.ownTurns;
   const own = ownTurns === undefined ? {} : { ownTurns };
   const kept = isGuarded ? { keptBytes: nextKeptBytes(settings, saga, tokenBytes, outcome) } : {};
-  // Belongs to this turn alone: a later request of the client may not declare it.
+  // Not inherited: each request declares for itself.
   const isResumable = request.traits.isResumable === true;
   const next: SealedSaga = isSame
     ? { ...saga, state: { ...state, ...own, isResumable } }
