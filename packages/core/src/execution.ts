@@ -218,11 +218,9 @@ export class Execution implements BranchHost, FiberHost {
         'throw',
       );
     }
-    // Where it is being ended already, there is nothing left to end; and a branch that is, cannot take it elsewhere.
     const ending = fiber.isEnding;
-    if (this.ending.begun || this.#root === undefined || (ending && 'next' in cause)) {
+    if (this.ending.begun || this.#root === undefined || (ending && 'next' in cause))
       return this.#give(undefined);
-    }
     if ('next' in cause && !this.#stack.empty) return this.#give(lostUndos(), 'throw');
     this.ending.begin(cause);
     closeBranch(this, this.#root);
@@ -234,8 +232,7 @@ export class Execution implements BranchHost, FiberHost {
     const path = fiber.scope.path(key === undefined ? spec.id : `${spec.id}(${key})`);
     this.#repeated?.note(spec, path, this.#journal.replaying);
     const inline = spec.kind === 'now' || spec.kind === 'info';
-    // The next entry may be taken at once only if no other branch has to run before it, as none had when it was
-    // recorded; what is read at once was recorded at once.
+    // The next entry is taken at once only if no other branch has to run first, as when it was recorded.
     if ((inline || this.#fibers.idle) && this.#journal.isAbout(path)) {
       if (this.#tasks.takePlain(fiber, spec, path)) return true;
       const task = newTask(fiber, spec, path);
