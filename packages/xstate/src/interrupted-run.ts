@@ -15,7 +15,7 @@ export class InterruptedRun {
     const { isInterrupted, turn, checkpointAfterStep, defersEffects, deadline } = runtime;
     const runs = defersEffects !== true && deadline !== Number.NEGATIVE_INFINITY;
     this.#isUnknown = runs && isInterrupted === true;
-    const turns = [...steps].flatMap(({ e: [, , , , interrupted] = [] }) => interrupted ?? []);
+    const turns = [...steps].flatMap(({ e }) => e?.[4] ?? []);
     // With a token after each effect, the interrupted run began the same effects as this one.
     if (this.#isUnknown && !checkpointAfterStep) turns.push(turn);
     this.turn = turns.length === 0 ? undefined : Math.min(...turns);

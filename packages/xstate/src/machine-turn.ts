@@ -107,7 +107,7 @@ export class MachineTurn {
     return { root: makeRoot(machine, { input: first }, limit), timers: [], steps: new Map() };
   }
 
-  async #go(run: MachineRun, answers: ReadonlyMap<string, ClientAnswer>, grace: number): Promise<Outcome> {
+  async #go(run: MachineRun, answers: ReadonlyMap<string, ClientAnswer>): Promise<Outcome> {
     const busy = (): boolean => this.#questions.busy;
     // Overdue delays pass before the answers are delivered.
     const { asks } = await run.settle(busy);

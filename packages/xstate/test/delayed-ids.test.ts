@@ -19,7 +19,7 @@ const second = 1_000;
 
 type Action = object;
 const later = (type: string, delay: number, id?: string): Action =>
-  raise({ type } as never, { delay: delay * second, ...(id === undefined ? {} : { id }) });
+  raise({ type }, { delay: delay * second, ...(id === undefined ? {} : { id }) });
 const heard = assign({
   heard: ({ context, event }: { context: { heard: string }; event: { type: string } }) =>
     context.heard + event.type,
@@ -31,7 +31,7 @@ const cancelX = cancel('x');
 function machineOf(acts: Readonly<Record<number, readonly Action[]>>, more: object = {}): AnyStateMachine {
   const after = Object.entries(acts).map(([at, actions]) => [Number(at) * second, { actions }]);
   const actors = { ask, kid: kid(), ...more };
-  return setup({ types: { context: {} as { heard: string } }, actors: actors as never }).createMachine({
+  return setup({ types: { context: {} as { heard: string } }, actors: actors }).createMachine({
     id: 'm',
     context: { heard: '' },
     on: hears,
@@ -56,7 +56,7 @@ function kid(): AnyStateMachine {
       },
       b: { type: 'final' },
     },
-  }) as unknown as AnyStateMachine;
+  });
 }
 
 function ofLive(machine: AnyStateMachine, seconds: number): string {
@@ -135,7 +135,7 @@ describe('events that are delayed under one ID', () => {
 
   it('[R1] may be sent to another actor', async () => {
     const send = (type: string, delay: number): Action =>
-      sendTo(({ self }) => self, { type } as never, { delay: delay * second, id: 'x' });
+      sendTo(({ self }) => self, { type }, { delay: delay * second, id: 'x' });
     const machine = machineOf({ 1: [send('A', 5), send('B', 9)], 2: [cancelX], 3: [cancelX] });
     expect(ofLive(machine, 12)).toBe('A');
     expect(await ofSaga(machine, 12, 1)).toBe('A');

@@ -1,6 +1,6 @@
-import { compensator } from '@mcp-saga/core';
+import { compensator, type StepContext } from '@mcp-saga/core';
 import { effect, elicitation, machineSaga, MachineRefused } from '@mcp-saga/xstate';
-import { setup, spawnChild, type AnyStateMachine } from 'xstate';
+import { assign, setup, spawnChild, type AnyStateMachine } from 'xstate';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { orphan } from '../../core/src/orphan.ts';
@@ -10,6 +10,44 @@ import { accept, Drive, failureOf } from './support/drive.ts';
 const ask = elicitation({ message: 'Well?', schema: z.object({}) });
 
 describe('the id of an effect', () => {
+  it('[E1] gives two forks with different inputs one idempotency key', async () => {
+    const ran: (readonly [input: number, key: string])[] = [];
+    const machine = setup({
+      types: { context: {} as { n: number }, output: {} as string },
+      actors: {
+        count: elicitation({ message: 'How many?', schema: z.object({ n: z.number() }) }),
+        pay: effect(
+          ({ input, idempotencyKey }: StepContext<number>) => void ran.push([input, idempotencyKey]),
+        ),
+      },
+    }).createMachine({
+      context: { n: 0 },
+      initial: 'asking',
+      states: {
+        asking: {
+          invoke: {
+            id: 'count',
+            src: 'count',
+            onDone: { target: 'paying', actions: assign(({ event }) => event.output) },
+          },
+        },
+        paying: { invoke: { id: 'pay', src: 'pay', input: ({ context }) => context.n, onDone: 'end' } },
+        end: { type: 'final' },
+      },
+      output: 'paid',
+    });
+    const drive = new Drive(machineSaga({ name: 'm', version: '1', forks: 'accept' }, machine));
+    await drive.start();
+    const { outcome } = drive;
+    await drive.resume({ count: accept({ n: 1 }) });
+    drive.outcome = outcome;
+    await drive.resume({ count: accept({ n: 2 }) });
+    expect(ran).toEqual([
+      [1, 'do:pay'],
+      [2, 'do:pay'],
+    ]);
+  });
+
   it.each([undefined, 'pay', 'pay(5)', '(5)'])(
     '[E3] [R3] leads an undo to the key it ran with, where its code is gone: %j',
     async (id) => {

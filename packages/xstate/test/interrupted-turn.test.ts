@@ -43,7 +43,7 @@ async function started(machine: AnyStateMachine, options = {}, settings = {}): P
 function buying(charge: AnyActorLogic, actors: Record<string, AnyActorLogic> = {}): AnyStateMachine {
   return setup({
     types: { output: {} as string },
-    actors: { ask, charge, ship: does('ship', undo), ...actors } as never,
+    actors: { ask, charge, ship: does('ship', undo), ...actors },
   }).createMachine({
     initial: 'asking',
     states: {
@@ -143,7 +143,7 @@ describe('an interrupted turn of a machine', () => {
     const charge = does('charge', { ...undo, ...undoUnknown, retry });
     const machine = setup({
       types: { output: {} as string },
-      actors: { ask, charge } as never,
+      actors: { ask, charge },
     }).createMachine({
       initial: 'asking',
       states: {
@@ -165,7 +165,7 @@ describe('an interrupted turn of a machine', () => {
     const charge = does('charge', undo);
     const machine = setup({
       types: { output: {} as string },
-      actors: { ask, charge } as never,
+      actors: { ask, charge },
     }).createMachine({
       initial: 'asking',
       states: {
@@ -204,7 +204,7 @@ describe('an interrupted turn of a machine', () => {
 describe('a delay that passes during a guarded turn', () => {
   /** A slow check beside a delay: whichever ends first is followed by another effect. */
   function racing(drive: () => Drive): AnyStateMachine {
-    const slow = effect<undefined, undefined>(async ({ signal }) => {
+    const slow = effect<undefined>(async ({ signal }) => {
       did.push('check');
       await drive().world.sleep(5_000, signal);
       return undefined;
@@ -216,7 +216,7 @@ describe('a delay that passes during a guarded turn', () => {
         slow,
         charge: does('charge'),
         more: fromPromise(async () => void did.push('more')),
-      } as never,
+      },
     }).createMachine({
       initial: 'asking',
       states: {
@@ -245,7 +245,7 @@ describe('a delay that passes during a guarded turn', () => {
   it('[E9] starts no effect behind one that has failed in that turn, either', async () => {
     const machine = setup({
       types: { output: {} as string },
-      actors: { ask, charge: does('charge'), tell: does('tell') } as never,
+      actors: { ask, charge: does('charge'), tell: does('tell') },
     }).createMachine({
       initial: 'asking',
       states: {
@@ -265,17 +265,17 @@ describe('a delay that passes during a guarded turn', () => {
   });
 
   it('[E9] starts no effect behind one that another one has overtaken in that turn, either', async () => {
-    const quick = effect<undefined, undefined>(async ({ signal }) => {
+    const quick = effect<undefined>(async ({ signal }) => {
       await drive.world.sleep(100, signal);
       return undefined;
     });
-    const slow = effect<undefined, undefined>(async ({ signal }) => {
+    const slow = effect<undefined>(async ({ signal }) => {
       await drive.world.sleep(200, signal);
       return undefined;
     });
     const machine = setup({
       types: { output: {} as string },
-      actors: { ask, quick, slow, charge: does('charge') } as never,
+      actors: { ask, quick, slow, charge: does('charge') },
     }).createMachine({
       initial: 'asking',
       states: {

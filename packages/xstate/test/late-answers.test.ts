@@ -99,7 +99,7 @@ describe('an answer that comes after the delay beside its question', () => {
 
   it('[W6] still ends an effect that runs before the answer is heard', async () => {
     const attempts: number[] = [];
-    const slow = effect<undefined, undefined>(
+    const slow = effect<undefined>(
       async ({ attempt, signal }) => {
         attempts.push(attempt);
         if (attempt === 1) throw new Error('not yet');

@@ -177,7 +177,7 @@ describe('a machine whose code fails before anything has happened', () => {
         end: { type: 'final' },
       },
       output: 'ended',
-    }) as unknown as AnyStateMachine;
+    });
 
   it('[R6] is a mismatch with that cause, and undoes nothing', async () => {
     const thrown = new Error('a bug');
@@ -186,7 +186,7 @@ describe('a machine whose code fails before anything has happened', () => {
     const broken = question(() => {
       throw thrown;
     });
-    drive.program = programOf(withAsk(broken as typeof actors.ask));
+    drive.program = programOf(withAsk(broken));
     done.length = 0;
     const { error } = failureOf(await drive.resume({ ask: accept({ n: 1 }) }));
     expect(error).toBeInstanceOf(MachineMismatch);

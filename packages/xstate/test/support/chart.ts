@@ -254,8 +254,8 @@ interface Acting {
 export function makeMachine(
   chart: Chart,
   world: WalkWorld,
-  edit: (config: object, name: string) => object = (config) => config,
-  name: string = 'm',
+  edit: (config: object, machine: string) => object = (config) => config,
+  path: string = 'm',
 ): AnyStateMachine {
   const label = (what: string, { name, n }: Given): string => `${what} ${name} ${n}`;
   const act =
@@ -294,9 +294,9 @@ export function makeMachine(
     counter: fromTransition((count: number) => count + 1, 0),
   };
   for (const [src, child] of Object.entries(chart.children)) {
-    actors[src] = makeMachine(child, world, edit, `${name}/${src}`);
+    actors[src] = makeMachine(child, world, edit, `${path}/${src}`);
   }
-  const config = edit(chart.config(world, actors), name);
+  const config = edit(chart.config(world, actors), path);
   return setup({ actors }).createMachine(config as never) as unknown as AnyStateMachine;
 }
 

@@ -81,7 +81,7 @@ function edit(kind: EditKind, root: Config, [where = 0, which = 0, what = 0]: re
       if (node !== undefined) node.config.description = 'New words.';
       return;
     case 'a state is added that nothing reaches': {
-      const parent = one([...all.filter(({ config }) => config.initial !== undefined)])?.config ?? root;
+      const parent = one(all.filter(({ config }) => config.initial !== undefined))?.config ?? root;
       // A region would be entered.
       if (parent.type !== 'parallel') parent.states = { ...parent.states, added: { id: 'added' } };
       return;
