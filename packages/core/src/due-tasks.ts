@@ -47,7 +47,7 @@ export class DueTasks {
   /** How far the journal was when this turn last came to something that a repetition may not come to. */
   #chanceAt = 0;
   /** When the turn began (ms since the epoch). */
-  readonly #began: number;
+  #began = 0;
   readonly #interrupted: InterruptedRun;
   #wake: (() => void) | undefined;
 
@@ -55,12 +55,13 @@ export class DueTasks {
     this.#options = options;
     this.#execution = options.execution;
     this.#runtime = options.runtime;
-    this.#began = options.runtime.now();
     this.#interrupted = new InterruptedRun(options.runtime);
   }
 
   /** The journal has been replayed: what is added to it from here on is of this turn. */
-  goLive(): void {
+  goLive(now: number): void {
+    const { late } = this.#options;
+    this.#began = (this.#runtime.heardAt ?? now - late) + late;
     this.#liveFrom = this.#options.journal.count;
     this.#interrupted.goLive(this.#execution.pending.values());
   }

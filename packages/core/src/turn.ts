@@ -157,8 +157,8 @@ export class Turn implements ExecutionEvents {
   #goLive(): void {
     this.live = true;
     this.#journal.thaw();
-    this.#due.goLive();
     const now = this.runtime.now();
+    this.#due.goLive(now);
     for (const task of this.#execution.pending.values()) startClock(task, this.#head, now, this.#late);
   }
 
