@@ -15,14 +15,9 @@ function buying(options: { readonly commitEach?: boolean; readonly looksUp?: boo
   const buy = saga({ name: 'buy', version: '1', forks: 'refuse', commitEach }, function* () {
     yield* elicit('sure', { message: 'Sure?', schema: Sure });
     for (const what of ['charge', 'ship']) {
-      yield* step(what, ({ idempotencyKey }) => bank.do(idempotencyKey, what), {
-        ...(looksUp
-          ? {
-              compensate: ({ stepKey }) => bank.undo(stepKey),
-              compensateUnknown: ({ stepKey }) => bank.undo(stepKey),
-            }
-          : {}),
-      });
+      const undo = ({ stepKey }: { readonly stepKey: string }): unknown => bank.undo(stepKey);
+      const undoes = looksUp ? { compensate: undo, compensateUnknown: undo } : {};
+      yield* step(what, ({ idempotencyKey }) => bank.do(idempotencyKey, what), undoes);
     }
     return 'shipped';
   });
