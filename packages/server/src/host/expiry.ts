@@ -2,25 +2,29 @@ import type { Outcome } from '@mcp-saga/core';
 import type { Claims } from '@mcp-saga/seal';
 import type { HostSettings } from './host-options.ts';
 
-/** How long a token stays good after the time a saga waits for. */
+// Grace after the time that a saga waits for, for clients that come back late.
 const afterDeadline = 60 * 60 * 1000;
 
 /**
- * When a token expires: `tokenTtl` after the client last brought the saga forward, or an hour after what it waits
- * for, and never later than `maxLifetime` after its start. To be asked again, or to be handed a checkpoint, does not
- * prolong a saga. One that is being undone can always come back for an hour: it may be late because it has failed, and
- * nothing but undoing is done with its token. (T6, E3)
+ * Expiry of a token, in milliseconds since the epoch: `tokenTtl` after its own issue, or an hour after the deadline that
+ * the saga waits for, and never later than `maxLifetime` after the start of the saga. A client that only repeats its
+ * request gains nothing beyond that. A token that only continues compensation may outlive the saga by an hour. (T6, E3)
  */
 export function expiryOf(
   settings: Pick<HostSettings, 'tokenTtl' | 'maxLifetime'>,
-  claims: Claims,
+  claims: Pick<Claims, 'born'>,
   iat: number,
-  outcome: Pick<Extract<Outcome, { status: 'suspended' }>, 'accepted' | 'deadline' | 'undoes'>,
+  { deadline, undoes }: Pick<Extract<Outcome, { status: 'suspended' }>, 'deadline' | 'undoes'>,
 ): number {
-  const brought = claims.turn === 0 || outcome.accepted > 0;
-  const ttl = brought ? iat + settings.tokenTtl : claims.exp;
-  const { deadline, undoes } = outcome;
   const waits = deadline === undefined ? 0 : deadline + afterDeadline;
-  const granted = Math.min(Math.max(ttl, waits), claims.born + settings.maxLifetime);
+  const granted = Math.min(Math.max(iat + settings.tokenTtl, waits), endOfLife(settings, claims));
   return undoes === true ? Math.max(granted, waits, iat + afterDeadline) : granted;
+}
+
+/** End of the lifetime of a saga, in milliseconds since the epoch. */
+export function endOfLife(
+  { maxLifetime }: Pick<HostSettings, 'maxLifetime'>,
+  { born }: Pick<Claims, 'born'>,
+): number {
+  return born + maxLifetime;
 }

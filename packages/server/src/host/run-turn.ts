@@ -62,8 +62,6 @@ export interface TurnRequest {
    * given to the client, and so is its token. Default: as the program says.
    */
   readonly goesOn?: ((outcome: Extract<Outcome, { status: 'suspended' }>) => GoesOn | undefined) | undefined;
-  /** Answers that were accepted before the saga started over in this turn. */
-  readonly accepted?: number;
   /** Ids that answers came for and that nobody waited for: those that the client is told. */
   readonly unknown?: readonly string[];
   /** Ends the saga instead of going on with it; what it did is undone within this turn. */
@@ -90,7 +88,6 @@ async function take(settings: HostSettings, request: TurnRequest): Promise<SagaT
   const began = settings.clock();
   const deadline = request.end === undefined ? deadlineOf(settings, request.traits, began) : undefined;
   let { program, saga, answers } = request;
-  let accepted = 0;
   const unknown: string[] = [];
   for (let continued = 0; ; continued += 1) {
     const current = { ...request, program, saga };
@@ -104,7 +101,7 @@ async function take(settings: HostSettings, request: TurnRequest): Promise<SagaT
     unknown.push(...older.map(({ stepId }) => stepId), ...unasked.map(({ stepId }) => ids.toWire(stepId)));
     if (outcome.status !== 'continued') {
       const mayStay = request.mayStay === true && continued === 0;
-      const last = { ...request, program, saga, accepted, mayStay, unknown: fewOf(unknown) };
+      const last = { ...request, program, saga, mayStay, unknown: fewOf(unknown) };
       // oxlint-disable-next-line no-await-in-loop -- the last time round
       const turn = await concluded(settings, last, outcome, runtime);
       // A rollback, or another process, can still continue it.
@@ -117,7 +114,6 @@ async function take(settings: HostSettings, request: TurnRequest): Promise<SagaT
       }
       // oxlint-disable-next-line no-await-in-loop -- it starts over
       ({ program, saga } = await continuedSaga(settings, current, outcome));
-      accepted += outcome.accepted;
       answers = new Map();
     } catch (error) {
       const ended = { ...factsOf(saga), compensated: [], residue: [] };

@@ -26,15 +26,16 @@ export async function suspend(
   request: TurnRequest,
   outcome: Extract<Outcome, { status: 'suspended' }>,
 ): Promise<SuspendedTurn> {
-  const { program, saga, tokenBytes, accepted = 0, unknown = [] } = request;
+  const { program, saga, tokenBytes, unknown = [] } = request;
   const { isGuarded = false, isOwn = false, isLeft = false, isForGuard = false } = request;
   const { sagaId, claims, state } = saga;
-  const isSame = isUnchanged(request, outcome);
-  const turn = isSame ? claims.turn : claims.turn + 1;
   const iat = settings.clock();
+  // A token past half of its life is replaced, so that a client that keeps coming always holds a good one.
+  const isSame = iat - claims.iat < settings.tokenTtl / 2 && isUnchanged(request, outcome);
+  const turn = isSame ? claims.turn : claims.turn + 1;
   const expiresAt = isLeft
     ? expiryOfLeft(iat, outcome.retryAfterMs ?? Math.max(0, (outcome.due ?? iat) - iat))
-    : expiryOf(settings, claims, iat, { ...outcome, accepted: accepted + outcome.accepted });
+    : expiryOf(settings, claims, iat, outcome);
   const ownTurns = isOwn || isSame ? (isOwn ? 1 : -1) + (state.ownTurns ?? 0) : state.ownTurns;
   const own = ownTurns === undefined ? {} : { ownTurns };
   const kept = isGuarded ? { keptBytes: nextKeptBytes(settings, saga, tokenBytes, outcome) } : {};

@@ -1,0 +1,70 @@
+import { describe, expect, test } from 'vitest';
+import { elicit, memoryGuard, saga, step, type SuspendedSagaFacts } from '@mcp-saga/server';
+import { completed, hooksInto, hostOf, nothingTold, suspended } from '../fixtures/host.ts';
+import { Empty } from '../fixtures/sagas.ts';
+import { start, testClock } from '../fixtures/clock.ts';
+
+const minute = 60_000;
+const hour = 60 * minute;
+const skew = 30_000;
+
+describe('the lifetime of a saga', () => {
+  test('[T6] [E1] a saga of 300 charges ends well when its client comes every minute for five hours', async () => {
+    const charged: number[] = [];
+    const charges = saga({ name: 'charges', version: '1', forks: 'refuse' }, function* () {
+      for (let index = 0; index < 300; index += 1) {
+        yield* step('charge', () => void charged.push(index), { key: `${index}` });
+      }
+      return 'charged';
+    });
+    const clock = testClock();
+    const guard = memoryGuard(clock);
+    // Each charge uses up the budget of a turn.
+    const { host } = hostOf(charges, { clock, guard, turnBudget: 1 });
+    const traits = { checkpointAfterStep: true };
+    let turn = await host.start('charges', {}, {}, { traits });
+    while (turn.status === 'suspended') {
+      expect(turn.expiresAt).toBe(clock.now + hour);
+      clock.now += minute;
+      // oxlint-disable-next-line no-await-in-loop -- one turn after the other
+      turn = await host.resume(turn.token, [], {}, { traits });
+    }
+    expect(completed(turn).result).toBe('charged');
+    expect(charged).toHaveLength(300);
+  });
+
+  test('[T6] [T13] a client that only asks again cannot extend a saga beyond its longest life', async () => {
+    const clock = testClock();
+    const asking = saga({ name: 'asking', version: '1', forks: 'refuse' }, function* () {
+      yield* elicit('ok', { message: 'OK?', schema: Empty });
+      return 'done';
+    });
+    const suspensions: SuspendedSagaFacts[] = [];
+    const hooks = {
+      ...hooksInto(nothingTold()),
+      onSuspended: (facts: SuspendedSagaFacts) => suspensions.push(facts),
+    };
+    const guard = memoryGuard(clock);
+    const { host } = hostOf(asking, { clock, guard, hooks, tokenTtl: hour, maxLifetime: 3 * hour });
+    let turn = suspended(await host.start('asking', {}));
+    for (let index = 0; index < 8; index += 1) {
+      clock.now += 20 * minute;
+      // oxlint-disable-next-line no-await-in-loop -- one turn after the other
+      turn = suspended(await host.resume(turn.token));
+    }
+    expect(turn.expiresAt).toBe(start + 3 * hour);
+    // The queue is told of each turn, and comes when the newest token has expired.
+    expect(suspensions.map(({ cancelAfter }) => (cancelAfter - start) / minute)).toEqual([
+      61, 81, 101, 121, 141, 161, 181, 181, 181,
+    ]);
+    clock.now = start + 3 * hour + skew;
+    await expect(host.resume(turn.token)).rejects.toMatchObject({ reason: 'expired' });
+    const { cancelToken, cancelAfter } = suspensions.at(-1) as SuspendedSagaFacts;
+    clock.now = cancelAfter;
+    expect((await host.cancel(cancelToken)).status).toBe('failed');
+    // The guard still knows every token that can be used.
+    await expect(host.cancel((suspensions[0] as SuspendedSagaFacts).cancelToken)).rejects.toMatchObject({
+      reason: 'used',
+    });
+  });
+});
