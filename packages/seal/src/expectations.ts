@@ -16,6 +16,11 @@ export interface Expectations {
   readonly rejectIssuedBefore?: number;
   /** Opens expired tokens too: for operators' inspection, and for what never left the host. Never for what a client brings. */
   readonly ignoreExpiry?: boolean;
+  /**
+   * Opens tokens that were sealed in the future, too: for a caller that compares `born` and `iat` with its clock itself, after
+   * every other check.
+   */
+  readonly allowFuture?: boolean;
   /** The saga the token must be of. */
   readonly sid?: string;
 }
@@ -50,10 +55,15 @@ export function assertExpected(sealed: BoundClaims, bound: Binding, expect: Expe
   }
 }
 
+/** Returns `true` unless the token, or its saga, began later than the clock of this instance and the skew allow. */
+export function hasBegun({ born, iat }: Pick<Claims, 'born' | 'iat'>, now: number): boolean {
+  return born <= now + skewMs && iat <= now + skewMs;
+}
+
 // Every comparison states what is allowed, so that a time that is no number refuses.
-function assertTimely({ born, iat, exp }: Claims, expect: Expectations, now: number): void {
-  const isBorn = born <= now + skewMs && iat <= now + skewMs;
-  if (!isBorn) throw new TokenRefused('not-yet-valid');
+function assertTimely(claims: Claims, expect: Expectations, now: number): void {
+  const { iat, exp } = claims;
+  if (expect.allowFuture !== true && !hasBegun(claims, now)) throw new TokenRefused('not-yet-valid');
   const lives = now < exp + skewMs;
   if (!lives && expect.ignoreExpiry !== true) throw new TokenRefused('expired');
   const isRecent = expect.rejectIssuedBefore === undefined || iat >= expect.rejectIssuedBefore;

@@ -18,6 +18,7 @@ export type SagaHostErrorCode =
   | 'guard_down'
   | 'guard_full'
   | 'hook_timeout'
+  | 'clock_behind'
   | 'client_cannot';
 
 /**

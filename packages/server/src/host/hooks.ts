@@ -3,7 +3,10 @@ import type { DefaultLog } from './default-log.ts';
 import { SagaHostError } from './errors.ts';
 import { sleep } from './sleep.ts';
 
-/** A token that was refused. The client got the one frozen answer; this is the true reason. */
+/**
+ * A token that was refused, and the true reason. The client got the one frozen answer, or, for `not-yet-valid`, the retryable
+ * error `clock_behind` if everything else about the token was right.
+ */
 export interface Rejection {
   /** Why: `expired`, `principal`, `undecryptable`, … */
   readonly reason: string;

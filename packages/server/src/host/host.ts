@@ -91,7 +91,7 @@ export interface SagaHostCore {
    *
    * @throws TokenRefused with one frozen message for whatever is wrong with the token
    * @throws AnswerConflict when a repeated answer is not what was answered before
-   * @throws SagaHostError `invalid_params`, naming the field; `guard_down`, `busy`: the token stays good
+   * @throws SagaHostError `invalid_params`, naming the field; `guard_down`, `busy`, `clock_behind`: the token stays good
    * @throws SagaHostError `version_gone`: this host does not serve the version of the saga, and the token stays good
    * @throws ReplayMismatch when the code does not do what the journal records: the token stays good
    * @throws TurnAborted when the caller's signal aborts
@@ -112,7 +112,7 @@ export interface SagaHostCore {
    * brings it to its end. It need not try before `retryAfterMs`, and may do so with the message that `onSuspended` was
    * told meanwhile, whose `cancelAfter` is that time.
    *
-   * @throws SagaHostError `cancel_not_offered`; `guard_down`, `busy`: deliver it again
+   * @throws SagaHostError `cancel_not_offered`; `guard_down`, `busy`, `clock_behind`: deliver it again
    * @throws SagaHostError `no_progress` when two turns in a row neither end the saga nor record anything
    * @throws NotEnded when the saga goes forward, and has not ended yet: deliver it again
    * @throws SagaHostError `version_gone`: this host does not serve the version, and the token is not a cancel token

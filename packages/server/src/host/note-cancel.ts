@@ -21,7 +21,12 @@ export async function noteCancelOf(
 export async function noteCancelAgain(settings: HostSettings, turn: SagaTurn): Promise<void> {
   if (turn.status !== 'suspended' || !settings.notifiesSuspended) return;
   const saga = toSealedSaga(
-    await settings.responses.open(turn.token, { purpose: 'token', sid: turn.sagaId, ignoreExpiry: true }),
+    await settings.responses.open(turn.token, {
+      purpose: 'token',
+      sid: turn.sagaId,
+      ignoreExpiry: true,
+      allowFuture: true,
+    }),
   );
   const { name, version } = saga.claims.saga;
   const program = settings.registry.version(name, version, settings.clock());

@@ -1,5 +1,6 @@
 import { engineVersion, orphan, type Program } from '@mcp-saga/core';
 import { TokenRefused, type Expectations, type Sealed } from '@mcp-saga/seal';
+import { assertBegun } from './assert-begun.ts';
 import { principalOf, type Caller } from './caller.ts';
 import { SagaHostError } from './errors.ts';
 import type { HostSettings } from './host-options.ts';
@@ -20,7 +21,7 @@ export interface OpenSaga {
 /** What a request expects of its token; the host adds what it expects of all. */
 export type TokenExpectations = Omit<
   Expectations,
-  'purpose' | 'principal' | 'engines' | 'rejectIssuedBefore'
+  'purpose' | 'principal' | 'engines' | 'rejectIssuedBefore' | 'allowFuture'
 >;
 
 /** Opens a token for a turn, and makes every check that comes before the guard. */
@@ -45,7 +46,12 @@ export async function openSaga(
   return opened;
 }
 
-/** Opens a token for whoever may go on with it. All that can be wrong is a `TokenRefused`. */
+/**
+ * Opens a token for a caller that may continue its saga.
+ *
+ * @throws TokenRefused for everything that is wrong with the token
+ * @throws SagaHostError `clock_behind` if the token was issued in the future of this host
+ */
 export async function openForCaller(
   settings: HostSettings,
   token: string,
@@ -59,11 +65,13 @@ export async function openForCaller(
     purpose: 'token',
     principal,
     engines: { min: 1, max: engineVersion },
+    allowFuture: true,
     ...(rejectIssuedBefore === undefined ? {} : { rejectIssuedBefore }),
   });
   const opened = found(settings, sealed);
   if (!(await settings.authorize(caller, opened.program ?? opened.current)))
     throw new TokenRefused('forbidden');
+  assertBegun(settings, opened.saga.claims);
   return opened;
 }
 
@@ -73,7 +81,10 @@ export async function openForCaller(
  */
 export async function openOwn(settings: HostSettings, token: string): Promise<OpenSaga> {
   // One that no client gets may be larger than others.
-  return found(settings, await settings.responses.open(token, { purpose: 'token', ignoreExpiry: true }));
+  return found(
+    settings,
+    await settings.responses.open(token, { purpose: 'token', ignoreExpiry: true, allowFuture: true }),
+  );
 }
 
 /** The saga in an opened token, with its code. */

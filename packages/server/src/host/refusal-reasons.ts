@@ -10,7 +10,9 @@ const reasons: { readonly [reason in RefusalReason]: string } = {
   purpose: 'It is a token for something else.',
   audience: 'It was sealed for another `audience`.',
   sid: 'It is of another saga.',
-  'not-yet-valid': 'Its time has not come: a cancel token opens after its cancelAfter. Or clocks differ.',
+  'not-yet-valid':
+    'A cancel token opens after its cancelAfter. For other tokens, the clock of this host is behind the clock of the host ' +
+    'that issued the token.',
   expired: 'It was good for `tokenTtl`, within the `maxLifetime` of its saga.',
   revoked: 'It was issued before `rejectIssuedBefore`.',
   method: 'It was handed out by another method.',

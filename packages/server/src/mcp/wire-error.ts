@@ -14,6 +14,7 @@ const notNow: ReadonlySet<SagaHostErrorCode> = new Set([
   'busy',
   'not_admitted',
   'version_gone',
+  'clock_behind',
 ]);
 
 /** `true` if nothing is wrong with the request: the server cannot continue the saga now, and the token stays good. */

@@ -51,7 +51,6 @@ const refusals: readonly Refusal[] = [
   { name: 'of another service', reason: 'undecryptable', token: () => mint({ audience: 'other' }) },
   { name: 'of another purpose', reason: 'undecryptable', token: () => forge({}, 'cancel') },
   { name: 'expired', reason: 'expired', token: () => mint(), at: start + 3_630_000 },
-  { name: 'not valid yet', reason: 'not-yet-valid', token: () => mint(), at: start - 30_001 },
   {
     name: 'issued too early',
     reason: 'revoked',

@@ -1,5 +1,6 @@
 import { engineVersion } from '@mcp-saga/core';
 import { TokenRefused, TokenTooLarge, type Claims } from '@mcp-saga/seal';
+import { assertBegun } from '../../host/assert-begun.ts';
 import { principalOf, type Caller } from '../../host/caller.ts';
 import type { HostSettings } from '../../host/host-options.ts';
 import { found, type OpenSaga } from '../../host/open-saga.ts';
@@ -38,6 +39,7 @@ export async function sealedTaskId({ sealer }: HostSettings, saga: SealedSaga): 
  * Opens the id of a task for a caller whose it is.
  *
  * @throws TokenRefused for whatever is wrong with it
+ * @throws SagaHostError `clock_behind` if the ID was issued in the future of this host
  */
 export async function openTaskId(
   settings: HostSettings,
@@ -53,6 +55,7 @@ export async function openTaskId(
     methods: ['tools/call'],
     principal,
     engines: { min: 1, max: engineVersion },
+    allowFuture: true,
     ...(rejectIssuedBefore === undefined ? {} : { rejectIssuedBefore }),
   });
   // The option may have been taken back since.
@@ -62,6 +65,7 @@ export async function openTaskId(
   if (program === undefined) throw new TokenRefused('target');
   if (!(await settings.authorize(caller, { name: program.name, version: claims.saga.version })))
     throw new TokenRefused('forbidden');
+  assertBegun(settings, claims);
   const identity = { sagaId: sid, claims };
   return streams.length === 0 ? identity : { ...identity, saga: found(settings, sealed) };
 }

@@ -1,0 +1,74 @@
+import { describe, expect, test } from 'vitest';
+import { createKeyRing, createSealer } from '@mcp-saga/seal';
+import { memoryGuard, TokenRefused, type SagaHostOptions } from '@mcp-saga/server';
+import { serveSagas } from '@mcp-saga/server/serve';
+import { accept, completed, hooksInto, hostOf, nothingTold, oldKey, suspended } from '../fixtures/host.ts';
+import { asking } from '../fixtures/sagas.ts';
+import { ask, eras } from '../fixtures/raw.ts';
+import { start, testClock } from '../fixtures/clock.ts';
+
+const answer = [accept('target', { target: 'x' })];
+const behind = 30_001;
+const caller = { principal: { subject: 'ada', client: 'app' } };
+
+async function mint(more: object = {}): Promise<string> {
+  const { host } = hostOf(asking(), { clock: testClock() });
+  return suspended(await host.start('asking', {}, more, { method: 'tools/callSaga' })).token;
+}
+
+describe('a host whose clock is behind', () => {
+  test('[T6] says that a fresh token is good later, and accepts it then', async () => {
+    const clock = testClock(start - behind);
+    const guard = memoryGuard(clock);
+    const { host, told } = hostOf(asking(), { clock, guard });
+    const token = await mint();
+    for (const request of [() => host.resume(token, answer), () => host.status(token)]) {
+      // oxlint-disable-next-line no-await-in-loop -- one request after the other
+      await expect(request()).rejects.toMatchObject({ name: 'SagaHostError', code: 'clock_behind' });
+    }
+    expect(told.rejections.map(({ reason }) => reason)).toEqual(['not-yet-valid', 'not-yet-valid']);
+    expect(told.steps).toEqual([]);
+    clock.now += 1;
+    expect(completed(await host.resume(token, answer)).result).toBe('x');
+  });
+
+  test.each<[string, string, () => Promise<string>, Partial<SagaHostOptions>]>([
+    ['of another user', 'principal', () => mint(caller), {}],
+    ['that may not call', 'forbidden', () => mint(), { authorize: () => false }],
+    ['of a saga that is gone', 'target', () => mint(), { sagas: [asking('other')] }],
+    ['tampered with', 'undecryptable', async () => `${(await mint()).slice(0, -2)}AA`, {}],
+    ['issued before an incident', 'revoked', () => mint(), { rejectIssuedBefore: start + 1 }],
+    ['of a newer engine', 'engine', () => forged(2), {}],
+  ])('[T5] [T6] refuses a token %s (%s) as if its clock were right', async (_, reason, token, options) => {
+    const { sagas = [asking()], ...rest } = options;
+    const { host } = hostOf(sagas, { ...rest, clock: testClock(start - behind) });
+    const refused = host.resume(await token(), answer);
+    await expect(refused).rejects.toBeInstanceOf(TokenRefused);
+    await expect(refused).rejects.toMatchObject({ reason });
+  });
+});
+
+/** A token of another engine: only the owner of the key can make one. */
+async function forged(engine: number): Promise<string> {
+  const sealer = createSealer({ ring: createKeyRing(oldKey, {}), audience: 'deployer', clock: () => start });
+  const { sid, claims, streams } = await sealer.open(await mint(), { purpose: 'token' });
+  const plain = streams.map((bytes) => ({ bytes, compress: false }));
+  return await sealer.seal('token', sid, { ...claims, engine }, plain);
+}
+
+describe.each(eras)('on the wire of the %s era', (era) => {
+  test('[T6] the error of a host that is behind tells a client to come again later', async () => {
+    const server = serveSagas({
+      name: 'deployer',
+      version: '1',
+      sagas: [asking()],
+      keys: oldKey,
+      environment: 'production',
+      clock: () => start - behind,
+      hooks: hooksInto(nothingTold()),
+    });
+    const params = { sagaToken: await mint(), completedSteps: answer };
+    const { last } = await ask(server, era, 'tools/resumeSaga', params, 'request-1');
+    expect(last.error).toMatchObject({ code: -32603, data: { reason: 'clock_behind' } });
+  });
+});
