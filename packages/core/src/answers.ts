@@ -11,7 +11,7 @@ import type { Journal } from './journal.ts';
 import { digestOfStep } from './outcome-of-turn.ts';
 import type { IgnoredAnswer, Runtime } from './program.ts';
 import { isAccepted } from './routes.ts';
-import { timingOf } from './waits.ts';
+import { answerGraceMs } from './waits.ts';
 
 /** What the taking of answers needs to know of its turn. */
 export interface AnswersOptions {
@@ -52,31 +52,45 @@ export class Answers {
     }
   }
 
-  /** Takes the answers that came for what is open. */
+  /**
+   * Takes the answers that came for what is open. What was overdue when they came happens before, at its own time; an answer
+   * within the grace of a deadline counts as in time. (W6)
+   */
   async deliver(answers: ReadonlyMap<string, ClientAnswer>): Promise<void> {
+    const { execution, due } = this.#turn;
+    const open = [...execution.pending.values()].filter(({ spec }) => isAskedOfClient(spec.kind));
+    const isAnswered = open.some(({ path }) => answers.has(path));
+    const hasTime = due.hasTime(due.clocks.began);
+    const byNow = { until: due.clocks.heardAt, works: false };
+    const before = isAnswered ? { until: due.clocks.heardAt - answerGraceMs - 1, works: true } : byNow;
+    const overdue = isAnswered || hasTime ? due.runOverdue(before) : undefined;
+    // Nothing is awaited for nothing.
+    if (overdue !== undefined) await overdue;
+    await this.#take(answers, open);
+    const late = isAnswered && hasTime ? due.runOverdue(byNow) : undefined;
+    if (late !== undefined) await late;
+  }
+
+  async #take(answers: ReadonlyMap<string, ClientAnswer>, open: readonly Task[]): Promise<void> {
     const { pending } = this.#turn.execution;
-    const asked = [...pending.values()].filter((task) => isAskedOfClient(task.spec.kind));
-    for (const task of asked) {
+    for (const task of open) {
       const answer = answers.get(task.path);
-      // An answer before this one may have ended the branch that asked.
+      // An answer before this one may have ended the branch that asked, and so may what was overdue.
       if (pending.get(task.path) !== task) {
         if (answer !== undefined) this.ignored.push({ stepId: task.path, why: 'unknown' });
-      } else if (!this.#passes(task, answer !== undefined) && answer !== undefined) {
+      } else if (task.spec.kind === 'checkpoint') {
+        this.#pass(task);
+      } else if (answer !== undefined) {
         // oxlint-disable-next-line no-await-in-loop -- answers are delivered in the order asked (U2)
         await this.#answer(task, answer);
       }
     }
   }
 
-  /** Records what time alone decides: a checkpoint is passed, a question's time is over. */
-  #passes(task: Task, isAnswered: boolean): boolean {
+  /** Records that the client has come back to a checkpoint. */
+  #pass(task: Task): void {
     const { runtime, execution, head, due } = this.#turn;
-    const now = runtime.now();
-    const isCheckpoint = task.spec.kind === 'checkpoint';
-    if (!isCheckpoint && timingOf(task, now) !== 'over') return false;
-    const goesOn = isCheckpoint ? head.turn > 0 && due.hasTime(now) : isAnswered || due.hasTime(now);
-    if (goesOn) execution.record(task, { letter: isCheckpoint ? 'k' : 'y' }, undefined);
-    return true;
+    if (head.turn > 0 && due.hasTime(runtime.now())) execution.record(task, { letter: 'k' }, undefined);
   }
 
   async #answer(task: Task, answer: ClientAnswer): Promise<void> {

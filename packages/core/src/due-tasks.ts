@@ -1,17 +1,21 @@
 import { isChance } from './chance.ts';
+import { Clocks } from './clocks.ts';
 import { isAskedOfClient } from './command-spec.ts';
 import { TurnAborted } from './errors.ts';
 import type { Execution } from './execution.ts';
 import { tried, type Task } from './fiber.ts';
 import type { Head } from './head.ts';
 import { InterruptedRun } from './interrupted-run.ts';
-import type { Journal } from './journal.ts';
+import type { Journal, TaskEntry } from './journal.ts';
 import type { GoesOn } from './outcome.ts';
+import { nextWait } from './next-wait.ts';
+import { runOverdue, type Overdue, type OverdueOptions } from './overdue.ts';
 import type { Runtime } from './program.ts';
 import { later } from './run-step.ts';
-import { runTask, type TaskEnd } from './run-task.ts';
+import { isEffect, runTask, type TaskEnd } from './run-task.ts';
 import { waitsForClient } from './routes.ts';
-import { dueAt, startClock, timingOf } from './waits.ts';
+import { warnOfLifetime } from './warn-of-lifetime.ts';
+import { askAgainAfter, dueAt, endAtOnce, timingOf } from './waits.ts';
 
 /** What the running of tasks needs to know of its turn. */
 export interface DueTasksOptions {
@@ -27,17 +31,20 @@ export interface DueTasksOptions {
   readonly late: number;
 }
 
+type Ended = { readonly task: Task; readonly end: TaskEnd };
+
 /** Runs what does not wait for the client, until everything waits for the client or the clock. (U1) */
 export class DueTasks {
   /** A state that could not be sealed anyway is not handed out: undoing goes on to its end. */
   canSuspend = true;
   /** The saga was ended in this turn: it is kept before anything else is done. */
   isEnded = false;
+  readonly clocks: Clocks;
 
   readonly #options: DueTasksOptions;
   readonly #execution: Execution;
   readonly #runtime: Runtime;
-  readonly #ends: { readonly task: Task; readonly end: TaskEnd }[] = [];
+  readonly #ends: Ended[] = [];
   #running = new Set<Task>();
   #held = 0;
   /** How many server steps have ended in this turn. */
@@ -46,22 +53,21 @@ export class DueTasks {
   #liveFrom = 0;
   /** How far the journal was when this turn last came to something that a repetition may not come to. */
   #chanceAt = 0;
-  /** When the turn began (ms since the epoch). */
-  #began = 0;
   readonly #interrupted: InterruptedRun;
   #wake: (() => void) | undefined;
+  #overdue: Overdue | undefined;
 
   constructor(options: DueTasksOptions) {
     this.#options = options;
     this.#execution = options.execution;
+    this.clocks = new Clocks(options.execution.pending, options.head, options.late);
     this.#runtime = options.runtime;
     this.#interrupted = new InterruptedRun(options.runtime);
   }
 
   /** The journal has been replayed: what is added to it from here on is of this turn. */
   goLive(now: number): void {
-    const { late } = this.#options;
-    this.#began = (this.#runtime.heardAt ?? now - late) + late;
+    this.clocks.began ||= now;
     this.#liveFrom = this.#options.journal.count;
     this.#interrupted.goLive(this.#execution.pending.values());
   }
@@ -74,7 +80,7 @@ export class DueTasks {
     return [...this.#execution.pending.values()].some(isHeld) ? kept : undefined;
   }
 
-  /** Reason why this turn runs nothing else, if there is one. */
+  /** Reason why this turn runs nothing else. */
   get #kept(): GoesOn | undefined {
     return this.#keepsBefore ?? (this.#isStepKept ? 'step' : undefined);
   }
@@ -103,26 +109,52 @@ export class DueTasks {
   /** Runs all that is due, and what follows from it. */
   async runAll(): Promise<void> {
     for (;;) {
+      // oxlint-disable-next-line no-await-in-loop -- it comes before the next wait
+      await this.#runDue();
+      const now = this.#runtime.now();
+      const isInTime = this.canSuspend && this.hasTime(now);
+      const room = this.#room(now);
+      const wait = nextWait(this.#execution.pending, this.#runtime, { now, room, isInTime });
+      if (wait === undefined) return;
+      if (wait.hopeless !== undefined) {
+        this.#execution.record(wait.hopeless, { letter: 'C' }, undefined);
+        continue;
+      }
+      this.#held += wait.ms;
+      // oxlint-disable-next-line no-await-in-loop -- a short wait is held (W6)
+      await this.#runtime.sleep(wait.ms, this.#runtime.signal);
+    }
+  }
+
+  /** Lets what was due before this turn happen at its own time, with what follows from it. */
+  runOverdue(options: OverdueOptions): Promise<void> | undefined {
+    const { pending } = this.#execution;
+    const { heardAt } = this.clocks;
+    this.clocks.startAll();
+    const end = (task: Task, letter: 'k' | 'y'): void => this.#end(task, { letter }, undefined);
+    const run = (overdue: Overdue): Promise<void> => {
+      this.#overdue = overdue;
+      return this.#runDue().finally(() => (this.#overdue = undefined));
+    };
+    return runOverdue({ pending, heardAt, now: () => this.#runtime.now(), end, run }, options);
+  }
+
+  /** Runs what is due, until nothing runs any more. */
+  async #runDue(): Promise<void> {
+    for (;;) {
       this.assertGoing();
       this.#startDue();
       const done = this.#ends.shift();
-      if (done !== undefined) {
-        this.#finish(done.task, done.end);
-      } else if (this.#running.size > 0) {
-        // oxlint-disable-next-line no-await-in-loop -- results are taken in the order of completion (U2)
-        await this.#nextEnd();
-      } else {
-        const wait = this.#wait();
-        if (wait === undefined) return;
-        if (wait.hopeless !== undefined) {
-          this.#execution.record(wait.hopeless, { letter: 'C' }, undefined);
-          continue;
-        }
-        this.#held += wait.ms;
-        // oxlint-disable-next-line no-await-in-loop -- a short wait is held (W6)
-        await this.#runtime.sleep(wait.ms, this.#runtime.signal);
-      }
+      if (done !== undefined) this.#finish(done.task, done.end);
+      else if (this.#running.size === 0) return;
+      // oxlint-disable-next-line no-await-in-loop -- results are taken in the order of completion (U2)
+      else await this.#nextEnd();
     }
+  }
+
+  #end(task: Task, entry: TaskEntry, value: unknown): void {
+    this.#execution.record(task, entry, value);
+    this.clocks.ended(task, entry.letter);
   }
 
   /** Whether anything may still be run in this turn, or has to wait for the next one. (U4, W7) */
@@ -184,16 +216,18 @@ export class DueTasks {
   }
 
   #startDue(): void {
-    const { journal, head, late } = this.#options;
+    const { journal } = this.#options;
     const now = this.#runtime.now();
     const isKept = this.#kept !== undefined;
+    const ended: Ended[] = [];
     for (const task of this.#execution.pending.values()) {
       if (!this.#isOpen(task)) continue;
-      const isMarked = this.#interrupted.mark(task, task.since === undefined, isKept);
-      startClock(task, head, now, late);
-      const timing = timingOf(task, now);
-      const letter = timing === 'over' ? 'y' : endAtOnce(task);
-      if (timing === 'waiting' || this.#isDeferred(task, letter, now)) {
+      this.clocks.start(task, now);
+      if (this.#overdue?.holdsBack(task) === true) continue;
+      const isMarked = this.#interrupted.mark(task, isKept);
+      const letter = endAtOnce(task, now, this.#lifeEndsAt);
+      const waits = letter === undefined && timingOf(task, now) === 'waiting';
+      if (waits || this.#isDeferred(task, letter, now)) {
         // Another turn runs it, or withdraws it, and has to know.
         if (isMarked) this.#execution.record(task, later(task, task.attempts, task.notBefore), undefined);
         continue;
@@ -203,7 +237,8 @@ export class DueTasks {
       task.running = new AbortController();
       this.#running.add(task);
       if (letter !== undefined) {
-        this.#ends.push({ task, end: { entry: { letter }, value: undefined } });
+        if (letter === 'C') warnOfLifetime(task, this.#runtime);
+        ended.push({ task, end: { entry: { letter }, value: undefined } });
         continue;
       }
       void runTask(task, this.#runtime, task.running.signal).then((end) => {
@@ -212,6 +247,8 @@ export class DueTasks {
       });
     }
     this.#interrupted.marked(isKept);
+    const at = ({ task }: Ended): number => dueAt(task) || now;
+    this.#ends.push(...ended.toSorted((one, other) => at(one) - at(other)));
   }
 
   /** Whether a task has to wait for the next turn: the time for it has not come, or is used up. (U4) */
@@ -220,34 +257,14 @@ export class DueTasks {
     if (letter !== undefined || !isEffect(task)) return false;
     if (this.#runtime.defersEffects === true) return true;
     if (!this.canSuspend) return false;
-    if (this.#keepsBefore !== undefined) return true;
-    if (this.#isStepKept) return true;
+    if (this.#kept !== undefined) return true;
     const { commitFirst, head } = this.#options;
     return commitFirst && task.spec.kind !== 'poll' && head.turn === 0 && this.#runtime.tokenBytes === 0;
   }
 
-  /** How long to wait in this request, where there is nothing to do but wait; or what would take too long. (W6) */
-  #wait(): { readonly ms: number; readonly hopeless?: Task } | undefined {
-    const tasks = [...this.#execution.pending.values()];
-    const [first] = tasks.toSorted((one, other) => dueAt(one) - dueAt(other));
-    if (first === undefined || tasks.some((task) => waitsForClient(task, this.#runtime))) return undefined;
-    const now = this.#runtime.now();
-    const ms = dueAt(first) - now;
-    if (ms <= 0) return undefined;
-    const { maxWait, holdsParts, deadline } = this.#runtime;
-    const room = this.#room(now);
-    const fits = ms <= room;
-    // Where the client gets no token, it is kept waiting by this request.
-    if ((!fits || deadline === undefined) && ms > maxWait && this.#isHopeless(first, now)) {
-      return { ms, hopeless: first };
-    }
-    if (fits) return { ms };
-    return holdsParts && room > 0 ? { ms: room } : undefined;
-  }
-
-  /** Whether a wait that nobody has the time for can be given up. */
-  #isHopeless({ spec }: Task, now: number): boolean {
-    return this.canSuspend && this.hasTime(now) && (spec.kind === 'sleep' || spec.kind === 'poll');
+  /** When no token is good any more; undefined while the saga is undone, which may take longer. */
+  get #lifeEndsAt(): number | undefined {
+    return this.#execution.ending.undoes ? undefined : this.#runtime.lifeEndsAt;
   }
 
   /** How long this request can still be held, in milliseconds. */
@@ -268,30 +285,17 @@ export class DueTasks {
     }
     if (task.discarded && (entry === undefined || isAskedOfClient(task.spec.kind))) {
       // A poll that was not answered, or a question that was answered here for nobody.
-      this.#execution.record(task, { letter: task.spec.kind === 'poll' ? 'W' : 'w' }, undefined);
+      this.#end(task, { letter: task.spec.kind === 'poll' ? 'W' : 'w' }, undefined);
     } else if (entry === undefined) {
-      const { spec } = task;
-      task.asked += 1;
-      if (spec.kind === 'poll') task.until = this.#runtime.now() - task.late + spec.every;
+      askAgainAfter(task, this.#runtime.now());
     } else {
       if (entry.letter === 't' && !task.discarded) tried(task, value);
       const { marks } = this.#execution;
       const { discards } = marks;
-      const isByChance = !task.discarded && isChance(task, entry.letter, this.#began);
-      this.#execution.record(task, entry, value);
+      const isByChance = !task.discarded && isChance(task, entry.letter, this.clocks.began);
+      this.#end(task, entry, value);
       // What a step's end withdraws might have come before it.
       if (isByChance || marks.discards > discards) this.#chanceAt = this.#options.journal.count;
     }
   }
-}
-
-/** The letter of what a task comes to without being run: a sleep is over, or nobody can answer. */
-function endAtOnce({ spec, route }: Task): 'k' | 'C' | undefined {
-  if (spec.kind === 'sleep') return 'k';
-  return route === 'cannot' ? 'C' : undefined;
-}
-
-/** Whether a task that runs here touches the world: it counts as a server step. */
-function isEffect({ spec }: Task): boolean {
-  return spec.kind === 'step' || spec.kind === 'poll' || isAskedOfClient(spec.kind);
 }

@@ -17,8 +17,9 @@ export interface ElicitOptions<S extends Schema> {
    */
   readonly schema: S | LooseFields;
   /**
-   * Milliseconds the user has, counted from when the question is first asked. An answer after that is not used:
-   * `StepTimedOut` is thrown at the step. Default: as long as the token is good.
+   * Milliseconds the user has, counted from when the question is first asked. Fractions are rounded up. An answer that
+   * arrives more than 30 s after that is not used: `StepTimedOut` is thrown at the step. Default: as long as the token is
+   * good, which is the most in any case.
    */
   readonly ttl?: number;
   /**

@@ -178,7 +178,7 @@ export class StepTimedOut extends SagaError {
 
 /**
  * The client of this call cannot do what a step needs: it does not offer it, and nobody else can answer; or it cannot
- * be kept waiting as long as a `sleep` or `poll` would take (`wait`). (W3, W6)
+ * be kept waiting as long as a `sleep` or `poll` would take (`wait`), which may be longer than its saga lives. (W3, W6)
  */
 export class ClientCannot extends SagaError {
   declare readonly code: 'client_cannot';

@@ -13,6 +13,7 @@ export class InterruptedRun {
   #turn: number | undefined;
   /** Steps that the interrupted run cannot have started, since the event that ended this turn ended that run as well. */
   readonly #behind = new Set<Task>();
+  readonly #seen = new Set<Task>();
   #wasKept = false;
 
   constructor(runtime: Runtime) {
@@ -33,13 +34,13 @@ export class InterruptedRun {
   /**
    * Gives a step an unknown outcome if the interrupted run may have executed it.
    *
-   * @param isNew - whether the step was issued since the steps were last looked at
    * @param isKept - whether this turn ends before it runs anything else
    * @returns whether that is news about the step
    */
-  mark(task: Task, isNew: boolean, isKept: boolean): boolean {
+  mark(task: Task, isKept: boolean): boolean {
     if (!this.#isUnknown || task.spec.kind !== 'step' || task.path.startsWith(undoMark)) return false;
-    if (isNew && isKept && !this.#wasKept) this.#behind.add(task);
+    if (isKept && !this.#wasKept && !this.#seen.has(task)) this.#behind.add(task);
+    this.#seen.add(task);
     if (this.#behind.has(task)) return false;
     if (task.unknown && task.interruptedTurn === this.#turn) return false;
     task.unknown = true;

@@ -8,6 +8,7 @@ import { encodeHead, type Head, type Wait } from './head.ts';
 import type { GoesOn, Outcome } from './outcome.ts';
 import type { IgnoredAnswer, ProgramState, Runtime } from './program.ts';
 import { waitsForClient } from './routes.ts';
+import { warnOfLifetime } from './warn-of-lifetime.ts';
 import { deadlineOf, dueAt, reportOf, startClock, toWait } from './waits.ts';
 
 /** A turn at its end, where everything waits. */
@@ -18,6 +19,8 @@ export interface WaitingTurn {
   readonly texts: Pick<ProgramState, 'structure' | 'client' | 'server'>;
   /** What the client was asked before this turn. */
   readonly before: Head['asked'];
+  /** What waited for a time before this turn. */
+  readonly waited: Head['waits'];
   readonly head: Omit<Head, 'asked' | 'waits'>;
   readonly accepted: number;
   readonly ignored: readonly IgnoredAnswer[];
@@ -44,6 +47,7 @@ export async function outcomeOfTurn(turn: WaitingTurn): Promise<Outcome> {
     startClock(task, { waits: {} }, now);
     // What is kept goes by the clock again.
     task.late = 0;
+    if (!Object.hasOwn(turn.waited, task.path)) warnOfLifetime(task, runtime);
     const wait = toWait(task);
     if (wait !== undefined) waits[task.path] = wait;
     const report = reportOf(task, now);

@@ -1,3 +1,5 @@
+import { checkedDuration } from './checked-duration.ts';
+
 const idPattern = /^[A-Za-z_][\w.:-]{0,63}$/;
 
 /** Throws a `TypeError` unless `id` can name a step. */
@@ -17,10 +19,9 @@ export function assertStepKey(id: string, key: string): void {
   }
 }
 
-/** Throws a `RangeError` unless `ttl` is a time to live, in milliseconds, or undefined. */
+/** Checks a time to live, in milliseconds. Throws a `RangeError` for anything but a positive, finite number or undefined. */
 export function checkedTtl(id: string, ttl: number | undefined): number | undefined {
-  if (ttl === undefined || (ttl > 0 && Number.isFinite(ttl))) return ttl;
-  throw new RangeError(`The ttl of '${id}' must be more than 0 milliseconds.`);
+  return ttl === undefined ? undefined : checkedDuration(`The ttl of '${id}'`, ttl, 'more than 0');
 }
 
 /**

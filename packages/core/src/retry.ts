@@ -1,8 +1,10 @@
+import { checkedDuration } from './checked-duration.ts';
+
 /** When and how often a server step is tried again. (E2) */
 export interface RetryPolicy {
   /** How often it is tried at the most, the first time included. */
   readonly attempts: number;
-  /** Milliseconds before the second attempt. Default 200. */
+  /** Milliseconds before the second attempt. Fractions of a delay are rounded up. Default 200. */
   readonly delay?: number;
   /** What each delay is multiplied by for the next one. Default 2. */
   readonly factor?: number;
@@ -14,6 +16,9 @@ export interface RetryPolicy {
   readonly when?: (error: unknown) => boolean;
 }
 
+// A delay that doubles without a cap must still be a time when it is added to the time of day: 100 years.
+const longestDelay = 100 * 365 * 24 * 60 * 60 * 1000;
+
 /** Throws a `RangeError` where a policy cannot be meant. */
 export function toRetryPolicy(id: string, retry: RetryPolicy | number | undefined): RetryPolicy | undefined {
   if (retry === undefined) return undefined;
@@ -22,10 +27,11 @@ export function toRetryPolicy(id: string, retry: RetryPolicy | number | undefine
   if (!Number.isInteger(attempts) || attempts < 1) {
     throw new RangeError(`retry.attempts of step '${id}' must be a whole number from 1.`);
   }
-  if (!(delay >= 0 && factor >= 1 && maxDelay >= 0)) {
-    throw new RangeError(
-      `retry of step '${id}': delay and maxDelay must not be negative, factor must be 1 or more.`,
-    );
+  checkedDuration(`retry.delay of step '${id}'`, delay, 0);
+  // Without a cap, delays double for as long as the saga lives.
+  if (maxDelay !== Number.POSITIVE_INFINITY) checkedDuration(`retry.maxDelay of step '${id}'`, maxDelay, 0);
+  if (!(Number.isFinite(factor) && factor >= 1)) {
+    throw new RangeError(`retry.factor of step '${id}' must be a finite number that is 1 or more.`);
   }
   return policy;
 }
@@ -45,6 +51,6 @@ export function delayAfter(
   if (policy === undefined || attempt >= policy.attempts) return undefined;
   if (policy.when !== undefined && !policy.when(error)) return undefined;
   const { delay = 200, factor = 2, maxDelay = 60_000, jitter = true } = policy;
-  const full = Math.min(maxDelay, delay * factor ** (attempt - 1));
-  return Math.round(jitter ? full * (0.5 + random() / 2) : full);
+  const full = Math.min(maxDelay, longestDelay, delay * factor ** (attempt - 1));
+  return Math.ceil(jitter ? full * (0.5 + random() / 2) : full);
 }

@@ -65,8 +65,13 @@ export async function runStep(
       runtime.observe({ ...facts, type: 'failed', error });
       return failed(task, error, runtime);
     }
-    runtime.observe({ ...facts, type: 'retrying', error });
     const notBefore = runtime.now() + delay;
+    // No token is good then. To undo may take longer than the saga lives.
+    if (!undoes && notBefore > (runtime.lifeEndsAt ?? notBefore)) {
+      runtime.observe({ ...facts, type: 'failed', error });
+      return failed(task, error, runtime);
+    }
+    runtime.observe({ ...facts, type: 'retrying', error });
     if (isForLater(notBefore, delay, runtime)) return later(task, attempt, notBefore);
     // oxlint-disable-next-line no-await-in-loop -- backoff
     await runtime.sleep(delay, signal);

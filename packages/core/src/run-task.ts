@@ -1,6 +1,6 @@
 import { answerHere } from './answer-here.ts';
 import { decode, encode } from './codec.ts';
-import type { CallSpec, PollSpec } from './command-spec.ts';
+import { isAskedOfClient, type CallSpec, type PollSpec } from './command-spec.ts';
 import type { Task } from './fiber.ts';
 import type { NewEntry } from './journal.ts';
 import type { TurnAborted } from './errors.ts';
@@ -95,4 +95,9 @@ function uuidOf(bytes: Uint8Array): string {
   octets[8] = ((octets[8] as number) & 0x3f) | 0x80;
   const hex = Array.from(octets, (octet) => octet.toString(16).padStart(2, '0')).join('');
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
+}
+
+/** Whether a task that runs here touches the world: it counts as a server step. */
+export function isEffect({ spec }: Pick<Task, 'spec'>): boolean {
+  return spec.kind === 'step' || spec.kind === 'poll' || isAskedOfClient(spec.kind);
 }

@@ -271,7 +271,7 @@ export class Turn implements ExecutionEvents {
       const told = { progress: this.#teller.progress, accepted, ignored };
       return { status: 'continued', ...end.next, ...told };
     }
-    const { turn, asked } = this.#head;
+    const { turn, asked, waits: waited } = this.#head;
     const undos = this.#mismatch === undefined ? this.#execution.ending.registered : this.#head.undos;
     return await outcomeOfTurn({
       runtime: this.runtime,
@@ -279,6 +279,7 @@ export class Turn implements ExecutionEvents {
       reasons,
       texts: this.#journal.texts(),
       before: asked,
+      waited,
       head: { ...this.#head, turn: turn + 1, progress: this.#teller.progress, undos },
       accepted,
       ignored,

@@ -1,20 +1,31 @@
+import { checkedDuration } from './checked-duration.ts';
 import type { CheckedResult } from './checked-result.ts';
 import { command, type Command } from './command.ts';
 import { assertStepId } from './path.ts';
 import type { StepContext } from './step.ts';
 
 /**
- * Goes on no earlier than `ms` milliseconds from when it is first reached. Short waits are held in the request; for a
- * longer one the client gets a token and when to come again. (W6)
+ * Continues no earlier than `ms` milliseconds from when it is first reached. Short waits are held in the request. For a
+ * longer wait the client gets a token and the time to come again. (W6)
  *
- * @throws ClientCannot (in the body) where the client cannot be kept waiting that long
+ * A client that comes late delays what follows, and no decision: a sleep that wins a `race` wins it at its own time, before
+ * answers that arrive more than 30 s later. A sleep that follows it begins at that time, too.
+ *
+ * @param ms - milliseconds, 0 or more; fractions are rounded up
+ * @throws RangeError for a negative or infinite duration, and for NaN
+ * @throws ClientCannot (in the body) if the client cannot be kept waiting that long, or if the sleep would end after the
+ * lifetime of its saga (`maxLifetime` of the host, 7 days)
  */
 export function sleep(ms: number): Command<void> {
-  if (!(ms >= 0 && Number.isFinite(ms))) throw new RangeError('sleep() needs milliseconds, 0 or more.');
+  checkedDuration('The duration of sleep()', ms, 0);
   return command<void>({ kind: 'sleep', id: 'sleep', ms, until: undefined });
 }
 
-/** Goes on no earlier than `date`. */
+/**
+ * Continues no earlier than `date`. Like {@link sleep} otherwise.
+ *
+ * @throws ClientCannot (in the body) if `date` is after the lifetime of the saga, or later than its client can wait
+ */
 export function sleepUntil(date: Date): Command<void> {
   const until = date.getTime();
   if (!Number.isFinite(until)) throw new RangeError('sleepUntil() needs a valid date.');
@@ -23,9 +34,13 @@ export function sleepUntil(date: Date): Command<void> {
 
 /** How an outside system is polled. */
 export interface PollOptions {
-  /** Milliseconds from one question to the next. */
+  /** Milliseconds from one question to the next. Fractions are rounded up. */
   readonly every: number;
-  /** Milliseconds after which it is given up, counted from the first question. */
+  /**
+   * Milliseconds after which it times out, counted from the first question. Fractions are rounded up. A client that comes
+   * later than that has the question asked once more. A timeout beyond the lifetime of the saga is fine: the poll is
+   * asked as long as the saga lives.
+   */
   readonly timeout: number;
   /** What the user reads meanwhile, where the client shows it. */
   readonly report?: string | ((facts: { readonly asked: number; readonly elapsed: number }) => string);
@@ -36,7 +51,8 @@ export interface PollOptions {
  * it may be asked any number of times; only its last answer is journalled.
  *
  * @throws StepTimedOut (in the body) when the timeout has passed
- * @throws ClientCannot (in the body) where the client cannot be kept waiting until it is asked again
+ * @throws ClientCannot (in the body) if the client cannot be kept waiting until it is asked again, or if that would be
+ * after the lifetime of the saga
  * @throws StepError (in the body) when `ask` throws
  */
 export function poll<R>(
@@ -47,7 +63,7 @@ export function poll<R>(
 ): Command<Exclude<R, undefined>> {
   assertStepId(id);
   const { every, timeout, report } = options;
-  if (!(every > 0 && timeout > 0))
-    throw new RangeError(`poll('${id}') needs every and timeout, more than 0 milliseconds.`);
+  checkedDuration(`\`every\` of poll('${id}')`, every, 'more than 0');
+  checkedDuration(`\`timeout\` of poll('${id}')`, timeout, 'more than 0');
   return command<Exclude<R, undefined>>({ kind: 'poll', id, ask, every, timeout, report });
 }

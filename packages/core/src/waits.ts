@@ -25,24 +25,63 @@ export function startClock(task: Task, head: Pick<Head, 'waits'>, now: number, l
   task.asked = known?.[2] ?? 0;
 }
 
+/**
+ * The letter of what a task comes to without being run: a wait is over, or would outlive its saga, or no question can be
+ * asked. Undefined for a task that waits or runs.
+ */
+export function endAtOnce(
+  task: Task,
+  now: number,
+  lifeEndsAt: number | undefined,
+): 'k' | 'C' | 'y' | undefined {
+  if (outlives(task, lifeEndsAt)) return 'C';
+  const timing = timingOf(task, now);
+  if (timing !== 'due') return timing === 'over' ? 'y' : undefined;
+  if (task.spec.kind === 'sleep') return 'k';
+  return task.route === 'cannot' ? 'C' : undefined;
+}
+
+/** Returns `true` for a sleep that ends, or a poll that is asked again, after the end of the life of its saga. */
+export function outlives(task: Task, lifeEndsAt: number = Number.POSITIVE_INFINITY): boolean {
+  const { kind } = task.spec;
+  if ((kind !== 'sleep' && kind !== 'poll') || task.until === undefined) return false;
+  return Math.min(task.until, deadlineOf(task) ?? Number.POSITIVE_INFINITY) > lifeEndsAt;
+}
+
+// Times are rounded up: tokens hold whole milliseconds, and nothing is due early.
 function firstDue({ spec }: Task, since: number): number | undefined {
-  if (spec.kind === 'sleep') return spec.until ?? since + spec.ms;
+  if (spec.kind === 'sleep') return spec.until ?? Math.ceil(since + spec.ms);
   return spec.kind === 'poll' ? since : undefined;
 }
 
 /** The time after which a task has failed, or undefined when it has all the time there is. */
 export function deadlineOf({ spec, since }: Task): number | undefined {
   if (since === undefined) return undefined;
-  if (spec.kind === 'poll') return since + spec.timeout;
-  return 'ttl' in spec && spec.ttl !== undefined ? since + spec.ttl : undefined;
+  if (spec.kind === 'poll') return Math.ceil(since + spec.timeout);
+  return 'ttl' in spec && spec.ttl !== undefined ? Math.ceil(since + spec.ttl) : undefined;
 }
 
 /** What the clock says of a task. */
 export function timingOf(task: Task, now: number): Timing {
   const deadline = deadlineOf(task);
   const time = now - task.late;
-  if (deadline !== undefined && time >= deadline) return 'over';
+  if (deadline !== undefined && time >= deadline) return asksOnceMore(task, deadline, time) ? 'due' : 'over';
   return task.until !== undefined && time < task.until ? 'waiting' : 'due';
+}
+
+/**
+ * Returns `true` for a poll that nobody could ask in time, because its client came late: it is asked once more before it
+ * times out. A client that comes exactly at the deadline has missed nothing, unless the poll was to be asked before.
+ */
+function asksOnceMore({ spec, until = 0, asked }: Task, deadline: number, time: number): boolean {
+  if (spec.kind !== 'poll' || (time === deadline && until >= deadline)) return false;
+  return asked === 0 || until - spec.every < deadline;
+}
+
+/** Sets when a poll that was not answered is asked again. */
+export function askAgainAfter(task: Task, now: number): void {
+  task.asked += 1;
+  if (task.spec.kind === 'poll') task.until = Math.ceil(now - task.late + task.spec.every);
 }
 
 /** When a task that does not wait for the client goes on (ms since the epoch): 0 for at once. */

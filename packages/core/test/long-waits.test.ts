@@ -18,6 +18,7 @@ import {
   type Steps,
 } from '../src/index.ts';
 import { accepted, completed, failed, refused, start, suspended, turn } from './support/drive.ts';
+import { answerGraceMs } from '../src/waits.ts';
 import { sagaOf } from './support/sagas.ts';
 import { World, type TurnSettings } from './support/world.ts';
 
@@ -247,6 +248,7 @@ describe('a turn that only looks', () => {
     const { state } = suspended(await start(timed, {}, world));
     world.time += 60;
     expect(suspended(await turn(timed, state, {}, world, looking)).steps).toHaveLength(1);
+    world.time += answerGraceMs;
     expect(failed(await turn(timed, state, { ok: refused() }, world, looking))).toMatchObject({
       code: 'step_timed_out',
     });

@@ -66,7 +66,7 @@ describe('a turn that is repeated', () => {
   it('[E1] [W6] finds over what was over then', async () => {
     const { outcome, did } = await repeated(function* (does) {
       try {
-        yield* sure(29 * minute);
+        yield* sure(28 * minute);
       } catch {
         return 'late';
       }

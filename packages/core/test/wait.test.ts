@@ -15,6 +15,7 @@ import {
   type Saga,
 } from '../src/index.ts';
 import { accepted, completed, failed, refused, start, suspended, turn } from './support/drive.ts';
+import { answerGraceMs } from '../src/waits.ts';
 import { ask, sagaOf } from './support/sagas.ts';
 import { World, type TurnSettings } from './support/world.ts';
 
@@ -260,7 +261,7 @@ describe('a time to live', () => {
     expect(deadline).toBe(2_000);
     world.time = 1_999;
     expect(completed(await turn(asker(), state, { q: ok }, world))).toBe('true');
-    world.time = 2_000;
+    world.time = 2_000 + answerGraceMs + 1;
     expect(completed(await turn(asker(), state, { q: ok }, world))).toBe('StepTimedOut q');
   });
 
@@ -271,7 +272,7 @@ describe('a time to live', () => {
     const again = suspended(await turn(asker(), state, { q: accepted({ ok: 'perhaps' }) }, world));
     expect(again.steps[0]?.reason).toContain('ok');
     ({ state } = again);
-    world.time += 100;
+    world.time += 101 + answerGraceMs;
     expect(completed(await turn(asker(), state, { q: ok }, world))).toBe('StepTimedOut q');
   });
 
@@ -280,23 +281,23 @@ describe('a time to live', () => {
     const program = sagaOf(function* () {
       const settled = yield* allSettled([
         elicit('a', { message: 'm', schema: Ok, ttl: 100 }),
-        sample('b', { messages: [], maxTokens: 1 }, { ttl: 200 }),
+        sample('b', { messages: [], maxTokens: 1 }, { ttl: 100_000 }),
         elicit('c', { message: 'm', schema: Ok }),
       ]);
       return settled.map(({ status }) => status).join(' ');
     });
     const { state } = suspended(await start(program, {}, world));
-    world.time += 150;
+    world.time += 101 + answerGraceMs;
     const two = suspended(await turn(program, state, { a: ok, c: ok }, world));
     expect(two.steps.map(({ stepId }) => stepId)).toEqual(['b']);
-    world.time += 50;
+    world.time += 100_000;
     expect(completed(await turn(program, two.state, {}, world))).toBe('rejected rejected fulfilled');
     const racing = sagaOf(function* () {
       yield* race({ q: elicit('q', { message: 'm', schema: Ok, ttl: 10 }), other: ask('other') });
       return '';
     });
     const before = suspended(await start(racing, {}, world));
-    world.time += 10;
+    world.time += 11 + answerGraceMs;
     expect(failed(await turn(racing, before.state, { q: refused() }, world))).toMatchObject({
       code: 'step_timed_out',
     });

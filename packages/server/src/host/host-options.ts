@@ -80,7 +80,7 @@ export interface SagaHostOptions {
    */
   readonly whenGuardIsDown?: 'closed' | 'open';
   /**
-   * How long a request may run before a repeated one may take its place at the guard, in whole milliseconds. Longer than
+   * How long a request may run before a repeated one may take its place at the guard, in milliseconds. Longer than
    * `turnBudget`. Default 60 s.
    */
   readonly guardLease?: number;
@@ -107,11 +107,11 @@ export interface SagaHostOptions {
   readonly tasks?: TaskOptions;
   /** Resumable requests, for clients that declare them. Default: offered to authenticated callers. */
   readonly resumableRequests?: ResumableRequestOptions;
-  /** How long a token is good, in milliseconds. Default one hour. */
+  /** How long each token is good from its own issue, in milliseconds. Fractions are rounded up. Default one hour. */
   readonly tokenTtl?: number;
   /**
-   * How long a saga may take from its start to its end, in milliseconds: no token is good for longer, but one with which
-   * nothing can be done any more than to go on undoing. Default seven days.
+   * How long a saga may take from its start to its end, in milliseconds. Tokens expire by then, except tokens that only
+   * continue compensation. A `sleep` beyond it is `ClientCannot`. Fractions are rounded up. Default seven days.
    */
   readonly maxLifetime?: number;
   /** How long server steps may run in one request before the client gets a token between two of them. Default 25 s. (U4) */
@@ -273,12 +273,13 @@ function guardedRegistry({ sagas, guard }: SagaHostOptions): Registry {
 // Added to the time of day, it must still be a time.
 const century = 100 * 365 * 24 * 60 * 60 * 1000;
 
-// A token holds whole milliseconds: a fraction or an infinity would only be met after the first effects.
+// A token holds whole milliseconds, so that fractions are rounded up. An infinity would only be met after the first effects.
 function wholeDuration(name: string, ms: number): number {
-  if (!Number.isSafeInteger(duration(name, ms)))
-    throw new RangeError(`${name} must be a whole number of milliseconds.`);
-  if (ms > century) throw new RangeError(`${name} must be 100 years at the most: ${century} milliseconds.`);
-  return ms;
+  const whole = Math.ceil(duration(name, ms));
+  if (!Number.isFinite(whole)) throw new RangeError(`${name} must be a whole number of milliseconds.`);
+  if (whole > century)
+    throw new RangeError(`${name} must be 100 years at the most: ${century} milliseconds.`);
+  return whole;
 }
 
 function duration(name: string, ms: number): number {

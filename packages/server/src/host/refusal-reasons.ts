@@ -11,8 +11,8 @@ const reasons: { readonly [reason in RefusalReason]: string } = {
   audience: 'It was sealed for another `audience`.',
   sid: 'It is of another saga.',
   'not-yet-valid':
-    'A cancel token opens after its cancelAfter. For other tokens, the clock of this host is behind the clock of the host ' +
-    'that issued the token.',
+    'Its time has not come: a cancel token opens after its cancelAfter. For another token, the clock of this host is behind ' +
+    'the clock of the host that issued it.',
   expired: 'It was good for `tokenTtl`, within the `maxLifetime` of its saga.',
   revoked: 'It was issued before `rejectIssuedBefore`.',
   method: 'It was handed out by another method.',

@@ -1,6 +1,7 @@
 import type { Runtime } from '@mcp-saga/core';
 import { deriveFromSecret, digestText, toBase64Url } from '@mcp-saga/seal';
 import { askGuard } from './ask-guard.ts';
+import { endOfLife } from './expiry.ts';
 import { claimedUntil } from './guarded-until.ts';
 import { quietly } from './hooks.ts';
 import type { HostSettings } from './host-options.ts';
@@ -17,19 +18,10 @@ const digestLength = 16;
 /** What one turn of a saga may know and do. */
 export function turnRuntime(
   settings: HostSettings,
-  {
-    program,
-    saga,
-    caller,
-    tokenBytes,
-    traits,
-    heardAt,
-    isInterrupted,
-    isGuarded = false,
-    isOwn = false,
-  }: TurnRequest,
+  { program, saga, caller, tokenBytes, traits, heardAt, ...request }: TurnRequest,
   deadline: number | undefined,
 ): Runtime {
+  const { isInterrupted, isGuarded = false, isOwn = false, isLeft = false } = request;
   const { sagaId, state, claims } = saga;
   const generation = String(state.generation);
   const { guard } = settings;
@@ -42,6 +34,8 @@ export function turnRuntime(
     suggestedTokenBytes: settings.limits.maxTokenBytes / 4,
     maxHold: traits.maxHold ?? settings.maxHold,
     holdsParts: traits.holdsParts ?? false,
+    // A queue has as many cancel tokens as it takes.
+    ...(isLeft ? {} : { lifeEndsAt: endOfLife(settings, claims) }),
     maxWait: traits.maxWait?.(roundOf(saga, isOwn)) ?? Number.POSITIVE_INFINITY,
     checkpointAfterStep: traits.checkpointAfterStep === true || (isGuarded && program.commitEach === true),
     checkpointBeforeUndo: isGuarded,

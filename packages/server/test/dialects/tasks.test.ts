@@ -433,8 +433,10 @@ describe('tasks are offered', () => {
     expect((await ask(server, 'legacy', 'tasks/get', params)).last.error).toMatchObject({ code: -32601 });
   });
 
-  test.each(['ttl', 'pollInterval'])('with a %s that is a whole number of milliseconds', (name) => {
-    for (const ms of [0, 1.5, Number.NaN])
+  test.each(['ttl', 'pollInterval'])('with a %s that is a finite number of milliseconds', (name) => {
+    for (const ms of [0, -1.5, Number.NaN, Number.POSITIVE_INFINITY])
       expect(() => hostOf(waits(), { tasks: { [name]: ms } })).toThrow(RangeError);
+    const { settings } = hostOf(waits(), { tasks: { [name]: 1_000 / 3, bearer: 'accept' } }).host;
+    expect(settings.tasks).toMatchObject({ [name]: 334 });
   });
 });

@@ -190,7 +190,7 @@ describe('expiry', () => {
 
   test.each([
     ['tokenTtl', 0],
-    ['tokenTtl', 1.5],
+    ['tokenTtl', -1.5],
     ['tokenTtl', Number.POSITIVE_INFINITY],
     ['maxLifetime', Number.NaN],
     ['maxLifetime', -1],
@@ -198,5 +198,16 @@ describe('expiry', () => {
   ])('refuses %s of %s when the host is made', (name, ms) => {
     expect(() => hostOf(asking(), { [name]: ms })).toThrow(RangeError);
     expect(() => hostOf(asking(), { [name]: ms })).toThrow(name);
+  });
+
+  test('[T6] rounds durations up to whole milliseconds', async () => {
+    const durations = { tokenTtl: hour / 7, maxLifetime: day / 7, guardLease: 60_000.5 };
+    const { host } = hostOf(asking(), durations);
+    expect(host.settings).toMatchObject({
+      tokenTtl: Math.ceil(hour / 7),
+      maxLifetime: Math.ceil(day / 7),
+      leaseMs: 60_001,
+    });
+    expect(suspended(await host.start('asking', {})).expiresAt).toBe(start + Math.ceil(hour / 7));
   });
 });

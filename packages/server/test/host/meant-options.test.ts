@@ -110,7 +110,7 @@ describe('a host is not made, and says what to write, with', () => {
       'maxLifetime must be 100 years at the most',
     ],
     ['a lease without an end', { guardLease: Number.POSITIVE_INFINITY }, 'guardLease must be a whole number'],
-    ['half a millisecond of lease', { guardLease: 0.5 }, 'guardLease must be a whole number'],
+    ['a negative lease', { guardLease: -0.5 }, 'guardLease must be a number of milliseconds'],
   ])('%s', (_, options, said) => {
     expect(() => make(options)).toThrow(said);
     expect(() => make(options)).toThrow(/^[^\n]*\.$/);

@@ -30,7 +30,7 @@ export interface TaskSettings {
 /**
  * Completes the options; undefined where nobody is offered a task.
  *
- * @throws RangeError for a duration that is not a whole number of milliseconds from 1
+ * @throws RangeError for a duration that is not a finite number of milliseconds, more than 0; fractions are rounded up
  */
 export function toTaskSettings(
   host: {
@@ -57,7 +57,8 @@ export function toTaskSettings(
 }
 
 function whole(name: string, ms: number): number {
-  if (!Number.isSafeInteger(ms) || ms < 1)
-    throw new RangeError(`tasks.${name} must be a whole number of milliseconds from 1.`);
-  return ms;
+  const rounded = Math.ceil(ms);
+  if (!Number.isSafeInteger(rounded) || rounded < 1)
+    throw new RangeError(`tasks.${name} must be a number of milliseconds, more than 0.`);
+  return rounded;
 }

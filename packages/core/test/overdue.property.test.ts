@@ -1,0 +1,60 @@
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { accepted, start, turn, type Answers } from './support/drive.ts';
+import { sagaOfWaits, waits, WaitModel } from './support/random-waits.ts';
+import { World, type TurnSettings } from './support/world.ts';
+
+const runs = Number(process.env['SAGA_RUNS'] ?? 200);
+const settings: TurnSettings = { budget: 60_000, maxHold: 0 };
+
+/** How a client comes: so many milliseconds after it was told to, or after it was asked; and what it answers. */
+const visits = fc.array(
+  fc.record({
+    late: fc.oneof(fc.constantFrom(0, 1, 30_000, 30_001), fc.integer({ min: 0, max: 300_000 })),
+    /** One bit for each open question. */
+    answers: fc.integer({ min: 0, max: 7 }),
+    /** How much later the turn is repeated. */
+    repeated: fc.integer({ min: 1, max: 600_000 }),
+  }),
+  { minLength: 1, maxLength: 12 },
+);
+
+describe('a random saga of sleeps, polls, races and questions', () => {
+  it('[R1] [W6] does what a model says that fires what is overdue at its due time', async () => {
+    await fc.assert(
+      fc.asyncProperty(waits(), visits, async (tree, drawn) => {
+        const world = new World();
+        const model = new WaitModel(tree, world.time);
+        let outcome = await start(sagaOfWaits(tree), {}, world, settings);
+        for (const { late, answers: bits, repeated } of drawn) {
+          if (outcome.status !== 'suspended') break;
+          const open = outcome.steps.map(({ stepId }) => stepId);
+          const ids = open.map((stepId) => stepId.split('/').at(-1) as string);
+          expect(ids.toSorted()).toEqual(model.open.toSorted());
+          const { retryAfterMs = 0, state } = outcome;
+          expect(Number.isInteger(retryAfterMs)).toBe(true);
+          const given = open.filter((_, index) => (bits >> (index % 3)) % 2 === 1);
+          const answers: Answers = Object.fromEntries(given.map((stepId) => [stepId, accepted({})]));
+          world.time += retryAfterMs + late;
+          const heardAt = world.time;
+          model.turn(heardAt, new Set(given.map((stepId) => stepId.split('/').at(-1) as string)));
+          // oxlint-disable-next-line no-await-in-loop -- one turn after the other
+          outcome = await turn(sagaOfWaits(tree), state, answers, world, settings);
+          // The turn may be lost, and repeated later.
+          world.time = heardAt + repeated;
+          const again = { ...settings, replace: { heardAt } };
+          // oxlint-disable-next-line no-await-in-loop -- one turn after the other
+          const other = await turn(sagaOfWaits(tree), state, answers, world, again);
+          expect(other.status).toBe(outcome.status);
+          if (other.status === 'suspended' && outcome.status === 'suspended') {
+            expect(other.state.structure).toBe(outcome.state.structure);
+            expect(other.steps).toEqual(outcome.steps);
+          }
+          world.time = heardAt;
+        }
+        expect(outcome.status === 'completed' ? outcome.result : undefined).toBe(model.result);
+      }),
+      { numRuns: 5 * runs },
+    );
+  });
+});
