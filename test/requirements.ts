@@ -63,4 +63,5 @@ export const requirements: readonly Requirement[] = [
   held('T12', 'Nothing of a step that keeps nothing is in the token.'),
   held('T13', 'The guard.'),
   held('T14', 'The provenance of answers.'),
+  held('T15', 'No value made by server code is compressed beside bytes of the client.'),
 ];

@@ -84,6 +84,22 @@ const rest = saga({ name: 'rest', version: '1' }, function* () {
   return yield* step('wake', effect('awake'));
 });
 
+const keyed = saga({ name: 'keyed', version: '1', forks: 'accept' }, function* () {
+  for (const key of ['a', 'b(c)', 'a']) {
+    yield* step('charge', effect(`charged ${key}`), {
+      key,
+      input: { key },
+      compensate: function* () {
+        yield* step('refund', effect(`refunded ${key}`), { key });
+      },
+    });
+  }
+  const { name } = yield* elicit('name', { message: 'To whom?', schema: Name });
+  return yield* step('ship', () => {
+    throw new Error(`no way to ${name}`);
+  });
+});
+
 /** A saga that stands in a golden file: how it starts, how its token is answered, and how long after. */
 export interface GoldenStory {
   readonly saga: Program;
@@ -119,5 +135,6 @@ export const stories: Readonly<Record<string, GoldenStory>> = {
     pause: 1_000,
   },
   'to be undone': { saga: order, args: {}, before: [], after: [[named]], pause: 1_000 },
+  'steps with keys': { saga: keyed, args: {}, before: [], after: [[named]], pause: 1_000 },
   asleep: { saga: rest, args: {}, before: [], after: [[]], pause: 60_000 },
 };

@@ -201,10 +201,7 @@ export class DueTasks {
       .filter((task) => this.#isOpen(task))
       .map(dueAt)
       .filter((at) => at > now);
-    if (times.length === 0) {
-      await ended;
-      return;
-    }
+    if (times.length === 0) return await ended;
     const timer = new AbortController();
     await Promise.race([ended, this.#runtime.sleep(Math.min(...times) - now, timer.signal)]);
     timer.abort();
@@ -236,8 +233,8 @@ export class DueTasks {
       journal.assertRoom(this.#running.size + 1);
       task.running = new AbortController();
       this.#running.add(task);
+      if (letter === 'C') warnOfLifetime(task, this.#runtime);
       if (letter !== undefined) {
-        if (letter === 'C') warnOfLifetime(task, this.#runtime);
         ended.push({ task, end: { entry: { letter }, value: undefined } });
         continue;
       }

@@ -2,10 +2,10 @@ import type { ClientAnswer } from './client-step.ts';
 import { encode } from './codec.ts';
 import { InvalidInput } from './errors.ts';
 import { historyOf, stateOf, type TimelineEntry } from './history.ts';
-import { entriesOf } from './journal.ts';
+import { entriesOf } from './entries.ts';
 import type { Json } from './json.ts';
 import type { Outcome } from './outcome.ts';
-import type { EndRequest, Program, ProgramState, Runtime } from './program.ts';
+import type { EndRequest, Origin, Program, ProgramState, Runtime } from './program.ts';
 import { kindOf, outcomes } from './letters.ts';
 import { isSameJson } from './same-json.ts';
 import { validate, type Schema } from './standard-schema.ts';
@@ -28,7 +28,7 @@ export function generatorProgram(
   options: GeneratorProgramOptions,
 ): Pick<Program, 'begin' | 'advance' | 'asked' | 'timeline' | 'history' | 'restore'> {
   return {
-    begin: (args, progress) => begin(options, args, progress),
+    begin: (args, progress, origin) => begin(options, args, progress, origin),
     advance: (
       state: ProgramState,
       answers: ReadonlyMap<string, ClientAnswer>,
@@ -46,6 +46,7 @@ async function begin(
   options: GeneratorProgramOptions,
   args: Json,
   progress: number | undefined,
+  origin: Origin = 'client',
 ): Promise<ProgramState> {
   let input: unknown = {};
   if (options.input !== undefined) {
@@ -53,8 +54,9 @@ async function begin(
     if (!parsed.ok) throw new InvalidInput(`Invalid arguments for '${options.name}': ${parsed.issues}`);
     input = parsed.value;
   }
-  // What the schema made of the arguments may hold what the client does not know: it is not compressed (T10).
-  const stream = isSameJson(input, args) ? 'client' : 'server';
+  // Arguments made by server code, or changed by the schema, may contain secrets: never compressed.
+  const isClients = origin === 'client' || isSameJson(args, {});
+  const stream = isClients && isSameJson(input, args) ? 'client' : 'server';
   const text = encode(input);
   return {
     head: encodeHead({ turn: 0, input: stream, progress, asked: {}, waits: {}, mismatch: undefined }),
@@ -72,8 +74,10 @@ function timeline(state: ProgramState): readonly TimelineEntry[] {
   const { input } = decodeHead(state.head);
   const size = (stream: 'client' | 'server'): number => JSON.stringify(streams[stream].shift())?.length ?? 0;
   const lines: TimelineEntry[] = [{ kind: 'input', path: '', outcome: 'parsed', bytes: size(input) }];
-  for (const { letter, path } of entriesOf(JSON.parse(`[${state.structure}]`) as (string | number)[])) {
+  const structure = JSON.parse(`[${state.structure}]`) as (string | number)[];
+  for (const { letter, path, isWithheld } of entriesOf(structure, [...streams.server])) {
     const { outcome, stream } = outcomes[letter];
+    if (isWithheld) streams.server.shift();
     lines.push({ kind: kindOf(letter), path, outcome, bytes: stream === 'none' ? 0 : size(stream) });
   }
   return lines;

@@ -1,6 +1,6 @@
 import type { Provenance } from './client-step.ts';
 import { decodeHead, encodeHead } from './head.ts';
-import { entriesOf } from './journal.ts';
+import { entriesOf } from './entries.ts';
 import type { Json } from './json.ts';
 import { kindOf, outcomes, provenanceLetters, type Letter } from './letters.ts';
 import type { ProgramState } from './program.ts';
@@ -46,15 +46,17 @@ export function historyOf(state: ProgramState): SagaHistory {
   };
   const input = streams[decodeHead(state.head).input].shift() ?? {};
   const structure = JSON.parse(`[${state.structure}]`) as (string | number)[];
-  const entries = Array.from(entriesOf(structure), ({ at, letter, path, provenance: by }): HistoryEntry => {
+  const entries = Array.from(entriesOf(structure, [...streams.server]), (entry): HistoryEntry => {
+    const { letter, path, fingerprint, provenance: by } = entry;
     const { outcome, stream } = outcomes[letter];
+    if (entry.isWithheld) streams.server.shift();
     const value = stream === 'none' ? undefined : streams[stream].shift();
     return {
       letter,
       kind: kindOf(letter),
       path,
       outcome,
-      fingerprint: structure[at + 1] as number,
+      fingerprint,
       ...(by === undefined ? {} : { by }),
       ...(value === undefined ? {} : { value }),
     };

@@ -104,6 +104,7 @@ export type {
   EndRequest,
   HostSampling,
   IgnoredAnswer,
+  Origin,
   PreviousProgram,
   Program,
   ProgramLimits,

@@ -2,8 +2,10 @@ import { revive } from './codec.ts';
 import { ReplayMismatch, SagaLimitExceeded, type StepFacts } from './errors.ts';
 import { mayHoldTag } from './may-hold-tag.ts';
 import type { Provenance } from './client-step.ts';
-import { kindOf, outcomes, provenanceLetters, provenanceOf, type Letter } from './letters.ts';
-import type { ProgramState } from './program.ts';
+import { answerersOf, entriesOf, lastOf, type Answerers } from './entries.ts';
+import { kindOf, outcomes, provenanceLetters, type Letter } from './letters.ts';
+import { engineVersion, type ProgramState } from './program.ts';
+import { reveal, withhold, type Revealed } from './withheld.ts';
 
 /** An entry to be added. */
 export interface NewEntry {
@@ -40,6 +42,11 @@ export class Journal {
   #serverAt = 0;
   #count = 0;
   #stop: number = Number.POSITIVE_INFINITY;
+  /** Values in the server stream before the first entry's. */
+  #inputs = 0;
+  #revealed: { readonly at: number; readonly parts: Revealed } | undefined;
+  #hidesPaths: boolean;
+  readonly #withholds: boolean;
   #texts: { structure: string; client: string; server: string };
   #limit: number;
   #awaited: StepFacts | undefined;
@@ -48,13 +55,27 @@ export class Journal {
   #last: ReadonlyMap<string, number> | undefined;
   #answerers: Answerers | undefined;
 
-  constructor(state: ProgramState, maxEntries: number) {
+  /** @param engine - version of the engine that began the saga: version 1 compresses keys and fingerprints */
+  constructor(state: ProgramState, maxEntries: number, engine: number = engineVersion) {
     this.#texts = { structure: state.structure, client: state.client, server: state.server };
     this.#structure = JSON.parse(`[${state.structure}]`) as (string | number)[];
     this.#client = JSON.parse(`[${state.client}]`) as unknown[];
     this.#server = JSON.parse(`[${state.server}]`) as unknown[];
     this.#limit = maxEntries;
     this.#tagged = mayHoldTag(state.client) || mayHoldTag(state.server);
+    this.#withholds = engine > 1;
+    // A head that is a letter alone has its whole path in the server stream.
+    this.#hidesPaths = /"[A-Za-z]"/.test(state.structure);
+  }
+
+  /** `true` if the journal keeps whole paths in the server stream. */
+  get hidesPaths(): boolean {
+    return this.#hidesPaths;
+  }
+
+  /** Keeps the whole paths of all further entries in the server stream, because they contain values. */
+  hidePaths(): void {
+    this.#hidesPaths = true;
   }
 
   /** How many entries were recorded before this turn. */
@@ -115,18 +136,19 @@ export class Journal {
   /** The path of the next entry. */
   get path(): string {
     const head = this.#structure[this.#at] as string;
-    return head.slice(this.#isAnswer(head) ? 2 : 1);
+    return this.#withheld?.path ?? head.slice(this.#isAnswer(head) ? 2 : 1);
   }
 
   /** The fingerprint of the next entry. */
   get fingerprint(): number {
-    return this.#structure[this.#at + 1] as number;
+    return this.#withheld?.fingerprint ?? (this.#structure[this.#at + 1] as number);
   }
 
   /** Whether the next entry is about the step at `path`. */
   isAbout(path: string): boolean {
     const head = this.#structure[this.#at];
     if (typeof head !== 'string') return false;
+    if (this.#withheld !== undefined) return this.#withheld.path === path;
     const skip = this.#isAnswer(head) ? 2 : 1;
     return head.length === path.length + skip && head.endsWith(path);
   }
@@ -141,7 +163,8 @@ export class Journal {
     if (this.#count === this.#stop) throw new ReplayMismatch(this.#count, this.facts(), []);
     const head = this.#structure[this.#at] as string;
     const { stream, answer } = outcomes[head.charAt(0) as Letter];
-    this.#at += answer ? 3 : 2;
+    if (this.#withheld !== undefined) this.#serverAt += 1;
+    this.#at += this.#withheld !== undefined ? 1 : answer ? 3 : 2;
     this.#count += 1;
     if (stream === 'none') return undefined;
     return this.#take(stream);
@@ -149,6 +172,7 @@ export class Journal {
 
   /** The texts with which a saga starts: nothing has happened, and the first value of a stream is its input. */
   skipInput(stream: 'client' | 'server'): unknown {
+    if (stream === 'server') this.#inputs += 1;
     return this.#take(stream);
   }
 
@@ -163,14 +187,30 @@ export class Journal {
     const { letter, path, fingerprint, text, answer } = entry;
     this.assertThawed(kindOf(letter), path, fingerprint);
     this.#count += 1;
-    const head = JSON.stringify(
-      answer === undefined ? letter + path : letter + provenanceLetters[answer.provenance] + path,
-    );
-    const line =
-      answer === undefined ? `${head},${fingerprint}` : `${head},${fingerprint},${answer.agreement}`;
-    this.#texts.structure += this.#texts.structure === '' ? line : `,${line}`;
+    const mark = answer === undefined ? letter : letter + provenanceLetters[answer.provenance];
+    if (this.#isWithheld(entry)) {
+      const { open, withheld } = withhold(entry, this.#hidesPaths);
+      this.#write('structure', JSON.stringify(mark + open));
+      this.#write('server', JSON.stringify(withheld));
+    } else {
+      const numbers = answer === undefined ? fingerprint : `${fingerprint},${answer.agreement}`;
+      this.#write('structure', `${JSON.stringify(mark + path)},${numbers}`);
+    }
     const { stream } = outcomes[letter];
-    if (stream !== 'none') this.#texts[stream] += this.#texts[stream] === '' ? text : `,${text}`;
+    if (stream !== 'none') this.#write(stream, text as string);
+  }
+
+  #write(stream: 'structure' | 'client' | 'server', text: string): void {
+    this.#texts[stream] += this.#texts[stream] === '' ? text : `,${text}`;
+  }
+
+  /** `true` if an entry contains a value of the server. A question that the client answered was sent to it. */
+  #isWithheld({ path, fingerprint, answer }: NewEntry): boolean {
+    if (!this.#withholds) return false;
+    const isAsked = answer !== undefined && answer.provenance !== 'server';
+    return (
+      this.#hidesPaths || path.includes('(') || (!isAsked && (fingerprint !== 0 || answer !== undefined))
+    );
   }
 
   /** Throws unless `more` entries can be added. */
@@ -194,15 +234,16 @@ export class Journal {
   /** The answers in the recorded part, by path: their digests. */
   answered(): ReadonlyMap<string, number> {
     const digests = new Map<string, number>();
-    for (const entry of entriesOf(this.#structure)) {
-      if (entry.agreement !== undefined) digests.set(entry.path, entry.agreement);
+    for (const { path, agreement, provenance } of entriesOf(this.#structure)) {
+      // A conflict would tell a client that has never been asked whether its guess is the server's answer.
+      if (agreement !== undefined && provenance !== 'server') digests.set(path, agreement);
     }
     return digests;
   }
 
   /** Whether an entry about the step at `path` is still to be replayed. */
   isAhead(path: string): boolean {
-    this.#last ??= lastOf(this.#structure);
+    this.#last ??= lastOf(this.#structure, this.#server.slice(this.#inputs));
     return (this.#last.get(path) ?? -1) >= this.#at;
   }
 
@@ -214,6 +255,19 @@ export class Journal {
     return found !== undefined && found.index < this.#count ? found.provenance : undefined;
   }
 
+  /** Path and fingerprint of the next entry, if they are in the server stream. */
+  get #withheld(): Revealed | undefined {
+    const at = this.#at;
+    if (!this.replaying || typeof this.#structure[at + 1] === 'number') return undefined;
+    if (this.#revealed?.at !== at) {
+      const head = this.#structure[at] as string;
+      const open = head.slice(this.#isAnswer(head) ? 2 : 1);
+      const withheld = this.#server[this.#serverAt] as string;
+      this.#revealed = { at, parts: reveal({ open, withheld }) };
+    }
+    return this.#revealed.parts;
+  }
+
   #take(stream: 'client' | 'server'): unknown {
     const value = stream === 'client' ? this.#client[this.#clientAt++] : this.#server[this.#serverAt++];
     return this.#tagged ? revive(value) : value;
@@ -221,54 +275,5 @@ export class Journal {
 
   #isAnswer(head: string): boolean {
     return outcomes[head.charAt(0) as Letter].answer;
-  }
-}
-
-/** Who answered, by path, and with which entry: of the journal whose structure this is. */
-interface Answerers {
-  readonly structure: string;
-  readonly byPath: ReadonlyMap<string, { readonly index: number; readonly provenance: Provenance }>;
-}
-
-function answerersOf(structure: string): Answerers {
-  const byPath = new Map<string, { index: number; provenance: Provenance }>();
-  let index = 0;
-  for (const { path, provenance } of entriesOf(JSON.parse(`[${structure}]`) as (string | number)[])) {
-    if (provenance !== undefined) byPath.set(path, { index, provenance });
-    index += 1;
-  }
-  return { structure, byPath };
-}
-
-/** Where the last entry about each path stands. */
-function lastOf(structure: readonly (string | number)[]): ReadonlyMap<string, number> {
-  const last = new Map<string, number>();
-  for (const { at, path } of entriesOf(structure)) last.set(path, at);
-  return last;
-}
-
-/** An entry of a parsed structure, and where it stands in it. */
-interface Entry {
-  readonly at: number;
-  readonly letter: Letter;
-  readonly path: string;
-  readonly provenance: Provenance | undefined;
-  readonly agreement: number | undefined;
-}
-
-/** The entries of a parsed structure, one by one. */
-export function* entriesOf(structure: readonly (string | number)[]): Generator<Entry> {
-  for (let at = 0; at < structure.length;) {
-    const head = structure[at] as string;
-    const letter = head.charAt(0) as Letter;
-    const { answer } = outcomes[letter];
-    yield {
-      at,
-      letter,
-      path: head.slice(answer ? 2 : 1),
-      provenance: answer ? provenanceOf(head.charAt(1)) : undefined,
-      agreement: answer ? (structure[at + 2] as number) : undefined,
-    };
-    at += answer ? 3 : 2;
   }
 }

@@ -12,6 +12,9 @@ import type { UriTemplate } from './uri-template.ts';
 /** A value, or a promise of it: the fast paths of the host answer at once. */
 export type Awaitable<T> = T | Promise<T>;
 
+/** Author of a value: the client, which then has its bytes, or code of the server. */
+export type Origin = 'client' | 'server';
+
 /**
  * What a program remembers between two turns, as texts only the program reads. They are kept apart by who knows
  * their bytes already, because compressing a secret beside bytes the client chose would leak it by length (T10).
@@ -19,11 +22,11 @@ export type Awaitable<T> = T | Promise<T>;
 export interface ProgramState {
   /** Small and changing from turn to turn. Not compressed. */
   readonly head: string;
-  /** The engine's own structure: kinds, paths, fingerprints. Compressed apart. */
+  /** The engine's own structure: kinds, names of steps, digests of what the client knows. Compressed apart. */
   readonly structure: string;
   /** Bytes the client has: arguments, its answers, its samples. Compressed apart. */
   readonly client: string;
-  /** Results of server steps. Never compressed. */
+  /** All else that server code made: results, keys, fingerprints of inputs. Never compressed. */
   readonly server: string;
 }
 
@@ -32,7 +35,7 @@ export interface Runtime {
   readonly sagaId: string;
   /** The turn that is being taken, from 1, counted over all of the saga. */
   readonly turn: number;
-  /** The version of the engine that sealed the state, or {@link engineVersion} at the start. (R4) */
+  /** Version of the engine that began the saga: {@link engineVersion} at the start. */
   readonly engine: number;
   /** Bytes of the token this turn was resumed from; 0 at the start. */
   readonly tokenBytes: number;
@@ -214,8 +217,9 @@ export interface Program {
    * Parses the arguments and makes the state before the first turn. Throws {@link InvalidInput}.
    *
    * @param progress - the last progress told, of a saga that goes on as this one
+   * @param origin - author of the arguments: those of `server` are never compressed. Default `client`.
    */
-  begin(args: Json, progress?: number): Promise<ProgramState>;
+  begin(args: Json, progress?: number, origin?: Origin): Promise<ProgramState>;
   /** One turn. Rejects with `TurnAborted` or `AnswerConflict`; everything else is an outcome. */
   advance(
     state: ProgramState,
@@ -245,5 +249,8 @@ export interface PreviousProgram {
   readonly until?: Date;
 }
 
-/** The version of the replay rules of this release; it is sealed into each token. (R4) */
-export const engineVersion = 1;
+/**
+ * Version of the replay rules and the journal's format, sealed into each token. A saga keeps the version it began with.
+ * Version 2 keeps what server code made out of the compressed structure.
+ */
+export const engineVersion = 2;

@@ -43,7 +43,10 @@ export interface StepContext<I> {
 export interface StepOptions<I extends Json | undefined> {
   /** What the step works on: JSON, handed to `run`. Replay refuses a step whose input has changed. (R3) */
   readonly input?: I;
-  /** Tells this run of the step from others, in loops over items: part of its path and its idempotency key. */
+  /**
+   * Distinguishes this run of the step from others, in loops over items: part of its path and its idempotency key. Put
+   * values here and not into the `id`: an id is a name from the code, and is compressed in the token.
+   */
   readonly key?: string;
   /** A number of attempts, or a policy. Default: one attempt. */
   readonly retry?: RetryPolicy | number;

@@ -50,7 +50,7 @@ export class Turn implements ExecutionEvents {
     this.#teller = new Teller(runtime, this.#head.progress);
     this.#mismatch = this.#head.mismatch;
     this.live = this.#head.turn === 0;
-    this.#journal = new Journal(state, runtime.limits.maxJournalEntries);
+    this.#journal = new Journal(state, runtime.limits.maxJournalEntries, runtime.engine);
     this.#execution = new Execution(this.#journal, this);
     const { heardAt } = runtime;
     this.#late = heardAt === undefined ? 0 : Math.max(0, runtime.now() - heardAt);

@@ -425,7 +425,7 @@ const golden = (done: string[]): Saga<undefined, undefined> =>
     return '';
   });
 
-/** States of {@link golden}, as the first release wrote them: the texts are part of the token's format. */
+/** States of {@link golden}, as version 1 of the engine writes them: the texts are part of the token's format. */
 const began = {
   structure:
     '"hp",0,"sa",0,"spay",0,"bpay",0,"Pready",0,"glost",0,"ksleep",-111286917,"wsleep#2",1435427370,"j~patched:check",0',
@@ -440,15 +440,27 @@ const undoing = {
   head: '{"t":3,"i":"c","a":{},"w":{}}',
 };
 
+/** The same of version 2: fingerprints of what server code made are in the server stream. */
+const begun = {
+  ...began,
+  structure: '"hp",0,"sa",0,"spay",0,"bpay",0,"Pready",0,"glost",0,"ksleep","wsleep#2","j~patched:check",0',
+  server: `${began.server},"0xoargb","1n967u2"`,
+};
+
 describe('the format of states', () => {
-  it('[R4] is what this version of the engine writes', async () => {
+  it.each([
+    [1, began],
+    [2, begun],
+  ])('[R4] is what version %s of the engine writes', async (engine, state) => {
+    const outcome = await start(golden([]), {}, undefined, { replace: { engine } });
     const head = '{"t":1,"i":"c","a":{"sure":"fxrptr"},"w":{},"o":[]}';
-    expect(suspended(await start(golden([]))).state).toEqual({ ...began, head });
+    expect(suspended(outcome).state).toEqual({ ...state, head });
   });
 
   it.each<[string, ProgramState, string[]]>([
     ['before', began, ['look do:lost', 'refund 7 undo:~pay', 'undo a']],
     ['in the middle of', undoing, ['refund 7 undo:~pay', 'undo a']],
+    ['by version 2 before', begun, ['look do:lost', 'refund 7 undo:~pay', 'undo a']],
   ])('[R4] lets a saga that was sealed %s undoing go on', async (_, state, expected) => {
     const done: string[] = [];
     const world = new World();

@@ -40,7 +40,7 @@ describe('a recording', () => {
         "recording": 1,
         "saga": "order",
         "version": "1",
-        "engine": 1,
+        "engine": 2,
         "input": { "cents": 900 },
         "happened": [
           { "turn": 2, "kind": "step", "id": "charge", "outcome": "done", "value": { "id": "do:charge" }, "letter": "s", "fingerprint": 0 },

@@ -1,4 +1,4 @@
-import { isMadeUpId, parentOf, type LiveActor } from './adapter.ts';
+import { isMachine, isMadeUpId, nodesOf, parentOf, rootOf, type LiveActor } from './adapter.ts';
 import { MachineRefused } from './errors.ts';
 import { pathOf } from './survey.ts';
 
@@ -37,4 +37,22 @@ export function assertNamed(actor: LiveActor): void {
         'setup({ actors }), and spawn it by that name.',
     );
   }
+}
+
+const idsOfInvokes = /* @__PURE__ */ new WeakMap<object, ReadonlySet<string>>();
+
+/** `true` if the definition of a machine does not contain the ID of an actor, or of an actor above it. */
+export function isSpawned(actor: LiveActor): boolean {
+  const above = parentOf(actor);
+  return above !== undefined && (!invokeIdsOf(above).has(actor.id) || isSpawned(above));
+}
+
+function invokeIdsOf({ logic }: LiveActor): ReadonlySet<string> {
+  let ids = idsOfInvokes.get(logic);
+  if (ids === undefined) {
+    const invokes = isMachine(logic) ? nodesOf(rootOf(logic)).flatMap(({ invoke }) => invoke) : [];
+    ids = new Set(invokes.map(({ id }) => id));
+    idsOfInvokes.set(logic, ids);
+  }
+  return ids;
 }

@@ -1,7 +1,7 @@
 import { decode, encode, type Runtime, type TurnAborted } from '@mcp-saga/core';
 import { encodeError, runStep, type StepEnd, type StepRun, type StepSpec } from '@mcp-saga/core/program';
 import { StepError, type StepErrorData } from '@mcp-saga/core';
-import { assertNamed } from './actor-name.ts';
+import { assertNamed, isSpawned } from './actor-name.ts';
 import type { LiveActor } from './adapter.ts';
 import type { EffectHost } from './effect-host.ts';
 import { effectOf } from './effect.ts';
@@ -157,7 +157,8 @@ export class Effects implements EffectHost {
   #note(work: Work, end: StepEnd): void {
     const { spec, input, actor, interrupted } = work;
     const { ledger, nameOf } = this.#options;
-    ledger.add(this.#pathOf(work), end, { spec, logic: nameOf(actor.logic), input });
+    const facts = { spec, logic: nameOf(actor.logic), input, isSpawned: isSpawned(actor) };
+    ledger.add(this.#pathOf(work), end, facts);
     const hasFailed = end.letter === 'f' || end.letter === 'g';
     if (hasFailed && interrupted !== undefined) ledger.addInterrupted(interrupted);
   }

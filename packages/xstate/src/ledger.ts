@@ -1,4 +1,4 @@
-import { decode, encode, type ProgramState, type ProgramLimits } from '@mcp-saga/core';
+import { decode, encode, type ProgramState, type Runtime } from '@mcp-saga/core';
 import { Journal, type Letter, type StepEnd, type StepSpec } from '@mcp-saga/core/program';
 import { encodeRecord } from './save.ts';
 
@@ -29,16 +29,22 @@ export class Ledger {
   readonly entries: LedgerEntry[] = [];
 
   #journal: Journal;
+  readonly #engine: number;
   readonly #runs = new Map<string, number>();
   /** Those that are to be tried again, by path. */
   readonly #open = new Map<string, OpenEffect>();
 
-  constructor(state: ProgramState, stream: 'client' | 'server', limits: ProgramLimits) {
+  constructor(
+    state: ProgramState,
+    stream: 'client' | 'server',
+    { limits, engine }: Pick<Runtime, 'limits' | 'engine'>,
+  ) {
     const [first, ...values] = JSON.parse(`[${state[stream]}]`) as unknown[];
     this.first = decode(JSON.stringify(first));
     const { structure } = state;
     const server = values.map((value) => JSON.stringify(value)).join(',');
-    this.#journal = new Journal({ ...noTexts, structure, server }, limits.maxJournalEntries);
+    this.#engine = engine;
+    this.#journal = new Journal({ ...noTexts, structure, server }, limits.maxJournalEntries, engine);
     for (const entry of this.#journal.skipTo(Number.POSITIVE_INFINITY)) this.#read(entry);
   }
 
@@ -60,9 +66,16 @@ export class Ledger {
   add(
     path: string,
     end: StepEnd,
-    effect: { readonly spec: StepSpec; readonly logic: string; readonly input: unknown },
+    effect: {
+      readonly spec: StepSpec;
+      readonly logic: string;
+      readonly input: unknown;
+      /** `true` if its path holds ids that are not in the machine's definition. */
+      readonly isSpawned: boolean;
+    },
   ): void {
-    const { spec, logic, input } = effect;
+    const { spec, logic, input, isSpawned } = effect;
+    if (isSpawned) this.#journal.hidePaths();
     const compensable = spec.undo !== undefined;
     switch (end.letter) {
       case 's':
@@ -112,8 +125,10 @@ export class Ledger {
     for (const [path, [, , , name, data]] of this.#open) {
       this.entries.push({ letter: 'g', path, value: { name, message: '', data } });
     }
+    const { hidesPaths } = this.#journal;
     // Anew, without a limit: it may be why.
-    this.#journal = new Journal(noTexts, Number.POSITIVE_INFINITY);
+    this.#journal = new Journal(noTexts, Number.POSITIVE_INFINITY, this.#engine);
+    if (hidesPaths) this.#journal.hidePaths();
     for (const { letter, path, value } of this.entries.splice(0)) {
       this.#append(letter as Letter, path, value === undefined ? undefined : encode(value));
     }

@@ -74,7 +74,7 @@ async function advance(
   end: EndRequest | undefined,
 ): Promise<Outcome> {
   const { input, turn } = decodeHead(state.head);
-  const ledger = new Ledger(state, input, runtime.limits);
+  const ledger = new Ledger(state, input, runtime);
   const { first } = ledger;
   if (turn > 0 && isUndoing(first)) return await goOnUndoing(options, state, ledger, runtime, end);
   if (end !== undefined) return await undoSaga(options, ledger, runtime, { end }, turn);

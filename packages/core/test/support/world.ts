@@ -1,4 +1,10 @@
-import type { Json, ProgramLimits, Runtime, StepEvent } from '../../src/index.ts';
+import {
+  engineVersion,
+  type Json,
+  type ProgramLimits,
+  type Runtime,
+  type StepEvent,
+} from '../../src/index.ts';
 
 /** Something told to the client. */
 export type Told =
@@ -133,7 +139,7 @@ export function runtimeOf(world: World, settings: TurnSettings = {}): Runtime {
   return {
     sagaId: 'saga-1',
     turn: settings.turn ?? 1,
-    engine: 1,
+    engine: engineVersion,
     tokenBytes: 0,
     suggestedTokenBytes: 16_384,
     maxHold: settings.maxHold ?? Number.POSITIVE_INFINITY,

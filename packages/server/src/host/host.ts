@@ -14,7 +14,11 @@ import type { SagaTurn } from './turn.ts';
 
 /** How a request came, for the claims of the token it starts. Dialects set it; others leave it out. */
 export interface StartRequest {
-  /** The method of the protocol: sealed, and checked when the saga goes on. Default `host`. */
+  /**
+   * Method by which a client started the saga: sealed, and checked when the saga continues. The arguments are then the
+   * client's own, and may be compressed in the token. Default `host`: server code made the arguments, and they are not
+   * compressed.
+   */
   readonly method?: string;
   /** What the saga has to be; another one is as unknown as none. Default: anything. */
   readonly serves?: Program['serves'];

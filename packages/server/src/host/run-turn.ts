@@ -190,7 +190,7 @@ async function continuedSaga(
     throw new SagaHostError('forbidden', `Not allowed: ${program.name}`);
   }
   assertJson(args, { where: `arguments of continueAs('${wanted.name}')` });
-  const state = await program.begin(args, progress);
+  const state = await program.begin(args, progress, 'server');
   const { claims } = saga;
   return {
     program,

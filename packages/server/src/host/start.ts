@@ -1,4 +1,11 @@
-import { engineVersion, InvalidInput, type Json, type Program, type ProgramState } from '@mcp-saga/core';
+import {
+  engineVersion,
+  InvalidInput,
+  type Json,
+  type Origin,
+  type Program,
+  type ProgramState,
+} from '@mcp-saga/core';
 import { isLargerThan } from '@mcp-saga/core/program';
 import { createSecret, digestArguments, type Claims } from '@mcp-saga/seal';
 import { toArguments } from './answers.ts';
@@ -46,7 +53,9 @@ export async function start(
   if (!(await settings.admit({ principal, sagaId, turn: 1, ...nothing }))) {
     throw notAdmitted();
   }
-  const state = await begin(program, input);
+  // Only dialects set a method. They forward arguments of a client.
+  const origin = request.method === undefined ? 'server' : 'client';
+  const state = await begin(program, input, origin);
   const born = settings.clock();
   const claims: Claims = {
     method: request.method ?? 'host',
@@ -65,9 +74,9 @@ export async function start(
   return await settleTurn(settings, turn);
 }
 
-async function begin(program: Program, input: Json): Promise<ProgramState> {
+async function begin(program: Program, input: Json, origin: Origin): Promise<ProgramState> {
   try {
-    return await program.begin(input);
+    return await program.begin(input, undefined, origin);
   } catch (error) {
     if (error instanceof InvalidInput)
       throw new SagaHostError('invalid_params', error.message, { cause: error });

@@ -88,10 +88,10 @@ describe('maxTokenBytes', () => {
       },
     );
     const { host } = hostOf(filled, limited({ maxArgumentBytes: 2_000_000 }));
-    expect(suspended(await host.start('filled', { text: 'x'.repeat(1_000_000) })).token.length).toBeLessThan(
-      9000,
-    );
-    const turn = failed(await host.start('filled', { text: 'x'.repeat(1_048_577) }));
+    const called = { method: 'tools/call' };
+    const full = suspended(await host.start('filled', { text: 'x'.repeat(1_000_000) }, {}, called));
+    expect(full.token.length).toBeLessThan(9000);
+    const turn = failed(await host.start('filled', { text: 'x'.repeat(1_048_577) }, {}, called));
     expect(turn.error).toMatchObject({ code: 'token_too_large' });
     expect(String(turn.error)).toContain('input (');
   });

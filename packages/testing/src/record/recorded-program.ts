@@ -27,7 +27,7 @@ export function recordedProgram(program: Program, redact: Redact, sink: Recordin
   const recorded: Pick<Program, 'begin' | 'advance' | 'previous'> = {
     ...(program.history === undefined
       ? byTurns(program, redact, sink)
-      : { begin: (args, progress) => program.begin(args, progress), ...byJournal(program, redact, sink) }),
+      : { begin: (...start) => program.begin(...start), ...byJournal(program, redact, sink) }),
     previous: program.previous.map((older) => ({
       ...older,
       saga: recordedProgram(older.saga, redact, sink),
@@ -67,8 +67,8 @@ function byJournal(program: Program, redact: Redact, { journal }: RecordingSink)
 function byTurns(program: Program, redact: Redact, sink: RecordingSink): Pick<Program, 'begin' | 'advance'> {
   const begun = new WeakMap<ProgramState, Json>();
   return {
-    begin: async (args, progress) => {
-      const state = await program.begin(args, progress);
+    begin: async (args, ...start) => {
+      const state = await program.begin(args, ...start);
       begun.set(state, args);
       return state;
     },
