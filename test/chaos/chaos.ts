@@ -8,7 +8,8 @@ import { Monkey, type MonkeyFigures } from './monkey.ts';
 import { startProcess, type Process } from './processes.ts';
 import type { LedgerRows, QueuedRow } from './provider/ledger.ts';
 import { Proxy, type ProxyFigures } from './proxy/proxy.ts';
-import { seeded } from './seeded.ts';
+import { between, seeded } from './seeded.ts';
+import type { Release } from './server/sagas.ts';
 
 /** How much chaos. */
 export interface ChaosOptions {
@@ -33,7 +34,12 @@ export interface Chaos {
   readonly crowd: CrowdFigures;
   readonly monkey: MonkeyFigures;
   readonly proxy: ProxyFigures;
-  readonly provider: { readonly late: number; readonly dropped: number; readonly failed: number };
+  readonly provider: {
+    readonly late: number;
+    readonly dropped: number;
+    readonly failed: number;
+    readonly outages: number;
+  };
   readonly ledger: LedgerRows;
   readonly cancelled: readonly CancelReport[];
   /** Tokens that servers refused, by the true reason. */
@@ -41,6 +47,7 @@ export interface Chaos {
 }
 
 const names = ['A', 'B', 'C', 'D'];
+const mostSkew = 4_000;
 // Past everything a token lives for; those that cancel live for a month more.
 const nextWeek = 8 * 24 * 60 * 60 * 1000;
 
@@ -55,7 +62,7 @@ export async function chaos({
   try {
     const programs = await bundlePrograms();
     ends.push(() => programs.remove());
-    const redis = await startRedis();
+    const redis = await startRedis({ persists: true });
     ends.push(() => redis.kill());
     const provider = new Provider(programs.provider, join(programs.folder, 'ledger.sqlite'), seed, onLine);
     ends.push(() => provider.kill());
@@ -71,14 +78,30 @@ export async function chaos({
           else rejected[reason] = (rejected[reason] ?? 0) + Number(count);
         },
       });
-    const places = names.map((name) => ({ name, start: (keys: string) => startServer(name, keys) }));
-    const monkey = new Monkey(seeded(seed + 1), places, proxy);
+    const skew = seeded(seed + 3);
+    const places = names.map((name) => ({
+      name,
+      start: (keys: string, release: Release) => {
+        // Clocks differ from machine to machine, within the grace that tokens have.
+        const offset = between(skew, -mostSkew, mostSkew);
+        return startServer(name, keys, { RELEASE: release, CLOCK_OFFSET: String(offset) });
+      },
+    }));
+    const monkey = new Monkey(seeded(seed + 1), places, proxy, {
+      restartProvider: (ms) => provider.restart(ms),
+      refuseEffects: (ms) => provider.post('/outage', { ms }),
+      restartRedis: async () => {
+        await redis.kill();
+        await redis.restart();
+      },
+      pauseRedis: (ms) => redis.pause(ms),
+    });
     ends.push(() => monkey.end());
     await monkey.begin();
 
     const crowd = new Crowd(seeded(seed + 2), proxy.url, ways, inFlight);
     const over = new AbortController();
-    const raging = monkey.rage(over.signal, (ms) => provider.restart(ms));
+    const raging = monkey.rage(over.signal, seconds * 400);
     // Whoever waits for it hears of it.
     raging.catch(() => undefined);
     crowd.call(over.signal);
@@ -165,8 +188,8 @@ class Provider {
     await this.#process?.kill();
   }
 
-  async post(path: string): Promise<void> {
-    await fetch(new URL(path, this.url), { method: 'POST' });
+  async post(path: string, body: object = {}): Promise<void> {
+    await fetch(new URL(path, this.url), { method: 'POST', body: JSON.stringify(body) });
   }
 
   async ledger(): Promise<LedgerRows & { readonly faults: Chaos['provider'] }> {
@@ -211,8 +234,7 @@ async function delivered(url: URL, { sagaId, cancelToken }: QueuedRow): Promise<
     // oxlint-disable-next-line no-await-in-loop -- again, until it is done
     const answer = (await response.json()) as CancelAnswer;
     const { status, reason = '', compensated = [], residue = [] } = answer;
-    if (status !== 'later')
-      return { sagaId, status, compensated: labels(compensated), residue: labels(residue) };
+    if (status !== 'later') return { sagaId, status, compensated, residue };
     if (times === mostDeliveries) throw new Error(`A message of the queue is never done: ${reason}`);
     // oxlint-disable-next-line no-await-in-loop -- not at once
     await after(250);
@@ -222,12 +244,8 @@ async function delivered(url: URL, { sagaId, cancelToken }: QueuedRow): Promise<
 interface CancelAnswer {
   readonly status: CancelReport['status'] | 'later';
   readonly reason?: string;
-  readonly compensated?: readonly { readonly label?: string }[];
-  readonly residue?: readonly { readonly label?: string }[];
-}
-
-function labels(steps: readonly { readonly label?: string }[]): readonly string[] {
-  return steps.flatMap(({ label }) => label ?? []);
+  readonly compensated?: readonly string[];
+  readonly residue?: readonly string[];
 }
 
 function ignore(): void {

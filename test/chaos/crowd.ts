@@ -21,7 +21,7 @@ export interface CrowdFigures {
 const mostRestarts = 25;
 // By then every bound of a client has been met: who has not ended hangs.
 const longestEnd = 240_000;
-const tools: readonly Tool[] = ['buy', 'buy', 'trip', 'errand'];
+const tools: readonly Tool[] = ['buy', 'buy', 'trip', 'errand', 'dash', 'dash', 'tour'];
 
 /** So many clients at a time: whenever a call has ended, its client makes the next one. */
 export class Crowd {
@@ -100,7 +100,8 @@ export class Crowd {
       this.#users.delete(user);
       if (ending === 'completed') this.#took.push(performance.now() - began);
       if (this.reports.length + 1 === this.#slots.length) this.#onAround();
-      this.reports.push({ dialect: way.dialect, ending, asked: user.asked, text });
+      const isHonest = user.habit !== 'goes back';
+      this.reports.push({ dialect: way.dialect, ending, asked: user.asked, text, isHonest });
     }
   }
 

@@ -26,7 +26,9 @@ export function toTable({
     ...crowd.dialects.map((dialect) => row([dialect.dialect, ...endings.map((ending) => dialect[ending])])),
     row(['all', ...endings.map(total)]),
     '',
-    `processes   ${monkey.kills} servers killed and started again, ${monkey.providerKills} times the provider; ${monkey.rotations} rotations of keys`,
+    `processes   ${monkey.kills} servers killed and restarted, ${monkey.deployed} with the new release; ${monkey.rotations} rotations of keys`,
+    `services    provider killed ${monkey.providerKills} times, out of order ${monkey.outages} times; Redis killed ${monkey.redisKills} times, stopped ${monkey.redisPauses} times`,
+    `named       ${namedTurns({ calls, cancelled, ledger })} purchases by their interrupted turn`,
     `requests    ${proxy.requests}: ${cuts} cut, ${proxy.delay} delayed, ${proxy.reorder} overtaken, ${
       proxy.duplicate + proxy['duplicate late']
     } duplicated, ${proxy['no answer']} met a process that died; ${crowd.restarts} calls made anew`,
@@ -39,6 +41,15 @@ export function toTable({
     `latency     p50 ${crowd.latency.p50} ms, p99 ${crowd.latency.p99} ms, with the time that users think`,
     `wrong       ${problems.length}`,
   ].join('\n');
+}
+
+/** The number of purchases whose uncompensated steps include a whole interrupted turn. */
+function namedTurns({ calls, cancelled, ledger }: Pick<Chaos, 'calls' | 'cancelled' | 'ledger'>): number {
+  const labels = [...ledger.residue, ...cancelled.flatMap(({ residue }) => residue)];
+  const told = calls
+    .filter(({ text }) => /'turn \d+'/.test(text))
+    .map(({ text }) => `turn ${purchaseIn(text)}`);
+  return new Set([...labels.filter((label) => label.startsWith('turn ')), ...told]).size;
 }
 
 /** Why calls were refused, and how often. */

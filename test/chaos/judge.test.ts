@@ -23,6 +23,7 @@ const call = (ending: CallReport['ending'], text: string): CallReport => ({
   ending,
   asked: [],
   text,
+  isHonest: true,
 });
 
 const cancel = (change: Partial<CancelReport> = {}): CancelReport => ({
@@ -46,6 +47,9 @@ const sound: Evidence = {
     effect('trip:4', 'room'),
     effect('errand:5', 'charge'),
     effect('errand:5', 'ship'),
+    // The shipment lost the race against the timer.
+    ...(['charge', 'ship', 'car'] as const).map((kind) => effect('errand:7', kind)),
+    ...(['car', 'stamp', 'charge', 'thank'] as const).map((kind) => effect('dash:8', kind)),
   ],
   undos: [
     undo('buy:2', 'charge'),
@@ -59,7 +63,7 @@ const sound: Evidence = {
     call('failed', failed),
     call('failed', residue),
     call('completed', 'done errand:5'),
-    call('refused', 'Error: Invalid or expired sagaToken'),
+    { ...call('refused', 'Error: Invalid or expired sagaToken'), isHonest: false },
     call('vanished', ''),
   ],
   cancelled: [cancel({ compensated: ['room trip:4'] }), cancel({ status: 'refused' })],
@@ -79,7 +83,30 @@ describe('the judge', () => {
       { calls: [...sound.calls, call('unfinished', 'timed out')] },
       'has not ended: timed out',
     ],
-    ['a refusal without a reason', { calls: [...sound.calls, call('refused', '')] }, 'nobody says why'],
+    [
+      'an honest client that was refused',
+      { calls: [...sound.calls, call('refused', 'used')] },
+      'An honest call by push was refused: used',
+    ],
+    [
+      'a step that was to be asked for once',
+      { effects: [...sound.effects, { ...effect('dash:8', 'stamp', 'stamp of dash:8'), asked: 2 }] },
+      'stamp was to be asked for once for dash:8, and was 2 times',
+    ],
+    [
+      'what lost a race without a winner',
+      {
+        effects: without('car', 'errand:7').filter(
+          ({ kind, purchase }) => kind !== 'charge' || purchase !== 'errand:7',
+        ),
+      },
+      'errand:7 is half done: ship stands without charge',
+    ],
+    [
+      'a refusal without a reason',
+      { calls: [...sound.calls, { ...call('refused', ''), isHonest: false }] },
+      'nobody says why',
+    ],
     ['a failure without a reason', { calls: [...sound.calls, call('failed', '')] }, 'nobody says why'],
     [
       'an effect under two keys',
@@ -162,6 +189,14 @@ describe('the judge', () => {
     expect(judge({ ...sound, effects, calls: [...sound.calls, call('failed', text)] })).toEqual([]);
     const lie = text.replace('Not undone, and left as it is', 'Undone');
     expect(judge({ ...sound, effects, calls: [...sound.calls, call('failed', lie)] })).toHaveLength(2);
+  });
+
+  it('accepts an interrupted turn as the name of all that it may have done', () => {
+    const effects = [...sound.effects, effect('buy:9', 'ship')];
+    const text = "Undone: 'charge' (charge buy:9). Not undone, and left as it is: 'turn 3'.";
+    expect(judge({ ...sound, effects })).toHaveLength(1);
+    expect(judge({ ...sound, effects, calls: [...sound.calls, call('failed', text)] })).toEqual([]);
+    expect(judge({ ...sound, effects, residue: ['turn buy:9'] })).toEqual([]);
   });
 
   it('takes the word of the queue for what could not be undone', () => {

@@ -1,4 +1,4 @@
-import { labelOf } from './provider/label.ts';
+import { isTurn, labelOf, labelOfAll } from './provider/label.ts';
 import type { EffectRow, Kind, UndoRow } from './provider/ledger.ts';
 import type { Tool } from './clients/way.ts';
 import { purchaseIn } from './user.ts';
@@ -12,8 +12,10 @@ export interface CallReport {
   readonly ending: Ending;
   /** The purchases that its questions were about, in the order asked. */
   readonly asked: readonly string[];
-  /** What it was told in the end: the result, why it failed, or why it was refused. */
+  /** The result, the failure, or the refusal that ended the call. */
   readonly text: string;
+  /** `true` if the client never reused an older token. The server must not refuse an honest client. */
+  readonly isHonest: boolean;
 }
 
 /** What became of a saga that was left to the queue. */
@@ -36,12 +38,36 @@ export interface Evidence {
   readonly cancelled: readonly CancelReport[];
 }
 
-/** What is done for a purchase that comes to its end. */
-const whole: Readonly<Record<Tool, readonly Kind[]>> = {
-  buy: ['charge', 'ship', 'thank'],
-  trip: ['room', 'car', 'charge', 'ship', 'thank'],
-  errand: ['charge', 'ship'],
+/** The effects of a completed purchase. */
+interface Plan {
+  /** Each is a way to complete it. */
+  readonly ways: readonly (readonly Kind[])[];
+  /** Effects that may also stand: of another version, or of the branch that lost a race. */
+  readonly extras: readonly Kind[];
+}
+
+const plans: Readonly<Record<Tool, Plan>> = {
+  buy: { ways: [['charge', 'ship', 'thank']], extras: ['stamp'] },
+  trip: { ways: [['room', 'car', 'charge', 'ship', 'thank']], extras: ['stamp'] },
+  errand: {
+    ways: [
+      ['charge', 'ship'],
+      ['charge', 'car'],
+    ],
+    extras: ['ship'],
+  },
+  dash: {
+    ways: [
+      ['room', 'stamp', 'charge', 'thank'],
+      ['car', 'stamp', 'charge', 'thank'],
+    ],
+    extras: ['room'],
+  },
+  tour: { ways: [['room', 'charge', 'thank']], extras: [] },
 };
+
+/** Effects that the provider must not hear of twice, whatever their key. */
+const once: readonly Kind[] = ['stamp'];
 
 /** What became of one purchase, by the ledger. */
 interface Purchase {
@@ -79,8 +105,9 @@ function grouped(effects: readonly EffectRow[], undos: readonly UndoRow[]): Read
   return purchases;
 }
 
-/** A call that has not ended, or was refused without a reason. */
-function unended({ dialect, ending, text }: CallReport): readonly string[] {
+/** Finds calls that never ended, honest calls that were refused, and endings without a reason. */
+function unended({ dialect, ending, text, isHonest }: CallReport): readonly string[] {
+  if (ending === 'refused' && isHonest) return [`An honest call by ${dialect} was refused: ${text}`];
   if (ending === 'unfinished') return [`A call by ${dialect} has not ended: ${text}`];
   if (ending !== 'vanished' && text === '') return [`A call by ${dialect} ${ending}, and nobody says why.`];
   return [];
@@ -91,6 +118,9 @@ function twice({ name, effects, undos }: Purchase): readonly string[] {
   return [
     ...repeated(effects.map(({ kind }) => kind)).map((kind) => `${kind} happened twice for ${name}.`),
     ...repeated(undos.map(({ kind }) => kind)).map((kind) => `${kind} was undone twice for ${name}.`),
+    ...effects
+      .filter(({ kind, asked }) => once.includes(kind) && asked > 1)
+      .map(({ kind, asked }) => `${kind} was to be asked for once for ${name}, and was ${asked} times.`),
     ...undos
       .filter(({ kind, effectKey }) =>
         effects.some((effect) => effect.kind === kind && effect.key !== effectKey),
@@ -99,19 +129,33 @@ function twice({ name, effects, undos }: Purchase): readonly string[] {
   ];
 }
 
-/** A purchase that is neither whole nor undone, apart from what is named as residue. */
+/** Finds a purchase that is neither complete nor undone, apart from effects that are named as uncompensated. */
 function halfDone(purchase: Purchase, named: ReadonlySet<string>): readonly string[] {
   const { name } = purchase;
   const standing = standingOf(purchase);
   const plan = planOf(name);
   if (plan === undefined) return [`The ledger has ${name}, which nobody sells.`];
+  if (named.has(labelOfAll(name))) return [];
   const left = standing.filter((kind) => !named.has(labelOf(kind, name)));
-  if (left.length === 0) return [];
-  const missing = plan.filter((kind) => !standing.includes(kind));
-  if (missing.length === 0) return [];
+  if (left.length === 0 || isComplete(plan, left, standing)) return [];
   return [
-    `${name} is half done: ${left.join(', ')} stands without ${missing.join(', ')}, and no residue names it.`,
+    `${name} is half done: ${left.join(', ')} stands without ${missingOf(plan, standing).join(', ')}, and no residue names it.`,
   ];
+}
+
+/** `true` if one way of a plan is complete, and nothing unnamed stands beside it. */
+function isComplete({ ways, extras }: Plan, left: readonly Kind[], standing: readonly Kind[]): boolean {
+  return ways.some(
+    (way) =>
+      way.every((kind) => standing.includes(kind)) &&
+      left.every((kind) => way.includes(kind) || extras.includes(kind)),
+  );
+}
+
+/** The effects that the nearest way of a plan still lacks. */
+function missingOf({ ways }: Plan, standing: readonly Kind[]): readonly Kind[] {
+  const missing = ways.map((way) => way.filter((kind) => !standing.includes(kind)));
+  return missing.toSorted((one, other) => one.length - other.length)[0] ?? [];
 }
 
 /** What a client was told that the ledger contradicts. */
@@ -120,7 +164,8 @@ function untrue({ ending, text }: CallReport, purchases: ReadonlyMap<string, Pur
     const [, name = ''] = /^done (\S+?)(?::? |:?$)/.exec(text) ?? [];
     const purchase = purchases.get(name);
     const standing = purchase === undefined ? [] : standingOf(purchase);
-    const missing = (planOf(name) ?? []).filter((kind) => !standing.includes(kind));
+    const plan = planOf(name);
+    const missing = plan === undefined ? [] : missingOf(plan, standing);
     if (purchase === undefined)
       return [`A client was told that a purchase is done that is not in the ledger: ${text}`];
     return missing.length === 0
@@ -145,8 +190,8 @@ function standingOf({ effects, undos }: Purchase): readonly Kind[] {
     .map(({ kind }) => kind);
 }
 
-function planOf(name: string): readonly Kind[] | undefined {
-  return whole[name.split(':')[0] as Tool];
+function planOf(name: string): Plan | undefined {
+  return plans[name.split(':')[0] as Tool];
 }
 
 function repeated<T>(list: readonly T[]): readonly T[] {
@@ -162,9 +207,10 @@ function undoneIn(text: string): readonly string[] {
   return labelsIn(text, /Undone: (.*?)(?:Not undone|$)/.exec(text)?.[1]);
 }
 
-/** The labels of steps in a list; of those that have none, their ids, with the purchase that the text speaks of. */
+/** The labels of steps in a list. A step without a label is named by its ID and the purchase in the text. */
 function labelsIn(text: string, list = ''): readonly string[] {
-  return [...list.matchAll(/'([^']+)'(?: \(([^)]*)\))?/g)].map(
-    ([, id = '', label = `${id} ${purchaseIn(text) ?? ''}`]) => label,
+  const purchase = purchaseIn(text) ?? '';
+  return [...list.matchAll(/'([^']+)'(?: \(([^)]*)\))?/g)].map(([, id = '', label]) =>
+    isTurn(id) ? labelOfAll(purchase) : (label ?? `${id} ${purchase}`),
   );
 }

@@ -2,40 +2,71 @@ import { generateKey } from '@mcp-saga/server';
 import type { Process } from './processes.ts';
 import type { Proxy } from './proxy/proxy.ts';
 import { between, oneOf, type Draw } from './seeded.ts';
+import type { Release } from './server/sagas.ts';
 
 /** A process that may be killed, and started again with other keys. */
 export interface Place {
   readonly name: string;
-  /** Starts a process here. */
-  start(keys: string): Promise<Process>;
+  /** Starts a process of a release here. */
+  start(keys: string, release: Release): Promise<Process>;
+}
+
+/** The services that the processes depend on. */
+export interface Services {
+  /** Kills the provider and starts it again after a while. */
+  restartProvider(ms: number): Promise<void>;
+  /** Lets the provider refuse every effect for a while. */
+  refuseEffects(ms: number): Promise<void>;
+  /** Kills Redis and starts it again from its log. */
+  restartRedis(): Promise<void>;
+  /** Stops Redis for a while. Connections stay open. */
+  pauseRedis(ms: number): Promise<void>;
 }
 
 /** How often each thing was done. */
 export interface MonkeyFigures {
   kills: number;
   providerKills: number;
+  outages: number;
+  redisKills: number;
+  redisPauses: number;
+  /** Processes that were replaced by the new release while others still ran the old one. */
+  deployed: number;
   /** Keys that were brought in, made the first, and left alone, in all processes. */
   rotations: number;
 }
 
 /** Kills processes and starts them again; with each start, a process gets the keys of the phase of a rotation. */
 export class Monkey {
-  readonly figures: MonkeyFigures = { kills: 0, providerKills: 0, rotations: 0 };
+  readonly figures: MonkeyFigures = {
+    kills: 0,
+    providerKills: 0,
+    outages: 0,
+    redisKills: 0,
+    redisPauses: 0,
+    deployed: 0,
+    rotations: 0,
+  };
   /** Every key there was, the newest first: whoever empties the queue keeps the old ones. */
   readonly keys: string[] = [];
   readonly #draw: Draw;
   readonly #places: readonly Place[];
   readonly #proxy: Proxy;
+  readonly #services: Services;
+  /** Places that run the new release. */
+  readonly #deployed = new Set<string>();
+  #isDeploying = false;
   readonly #running = new Map<string, Process>();
   /** The places that have the keys of this phase. */
   readonly #rolled = new Set<string>();
   /** How many phases there were: three make a rotation. */
   #phases = 0;
 
-  constructor(draw: Draw, places: readonly Place[], proxy: Proxy) {
+  constructor(draw: Draw, places: readonly Place[], proxy: Proxy, services: Services) {
     this.#draw = draw;
     this.#places = places;
     this.#proxy = proxy;
+    this.#services = services;
     this.keys.push(newKey(this.keys.length));
   }
 
@@ -45,27 +76,59 @@ export class Monkey {
     this.keys.unshift(newKey(this.keys.length));
   }
 
-  /** Kills them, two at a time at the most, until it is aborted; then waits until all of them run. */
-  async rage(until: AbortSignal, restartProvider: (ms: number) => Promise<void>): Promise<void> {
+  /**
+   * Kills processes, at most two at a time, until it is aborted. Then waits until all of them run the new release.
+   *
+   * @param deployAfter - when the rolling deploy begins, in milliseconds
+   */
+  async rage(until: AbortSignal, deployAfter: number): Promise<void> {
     const restarts: Promise<void>[] = [];
+    const deploy = setTimeout(() => {
+      this.#isDeploying = true;
+    }, deployAfter);
     while (!until.aborted) {
       // oxlint-disable-next-line no-await-in-loop -- now and then
       await pause(between(this.#draw, 300, 1_600), until);
       if (until.aborted) break;
-      if (this.#draw() < 0.12) {
-        this.figures.providerKills += 1;
-        // Every other time it is away for longer than it is asked again.
-        const ms = this.#draw() < 0.5 ? 0 : between(this.#draw, 3_000, 6_000);
+      const luck = this.#draw();
+      if (luck < 0.3) {
         // oxlint-disable-next-line no-await-in-loop -- one after the other
-        await restartProvider(ms);
+        await this.#disturb(luck / 0.3);
       } else if (this.#running.size > this.#places.length - 2) {
         const restart = this.#restart(this.#next());
-        // Whoever waits for all of them hears of it.
+        // Rejects below, where all of them are awaited.
         restart.catch(() => undefined);
         restarts.push(restart);
+        if (this.#draw() < 0.25) {
+          this.figures.outages += 1;
+          // Longer than a step is retried: the repetition of a killed turn meets a provider that refuses.
+          // oxlint-disable-next-line no-await-in-loop -- one after the other
+          await this.#services.refuseEffects(between(this.#draw, 2_500, 4_500));
+        }
       }
     }
     await Promise.all(restarts);
+    clearTimeout(deploy);
+    this.#isDeploying = true;
+    for (const place of this.#places) {
+      // oxlint-disable-next-line no-await-in-loop -- the rest of the rolling deploy
+      if (!this.#deployed.has(place.name)) await this.#restart(place);
+    }
+  }
+
+  /** Disturbs a service. @param luck - from 0 to 1: which one */
+  async #disturb(luck: number): Promise<void> {
+    if (luck < 0.4) {
+      this.figures.providerKills += 1;
+      // Every other time it stays away for longer than it is retried.
+      await this.#services.restartProvider(this.#draw() < 0.5 ? 0 : between(this.#draw, 3_000, 6_000));
+    } else if (luck < 0.7) {
+      this.figures.redisKills += 1;
+      await this.#services.restartRedis();
+    } else {
+      this.figures.redisPauses += 1;
+      await this.#services.pauseRedis(between(this.#draw, 300, 2_500));
+    }
   }
 
   /** Ends all of them. */
@@ -73,10 +136,11 @@ export class Monkey {
     await Promise.all([...this.#running.values()].map((running) => running.kill()));
   }
 
-  /** One that runs; mostly one that has not got the keys of this phase yet: a rollout, by falling over. */
+  /** Chooses a running place, mostly one without the keys of this phase or the new release: a rollout by crashes. */
   #next(): Place {
     const running = this.#places.filter(({ name }) => this.#running.has(name));
-    const behind = running.filter(({ name }) => !this.#rolled.has(name));
+    const isOld = (name: string): boolean => this.#isDeploying && !this.#deployed.has(name);
+    const behind = running.filter(({ name }) => isOld(name) || !this.#rolled.has(name));
     return oneOf(this.#draw, behind.length > 0 && this.#draw() < 0.9 ? behind : running);
   }
 
@@ -94,17 +158,25 @@ export class Monkey {
   }
 
   async #start(place: Place): Promise<void> {
-    const running = await place.start(this.#ring());
+    const release = this.#isDeploying ? 'new' : 'old';
+    const running = await place.start(this.#ring(), release);
+    if (release === 'new' && !this.#deployed.has(place.name)) {
+      this.#deployed.add(place.name);
+      this.figures.deployed += 1;
+    }
     this.#running.set(place.name, running);
     this.#proxy.route(place.name, running.url);
   }
 
-  /** What a process is given in this phase: a new key opens everywhere before it seals anywhere. */
+  /**
+   * The key ring of this phase: a new key opens everywhere before it seals anywhere. A key stays for three more rotations, so
+   * that it outlives the tokens it sealed.
+   */
   #ring(): string {
-    const [newest = '', older] = this.keys;
-    return older === undefined
-      ? newest
-      : ([`${older},${newest}`, `${newest},${older}`, newest][this.#phases % 3] ?? newest);
+    const [newest = '', older, ...oldest] = this.keys;
+    if (older === undefined) return newest;
+    const first = this.#phases % 3 === 0 ? [older, newest] : [newest, older];
+    return [...first, ...oldest.slice(0, 3)].join(',');
   }
 
   #nextPhase(): void {

@@ -13,7 +13,9 @@ export type Habit =
   /** Answers, and is gone before the response comes. */
   | 'vanishes after'
   /** Gives the whole call up, where its client can. */
-  | 'gives up';
+  | 'gives up'
+  /** Sends an older token with another answer before it continues, where its client can. */
+  | 'goes back';
 
 /** A user's answer to a form, as MCP has it. */
 export interface FormAnswer {
@@ -30,13 +32,14 @@ export class Gone extends Error {
 }
 
 const habits: readonly (readonly [Habit, number])[] = [
-  ['accepts', 0.6],
+  ['accepts', 0.54],
   ['declines', 0.08],
   ['cancels', 0.06],
   ['errs', 0.1],
   ['vanishes before', 0.05],
   ['vanishes after', 0.06],
   ['gives up', 0.05],
+  ['goes back', 0.06],
 ];
 
 /** Somebody who calls a tool, and answers what it asks. */
@@ -81,6 +84,7 @@ export class User {
         setTimeout(() => this.leaves(), between(this.#draw, 0, 120));
         return { action: 'accept', content: { count: 2 } };
       case 'gives up':
+      case 'goes back':
       case 'accepts':
         return { action: 'accept', content: { count: 1 } };
     }
@@ -115,5 +119,5 @@ export class User {
 
 /** The purchase that a text speaks of. */
 export function purchaseIn(text: string): string | undefined {
-  return /\b(?:buy|trip|errand):[\w-]+/.exec(text)?.[0];
+  return /\b(?:buy|trip|errand|dash|tour):[\w-]+/.exec(text)?.[0];
 }

@@ -13,8 +13,10 @@ export interface RedisServer {
   readonly url: string;
   /** Kills it as a power cut does: what it knew is gone. */
   kill(): Promise<void>;
-  /** Starts it again on its port, empty. */
+  /** Starts it again on its port: empty, or with its data if it persists. */
   restart(): Promise<void>;
+  /** Stops the process for a while (SIGSTOP): connections stay open and nothing is answered. */
+  pause(ms: number): Promise<void>;
 }
 
 const command = 'redis-server';
@@ -39,15 +41,20 @@ export function describeWithRedis(name: string, tests: () => void): void {
 /**
  * Starts a Redis server. Whoever starts it kills it.
  *
- * @param options - `cluster`: it is a cluster of one node, whose slots the test assigns. Default false
+ * @param options - `cluster`: it is a cluster of one node, whose slots the test assigns. Default false. `persists`: each
+ * write is on disk before it is acknowledged (`appendfsync always`), and a restart loses nothing. Default false
  */
-export async function startRedis({ cluster = false } = {}): Promise<RedisServer> {
+export async function startRedis({ cluster = false, persists = false } = {}): Promise<RedisServer> {
+  const folder = await mkdtemp(join(tmpdir(), 'mcp-saga-redis-'));
+  const removeFolder = (): void => rmSync(folder, { recursive: true, force: true });
+  process.once('exit', removeFolder);
+  const options = { cluster, persists, folder };
   // Another process may take a port between the two moments that it is found free and taken.
   for (let tries = 1; ; tries += 1) {
     // oxlint-disable-next-line no-await-in-loop -- once, as a rule
     const port = await freePort();
     // oxlint-disable-next-line no-await-in-loop -- once, as a rule
-    let child = await serverAt(port, cluster).catch((error: unknown) => {
+    let child = await serverAt(port, options).catch((error: unknown) => {
       if (tries < 5) return undefined;
       throw error;
     });
@@ -63,26 +70,35 @@ export async function startRedis({ cluster = false } = {}): Promise<RedisServer>
         await ended;
       },
       restart: async () => {
-        child = await serverAt(port, cluster);
+        child = await serverAt(port, options);
+      },
+      pause: async (ms) => {
+        child?.kill('SIGSTOP');
+        await new Promise((resolve) => setTimeout(resolve, ms));
+        child?.kill('SIGCONT');
       },
     };
   }
 }
 
-async function serverAt(port: number, cluster: boolean): Promise<ChildProcess> {
-  const folder = await mkdtemp(join(tmpdir(), 'mcp-saga-redis-'));
-  const inMemory = ['--save', '', '--appendonly', 'no', '--dir', folder];
+async function serverAt(
+  port: number,
+  {
+    cluster,
+    persists,
+    folder,
+  }: { readonly cluster: boolean; readonly persists: boolean; readonly folder: string },
+): Promise<ChildProcess> {
+  const durable = persists ? ['--appendonly', 'yes', '--appendfsync', 'always'] : ['--appendonly', 'no'];
+  const storage = ['--save', '', ...durable, '--dir', folder];
   const mode = cluster ? ['--cluster-enabled', 'yes', '--cluster-announce-ip', '127.0.0.1'] : [];
-  const child = spawn(command, ['--port', String(port), '--bind', '127.0.0.1', ...inMemory, ...mode], {
+  const child = spawn(command, ['--port', String(port), '--bind', '127.0.0.1', ...storage, ...mode], {
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   // A test that is killed leaves no server behind.
   const kill = (): void => void child.kill('SIGKILL');
   process.once('exit', kill);
-  child.once('close', () => {
-    process.off('exit', kill);
-    rmSync(folder, { recursive: true, force: true });
-  });
+  child.once('close', () => process.off('exit', kill));
   let output = '';
   await new Promise<void>((resolve, reject) => {
     child.stdout.setEncoding('utf8').on('data', (text: string) => {

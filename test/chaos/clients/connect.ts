@@ -35,6 +35,11 @@ export interface Connected {
   close(): Promise<void>;
 }
 
+/** A schema that accepts everything. */
+export const anything = {
+  '~standard': { version: 1, vendor: 'chaos', validate: (value: unknown) => ({ value }) },
+} as const;
+
 export const canAsk = { elicitation: { form: {} }, sampling: {} } as const;
 
 /** Has the user of a call answer. */

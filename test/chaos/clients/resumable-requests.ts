@@ -1,12 +1,7 @@
 import type { Client } from '@modelcontextprotocol/client';
 import { backOff } from './steady-fetch.ts';
-import { answersOf, canAsk, connect } from './connect.ts';
+import { answersOf, anything, canAsk, connect } from './connect.ts';
 import { judged, textOf, type Calling, type ToolText, type Way } from './way.ts';
-
-/** A schema that lets everything through. */
-const anything = {
-  '~standard': { version: 1, vendor: 'chaos', validate: (value: unknown) => ({ value }) },
-} as const;
 
 const mostTries = 40;
 

@@ -7,7 +7,7 @@ import {
   type SuspendedSaga,
 } from '@mcp-saga/client';
 import { backOff } from './steady-fetch.ts';
-import { connect, type Connected, type Kind } from './connect.ts';
+import { anything, connect, type Connected, type Kind } from './connect.ts';
 import { judged, RefusedCall, textOf, type Calling, type ToolText, type Way } from './way.ts';
 
 const mostTries = 40;
@@ -31,6 +31,7 @@ export function sagaMethods(kind: Kind): Way {
 
 async function seen(client: Connected & Parameters<typeof callSaga>[0], calling: Calling): Promise<ToolText> {
   const { user, draw, tool: name, arguments: args } = calling;
+  let older: SuspendedSaga | undefined;
   const options = {
     requestOptions,
     signal: user.left,
@@ -39,8 +40,11 @@ async function seen(client: Connected & Parameters<typeof callSaga>[0], calling:
       sampling: async ({ messages }: { messages: unknown }) =>
         (await user.writes(JSON.stringify(messages))) as never,
     },
-    onTurn: (saga: SuspendedSaga) => {
+    onTurn: async (saga: SuspendedSaga) => {
       if (user.habit === 'gives up' && saga.steps.length > 0) throw new Error('enough');
+      if (user.habit !== 'goes back') return;
+      if (older !== undefined) await goBack(client, older, options);
+      older = saga.steps.length > 0 ? saga : older;
     },
   };
   let drawer: SuspendedSaga | undefined;
@@ -64,6 +68,18 @@ async function seen(client: Connected & Parameters<typeof callSaga>[0], calling:
       await backOff(draw, tries);
     }
   }
+}
+
+/** Declines with an older token what was accepted. The ledger shows if the server lets it through. */
+async function goBack(
+  client: Connected,
+  saga: SuspendedSaga,
+  { requestOptions, signal }: { readonly requestOptions: object; readonly signal: AbortSignal },
+): Promise<void> {
+  const { sagaToken } = JSON.parse(JSON.stringify(saga)) as { readonly sagaToken: string };
+  const completedSteps = saga.steps.map(({ stepId }) => ({ stepId, result: { action: 'decline' } }));
+  const request = { method: 'tools/resumeSaga', params: { sagaToken, completedSteps } };
+  await client.request(request, anything, { ...requestOptions, signal }).catch(() => undefined);
 }
 
 async function givenUp(

@@ -9,8 +9,8 @@ export async function backOff(draw: Draw, tries: number): Promise<void> {
 }
 
 /**
- * A `fetch` that sends the same request again when no answer came, or half of one: a client's author puts it under the
- * SDK, which sends nothing again by itself. Bounded.
+ * A `fetch` that retries a request without a complete answer, or with a retryable error. The SDK retries nothing, so the
+ * author of a client puts this below it. Bounded.
  */
 export function steadyFetch(draw: Draw): typeof fetch {
   return async (input, init) => {
@@ -20,8 +20,9 @@ export function steadyFetch(draw: Draw): typeof fetch {
       try {
         // oxlint-disable-next-line no-await-in-loop -- again, until it is answered
         const { status, headers, body } = await whole(input, init);
-        if (status < 502 || status > 504) return new Response(body, { status, headers });
-        throw new Error(`The proxy answers ${status}.`);
+        if (status >= 502 && status <= 504) throw new Error(`The proxy answers ${status}.`);
+        if (isForLater(body)) throw new Error('The server asks to send it again later.');
+        return new Response(body, { status, headers });
       } catch (error) {
         if (init?.signal?.aborted === true || tries === mostTries) throw error;
         // oxlint-disable-next-line no-await-in-loop -- again, until it is answered
@@ -29,6 +30,11 @@ export function steadyFetch(draw: Draw): typeof fetch {
       }
     }
   };
+}
+
+/** `true` if a body holds a retryable error: this process cannot continue the saga now, or its guard is down. */
+function isForLater(body: ArrayBuffer | null): boolean {
+  return body !== null && /"error":\{"code":-32603\b/.test(new TextDecoder().decode(body));
 }
 
 async function whole(input: Parameters<typeof fetch>[0], init: RequestInit | undefined) {

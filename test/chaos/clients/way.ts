@@ -2,7 +2,7 @@ import type { Draw } from '../seeded.ts';
 import type { User } from '../user.ts';
 
 /** The tools that are called. */
-export type Tool = 'buy' | 'trip' | 'errand';
+export type Tool = 'buy' | 'trip' | 'errand' | 'dash' | 'tour';
 
 /** One call of a tool by somebody. */
 export interface Calling {

@@ -2,7 +2,7 @@ import { rmSync } from 'node:fs';
 import sqlite from 'node-sqlite3-wasm';
 
 /** What can be done for a purchase. */
-export type Kind = 'charge' | 'ship' | 'thank' | 'room' | 'car';
+export type Kind = 'charge' | 'ship' | 'thank' | 'room' | 'car' | 'stamp';
 
 /** Something that happened, once: under its idempotency key. */
 export interface EffectRow {

@@ -9,8 +9,10 @@ const { LEDGER = 'ledger.sqlite', SEED = '1', PORT = '0' } = process.env;
 const ledger = new Ledger(LEDGER);
 const draw = seeded(Number(SEED));
 /** What went wrong on purpose. */
-const faults = { late: 0, dropped: 0, failed: 0 };
+const faults = { late: 0, dropped: 0, failed: 0, outages: 0 };
 let isCalm = false;
+/** Until then every effect is refused with 503 (ms since the epoch). */
+let outageUntil = 0;
 
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
@@ -43,7 +45,7 @@ async function serve(request: IncomingMessage, response: ServerResponse): Promis
     case '/effect':
     case '/undo': {
       const luck = isCalm ? 1 : draw();
-      if (luck < 0.03) {
+      if (luck < 0.03 || (url === '/effect' && Date.now() < outageUntil)) {
         faults.failed += 1;
         response.writeHead(503).end();
         return;
@@ -74,6 +76,11 @@ async function serve(request: IncomingMessage, response: ServerResponse): Promis
       break;
     case '/calm':
       isCalm = true;
+      outageUntil = 0;
+      break;
+    case '/outage':
+      faults.outages += 1;
+      outageUntil = Date.now() + (body as { readonly ms: number }).ms;
       break;
     case '/ledger':
       response.writeHead(200, { 'content-type': 'application/json' });

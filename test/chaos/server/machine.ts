@@ -1,10 +1,25 @@
 import type { StepContext } from '@mcp-saga/server';
-import { effect, elicitation, machineSaga, refused } from '@mcp-saga/xstate';
+import { effect, elicitation, machineSaga, refused, type EffectLogic } from '@mcp-saga/xstate';
 import { assign, setup } from 'xstate';
 import { z } from 'zod';
 import { labelOf } from '../provider/label.ts';
+import type { Kind } from '../provider/ledger.ts';
 import { Count } from './sagas.ts';
 import { ask, policy, undo } from './shop.ts';
+
+/** An effect at the provider, under its idempotency key, that can be undone. */
+const orderAs = (kind: Kind): EffectLogic<{ readonly id: string }, string> =>
+  effect(
+    ({ input: purchase, idempotencyKey: key, signal }: StepContext<string>) =>
+      ask('/effect', { key, purchase, kind }, signal),
+    {
+      ...policy,
+      label: ({ input }) => labelOf(kind, input),
+      compensate: ({ input, ...known }) => undo(kind, input, known),
+      compensateUnknown: ({ input, ...unknown }) => undo(kind, input, unknown),
+      undo: policy,
+    },
+  );
 
 const machine = setup({
   types: {
@@ -15,32 +30,13 @@ const machine = setup({
   actors: {
     // A machine does not know the id of its saga; the key of a step is as good a name.
     open: effect(({ idempotencyKey }) => `errand:${idempotencyKey}`),
-    charge: effect(
-      ({ input: purchase, idempotencyKey: key, signal }: StepContext<string>) =>
-        ask('/effect', { key, purchase, kind: 'charge' }, signal),
-      {
-        ...policy,
-        label: ({ input }) => labelOf('charge', input),
-        compensate: ({ input, ...known }) => undo('charge', input, known),
-        compensateUnknown: ({ input, ...unknown }) => undo('charge', input, unknown),
-        undo: policy,
-      },
-    ),
+    charge: orderAs('charge'),
     count: elicitation({
       message: ({ input: purchase }: { input: string }) => `How many for ${purchase}?`,
       schema: Count,
     }),
-    ship: effect(
-      ({ input: purchase, idempotencyKey: key, signal }: StepContext<string>) =>
-        ask('/effect', { key, purchase, kind: 'ship' }, signal),
-      {
-        ...policy,
-        label: ({ input }) => labelOf('ship', input),
-        compensate: ({ input, ...known }) => undo('ship', input, known),
-        compensateUnknown: ({ input, ...unknown }) => undo('ship', input, unknown),
-        undo: policy,
-      },
-    ),
+    ship: orderAs('ship'),
+    drive: orderAs('car'),
   },
   guards: { refused },
 }).createMachine({
@@ -69,6 +65,11 @@ const machine = setup({
     },
     shipping: {
       invoke: { id: 'ship', src: 'ship', input: ({ context }) => context.purchase, onDone: 'done' },
+      // A shipment that takes too long is left for a car.
+      after: { 250: 'driving' },
+    },
+    driving: {
+      invoke: { id: 'drive', src: 'drive', input: ({ context }) => context.purchase, onDone: 'done' },
     },
     done: { type: 'final' },
     over: { type: 'final', tags: ['compensate'] },
@@ -76,7 +77,7 @@ const machine = setup({
   output: ({ context: { purchase } }) => `done ${purchase}`,
 });
 
-/** Charges, asks, ships, as a machine. */
+/** Charges, asks, and ships or drives, as a machine. */
 export const errand = machineSaga(
   {
     name: 'errand',

@@ -1,41 +1,114 @@
-import { all, elicit, info, pivot, saga, sample, type Steps } from '@mcp-saga/server';
+import {
+  all,
+  checkpoint,
+  continueAs,
+  elicit,
+  info,
+  patched,
+  pivot,
+  race,
+  saga,
+  sample,
+  sleep,
+  type Program,
+  type Steps,
+} from '@mcp-saga/server';
 import { z } from 'zod';
-import { order, tell } from './shop.ts';
+import { order, orderOnce, tell } from './shop.ts';
 
 /** At most nine: some clients ask for more first. */
 export const Count = z.object({ count: z.int().min(1).max(9) });
 
 const Call = z.object({ call: z.string() });
+const Purchase = z.object({ purchase: z.string() });
 
 const options = { version: '1', input: Call, forks: 'refuse', commitFirst: true, task: 'prefer' } as const;
 
-/** Charges, asks, ships; from there on only forward. */
-export const buy = saga({ name: 'buy', ...options }, function* () {
-  const purchase = yield* purchaseOf('buy');
-  yield* order('charge', purchase);
-  const { count } = yield* elicit('count', { message: `How many for ${purchase}?`, schema: Count });
-  yield* order('ship', purchase);
-  yield* pivot('shipped');
-  // Nobody takes a thank you back.
-  yield* tell('thank', purchase);
-  return `done ${purchase}: ${count}`;
-});
+/** The two releases of the rolling deploy. */
+export type Release = 'old' | 'new';
 
-/** Books a room and a car at once and asks of both, the user and the model; charges for them, and ships the tickets. */
-export const trip = saga({ name: 'trip', ...options, commitEach: true }, function* () {
-  const purchase = yield* purchaseOf('trip');
-  const { room } = yield* all({ room: sleeping(purchase), car: driving(purchase) });
+/** Charges, asks, ships; version 2 also stamps the receipt. Behind the pivot it only goes forward. */
+const buy = (version: '1' | '2', previous: readonly Program[] = []): Program =>
+  saga(
+    { name: 'buy', ...options, version, previous: previous.map((older) => ({ saga: older })) },
+    function* () {
+      const purchase = yield* purchaseOf('buy');
+      yield* order('charge', purchase);
+      yield* askCount(purchase);
+      if (version === '2') yield* orderOnce('stamp', purchase);
+      yield* order('ship', purchase);
+      yield* pivot('shipped');
+      // A thank-you note cannot be undone.
+      yield* tell('thank', purchase);
+      return `done ${purchase}`;
+    },
+  );
+
+/** Books a room and a car in parallel, asks about both, charges, and ships the tickets. */
+const trip = (release: Release): Program =>
+  saga({ name: 'trip', ...options, commitEach: true }, function* () {
+    const purchase = yield* purchaseOf('trip');
+    yield* all({ room: sleeping(purchase), car: driving(purchase) });
+    yield* order('charge', purchase);
+    if (release === 'new' && (yield* patched('stamp'))) yield* orderOnce('stamp', purchase);
+    yield* order('ship', purchase);
+    yield* pivot('charged');
+    yield* tell('thank', purchase);
+    return `done ${purchase}`;
+  });
+
+/** Races a step against a timer, checkpoints, sleeps, and claims a step once. */
+const dash = saga({ name: 'dash', ...options }, function* () {
+  const purchase = yield* purchaseOf('dash');
+  const { winner } = yield* race({ room: order('room', purchase), late: sleep(120) });
+  if (winner === 'late') yield* order('car', purchase);
+  yield* checkpoint();
+  yield* askCount(purchase);
+  yield* sleep(400);
+  yield* orderOnce('stamp', purchase);
   yield* order('charge', purchase);
-  yield* order('ship', purchase);
   yield* pivot('charged');
   yield* tell('thank', purchase);
-  return `done ${purchase}: ${room}`;
+  return `done ${purchase}`;
 });
 
-function* sleeping(purchase: string): Steps<number> {
+/** The second half of a tour. The room is booked, so it only goes forward. */
+const tickets = saga(
+  { name: 'tickets', ...options, input: Purchase, commitFirst: false },
+  function* ({ purchase }) {
+    yield* pivot('booked');
+    yield* tell('charge', purchase);
+    yield* sleep(1_500);
+    yield* tell('thank', purchase);
+    return `done ${purchase}`;
+  },
+);
+
+/** Books a room, asks, and continues as another saga. */
+const tour = saga({ name: 'tour', ...options }, function* () {
+  const purchase = yield* purchaseOf('tour');
   yield* order('room', purchase);
-  const { count } = yield* elicit('beds', { message: `How many beds for ${purchase}?`, schema: Count });
-  return count;
+  yield* askCount(purchase);
+  yield* pivot('asked');
+  return yield* continueAs(tickets, { purchase });
+});
+
+/**
+ * The sagas of one release. The rollout of version 2 of `buy` follows the documented phases: the old release can continue
+ * version 2 but does not start it. The patch of `trip` does not: an old process answers its tokens with a retryable error.
+ */
+export function sagasOf(release: Release): readonly Program[] {
+  const [newest, other] = release === 'new' ? (['2', '1'] as const) : (['1', '2'] as const);
+  return [buy(newest, [buy(other)]), trip(release), dash, tour, tickets];
+}
+
+function* askCount(purchase: string): Steps<void> {
+  yield* elicit('count', { message: `How many for ${purchase}?`, schema: Count });
+}
+
+function* sleeping(purchase: string): Steps<void> {
+  yield* order('room', purchase);
+  yield* elicit('beds', { message: `How many beds for ${purchase}?`, schema: Count });
 }
 
 function* driving(purchase: string): Steps<void> {
@@ -46,7 +119,7 @@ function* driving(purchase: string): Steps<void> {
   });
 }
 
-/** What a saga is called at the provider: by its own id, since one call may begin more than one saga. */
+/** Names the purchase after the saga: one call may start more than one saga. */
 function* purchaseOf(name: string): Steps<string> {
   const { sagaId } = yield* info();
   return `${name}:${sagaId}`;

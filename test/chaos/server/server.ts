@@ -11,14 +11,16 @@ import {
 import { createClient } from 'redis';
 import { serve } from 'srvx';
 import { errand } from './machine.ts';
-import { buy, trip } from './sagas.ts';
+import { sagasOf, type Release } from './sagas.ts';
+import { labelsOf } from '../provider/label.ts';
 import { ask } from './shop.ts';
 
 const info = { name: 'chaos', version: '1.0.0' };
-const { NAME = 'server', CLOCK_OFFSET = '0', REDIS_URL = '' } = process.env;
+const { NAME = 'server', CLOCK_OFFSET = '0', REDIS_URL = '', RELEASE = 'new' } = process.env;
 
 const redis = createClient({ url: REDIS_URL, disableOfflineQueue: true });
-redis.on('error', (error: Error) => console.error('redis', error.message));
+// Redis restarts on purpose: the client reconnects by itself.
+redis.on('error', () => undefined);
 await redis.connect();
 
 /** Tells the queue, which may be down for a while: as any of its clients, it tries again until it is told. */
@@ -37,7 +39,7 @@ async function queue(path: string, body: object): Promise<void> {
 }
 
 const host = createSagaHost({
-  sagas: [buy, trip, errand],
+  sagas: [...sagasOf(RELEASE as Release), errand],
   keys: process.env['SAGA_KEYS'],
   audience: info.name,
   guard: redisGuard(redis),
@@ -52,11 +54,15 @@ const host = createSagaHost({
   hooks: {
     onSuspended: ({ sagaId, turn, cancelToken }: SuspendedSagaFacts) =>
       queue('/queue/suspended', { sagaId, turn, cancelToken }),
-    onSettled: ({ sagaId, residue }) =>
-      queue('/queue/settled', { sagaId, residue: residue.flatMap(({ label }) => label ?? []) }),
+    onSettled: ({ saga, sagaId, residue }) =>
+      queue('/queue/settled', { sagaId, residue: labelsOf(residue, `${saga}:${sagaId}`) }),
     onReject: ({ reason, suppressed }) => console.log(`rejected ${reason} ${1 + suppressed}`),
     onTurn: () => undefined,
-    onError: (error) => console.error(String(error)),
+    onError: (error) => {
+      // Expected while Redis is down.
+      if (redis.isReady || !/guard cannot be asked|offline|Socket closed/.test(String(error)))
+        console.error(String(error));
+    },
   },
 });
 
@@ -108,8 +114,9 @@ async function cancel(request: Request): Promise<Response> {
   try {
     const turn = await host.cancel(cancelToken);
     if (turn.status !== 'failed') return Response.json({ status: turn.status });
-    const { compensated, residue } = turn;
-    return Response.json({ status: 'failed', compensated, residue });
+    const purchase = `${turn.saga}:${turn.sagaId}`;
+    const compensated = labelsOf(turn.compensated, purchase);
+    return Response.json({ status: 'failed', compensated, residue: labelsOf(turn.residue, purchase) });
   } catch (error) {
     if (error instanceof TokenRefused) return Response.json({ status: 'refused' });
     // It is not done yet, or somebody else is at it: to be delivered again.

@@ -30,6 +30,8 @@ export async function ask(
   });
   if (response.status === 409 || response.status === 422)
     throw new Refused(response.status, await response.text());
+  // Refused before anything was done: this attempt had no effect, whatever an earlier one had.
+  if (response.status === 503) throw new Error('The provider is out of order.');
   if (!response.ok) throw new OutcomeUnknown(`The provider answers ${response.status}.`);
   if (response.status === 204) return { id: '' };
   try {
@@ -69,10 +71,22 @@ export function order(kind: Kind, purchase: string): Command<{ readonly id: stri
   });
 }
 
-/** A step that does something that nobody takes back. */
+/** The same as a step that is claimed at the guard: the provider hears of it at most once. */
+export function orderOnce(kind: Kind, purchase: string): Command<{ readonly id: string }> {
+  return step(kind, ({ idempotencyKey: key, signal }) => ask('/effect', { key, purchase, kind }, signal), {
+    once: true,
+    timeout: policy.timeout,
+    label: labelOf(kind, purchase),
+    compensate: (known) => undo(kind, purchase, known),
+    compensateUnknown: (unknown) => undo(kind, purchase, unknown),
+    undo: policy,
+  });
+}
+
+/** A step that cannot be undone and is retried for half a minute. */
 export function tell(kind: Kind, purchase: string): Command<{ readonly id: string }> {
   return step(kind, ({ idempotencyKey: key, signal }) => ask('/effect', { key, purchase, kind }, signal), {
     ...policy,
-    retry: { ...policy.retry, attempts: 60 },
+    retry: { ...policy.retry, attempts: 80 },
   });
 }
