@@ -174,7 +174,9 @@ export class MachineTurn {
       steps,
       ...(steps.length > 0 ? {} : { retryAfterMs: Math.max(0, Math.ceil((due ?? now) - now)) }),
       ...(steps.length > 0 && due !== undefined ? { due: Math.ceil(due) } : {}),
-      ...(this.#isKept && due !== undefined && due <= now ? { goesOn: 'step' as const } : {}),
+      ...(this.#isKept && due !== undefined && due <= now
+        ? { goesOn: this.#isStepKept ? ('step' as const) : ('chance' as const) }
+        : {}),
       ...(latest > 0 ? { deadline: Math.ceil(latest) } : {}),
       accepted: this.#questions.accepted,
       ignored: this.#questions.ignored,
