@@ -48,8 +48,7 @@ describe('requirements', () => {
     expect(ids).toEqual([
       ...range('U', 4),
       ...range('R', 6),
-      ...range('E', 8),
-      'E10',
+      ...range('E', 10),
       ...range('W', 7),
       ...range('P', 2),
       ...range('T', 15),

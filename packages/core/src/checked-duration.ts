@@ -1,5 +1,5 @@
 /**
- * Checks a duration that an author gives. Fractions of a millisecond are fine: the engine rounds times up.
+ * Checks a duration. Fractions of a millisecond are fine: the engine rounds times up.
  *
  * @param name - the duration and its step, as the error names them
  * @param least - `0` for a wait that may be over at once

@@ -5,11 +5,11 @@ import { assertStepId } from './path.ts';
 import type { StepContext } from './step.ts';
 
 /**
- * Continues no earlier than `ms` milliseconds from when it is first reached. Short waits are held in the request. For a
- * longer wait the client gets a token and the time to come again. (W6)
+ * Continues no earlier than `ms` milliseconds after the body reaches it. Short waits are held in the request. For a longer
+ * wait the client gets a token and the time to come again.
  *
- * A client that comes late delays what follows, and no decision: a sleep that wins a `race` wins it at its own time, before
- * answers that arrive more than 30 s later. A sleep that follows it begins at that time, too.
+ * A late client changes no decision: in a `race` against a question, the sleep wins unless the answer arrives within 30 s
+ * after its end. A following sleep begins at that end, too.
  *
  * @param ms - milliseconds, 0 or more; fractions are rounded up
  * @throws RangeError for a negative or infinite duration, and for NaN
@@ -32,14 +32,14 @@ export function sleepUntil(date: Date): Command<void> {
   return command<void>({ kind: 'sleep', id: 'sleep', ms: 0, until });
 }
 
-/** How an outside system is polled. */
+/** Timing of a poll. */
 export interface PollOptions {
   /** Milliseconds from one question to the next. Fractions are rounded up. */
   readonly every: number;
   /**
-   * Milliseconds after which it times out, counted from the first question. Fractions are rounded up. A client that comes
-   * later than that has the question asked once more. A timeout beyond the lifetime of the saga is fine: the poll is
-   * asked as long as the saga lives.
+   * Milliseconds until the poll times out, counted from the first question. Fractions are rounded up. With a late client,
+   * the question is asked once more before the timeout. A timeout beyond the lifetime of the saga is fine: the poll
+   * continues until the end of that lifetime.
    */
   readonly timeout: number;
   /** What the user reads meanwhile, where the client shows it. */

@@ -6,7 +6,7 @@ import type { Head, Wait } from './head.ts';
  */
 export const answerGraceMs: number = 30_000;
 
-/** What becomes of a task at a time: it is due, its time is over, or neither. */
+/** State of a task at a time: due, out of time, or neither. */
 export type Timing = 'due' | 'over' | 'waiting';
 
 /**
@@ -26,7 +26,7 @@ export function startClock(task: Task, head: Pick<Head, 'waits'>, now: number, l
 }
 
 /**
- * The letter of what a task comes to without being run: a wait is over, or would outlive its saga, or no question can be
+ * The letter of a task that ends without being run: the wait is over or would outlive the saga, or the client cannot be
  * asked. Undefined for a task that waits or runs.
  */
 export function endAtOnce(
@@ -61,7 +61,7 @@ export function deadlineOf({ spec, since }: Task): number | undefined {
   return 'ttl' in spec && spec.ttl !== undefined ? Math.ceil(since + spec.ttl) : undefined;
 }
 
-/** What the clock says of a task. */
+/** Compares a task with the clock. */
 export function timingOf(task: Task, now: number): Timing {
   const deadline = deadlineOf(task);
   const time = now - task.late;
@@ -70,8 +70,8 @@ export function timingOf(task: Task, now: number): Timing {
 }
 
 /**
- * Returns `true` for a poll that nobody could ask in time, because its client came late: it is asked once more before it
- * times out. A client that comes exactly at the deadline has missed nothing, unless the poll was to be asked before.
+ * Returns `true` for a poll with a late client: the poll is asked once more before it times out. A client at exactly the
+ * deadline is late only if the next question was due earlier.
  */
 function asksOnceMore({ spec, until = 0, asked }: Task, deadline: number, time: number): boolean {
   if (spec.kind !== 'poll' || (time === deadline && until >= deadline)) return false;

@@ -2,7 +2,7 @@ import type { Task } from './fiber.ts';
 import type { Runtime } from './program.ts';
 import { deadlineOf } from './waits.ts';
 
-/** Warns an author of a wait that ends after the lifetime of its saga. */
+/** Warns the author about a wait beyond the lifetime of the saga. */
 export function warnOfLifetime(task: Task, { warn, lifeEndsAt }: Pick<Runtime, 'warn' | 'lifeEndsAt'>): void {
   const { spec, path, until } = task;
   const end = spec.kind === 'sleep' ? until : deadlineOf(task);
@@ -19,7 +19,7 @@ export function warnOfLifetime(task: Task, { warn, lifeEndsAt }: Pick<Runtime, '
   );
 }
 
-// A date ends in the year 275760; what is later is a number.
+// Dates end in the year 275760.
 function shown(ms: number): string {
   return Math.abs(ms) <= 8.64e15 ? new Date(ms).toISOString() : `${ms}`;
 }

@@ -3,8 +3,8 @@ import { SagaHostError } from './errors.ts';
 import type { HostSettings } from './host-options.ts';
 
 /**
- * Checks that a token was issued by now. Comes after every other check: only the bearer of a good token learns that the
- * clock of this host is behind the clock of the host that issued the token. `onReject` is told `not-yet-valid`.
+ * Checks that a token was not issued in the future. Call it after every other check: only the bearer of a good token may
+ * learn that the clock of this host is behind. Reports `not-yet-valid` to `onReject`.
  *
  * @throws SagaHostError `clock_behind`: the token stays good
  */

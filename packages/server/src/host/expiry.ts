@@ -2,13 +2,13 @@ import type { Outcome } from '@mcp-saga/core';
 import type { Claims } from '@mcp-saga/seal';
 import type { HostSettings } from './host-options.ts';
 
-// Grace after the time that a saga waits for, for clients that come back late.
+// Grace for late clients, after the deadline of a wait.
 const afterDeadline = 60 * 60 * 1000;
 
 /**
- * Expiry of a token, in milliseconds since the epoch: `tokenTtl` after its own issue, or an hour after the deadline that
- * the saga waits for, and never later than `maxLifetime` after the start of the saga. A client that only repeats its
- * request gains nothing beyond that. A token that only continues compensation may outlive the saga by an hour. (T6, E3)
+ * Expiry of a token, in milliseconds since the epoch: `tokenTtl` after its issue, or an hour after the latest deadline,
+ * and never later than `maxLifetime` after the start of the saga. Repeated requests gain nothing beyond that. Tokens that
+ * only continue compensation may outlive the saga by an hour.
  */
 export function expiryOf(
   settings: Pick<HostSettings, 'tokenTtl' | 'maxLifetime'>,
