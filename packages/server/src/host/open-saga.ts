@@ -4,6 +4,7 @@ import { assertBegun } from './assert-begun.ts';
 import { principalOf, type Caller } from './caller.ts';
 import { SagaHostError } from './errors.ts';
 import type { HostSettings } from './host-options.ts';
+import { laterForNewerEngine } from './newer-engine.ts';
 import { keptBytesOf } from './kept-bytes.ts';
 import { toSealedSaga, type SealedSaga } from './sealed-saga.ts';
 
@@ -50,7 +51,8 @@ export async function openSaga(
  * Opens a token for a caller that may continue its saga.
  *
  * @throws TokenRefused for everything that is wrong with the token
- * @throws SagaHostError `clock_behind` if the token was issued in the future of this host
+ * @throws SagaHostError `clock_behind` if the token was issued in the future of this host, `version_gone` if a newer release
+ * sealed it
  */
 export async function openForCaller(
   settings: HostSettings,
@@ -60,19 +62,32 @@ export async function openForCaller(
 ): Promise<OpenSaga> {
   const principal = await principalOf(caller, settings.principal);
   const { rejectIssuedBefore } = settings;
-  const sealed = await settings.sealer.open(token, {
+  const expected: Expectations = {
     ...expect,
     purpose: 'token',
     principal,
     engines: { min: 1, max: engineVersion },
     allowFuture: true,
     ...(rejectIssuedBefore === undefined ? {} : { rejectIssuedBefore }),
-  });
-  const opened = found(settings, sealed);
-  if (!(await settings.authorize(caller, opened.program ?? opened.current)))
-    throw new TokenRefused('forbidden');
-  assertBegun(settings, opened.saga.claims);
-  return opened;
+  };
+  const sealed = await openSealed(settings, token, expected);
+  const saga = found(settings, sealed);
+  if (!(await settings.authorize(caller, saga.program ?? saga.current))) throw new TokenRefused('forbidden');
+  assertBegun(settings, saga.saga.claims);
+  return saga;
+}
+
+/** Opens a token. Throws a retryable error for one of a newer release. */
+export async function openSealed(
+  settings: Pick<HostSettings, 'sealer' | 'reject'>,
+  token: string,
+  expect: Expectations,
+): Promise<Sealed> {
+  try {
+    return await settings.sealer.open(token, expect);
+  } catch (error) {
+    throw laterForNewerEngine(settings, error);
+  }
 }
 
 /**

@@ -1,5 +1,4 @@
 import { describe, expect, test } from 'vitest';
-import { createKeyRing, createSealer } from '@mcp-saga/seal';
 import { memoryGuard, TokenRefused, type SagaHostOptions } from '@mcp-saga/server';
 import { serveSagas } from '@mcp-saga/server/serve';
 import { accept, completed, hooksInto, hostOf, nothingTold, oldKey, suspended } from '../fixtures/host.ts';
@@ -38,7 +37,6 @@ describe('a host whose clock is behind', () => {
     ['of a saga that is gone', 'target', () => mint(), { sagas: [asking('other')] }],
     ['tampered with', 'undecryptable', async () => `${(await mint()).slice(0, -2)}AA`, {}],
     ['issued before an incident', 'revoked', () => mint(), { rejectIssuedBefore: start + 1 }],
-    ['of a newer engine', 'engine', () => forged(2), {}],
   ])('[T5] [T6] refuses a token %s (%s) as if its clock were right', async (_, reason, token, options) => {
     const { sagas = [asking()], ...rest } = options;
     const { host } = hostOf(sagas, { ...rest, clock: testClock(start - behind) });
@@ -47,14 +45,6 @@ describe('a host whose clock is behind', () => {
     await expect(refused).rejects.toMatchObject({ reason });
   });
 });
-
-/** A token of another engine: only the owner of the key can make one. */
-async function forged(engine: number): Promise<string> {
-  const sealer = createSealer({ ring: createKeyRing(oldKey, {}), audience: 'deployer', clock: () => start });
-  const { sid, claims, streams } = await sealer.open(await mint(), { purpose: 'token' });
-  const plain = streams.map((bytes) => ({ bytes, compress: false }));
-  return await sealer.seal('token', sid, { ...claims, engine }, plain);
-}
 
 describe.each(eras)('on the wire of the %s era', (era) => {
   test('[T6] the error of a host that is behind tells a client to come again later', async () => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { createKeyRing, createSealer, type Claims, type Purpose } from '@mcp-saga/seal';
-import { engineVersion, TokenRefused, type SagaHostOptions } from '@mcp-saga/server';
+import { TokenRefused, type SagaHostOptions } from '@mcp-saga/server';
 import { serveSagas } from '@mcp-saga/server/serve';
 import { accept, hooksInto, hostOf, newKey, nothingTold, oldKey, suspended } from '../fixtures/host.ts';
 import { asking } from '../fixtures/sagas.ts';
@@ -58,8 +58,6 @@ const refusals: readonly Refusal[] = [
     options: { rejectIssuedBefore: start + 1 },
   },
   { name: 'of another method', reason: 'method', token: () => forge({ method: 'tools/call' }) },
-  { name: 'of a newer engine', reason: 'engine', token: () => forge({ engine: engineVersion + 1 }) },
-  { name: 'of engine zero', reason: 'engine', token: () => forge({ engine: 0 }) },
   {
     name: 'of a saga that is gone',
     reason: 'target',

@@ -3,7 +3,7 @@ import { TokenRefused, TokenTooLarge, type Claims } from '@mcp-saga/seal';
 import { assertBegun } from '../../host/assert-begun.ts';
 import { principalOf, type Caller } from '../../host/caller.ts';
 import type { HostSettings } from '../../host/host-options.ts';
-import { found, type OpenSaga } from '../../host/open-saga.ts';
+import { found, openSealed, type OpenSaga } from '../../host/open-saga.ts';
 import { sealSagaAs, type SealedSaga } from '../../host/sealed-saga.ts';
 import type { TaskSettings } from './options.ts';
 
@@ -39,7 +39,8 @@ export async function sealedTaskId({ sealer }: HostSettings, saga: SealedSaga): 
  * Opens the id of a task for a caller whose it is.
  *
  * @throws TokenRefused for whatever is wrong with it
- * @throws SagaHostError `clock_behind` if the ID was issued in the future of this host
+ * @throws SagaHostError `clock_behind` if the ID was issued in the future of this host, `version_gone` if a newer release
+ * sealed it
  */
 export async function openTaskId(
   settings: HostSettings,
@@ -50,7 +51,7 @@ export async function openTaskId(
   if (typeof taskId !== 'string' || taskId.length > maxTaskIdBytes) throw new TokenRefused('malformed');
   const principal = await principalOf(caller, settings.principal);
   const { rejectIssuedBefore } = settings;
-  const sealed = await settings.sealer.open(taskId, {
+  const sealed = await openSealed(settings, taskId, {
     purpose: 'task',
     methods: ['tools/call'],
     principal,
