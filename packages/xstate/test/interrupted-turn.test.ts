@@ -236,7 +236,7 @@ describe('a delay that passes during a guarded turn', () => {
 
   it('[E9] starts no effect in that turn', async () => {
     const drive: Drive = await started(racing(() => drive));
-    expect(await drive.resume(sure, guarded)).toMatchObject({ goesOn: 'step', retryAfterMs: 0 });
+    expect(await drive.resume(sure, guarded)).toMatchObject({ goesOn: 'chance', retryAfterMs: 0 });
     expect(did).toEqual(['check']);
     expect(await drive.resume({}, guarded)).toMatchObject({ status: 'completed' });
     expect(did).toEqual(['check', 'more', 'do:charge']);
@@ -258,7 +258,7 @@ describe('a delay that passes during a guarded turn', () => {
     } as never) as unknown as AnyStateMachine;
     const drive = await started(machine);
     down.add('charge');
-    expect(await drive.resume(sure, guarded)).toMatchObject({ goesOn: 'step', retryAfterMs: 0 });
+    expect(await drive.resume(sure, guarded)).toMatchObject({ goesOn: 'chance', retryAfterMs: 0 });
     expect(did).toEqual(['do:charge']);
     expect(await drive.resume({}, guarded)).toMatchObject({ status: 'completed' });
     expect(did).toEqual(['do:charge', 'do:tell']);
@@ -292,7 +292,7 @@ describe('a delay that passes during a guarded turn', () => {
       output: 'ended',
     } as never) as unknown as AnyStateMachine;
     const drive: Drive = await started(machine);
-    expect(await drive.resume(sure, guarded)).toMatchObject({ goesOn: 'step', retryAfterMs: 0 });
+    expect(await drive.resume(sure, guarded)).toMatchObject({ goesOn: 'chance', retryAfterMs: 0 });
     expect(did).toEqual([]);
     expect(await drive.resume({}, guarded)).toMatchObject({ status: 'completed' });
     expect(did).toEqual(['do:charge']);
