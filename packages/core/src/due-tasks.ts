@@ -216,7 +216,7 @@ export class DueTasks {
     const { journal } = this.#options;
     const now = this.#runtime.now();
     const isKept = this.#kept !== undefined;
-    const ended: Ended[] = [];
+    const from = this.#ends.length;
     for (const task of this.#execution.pending.values()) {
       if (!this.#isOpen(task)) continue;
       this.clocks.start(task, now);
@@ -235,7 +235,7 @@ export class DueTasks {
       this.#running.add(task);
       if (letter === 'C') warnOfLifetime(task, this.#runtime);
       if (letter !== undefined) {
-        ended.push({ task, end: { entry: { letter }, value: undefined } });
+        this.#ends.push({ task, end: { entry: { letter }, value: undefined } });
         continue;
       }
       void runTask(task, this.#runtime, task.running.signal).then((end) => {
@@ -245,7 +245,7 @@ export class DueTasks {
     }
     this.#interrupted.marked(isKept);
     const at = ({ task }: Ended): number => dueAt(task) || now;
-    this.#ends.push(...ended.toSorted((one, other) => at(one) - at(other)));
+    this.#ends.push(...this.#ends.splice(from).toSorted((one, other) => at(one) - at(other)));
   }
 
   /** Whether a task has to wait for the next turn: the time for it has not come, or is used up. (U4) */
