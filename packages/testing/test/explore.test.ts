@@ -164,7 +164,9 @@ describe('exploring sound sagas', () => {
     const long = saga({ name: 'long', version: '1', commitFirst: true }, function* () {
       let sum = 0;
       for (let n = 0; n < 100; n += 1) {
-        sum += yield* step('add', ({ idempotencyKey }) => (idempotencyKey === '' ? 0 : n));
+        const add = ({ idempotencyKey }: { idempotencyKey: string }): number =>
+          idempotencyKey === '' ? 0 : n;
+        sum += yield* step('add', add, { key: String(n) });
         if (asks(n)) yield* elicit('go', { message: 'On?', schema: Go });
       }
       return String(sum);

@@ -131,7 +131,7 @@ describe('machines of a real host that are recorded', () => {
   it('tell of an answer that came when its time was over', async () => {
     const fleet = new Fleet();
     const { token } = await fleet.start('shipping', input);
-    fleet.time += 600_000;
+    fleet.time += 630_001;
     const end = await fleet.fresh.resume(token, accepts('sure', { sure: true }));
     expect(end).toMatchObject({ status: 'failed', compensated: [{ stepId: 'charge' }] });
     const recording = joinRecording(fleet.kept);

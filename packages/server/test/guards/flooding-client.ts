@@ -48,7 +48,7 @@ export async function floodingClient(
   });
   const args = { text: 'x'.repeat(900_000) };
   let sent = JSON.stringify(args).length;
-  let { token, steps } = suspended(await host.start('flooded', args));
+  let { token, steps } = suspended(await host.start('flooded', args, {}, { method: 'tools/callSaga' }));
   const answer = async (times: number, more: (time: number) => boolean | string): Promise<void> => {
     for (let time = 0; time < times; time += 1) {
       const answers = steps.map(({ stepId }) => ({
