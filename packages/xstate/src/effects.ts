@@ -38,7 +38,7 @@ export interface EffectsOptions {
   readonly defers: () => boolean;
   /** Tells whether an interrupted run may have executed an effect that begins now, and in which turn. */
   readonly doubt: () => { readonly isUnknown: boolean; readonly turn: number | undefined };
-  /** Called when an effect fails or is withdrawn, which may not happen again if the turn is repeated. */
+  /** Called when an effect fails, is withdrawn, or has run `once`: none of them may happen again if the turn is repeated. */
   readonly chance: () => void;
   /** Told when one has ended. */
   readonly wake: () => void;
@@ -228,7 +228,7 @@ export class Effects implements EffectHost {
       // A `once` effect that no earlier run has claimed has not run.
       if (!run.unknown) work.interrupted = undefined;
       this.#note(work, end);
-      if (end.letter === 'f' || end.letter === 'g') this.#options.chance();
+      if (end.letter === 'f' || end.letter === 'g' || work.spec.once) this.#options.chance();
       if (wanted) actor.send({ type: 'mcp-saga.end', end: outcomeOf(run.path, end) });
     }
     this.#options.wake();

@@ -298,6 +298,14 @@ describe('a delay that passes during a guarded turn', () => {
     expect(did).toEqual(['do:charge']);
   });
 
+  it('[E9] [T13] waits until the turn keeps that an effect has run once', async () => {
+    const drive: Drive = await started(buying(does('charge', { once: true })));
+    expect(await drive.resume(sure, guarded)).toMatchObject({ goesOn: 'step', retryAfterMs: 0 });
+    expect(did).toEqual(['do:charge']);
+    expect(await drive.resume({}, guarded)).toMatchObject({ status: 'completed' });
+    expect(did).toEqual(['do:charge', 'do:ship']);
+  });
+
   it('[E9] starts one at once if the token before is used more than once', async () => {
     const drive: Drive = await started(racing(() => drive));
     expect(await drive.resume(sure)).toMatchObject({ status: 'completed' });

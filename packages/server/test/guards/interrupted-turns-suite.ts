@@ -100,6 +100,7 @@ export function interruptedTurnsSuite(name: string, make: MakeGuard): void {
         did,
         down,
         token,
+        guard,
         host,
         pass,
         /** Sends the answer to a process that dies before the guard keeps what came of it. */
@@ -111,7 +112,7 @@ export function interruptedTurnsSuite(name: string, make: MakeGuard): void {
         /** The queue ends what the client left behind. */
         queue: async (): Promise<SagaTurn> => {
           wait(3 * hour);
-          return await host().cancel(facts[0]?.cancelToken ?? '');
+          return await host().cancel(facts.at(-1)?.cancelToken ?? '');
         },
       };
     }
@@ -388,5 +389,23 @@ export function interruptedTurnsSuite(name: string, make: MakeGuard): void {
       isDown = false;
       expect(did).toEqual([]);
     });
+
+    it.each(['repeat', 'queue'] as const)(
+      '[E9] [T13] keeps that a step has run once before the next step runs, by the %s',
+      async (bring) => {
+        const { did, guard, killed, ...then } = await setUp(function* ({ does, did: notes }) {
+          yield* step('stamp', () => void notes.push('stamp'), { once: true });
+          yield* does('charge');
+        });
+        await killed({
+          // The process dies after the charge, before the guard keeps what came of it.
+          finish: (...kept) => (did.includes('charge') ? gone() : guard.finish(...kept)),
+        });
+        expect(did).toEqual(['stamp', 'charge']);
+        then.down.add('charge');
+        expect(await then[bring]()).toMatchObject({ status: 'failed' });
+        expect(did).toEqual(['stamp', 'charge', 'look up charge']);
+      },
+    );
   });
 }
