@@ -1,3 +1,4 @@
+import { withinGrace } from './abort-grace.ts';
 import { checkedAnswer, type Acceptance } from './accept-answer.ts';
 import type { ElicitSpec, SampleSpec } from './command-spec.ts';
 import type { Json } from './json.ts';
@@ -39,7 +40,10 @@ async function givenBy(
   runtime: Runtime,
   step: HostSampling,
 ): Promise<unknown> {
-  if (spec.kind === 'sample') return (await runtime.sample(spec.params, step)) ?? null;
+  if (spec.kind === 'sample') {
+    const sampling = Promise.resolve(runtime.sample(spec.params, step));
+    return (await withinGrace(`The sample '${path}'`, sampling, runtime)) ?? null;
+  }
   const { fallback } = spec;
   const content: unknown =
     typeof fallback === 'function'

@@ -1,18 +1,30 @@
+import { withinGrace } from './abort-grace.ts';
 import type { Runtime } from './program.ts';
 import type { StepCall, StepGiven } from './step-call.ts';
 import { undoMark } from './undo.ts';
 
-/** Runs the code of a step, a poll or a fallback, or has the runtime run it. */
+/**
+ * Runs the code of a step, a poll, or a fallback, or lets the runtime run the code.
+ *
+ * @throws OutcomeUnknown if the code does not settle although its request was aborted; whatever the code throws
+ */
 export function performed(
-  runtime: Pick<Runtime, 'perform'>,
+  runtime: Pick<Runtime, 'perform' | 'signal' | 'sleep'>,
   kind: StepCall['kind'],
   path: string,
   code: (step: never) => unknown,
   step: StepGiven,
 ): unknown {
   const run = code as StepCall['run'];
-  if (runtime.perform === undefined) return run(step);
-  return runtime.perform({ kind, path, undoes: undoneBy(path), step, run });
+  const working =
+    runtime.perform === undefined
+      ? run(step)
+      : runtime.perform({ kind, path, undoes: undoneBy(path), step, run });
+  return isPromise(working) ? withinGrace(`The ${kind} '${path}'`, working, runtime) : working;
+}
+
+function isPromise(value: unknown): value is PromiseLike<unknown> {
+  return typeof (value as Partial<PromiseLike<unknown>> | null | undefined)?.then === 'function';
 }
 
 /** What an undo undoes: `~charge` the step `charge`; `~charge/look` is a step of that undo. */

@@ -24,7 +24,10 @@ export interface StepContext<I> {
   readonly input: I;
   /** What the host's caller gave this request: bindings, auth info, a database handle. Never journalled. */
   readonly context: Context;
-  /** Aborts with the request, on the step's timeout, and when a sibling in `all` fails. */
+  /**
+   * Aborts with the request, on the step's timeout, and when a sibling in `all` fails. A request that was aborted waits 5 s more
+   * for the step. Then the turn ends without it, and the outcome of the step is unknown.
+   */
   readonly signal: AbortSignal;
   /** From 1. */
   readonly attempt: number;
@@ -59,7 +62,8 @@ export interface StepOptions<I extends Json | undefined> {
   readonly compress?: boolean;
   /**
    * Runs it once at the most, even when the request is repeated: its key is claimed at the host's guard before. If it
-   * is not known then what became of it, the step has failed with an unknown outcome. Needs a guard. (T13)
+   * is not known then what became of it, the step has failed with an unknown outcome. Needs a guard, which keeps the turn
+   * before the next effect starts. (T13)
    */
   readonly once?: boolean;
   /** Undoes it where it is not known whether it happened: it timed out, or its response was lost. (E4) */

@@ -317,4 +317,14 @@ describe('a delay that passes during a guarded turn', () => {
     expect(await drive.resume({}, guarded)).toMatchObject({ status: 'completed' });
     expect(did).toEqual(['more', 'do:charge']);
   });
+
+  it('[E6] holds its request for a grace after the abort, although an effect never settles', async () => {
+    const aborting = new AbortController();
+    const stuck = effect(() => {
+      aborting.abort(new Error('gone'));
+      return new Promise<never>(() => undefined);
+    });
+    const drive: Drive = await started(buying(stuck));
+    await expect(drive.resume(sure, { signal: aborting.signal })).rejects.toThrow('aborted');
+  });
 });

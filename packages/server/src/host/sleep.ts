@@ -1,12 +1,12 @@
-// What a timer can wait at the most: it fires at once for more.
-const longest = 2 ** 31 - 1;
+/** Longest time of a timer (ms). A timer for more fires at once. */
+export const longestTimerMs = 2 ** 31 - 1;
 
 /** Resolves after `ms`, or at once when `signal` aborts. */
 export async function sleep(ms: number, signal: AbortSignal): Promise<void> {
   let left = ms;
-  for (; left > longest && !signal.aborted; left -= longest) {
+  for (; left > longestTimerMs && !signal.aborted; left -= longestTimerMs) {
     // oxlint-disable-next-line no-await-in-loop -- one part after the other
-    await waited(longest, signal);
+    await waited(longestTimerMs, signal);
   }
   await waited(left, signal);
 }

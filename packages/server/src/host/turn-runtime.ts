@@ -8,6 +8,7 @@ import type { HostSettings } from './host-options.ts';
 import { isAccepted, routeOf } from './ladder.ts';
 import type { TurnRequest } from './run-turn.ts';
 import { roundOf } from './sealed-saga.ts';
+import { slowSteps } from './slow-steps.ts';
 import { thrownIn } from './thrown.ts';
 import { checkedResult } from './result.ts';
 import { assertKeepable } from './sealed-response.ts';
@@ -25,6 +26,7 @@ export function turnRuntime(
   const { sagaId, state, claims } = saga;
   const generation = String(state.generation);
   const { guard } = settings;
+  const watch = slowSteps(settings, claims.saga.name);
   const asking = { settings, program, caller, traits };
   return {
     sagaId,
@@ -76,7 +78,10 @@ export function turnRuntime(
     progress: (progress) => quietly(() => caller.progress?.(progress), settings.hooks.onError),
     log: (level, data) => quietly(() => caller.log?.(level, data), settings.hooks.onError),
     threw: (path, error) => thrownIn(sagaId, caller).note(path, error),
-    observe: (event) => settings.hooks.onStep({ ...event, saga: claims.saga.name, sagaId }),
+    observe: (event) => {
+      watch(event);
+      settings.hooks.onStep({ ...event, saga: claims.saga.name, sagaId });
+    },
     warn: settings.advises ? settings.warn : undefined,
     isStrict: settings.advises,
     limits: settings.limits,
