@@ -1,36 +1,91 @@
 import type { Command } from './command.ts';
 import type { Fiber } from './fiber.ts';
 
-interface Returns {
-  return: (this: unknown, value: unknown) => IteratorResult<Command<unknown>, unknown>;
-}
+type Step = IteratorResult<Command<unknown>, unknown>;
+type Method = (this: unknown, value: unknown) => Step;
+type Methods = { [name in 'next' | 'return' | 'throw']: Method };
+
+/** Value with which a generator returns if every `finally` let it end. */
+export const endValue: unique symbol = Symbol('end');
+
+/** Yielded instead of the end of a helper. */
+const helperEnded: unique symbol = Symbol('helper ended');
 
 /**
- * Tells a fiber's generator to end, and notes whether what it then yields comes from a helper it delegates to.
+ * Ends the generator of a fiber, and notes the innermost helper that has not ended with it.
  *
- * In the language, a generator that delegates by `yield*` forgets that it was told to end when the `finally` of the
- * inner one has yielded: it goes on behind the `yield*`, and steps would run after an abort. So a helper is told again
- * after the first command of its `finally`. Whether it is a helper, only the calls to its `return` method tell, which
- * the language looks up each time: for as long as this one synchronous call takes, they are watched. (E6)
+ * If the `finally` of a helper yields, the generator that delegates to the helper by `yield*` forgets the end: it would continue
+ * behind the `yield*`, and steps would run after an abort. So `resumeHelper` ends the caller again when the helper is done.
+ * Helpers only show in calls to their `return` and `throw`. The language looks these methods up for each call, and they are
+ * replaced for the duration of one synchronous call. (E6)
  */
-export function endGenerator(fiber: Fiber): IteratorResult<Command<unknown>, unknown> {
-  const { iterator } = fiber;
-  const prototype = Object.getPrototypeOf(function* () {}.prototype) as Returns;
-  const original = prototype.return;
-  fiber.delegates = false;
-  try {
-    prototype.return = function (value) {
-      const result = original.call(this, value);
-      if (this !== iterator && result.done !== true) fiber.delegates = true;
-      return result;
+export function endGenerator(fiber: Fiber): Step {
+  const iterator = fiber.iterator as unknown as Methods;
+  fiber.helper = undefined;
+  fiber.toldToEnd = true;
+  const end = (original: Method): Method =>
+    function (value) {
+      if (this === iterator) return original.call(this, value);
+      let step: Step;
+      try {
+        step = original.call(this, value);
+      } catch {
+        // An error in the `finally` of a helper must not reach a `catch` of its caller.
+        return { done: true, value };
+      }
+      if (step.done !== true) {
+        fiber.helper ??= this;
+        return step;
+      }
+      fiber.goesOn ||= step.value !== endValue;
+      return { done: true, value };
     };
+  return watched(fiber, 'return', end, () => iterator.return(endValue));
+}
+
+/** Resumes the `finally` of a helper. The callers of the helper end as soon as the helper has ended. */
+export function resumeHelper(fiber: Fiber, how: 'next' | 'throw', value: unknown): Step {
+  const { helper } = fiber;
+  const iterator = fiber.iterator as unknown as Methods;
+  const { next } = Object.getPrototypeOf(function* () {}.prototype) as Methods;
+  // The callers look up `throw` for each call, unlike `next`.
+  const pass = (original: Method): Method =>
+    function (given) {
+      if (this !== helper) return original.call(this, given);
+      try {
+        const step = (how === 'next' ? next : original).call(this, value);
+        if (step.done !== true) return step;
+        fiber.goesOn ||= step.value !== endValue;
+      } catch {
+        // As above: what ends the saga wins over an error in a `finally`.
+      }
+      return { done: false, value: helperEnded as never };
+    };
+  const step = watched(fiber, 'throw', pass, () => iterator.throw(undefined));
+  return step.value === helperEnded ? endGenerator(fiber) : step;
+}
+
+/** Makes one synchronous call with another method of generators. */
+function watched(
+  fiber: Fiber,
+  name: 'return' | 'throw',
+  change: (original: Method) => Method,
+  call: () => Step,
+): Step {
+  const prototype = Object.getPrototypeOf(function* () {}.prototype) as Methods;
+  const { throw: fail, [name]: original } = prototype;
+  try {
+    // Ending a helper takes both methods.
+    prototype.throw = fail;
+    prototype[name] = change(original);
   } catch {
-    // The prototype is frozen, so nobody can tell: to cut a `finally` short is better than to go on after an abort.
-    fiber.delegates = true;
+    // The prototype is frozen and helpers are unknown: a `finally` that is cut is better than steps after an abort.
+    fiber.isOpaque = true;
+    return call();
   }
   try {
-    return (iterator as unknown as Returns).return(undefined);
+    return call();
   } finally {
-    if (prototype.return !== original) prototype.return = original;
+    prototype[name] = original;
   }
 }

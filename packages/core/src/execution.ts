@@ -52,8 +52,12 @@ export class Execution implements BranchHost, FiberHost {
   constructor(journal: Journal, events: ExecutionEvents) {
     this.#journal = journal;
     this.#events = events;
-    const { warn, limits, isStrict = false } = events.runtime;
-    this.#fibers = new Scheduler(this, { maxCommands: limits.maxCommands, noteFloats: warn !== undefined });
+    const {
+      warn,
+      limits: { maxCommands },
+      isStrict = false,
+    } = events.runtime;
+    this.#fibers = new Scheduler(this, { maxCommands, noteFloats: warn !== undefined, stack: this.#stack });
     if (isStrict) this.#repeated = new RepeatedSteps();
     this.marks = new Marks(journal, this.#stack, events.runtime);
     this.ending = new Ending(journal, this.#stack, events.runtime);

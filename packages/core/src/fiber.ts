@@ -1,6 +1,6 @@
 import type { JournalledSpec, GroupSpec } from './command-spec.ts';
 import type { Command } from './command.ts';
-import { endGenerator } from './end-generator.ts';
+import { endGenerator, resumeHelper } from './end-generator.ts';
 import { fingerprintOf } from './fingerprint-of.ts';
 import type { Scope } from './path.ts';
 import type { RetryPolicy } from './retry.ts';
@@ -94,8 +94,16 @@ export class Fiber {
   ended = false;
   /** It was told to end; its `finally` blocks may still run. */
   closing = false;
-  /** It was told to end, and what it yielded came from a helper that it delegates to by `yield*`. */
-  delegates = false;
+  /** `true` once its generator was told to end. */
+  toldToEnd = false;
+  /** Innermost generator that it delegates to by `yield*`, if the `finally` of that generator runs. */
+  helper: unknown;
+  /** `true` if helpers cannot be told from their callers. */
+  isOpaque = false;
+  /** `true` if a `finally` was left by `break`, `continue`, or `return`, so that code ran behind it. */
+  goesOn = false;
+  /** Paths of the steps done since it was told to end. */
+  readonly lastSteps: string[] = [];
   /** It undoes: nothing in it may ask the client. */
   serverOnly = false;
   /** Commands yielded since it was told to end. */
@@ -169,6 +177,7 @@ export function advanceFiber(
   value: unknown,
 ): IteratorResult<Command<unknown>, unknown> {
   const { iterator } = fiber;
+  if (how !== 'return' && fiber.helper !== undefined) return resumeHelper(fiber, how, value);
   if (how === 'next') return iterator.next(value);
   if (how === 'throw' && iterator.throw !== undefined) return iterator.throw(value);
   if (how === 'return' && iterator.return !== undefined) return endGenerator(fiber);

@@ -1,7 +1,9 @@
 import { notACommand, noting, specOf, type Command } from './command.ts';
 import type { CommandSpec } from './command-spec.ts';
+import { endValue } from './end-generator.ts';
 import { SagaLimitExceeded } from './errors.ts';
 import { advanceFiber, type Fiber, type FiberEnd, type Resumption } from './fiber.ts';
+import type { UndoStack } from './undo-stack.ts';
 
 /** How many commands a branch may yield in its `finally` blocks after it was told to end. */
 const maxLastWords = 100;
@@ -26,7 +28,17 @@ export class Scheduler {
   readonly #ready: NonNullable<Fiber['queued']>[] = [];
   #commands = 0;
 
-  constructor(host: FiberHost, options: { readonly maxCommands: number; readonly noteFloats: boolean }) {
+  readonly #stack: Pick<UndoStack, 'leave'>;
+
+  constructor(
+    host: FiberHost,
+    options: {
+      readonly maxCommands: number;
+      readonly noteFloats: boolean;
+      readonly stack: Pick<UndoStack, 'leave'>;
+    },
+  ) {
+    this.#stack = options.stack;
     this.#host = host;
     this.#maxCommands = options.maxCommands;
     this.#floated = options.noteFloats ? new Set() : undefined;
@@ -80,7 +92,11 @@ export class Scheduler {
     fiber.queued = undefined;
     fiber.started = true;
     for (;;) {
-      if (fiber.closing && fiber.delegates) how = 'return';
+      if (fiber.isOpaque && how !== 'return') {
+        // Nothing tells helpers here. The rest of a `finally` does not run, and is named.
+        this.#stack.leave(`finally after ${fiber.lastSteps.at(-1) ?? 'its first command'}`);
+        how = 'return';
+      }
       let step: IteratorResult<Command<unknown>, unknown>;
       try {
         step =
@@ -92,11 +108,13 @@ export class Scheduler {
         return;
       }
       if (step.done === true) {
+        if (fiber.toldToEnd) this.#nameSwallowed(fiber, step.value);
         this.#host.ended(fiber, { result: step.value });
         return;
       }
       if (++this.#commands > this.#maxCommands) throw tooManyCommands(this.#maxCommands);
       if (fiber.closing && ++fiber.lastWords > maxLastWords) {
+        this.#stack.leave(pathOf(fiber, specOf(step.value)));
         this.#host.ended(fiber, { result: undefined });
         return;
       }
@@ -113,6 +131,18 @@ export class Scheduler {
       }
     }
   }
+
+  /** Names the steps that ran although their branch was told to end, where a `finally` did not let it. */
+  #nameSwallowed(fiber: Fiber, result: unknown): void {
+    if (!fiber.goesOn && result === endValue) return;
+    for (const path of fiber.lastSteps) this.#stack.leave(path);
+  }
+}
+
+/** The path of a command that is not carried out. */
+function pathOf({ scope }: Fiber, spec: CommandSpec | undefined): string {
+  if (spec === undefined || !('id' in spec)) return `${scope.prefix}finally`;
+  return scope.path(spec.kind === 'step' && spec.key !== undefined ? `${spec.id}(${spec.key})` : spec.id);
 }
 
 function tooManyCommands(limit: number): SagaLimitExceeded {

@@ -64,7 +64,7 @@ export class Tasks {
     const journal = this.#journal;
     const { letter } = journal;
     if (spec.kind === 'step') {
-      if (letter !== 's' || spec.undo !== undefined) return false;
+      if (letter !== 's' || spec.undo !== undefined || fiber.isEnding) return false;
     } else if (spec.kind !== 'elicit' || letter !== 'e' || spec.asOutcome) {
       return false;
     }
@@ -212,8 +212,10 @@ export class Tasks {
   #effect(task: Task, letter: string, value: unknown, sealed: SealedUndo | undefined): void {
     const { spec, path, unknown } = task;
     if (spec.kind !== 'step') return;
-    if (letter === 's' || letter === 'z' || letter === 'v') this.#host.stack.done(path, spec, value, sealed);
-    else if (letter === 'g' || (letter === 'w' && unknown)) this.#host.stack.unknown(path, spec);
+    if (letter === 's' || letter === 'z' || letter === 'v') {
+      this.#host.stack.done(path, spec, value, sealed);
+      endingFiber(task.fiber)?.lastSteps.push(path);
+    } else if (letter === 'g' || (letter === 'w' && unknown)) this.#host.stack.unknown(path, spec);
     const turn = interruptedAt(task, letter);
     if (turn !== undefined) this.#host.stack.interrupted(turn);
   }
@@ -229,4 +231,9 @@ export class Tasks {
 function interruptedAt({ interruptedTurn, discarded }: Task, letter: string): string | undefined {
   if (interruptedTurn === undefined || letter === 't') return undefined;
   return letter === 'g' || discarded ? pathOfTurn(interruptedTurn) : undefined;
+}
+
+/** The innermost fiber around a step that was told to end. */
+function endingFiber(fiber: Fiber | undefined): Fiber | undefined {
+  return fiber === undefined || fiber.toldToEnd ? fiber : endingFiber(fiber.group?.parent);
 }

@@ -26,7 +26,7 @@ export class UndoStack {
 
   /** `true` if no step is left to undo. */
   get empty(): boolean {
-    return this.#undos.every(isTurn);
+    return this.#undos.every(isUnnamed);
   }
 
   /** Undoing begins: what is done from here on belongs to it, and is not undone itself. */
@@ -62,8 +62,12 @@ export class UndoStack {
 
   /** An interrupted turn may have executed steps that nothing can name but by their turn. (E9) */
   interrupted(path: string): void {
-    if (this.#closed || this.#undos.some((undo) => undo.path === path)) return;
-    this.#undos.push({ ...turnUndo, path });
+    if (!this.#closed) this.leave(path);
+  }
+
+  /** Names what nothing can undo, unless an undo for it is registered. */
+  leave(path: string): void {
+    if (!this.#undos.some((undo) => undo.path === path)) this.#undos.push({ ...unnamedUndo, path });
   }
 
   /** The author registered an undo. */
@@ -150,8 +154,8 @@ function common(path: string, spec: StepSpec): Pick<Undo, 'path' | 'key' | 'labe
   return { path, key: spec.key, label, retry, timeout };
 }
 
-/** An interrupted turn, which nothing can undo. */
-const turnUndo: Omit<Undo, 'path'> = {
+/** What nothing can undo, and no step has declared: an interrupted turn, a step behind the end of its branch. */
+const unnamedUndo: Omit<Undo, 'path'> = {
   key: undefined,
   label: undefined,
   work: undefined,
@@ -160,8 +164,8 @@ const turnUndo: Omit<Undo, 'path'> = {
   timeout: undefined,
 };
 
-function isTurn({ facts }: Undo): boolean {
-  return facts === turnUndo.facts;
+function isUnnamed({ facts }: Undo): boolean {
+  return facts === unnamedUndo.facts;
 }
 
 /** Result and input as they are now: what the body does to them afterwards does not reach the undo. */

@@ -217,7 +217,7 @@ describe('abort', () => {
     expect(done).toEqual(['one', 'two failed', 'three']);
   });
 
-  it('[E6] in a helper runs its finally up to its first command, and nothing behind it', async () => {
+  it('[E6] in a helper runs all of its finally, and nothing behind it', async () => {
     const done: string[] = [];
     function* locked(): Steps<void> {
       try {
@@ -239,7 +239,7 @@ describe('abort', () => {
         return '';
       }),
     );
-    expect(done).toEqual(['unlock', 'one', 'two']);
+    expect(done).toEqual(['unlock', 'second', 'one', 'two']);
   });
 
   it('[E6] cuts a finally short rather than going on, where nobody can tell helpers from bodies', async () => {
