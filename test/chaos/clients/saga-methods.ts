@@ -43,7 +43,7 @@ async function seen(client: Connected & Parameters<typeof callSaga>[0], calling:
     onTurn: async (saga: SuspendedSaga) => {
       if (user.habit === 'gives up' && saga.steps.length > 0) throw new Error('enough');
       if (user.habit !== 'goes back') return;
-      if (older !== undefined) await goBack(client, older, options);
+      if (older !== undefined) await goBack(client, older, user.left);
       older = saga.steps.length > 0 ? saga : older;
     },
   };
@@ -71,11 +71,7 @@ async function seen(client: Connected & Parameters<typeof callSaga>[0], calling:
 }
 
 /** Declines with an older token what was accepted. The ledger shows if the server lets it through. */
-async function goBack(
-  client: Connected,
-  saga: SuspendedSaga,
-  { requestOptions, signal }: { readonly requestOptions: object; readonly signal: AbortSignal },
-): Promise<void> {
+async function goBack(client: Connected, saga: SuspendedSaga, signal: AbortSignal): Promise<void> {
   const { sagaToken } = JSON.parse(JSON.stringify(saga)) as { readonly sagaToken: string };
   const completedSteps = saga.steps.map(({ stepId }) => ({ stepId, result: { action: 'decline' } }));
   const request = { method: 'tools/resumeSaga', params: { sagaToken, completedSteps } };
