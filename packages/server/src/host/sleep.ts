@@ -1,5 +1,5 @@
 /** Longest time of a timer (ms). A timer for more fires at once. */
-export const longestTimerMs = 2 ** 31 - 1;
+export const longestTimerMs: number = 2 ** 31 - 1;
 
 /** Resolves after `ms`, or at once when `signal` aborts. */
 export async function sleep(ms: number, signal: AbortSignal): Promise<void> {
