@@ -300,7 +300,7 @@ describe('a delay that passes during a guarded turn', () => {
 
   it('[E9] [T13] waits until the turn keeps that an effect has run once', async () => {
     const drive: Drive = await started(buying(does('charge', { once: true })));
-    expect(await drive.resume(sure, guarded)).toMatchObject({ goesOn: 'step', retryAfterMs: 0 });
+    expect(await drive.resume(sure, guarded)).toMatchObject({ goesOn: 'chance', retryAfterMs: 0 });
     expect(did).toEqual(['do:charge']);
     expect(await drive.resume({}, guarded)).toMatchObject({ status: 'completed' });
     expect(did).toEqual(['do:charge', 'do:ship']);

@@ -21,8 +21,8 @@ function charging(run: (context: StepContext<undefined>) => unknown) {
 
 describe('a step that outlives the budget of its turn', () => {
   test('[U4] is warned of once, by name and without its key', async () => {
-    const ending = deferred();
-    const began = deferred();
+    const ending = deferred<void>();
+    const began = deferred<void>();
     const { host, told } = charging(async () => {
       began.resolve();
       await ending.promise;
@@ -55,7 +55,7 @@ describe('a step that outlives the budget of its turn', () => {
   });
 
   test('[E9] [T13] leaves the token good when its request is aborted, and its outcome unknown', async () => {
-    const began = deferred();
+    const began = deferred<void>();
     const did: string[] = [];
     let isStuck = true;
     const order = saga({ name: 'order', version: '1', forks: 'refuse' }, function* () {
