@@ -60,8 +60,9 @@ function isAwaited({ asked, waits, others, undos }: Head, { pending, ending }: E
   };
   if (!Object.keys(asked).every(isQuestion)) return false;
   if (!Object.keys(waits).every((path) => pending.has(path))) return false;
-  // Unchanged code records an unstarted task of an ended branch at once, so a discarded task is new.
-  if (others === undefined) return [...pending.values()].every(({ discarded }) => !discarded);
+  // Unchanged code records an unstarted task of an ended branch at once, and awaits the others within their turn.
+  if ([...pending.values()].some(({ discarded }) => discarded)) return false;
+  if (others === undefined) return true;
   const paths = new Set([...Object.keys(asked), ...Object.keys(waits), ...others]);
   const isSame = pending.size === paths.size && [...pending.keys()].every((path) => paths.has(path));
   return isSame && JSON.stringify(undos) === JSON.stringify(ending.registered);

@@ -20,6 +20,8 @@ export interface Task {
   running: AbortController | undefined;
   /** How it is tried again, where the step itself does not say: a step of an undo has the policy of its undo. */
   retry: RetryPolicy | undefined;
+  /** Number of outcomes that the body had received when it issued the command. */
+  issuedAfter: number;
   /** Attempts made so far. */
   attempts: number;
   /** Not to be tried before (ms since the epoch). */
@@ -54,6 +56,7 @@ export function newTask(fiber: Fiber, spec: JournalledSpec, path: string): Task 
     route: undefined,
     running: undefined,
     retry: undefined,
+    issuedAfter: 0,
     attempts: 0,
     notBefore: 0,
     since: undefined,

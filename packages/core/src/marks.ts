@@ -27,12 +27,12 @@ export class Marks {
     this.#runtime = runtime;
   }
 
-  /** `true` if a change of the code applies here: not to a saga that had come further, or if it is not enabled yet. */
+  /** `true` if a change of the code applies here: not to a saga that had come further or is undone, nor before it is enabled. */
   patched(id: string, enabled: boolean): boolean {
     let decided = this.#patches.get(id);
     if (decided === undefined) {
       const path = `${undoMark}patched:${id}`;
-      const isNew = enabled && !this.#journal.replaying;
+      const isNew = enabled && !this.#journal.replaying && !this.#journal.isFrozenUndo;
       decided = isNew || this.#journal.isAbout(path);
       if (isNew) {
         this.patchedNow = true;

@@ -3,7 +3,6 @@ import type { CommandSpec } from './command-spec.ts';
 import { endValue } from './end-generator.ts';
 import { SagaLimitExceeded } from './errors.ts';
 import { advanceFiber, type Fiber, type FiberEnd, type Resumption } from './fiber.ts';
-import type { Runtime } from './program.ts';
 import type { UndoStack } from './undo-stack.ts';
 
 /** How many commands a branch may yield in its `finally` blocks after it was told to end. */
@@ -33,13 +32,16 @@ export class Scheduler {
 
   constructor(
     host: FiberHost,
-    { limits, warn }: Pick<Runtime, 'limits' | 'warn'>,
-    stack: Pick<UndoStack, 'leave'>,
+    options: {
+      readonly maxCommands: number;
+      readonly noteFloats: boolean;
+      readonly stack: Pick<UndoStack, 'leave'>;
+    },
   ) {
+    this.#stack = options.stack;
     this.#host = host;
-    this.#stack = stack;
-    this.#maxCommands = limits.maxCommands;
-    this.#floated = warn === undefined ? undefined : new Set();
+    this.#maxCommands = options.maxCommands;
+    this.#floated = options.noteFloats ? new Set() : undefined;
   }
 
   /** Whether no fiber is queued. */

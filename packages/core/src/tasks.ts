@@ -32,6 +32,8 @@ export class Tasks {
   readonly #host: TaskHost;
   readonly #journal: Journal;
   readonly #fibers: Scheduler;
+  /** Number of outcomes that the body has received, without what is read or withdrawn at once. */
+  #outcomes = 0;
 
   constructor(host: TaskHost) {
     this.#host = host;
@@ -46,6 +48,7 @@ export class Tasks {
       if (spec.input !== undefined) task.input = JSON.stringify(spec.input);
       task.retry = this.#host.ending.current?.undo.retry;
     }
+    task.issuedAfter = this.#outcomes;
     task.fiber.waiting = task;
     this.pending.set(task.path, task);
   }
@@ -70,6 +73,7 @@ export class Tasks {
     }
     if (journal.fingerprint !== fingerprintOf(spec)) return false;
     const value = journal.next();
+    this.#outcomes += 1;
     this.#fibers.how = 'next';
     this.#fibers.value = value;
     if (journal.letter === 'b') {
@@ -92,7 +96,10 @@ export class Tasks {
       throw mismatchOf(journal, [task]);
     }
     if ((letter === 'w' || letter === 'W') && !task.discarded) throw mismatchOf(journal, [task]);
+    // No answer to a question of an ended branch is recorded.
+    if (task.discarded && letter !== 'w' && isAskedOfClient(spec.kind)) throw mismatchOf(journal, [task]);
     const value = journal.next();
+    if (!'niw'.includes(letter)) this.#outcomes += 1;
     if (letter === 't') {
       tried(task, value);
       return false;
@@ -111,6 +118,7 @@ export class Tasks {
   /** Records what became of a task, and has its outcome in the scheduler; false when it goes on waiting. */
   record(task: Task, entry: TaskEntry, value: unknown): boolean {
     const sealed = this.#host.marks.bind(task, entry.letter, value);
+    if (entry.letter !== 'w') this.#outcomes += 1;
     // First of all: whatever goes wrong in recording it, it was done, and can be undone.
     this.#effect(task, entry.letter, value, sealed);
     if (entry.letter !== 't') this.pending.delete(task.path);
@@ -164,7 +172,11 @@ export class Tasks {
     if (journal.replaying) {
       // Had it not been started then, the journal says so next: at once, as it was recorded at once. What had been is
       // awaited: whatever became of it then (a 'W' too) comes in its order, since other branches may have run before.
-      if (journal.letter !== 'w' || !journal.isAbout(task.path)) return false;
+      if (journal.letter !== 'w' || !journal.isAbout(task.path)) {
+        // It cannot have been started: one outcome led to the command and to the end of its branch.
+        if (task.issuedAfter === this.#outcomes) throw mismatchOf(journal, [task]);
+        return false;
+      }
       this.consume(task);
     } else if (task.running === undefined) {
       this.record(task, { letter: 'w' }, undefined);

@@ -22,8 +22,6 @@ import { warnOfFloats } from './warn-of-floats.ts';
  */
 export class Turn implements ExecutionEvents {
   readonly runtime: Runtime;
-  /** Commands without an outcome, by path. */
-  readonly pending: Execution['pending'];
   readonly declaresForks: boolean;
   live: boolean;
 
@@ -54,14 +52,15 @@ export class Turn implements ExecutionEvents {
     this.live = this.#head.turn === 0;
     this.#journal = new Journal(state, runtime.limits.maxJournalEntries, runtime.engine);
     this.#execution = new Execution(this.#journal, this);
-    this.pending = this.#execution.pending;
-    this.#late = runtime.heardAt === undefined ? 0 : Math.max(0, runtime.now() - runtime.heardAt);
+    const { heardAt } = runtime;
+    this.#late = heardAt === undefined ? 0 : Math.max(0, runtime.now() - heardAt);
+    const { commitFirst } = options;
     this.#due = new DueTasks({
       execution: this.#execution,
       journal: this.#journal,
       runtime,
       head: this.#head,
-      commitFirst: options.commitFirst,
+      commitFirst,
       isLeftNow,
       late: this.#late,
     });

@@ -1,0 +1,124 @@
+import { describe, expect, it } from 'vitest';
+import {
+  all,
+  now,
+  patched,
+  race,
+  ReplayMismatch,
+  saga,
+  scope,
+  step,
+  type Outcome,
+  type Program,
+  type Steps,
+} from '../src/index.ts';
+import { accepted, completed, failed, start, suspended, turn } from './support/drive.ts';
+import { ask } from './support/sagas.ts';
+import { World } from './support/world.ts';
+
+const word = accepted({ word: 'w' });
+
+const order = (body: () => Steps<unknown>): Program =>
+  saga({ name: 'order', version: '1', forks: 'accept' }, function* () {
+    yield* body();
+    return 'done';
+  });
+
+function assertLeft(outcome: Outcome): void {
+  expect(outcome).toMatchObject({ status: 'failed', compensated: [], residue: [] });
+  expect(failed(outcome)).toBeInstanceOf(ReplayMismatch);
+}
+
+describe('changed code that ends a branch', () => {
+  it('[R6] fails replay if a step of the branch waits for its next attempt', async () => {
+    let isDown = true;
+    const flaky = (): Promise<number> => (isDown ? Promise.reject(new Error('down')) : Promise.resolve(1));
+    const make = (throws: boolean): Program =>
+      order(function* () {
+        const charge = function* (): Steps<void> {
+          yield* step('charge', () => 1);
+          if (throws) throw new Error('broken');
+        };
+        yield* all([charge(), step('ship', flaky, { retry: { attempts: 2, delay: 60_000, jitter: false } })]);
+      });
+    const world = new World();
+    const settings = { budget: 1_000, maxHold: 0 };
+    const { state } = suspended(await start(make(false), {}, world, settings));
+    world.time += 60_000;
+    isDown = false;
+    assertLeft(await turn(make(true), state, {}, world, settings));
+    expect(completed(await turn(make(false), state, {}, world, settings))).toBe('done');
+  });
+
+  it('[R6] fails replay if a step of the branch was recorded and could not have been started', async () => {
+    const did: string[] = [];
+    const make = (isNew: boolean): Program =>
+      order(function* () {
+        const empty = function* (): Steps<string> {
+          if (!isNew) yield* ask('other');
+          return 'at once';
+        };
+        const charge = step('charge', () => void did.push('charge'));
+        const { winner } = yield* race({ charge, other: scope('inner', empty()) });
+        yield* ask('sure');
+        yield* step(winner, () => void did.push(winner));
+      });
+    const { state } = suspended(await start(make(false)));
+    assertLeft(await turn(make(true), state, { sure: word }));
+    expect(did).toEqual(['charge']);
+    expect(completed(await turn(make(false), state, { sure: word }))).toBe('done');
+  });
+
+  it('[R6] fails replay if a step was recorded and the other branch had only read the time', async () => {
+    const make = (isNew: boolean): Program =>
+      order(function* () {
+        const timed = function* (): Steps<void> {
+          yield* now();
+          if (!isNew) yield* ask('other');
+        };
+        yield* race({ charge: step('charge', () => 1), timed: timed() });
+        yield* ask('sure');
+      });
+    const { state } = suspended(await start(make(false)));
+    assertLeft(await turn(make(true), state, { sure: word }));
+    expect(completed(await turn(make(false), state, { sure: word }))).toBe('done');
+  });
+
+  it('[R6] fails replay if a question of the branch was answered', async () => {
+    const make = (throws: boolean): Program =>
+      order(function* () {
+        const charge = function* (): Steps<void> {
+          yield* step('charge', () => 1);
+          if (throws) throw new Error('broken');
+        };
+        try {
+          yield* all([charge(), ask('consent')]);
+        } catch {
+          // It continues without the consent.
+        }
+        yield* ask('sure');
+      });
+    const first = suspended(await start(make(false)));
+    const { state } = suspended(await turn(make(false), first.state, { consent: word }));
+    assertLeft(await turn(make(true), state, { sure: word }));
+    expect(completed(await turn(make(false), state, { sure: word }))).toBe('done');
+  });
+});
+
+describe('a saga that is being undone', () => {
+  it('[R5] [E3] does not go forward again behind a new `patched`', async () => {
+    const did: string[] = [];
+    const make = (isNew: boolean): Program =>
+      order(function* () {
+        yield* step('charge', () => void did.push('charge'), { compensate: () => void did.push('refund') });
+        if (isNew && (yield* patched('fixed'))) return;
+        throw new Error('broken');
+      });
+    const settings = { replace: { checkpointBeforeUndo: true } };
+    const { state, undoes } = suspended(await start(make(false), {}, new World(), settings));
+    expect(undoes).toBe(true);
+    const outcome = await turn(make(true), state, {}, new World(), settings);
+    expect(outcome).toMatchObject({ error: { message: 'broken' }, compensated: [{ stepId: 'charge' }] });
+    expect(did).toEqual(['charge', 'refund']);
+  });
+});
