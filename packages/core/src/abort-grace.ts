@@ -16,7 +16,7 @@ export async function withinGrace(
   { signal, sleep }: Pick<Runtime, 'signal' | 'sleep'>,
 ): Promise<unknown> {
   let settled: AbortController | undefined;
-  let begin = (): void => undefined;
+  let begin!: () => void;
   const abandoned = new Promise<never>((_, reject) => {
     begin = () => {
       settled = new AbortController();

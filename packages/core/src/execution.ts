@@ -52,13 +52,8 @@ export class Execution implements BranchHost, FiberHost {
   constructor(journal: Journal, events: ExecutionEvents) {
     this.#journal = journal;
     this.#events = events;
-    const {
-      warn,
-      limits: { maxCommands },
-      isStrict = false,
-    } = events.runtime;
-    this.#fibers = new Scheduler(this, { maxCommands, noteFloats: warn !== undefined, stack: this.#stack });
-    if (isStrict) this.#repeated = new RepeatedSteps();
+    this.#fibers = new Scheduler(this, events.runtime, this.#stack);
+    if (events.runtime.isStrict === true) this.#repeated = new RepeatedSteps();
     this.marks = new Marks(journal, this.#stack, events.runtime);
     this.ending = new Ending(journal, this.#stack, events.runtime);
     const parts = { fibers: this.#fibers, marks: this.marks, stack: this.#stack, ending: this.ending };

@@ -11,6 +11,7 @@ import { isSameJson } from './same-json.ts';
 import { validate, type Schema } from './standard-schema.ts';
 import type { SagaBody } from './saga.ts';
 import { decodeHead, encodeHead } from './head.ts';
+import { ReplayCheck } from './replay-check.ts';
 import { Turn } from './turn.ts';
 
 /** What a generator program needs of its saga. */
@@ -34,7 +35,10 @@ export function generatorProgram(
       answers: ReadonlyMap<string, ClientAnswer>,
       runtime: Runtime,
       end?: EndRequest,
-    ): Promise<Outcome> => new Turn(options, state, runtime).take(answers, end),
+    ): Promise<Outcome> =>
+      runtime.isStrict === true && runtime.warn !== undefined
+        ? new ReplayCheck(options, runtime).take(state, answers, end)
+        : new Turn(options, state, runtime).take(answers, end),
     asked: (state) => Object.keys(decodeHead(state.head).asked),
     timeline,
     history: historyOf,

@@ -3,6 +3,7 @@ import type { CommandSpec } from './command-spec.ts';
 import { endValue } from './end-generator.ts';
 import { SagaLimitExceeded } from './errors.ts';
 import { advanceFiber, type Fiber, type FiberEnd, type Resumption } from './fiber.ts';
+import type { Runtime } from './program.ts';
 import type { UndoStack } from './undo-stack.ts';
 
 /** How many commands a branch may yield in its `finally` blocks after it was told to end. */
@@ -32,16 +33,13 @@ export class Scheduler {
 
   constructor(
     host: FiberHost,
-    options: {
-      readonly maxCommands: number;
-      readonly noteFloats: boolean;
-      readonly stack: Pick<UndoStack, 'leave'>;
-    },
+    { limits, warn }: Pick<Runtime, 'limits' | 'warn'>,
+    stack: Pick<UndoStack, 'leave'>,
   ) {
-    this.#stack = options.stack;
     this.#host = host;
-    this.#maxCommands = options.maxCommands;
-    this.#floated = options.noteFloats ? new Set() : undefined;
+    this.#stack = stack;
+    this.#maxCommands = limits.maxCommands;
+    this.#floated = warn === undefined ? undefined : new Set();
   }
 
   /** Whether no fiber is queued. */

@@ -22,6 +22,8 @@ import { warnOfFloats } from './warn-of-floats.ts';
  */
 export class Turn implements ExecutionEvents {
   readonly runtime: Runtime;
+  /** Commands without an outcome, by path. */
+  readonly pending: Execution['pending'];
   readonly declaresForks: boolean;
   live: boolean;
 
@@ -52,15 +54,14 @@ export class Turn implements ExecutionEvents {
     this.live = this.#head.turn === 0;
     this.#journal = new Journal(state, runtime.limits.maxJournalEntries, runtime.engine);
     this.#execution = new Execution(this.#journal, this);
-    const { heardAt } = runtime;
-    this.#late = heardAt === undefined ? 0 : Math.max(0, runtime.now() - heardAt);
-    const { commitFirst } = options;
+    this.pending = this.#execution.pending;
+    this.#late = runtime.heardAt === undefined ? 0 : Math.max(0, runtime.now() - runtime.heardAt);
     this.#due = new DueTasks({
       execution: this.#execution,
       journal: this.#journal,
       runtime,
       head: this.#head,
-      commitFirst,
+      commitFirst: options.commitFirst,
       isLeftNow,
       late: this.#late,
     });

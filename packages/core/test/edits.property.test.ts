@@ -1,0 +1,26 @@
+import { assert, asyncProperty, integer } from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { caseOf, runCase } from './support/edit-case.ts';
+
+describe('a random saga whose code is changed under its token', () => {
+  it('[R3] [R6] [E10] is right, or a mismatch that can be rolled back, or undone as far as it was recorded', async () => {
+    const ends: Record<string, number> = {};
+    const kinds = new Set<string>();
+    await assert(
+      asyncProperty(integer({ min: 1, max: 2 ** 31 }), async (seed) => {
+        const { kind, end, problems } = await runCase(caseOf(seed));
+        // `pnpm edits 1 SEED` prints the smallest case of a seed.
+        expect({ seed, kind, problems }).toEqual({ seed, kind, problems: [] });
+        ends[end] = (ends[end] ?? 0) + 1;
+        kinds.add(kind);
+      }),
+      { numRuns: 500, endOnFailure: true },
+    );
+    expect(Object.keys(ends)).toEqual(expect.arrayContaining(['right', 'mismatch', 'undone']));
+    expect(kinds.size).toBeGreaterThan(31);
+    // What the oracle cannot decide is rare.
+    expect((ends['another order'] ?? 0) + (ends['aborted then'] ?? 0) + (ends['alike'] ?? 0)).toBeLessThan(
+      25,
+    );
+  });
+});
