@@ -54,8 +54,10 @@ describe.each([
   test('[E1] [W7] the next one that is asked runs it again when the lease is out, with the same idempotency key', async () => {
     const keys: string[] = [];
     const never = deferred<void>();
+    const began = deferred<void>();
     const dying = runsOnce(async (key) => {
       keys.push(key);
+      began.resolve();
       if (keys.length === 1 && one.worksBehind) await never.promise;
     });
     const clock = testClock();
@@ -64,6 +66,8 @@ describe.each([
     const host = () => hostOf(dying, { ...shared, clock, tasks: { store, bearer: 'accept' } }).host;
     const [one, other] = [taskClient(host()), taskClient(host())];
     const taskId = await one.start('once');
+    // The step runs behind the answer.
+    await began.promise;
     clock.now += lease - 1;
     expect(await other.get(taskId)).toMatchObject({ status: 'working' });
     await other.idle();

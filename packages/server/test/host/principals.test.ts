@@ -204,8 +204,10 @@ describe('authorize and admit', () => {
         return 'kept';
       },
     );
-    const keeping = hostOf(keeps, { admit: (fact) => facts.push(fact) > 0 }).host;
-    const small = suspended(await keeping.start('keeps', { text: padding }));
+    const limits = { maxArgumentBytes: 1024 * 1024 };
+    const keeping = hostOf(keeps, { limits, admit: (fact) => facts.push(fact) > 0 }).host;
+    const byClient = { method: 'tools/callSaga' };
+    const small = suspended(await keeping.start('keeps', { text: padding }, {}, byClient));
     await keeping.resume(small.token, []);
     const last = facts.at(-1);
     expect(last?.bytes).toBeLessThan(4_000);
