@@ -1,11 +1,11 @@
 import { OutcomeUnknown } from './errors.ts';
 import type { Runtime } from './program.ts';
 
-/** Time that running code has to settle after the abort of its request (ms). The request then ends without the code. */
+/** Time for running code to settle after the abort of its request (ms). The request then ends without the code. */
 export const abortGraceMs = 5_000;
 
 /**
- * Waits for running code, at most `abortGraceMs` longer than its request.
+ * Waits for running code, at most `abortGraceMs` after the abort of the request.
  *
  * @param what - name of the code, for the error
  * @throws OutcomeUnknown if the code did not settle in time

@@ -120,9 +120,9 @@ export interface HostHooks {
    */
   readonly onError?: (error: unknown) => void;
   /**
-   * Advice: a token grows large, keys are ephemeral, `guardLease` is too short. Where `NODE_ENV` is not `production` also:
-   * a command was never yielded (to notice costs time), a question is asked otherwise than before. Default:
-   * `console.warn`.
+   * Advice: a token grows large, keys are ephemeral, `guardLease` is too short, a step outlives `turnBudget`. If `NODE_ENV` is
+   * not `production`, also: a command was never yielded, a question is asked otherwise than before, a turn differs when it is
+   * replayed at once. Default: `console.warn`.
    */
   readonly onWarning?: (message: string) => void;
 }
