@@ -67,6 +67,8 @@ export async function openRequest(sealer: Sealer, saga: SealedSaga, request: str
     purpose: 'response',
     sid: saga.sagaId,
     ignoreExpiry: true,
+    // The time of the token was checked. A token that the host continues from by itself may be of a clock that is ahead.
+    allowFuture: true,
   });
   const { begun } = readSealedJson(streams[0]) as { readonly begun?: KeptRequest };
   // Of another token; or no request at all, but a response.

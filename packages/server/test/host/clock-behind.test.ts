@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { memoryGuard, TokenRefused, type SagaHostOptions } from '@mcp-saga/server';
+import { elicit, memoryGuard, saga, step, TokenRefused, type SagaHostOptions } from '@mcp-saga/server';
 import { serveSagas } from '@mcp-saga/server/serve';
 import { accept, completed, hooksInto, hostOf, nothingTold, oldKey, suspended } from '../fixtures/host.ts';
-import { asking } from '../fixtures/sagas.ts';
+import { asking, Empty } from '../fixtures/sagas.ts';
 import { ask, eras } from '../fixtures/raw.ts';
 import { start, testClock } from '../fixtures/clock.ts';
 
@@ -43,6 +43,45 @@ describe('a host whose clock is behind', () => {
     const refused = host.resume(await token(), answer);
     await expect(refused).rejects.toBeInstanceOf(TokenRefused);
     await expect(refused).rejects.toMatchObject({ reason });
+  });
+});
+
+describe('a request that is repeated at a host whose clock is behind', () => {
+  const gone = (): Promise<never> => Promise.reject(new Error('the process died'));
+  const go = (stepId: string) => [accept(stepId, {})];
+
+  test('[T13] gets the response that the guard keeps, with its questions', async () => {
+    const order = saga({ name: 'order', version: '1', forks: 'refuse' }, function* () {
+      yield* elicit('sure', { message: 'Sure?', schema: Empty });
+      yield* elicit('terms', { message: 'Agreed? '.repeat(1_000), schema: Empty });
+      return 'done';
+    });
+    const guard = memoryGuard(testClock());
+    const [ahead, late] = [hostOf(order, { guard }), hostOf(order, { guard })];
+    const { token } = suspended(await ahead.host.start('order', {}));
+    ahead.clock.now += behind;
+    const first = await ahead.host.resume(token, go('sure'));
+    expect(await late.host.resume(token, go('sure'))).toEqual(first);
+  });
+
+  test('[T13] continues a turn that the other host began by itself', async () => {
+    const order = saga({ name: 'order', version: '1', forks: 'refuse' }, function* () {
+      yield* elicit('sure', { message: 'Sure?', schema: Empty });
+      yield* step('charge', () => undefined, { once: true });
+      yield* step('ship', () => undefined);
+      return 'done';
+    });
+    const clock = testClock();
+    const guard = memoryGuard(clock);
+    let kept = 0;
+    const finish: typeof guard.finish = (...turn) => ((kept += 1) > 1 ? gone() : guard.finish(...turn));
+    const ahead = hostOf(order, { guard: { ...guard, finish, release: gone } });
+    const late = hostOf(order, { guard });
+    const { token } = suspended(await ahead.host.start('order', {}));
+    ahead.clock.now += behind;
+    await expect(ahead.host.resume(token, go('sure'))).rejects.toMatchObject({ code: 'guard_down' });
+    clock.now += 70_000;
+    expect(completed(await late.host.resume(token, go('sure'))).result).toBe('done');
   });
 });
 
