@@ -224,8 +224,9 @@ export class DueTasks {
       const isMarked = this.#interrupted.mark(task, isKept);
       const letter = endAtOnce(task, now, this.#lifeEndsAt);
       const waits = letter === undefined && timingOf(task, now) === 'waiting';
-      if (waits || this.#isDeferred(task, letter, now)) {
-        // Another turn runs it, or withdraws it, and has to know.
+      const isFull = isMarked && !journal.hasRoom(this.#running.size + 1);
+      if (waits || isFull || this.#isDeferred(task, letter, now)) {
+        // Another turn runs, withdraws, or undoes it, and has to know.
         if (isMarked) this.#execution.record(task, later(task, task.attempts, task.notBefore), undefined);
         continue;
       }

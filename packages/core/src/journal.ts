@@ -219,9 +219,14 @@ export class Journal {
     );
   }
 
+  /** `true` if `more` entries can be added. */
+  hasRoom(more: number): boolean {
+    return this.#count + more <= this.#limit;
+  }
+
   /** Throws unless `more` entries can be added. */
   assertRoom(more: number): void {
-    if (this.#count + more <= this.#limit) return;
+    if (this.hasRoom(more)) return;
     throw new SagaLimitExceeded(
       `The saga's journal has reached its limit of ${this.#limit} entries. Do more in one step, or raise maxJournalEntries.`,
     );

@@ -1,0 +1,36 @@
+import { elicit, memoryGuard, saga, step, type SagaGuard } from '@mcp-saga/server';
+import { expect, test } from 'vitest';
+import { testClock } from './fixtures/clock.ts';
+import { accept, hostOf, suspended } from './fixtures/host.ts';
+import { Empty } from './fixtures/sagas.ts';
+
+const answer = [accept('sure', {})];
+
+test('[E9] [R1] undoes an interrupted turn whose repetition meets the limit of the journal', async () => {
+  const did: string[] = [];
+  const clock = testClock();
+  const guard = memoryGuard(clock);
+  const does = (what: string) =>
+    step(what, () => void did.push(what), {
+      compensate: () => void did.push(`undo ${what}`),
+      compensateUnknown: () => void did.push(`look up ${what}`),
+    });
+  const order = saga({ name: 'order', version: '1', forks: 'refuse' }, function* () {
+    yield* elicit('sure', { message: 'Sure?', schema: Empty });
+    yield* does('charge');
+    yield* does('ship');
+    return 'done';
+  });
+  const host = (change: Partial<SagaGuard> = {}) =>
+    hostOf(order, { guard: { ...guard, ...change }, clock, limits: { maxJournalEntries: 2 } }).host;
+  const { token } = suspended(await host().start('order', {}));
+  const gone = (): Promise<never> => Promise.reject(new Error('the process died'));
+  await expect(host({ finish: gone, release: gone }).resume(token, answer)).rejects.toThrow();
+  clock.now += 70_000;
+  expect(await host().resume(token, answer)).toMatchObject({
+    status: 'failed',
+    compensated: [{ stepId: 'ship' }, { stepId: 'charge' }],
+    residue: [{ stepId: 'turn 2' }],
+  });
+  expect(did).toEqual(['charge', 'charge', 'look up ship', 'undo charge']);
+});
