@@ -6,6 +6,40 @@ import { Empty } from './fixtures/sagas.ts';
 
 const answer = [accept('sure', {})];
 
+test('[T11] [E3] holds the wait between two attempts of an undo if no token can hold the saga', async () => {
+  const did: string[] = [];
+  const clock = testClock();
+  const order = saga({ name: 'order', version: '1', forks: 'refuse' }, function* () {
+    yield* elicit('sure', { message: 'Sure?', schema: Empty });
+    yield* step('charge', () => void did.push('charge'), {
+      compensate: ({ attempt }) => {
+        if (attempt === 1) throw new Error('503');
+        did.push('refund');
+      },
+      undo: { retry: { attempts: 2, delay: 60_000, jitter: false } },
+    });
+    yield* step('report', () => 'x'.repeat(100_000));
+    yield* elicit('review', { message: 'Good?', schema: Empty });
+    return 'done';
+  });
+  const { host } = hostOf(order, {
+    guard: memoryGuard(clock),
+    clock,
+    sleep: async (ms) => {
+      await Promise.resolve();
+      clock.now += ms;
+    },
+  });
+  const { token } = suspended(await host.start('order', {}));
+  expect(await host.resume(token, answer)).toMatchObject({
+    status: 'failed',
+    error: { code: 'token_too_large' },
+    compensated: [{ stepId: 'charge' }],
+    residue: [],
+  });
+  expect(did).toEqual(['charge', 'refund']);
+});
+
 test('[E9] [R1] undoes an interrupted turn whose repetition meets the limit of the journal', async () => {
   const did: string[] = [];
   const clock = testClock();

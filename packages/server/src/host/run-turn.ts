@@ -230,16 +230,18 @@ async function concluded(
     // There is no later turn of the client's to which the undoing could be left.
     const now = { ...runtime, defersEffects: false };
     const ended = await advance(program, outcome.state, new Map(), now, { error });
+    if (ended.status !== 'suspended') return failed(error, ended.status === 'failed' ? ended : undefined);
     try {
-      // A guard keeps what no token of a client could hold. A repetition may not meet the limit any more. (E1)
-      if (ended.status === 'suspended')
-        return await suspend(settings, { ...request, isForGuard: true }, ended);
+      // A guard keeps what no token of a client could hold, if the host continues at once. A repetition may not meet the limit
+      // any more. (E1)
+      if (ended.goesOn !== undefined) return await suspend(settings, { ...request, isForGuard: true }, ended);
     } catch {
-      const unkept = { ...now, checkpointBeforeUndo: false };
-      const undone = await advance(program, outcome.state, new Map(), unkept, { error });
-      return failed(error, undone.status === 'failed' ? undone : undefined);
+      // Undone below.
     }
-    return failed(error, ended.status === 'failed' ? ended : undefined);
+    // Waits between two attempts of an undo are held: no client could come back with the token.
+    const unkept = { ...now, checkpointBeforeUndo: false };
+    const undone = await advance(program, outcome.state, new Map(), unkept, { error });
+    return failed(error, undone.status === 'failed' ? undone : undefined);
   }
 }
 
