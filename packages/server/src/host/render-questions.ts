@@ -10,7 +10,7 @@ import type { SuspendedTurn } from './turn.ts';
  * Renders the questions of a suspended turn from its token, as the turn asked them. Replays the saga at the issue time of
  * the token. No step runs.
  *
- * @throws SagaHostError `version_gone` if the code of this process asks other questions
+ * @throws SagaHostError `version_gone` if the code of this process cannot continue the saga
  */
 export async function renderQuestions(
   settings: HostSettings,
@@ -39,13 +39,21 @@ export async function renderQuestions(
     route: () => 'ask' as const,
   };
   const outcome = await program.advance(saga.state.program, new Map(), runtime);
-  if (outcome.status !== 'suspended') throw versionGone(saga);
+  if (outcome.status === 'failed' || (outcome.status === 'suspended' && outcome.undoes === true))
+    throw versionGone(saga);
   const ids = stepIdsOf(saga.state.generation);
-  const asked = new Map(outcome.steps.map((step) => [ids.toWire(step.stepId), step]));
-  const steps = kept.map((step): ClientStep => {
-    const rendered = asked.get(step.stepId);
-    if (rendered === undefined) throw versionGone(saga);
-    return { ...rendered, ...step };
+  const { steps: rendered = [], content } = outcome.status === 'suspended' ? outcome : {};
+  const asked = new Map(rendered.map((step) => [ids.toWire(step.stepId), step]));
+  const steps = kept.flatMap((step): ClientStep[] => {
+    const question = asked.get(step.stepId);
+    return question === undefined ? [] : [{ ...question, ...step }];
   });
-  return { ...turn, steps, ...(outcome.content === undefined ? {} : { content: outcome.content }) };
+  // Code that `patched` has changed asks something else, or nothing: the next turn does, from the same token.
+  const isChanged = kept.length > 0 && steps.length === 0;
+  return {
+    ...turn,
+    steps,
+    ...(isChanged ? { retryAfterMs: 0 } : {}),
+    ...(content === undefined ? {} : { content }),
+  };
 }

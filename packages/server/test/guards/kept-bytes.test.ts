@@ -6,6 +6,7 @@ import {
   elicit,
   generateKey,
   memoryGuard,
+  patched,
   saga,
   sleep,
   step,
@@ -118,6 +119,28 @@ describe('questions that are larger than their token', () => {
     expect(refused).toMatchObject({ error: { code: 'version_gone' } });
     expect(await host.resume(token, answer('go'))).toEqual(both);
   });
+
+  test.each(['asks something else', 'ends'])(
+    '[T13] [R3] give a repeated request the token to continue with if `patched` code %s',
+    async (change) => {
+      const release = (isNew: boolean) =>
+        saga({ name: 'asking', version: '1', forks: 'refuse' }, function* () {
+          yield* elicit('go', { message: 'Go?', schema: Ok });
+          const isPatched = isNew && (yield* patched('change'));
+          if (isPatched && change === 'asks something else') yield* step('pay', () => undefined);
+          if (!isPatched || change !== 'ends') yield* elicit('one', { message: `${large} One?`, schema: Ok });
+          return 'done';
+        });
+      const options = { guard: memoryGuard(), keys: generateKey() };
+      const [host, newer] = [hostOf([release(false)], options), hostOf([release(true)], options)];
+      const { token } = suspended(await host.start('asking', {}));
+      const first = suspended(await host.resume(token, answer('go')));
+      const again = suspended(await newer.resume(token, answer('go')));
+      expect(again).toEqual({ ...first, steps: [], retryAfterMs: 0 });
+      const next = change === 'ends' ? { result: 'done' } : { steps: [{ stepId: 'one' }] };
+      expect(await newer.resume(again.token, [])).toMatchObject(next);
+    },
+  );
 });
 
 describe('a turn that changes nothing', () => {
