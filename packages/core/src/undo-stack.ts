@@ -130,7 +130,16 @@ export class UndoStack {
     const part = this.#undos.findLastIndex(
       ({ path }) => undoKeyMark + path === entry || entry.startsWith(`${undoMark}${path}/`),
     );
-    if (part !== -1) report.residue.push(toUndone(this.#undos.splice(part, 1)[0] as Undo));
+    if (part !== -1) {
+      report.residue.push(toUndone(this.#undos.splice(part, 1)[0] as Undo));
+      return;
+    }
+    // The changed code does not undo the step, or its undo is listed already.
+    const isKey = entry.startsWith(undoKeyMark);
+    const stepId = entry.slice((isKey ? undoKeyMark : undoMark).length);
+    const listed = [...report.compensated, ...report.residue];
+    if (letter === 't' || listed.some((one) => `${stepId}/`.startsWith(`${one.stepId}/`))) return;
+    report[letter === 'v' ? 'compensated' : 'residue'].push({ stepId });
   }
 
   #foreign(path: string, bound: BoundUndo | undefined, key: string | undefined): void {

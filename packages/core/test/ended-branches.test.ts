@@ -94,7 +94,7 @@ describe('changed code that ends a branch', () => {
         try {
           yield* all([charge(), ask('consent')]);
         } catch {
-          // It continues without the consent.
+          // Continues without the consent.
         }
         yield* ask('sure');
       });
@@ -120,5 +120,40 @@ describe('a saga that is being undone', () => {
     const outcome = await turn(make(true), state, {}, new World(), settings);
     expect(outcome).toMatchObject({ error: { message: 'broken' }, compensated: [{ stepId: 'charge' }] });
     expect(did).toEqual(['charge', 'refund']);
+  });
+});
+
+describe('a mismatch while a saga is being undone', () => {
+  const undos: [string, (did: string[]) => () => unknown][] = [
+    ['a function', (did) => () => void did.push('refund')],
+    [
+      'a generator',
+      (did) =>
+        function* () {
+          yield* step('refund', () => void did.push('refund'));
+          yield* step('notify', () => undefined);
+        },
+    ],
+  ];
+
+  it.each(undos)('[R3] [E3] lists a step whose undo has run and was removed: %s', async (_, undoOf) => {
+    const did: string[] = [];
+    const make = (undoes: boolean): Program =>
+      saga({ name: 'order', version: '1', forks: 'accept', onMismatch: 'compensate' }, function* () {
+        yield* step('book', () => void did.push('book'), { compensate: () => void did.push('cancel') });
+        const charge = (): void => void did.push('charge');
+        yield* undoes ? step('charge', charge, { compensate: undoOf(did) }) : step('charge', charge);
+        throw new Error('broken');
+      });
+    const settings = { replace: { checkpointAfterStep: true, checkpointBeforeUndo: true } };
+    const world = new World();
+    let outcome = await start(make(true), {}, world, settings);
+    for (let turns = 0; !did.includes('refund') && turns < 9; turns += 1)
+      // oxlint-disable-next-line no-await-in-loop -- one turn after the other
+      outcome = await turn(make(true), suspended(outcome).state, {}, world, settings);
+    const ended = await turn(make(false), suspended(outcome).state, {}, world);
+    const listed = ended.status === 'failed' ? [...ended.compensated, ...ended.residue] : [];
+    expect(listed.map(({ stepId }) => stepId).toSorted()).toEqual(['book', 'charge']);
+    expect(did).toEqual(['book', 'charge', 'refund', 'cancel']);
   });
 });
