@@ -9,7 +9,7 @@ describe('a random saga whose code is changed under its token', () => {
     await assert(
       asyncProperty(integer({ min: 1, max: 2 ** 31 }), async (seed) => {
         const { kind, end, problems } = await runCase(caseOf(seed));
-        // `pnpm edits 1 SEED` prints the smallest case of a seed.
+        // `pnpm edits 1 SEED` prints a smaller failing case.
         expect({ seed, kind, problems }).toEqual({ seed, kind, problems: [] });
         ends[end] = (ends[end] ?? 0) + 1;
         kinds.add(kind);
@@ -18,7 +18,7 @@ describe('a random saga whose code is changed under its token', () => {
     );
     expect(Object.keys(ends)).toEqual(expect.arrayContaining(['right', 'mismatch', 'undone']));
     expect(kinds.size).toBeGreaterThan(31);
-    // What the oracle cannot decide is rare.
+    // Undecided cases are rare.
     expect((ends['another order'] ?? 0) + (ends['aborted then'] ?? 0) + (ends['alike'] ?? 0)).toBeLessThan(
       25,
     );

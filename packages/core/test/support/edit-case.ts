@@ -1,6 +1,6 @@
 /** Changes the code of a saga under its state, and finds violations of the replay rules. */
 import { isDeepStrictEqual } from 'node:util';
-import { isSameState } from '../../src/head.ts';
+import { decodeHead, isSameState } from '../../src/head.ts';
 import {
   ReplayMismatch,
   type ClientAnswer,
@@ -260,6 +260,7 @@ export async function runCase({ tree, edited, mode, cut }: EditCase): Promise<Ca
   const snapshot = snapshots[cut % Math.max(1, snapshots.length)];
   if (snapshot === undefined) return { kind, end: 'never suspended', problems };
 
+  problems.push(...(await ofLook(edited, mode, snapshot)));
   const life = newLife(mode, { provider: snapshot.provider.copy() }, snapshot.time);
   const changed = await live(edited.tree, mode, life, snapshot);
   problems.push(...changed.problems);
@@ -311,6 +312,36 @@ export async function runCase({ tree, edited, mode, cut }: EditCase): Promise<Ca
   const isParallel = nodesOf(edited.tree).some((node) => 'branches' in node && node.branches.length > 1);
   if (isParallel) return { kind, end: 'another order', problems };
   return { kind, end: 'right', problems: [...problems, `not right: ${difference}`] };
+}
+
+/** Violations in a turn without time: replay alone neither ends the saga, nor adds to its journal, nor asks for other tasks. */
+async function ofLook({ tree }: Edited, mode: Mode, snapshot: Snapshot): Promise<string[]> {
+  const { outcome, provider, time, trace } = snapshot;
+  const life = newLife({ ...mode, onMismatch: 'fail' }, { provider: provider.copy() }, time);
+  const settings = settingsOf({ ...mode, budget: Number.NEGATIVE_INFINITY }, life);
+  const looked = await turn(programOfTree(tree, life), outcome.state, new Map(), life.world, settings);
+  const did = life.provider.calls.length - provider.calls.length;
+  const problems = did === 0 ? [] : ['replay runs something'];
+  if (looked.status === 'failed' && looked.error instanceof ReplayMismatch) return problems;
+  // A `patched` that was not applied yet allows other tasks.
+  const applied = new Set(
+    trace.filter(({ value }) => value === true).map(({ who }) => Number.parseInt(who, 10)),
+  );
+  if (nodesOf(tree).some((each) => each.kind === 'patched' && !applied.has(each.node))) return problems;
+  if (looked.status !== 'suspended') return [...problems, `replay ends the saga: ${looked.status}`];
+  return isDeepStrictEqual(waiting(looked.state), waiting(outcome.state))
+    ? problems
+    : [...problems, 'replay leads to another state'];
+}
+
+/** The parts of a state that replay of accepted code does not change. */
+function waiting({ structure, client, server, head }: ProgramState): object {
+  const { asked, waits, others, undos } = decodeHead(head);
+  return {
+    streams: [structure, client, server],
+    paths: [...new Set([...Object.keys(asked), ...Object.keys(waits), ...(others ?? [])])].toSorted(),
+    undos,
+  };
 }
 
 /** Violations of a mismatch with the policy `fail`. */
