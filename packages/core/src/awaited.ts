@@ -1,16 +1,26 @@
 import { isAskedOfClient } from './command-spec.ts';
 import { ReplayMismatch, type StepFacts } from './errors.ts';
 import type { Execution } from './execution.ts';
+import { wholeFingerprint } from './fingerprint.ts';
 import type { Task } from './fiber.ts';
 import type { Head } from './head.ts';
 import type { Journal } from './journal.ts';
 import { mismatchOf } from './mismatch.ts';
 
-/** Paths of the pending tasks that are neither questions nor timers. */
+/** Names of the pending tasks that are neither questions nor timers. */
 export function othersOf(pending: Iterable<Task>, { asked, waits }: Pick<Head, 'asked' | 'waits'>): string[] {
-  return Array.from(pending, ({ path }) => path).filter(
-    (path) => !Object.hasOwn(asked, path) && !Object.hasOwn(waits, path),
-  );
+  return Array.from(pending, ({ path }) => path)
+    .filter((path) => !Object.hasOwn(asked, path) && !Object.hasOwn(waits, path))
+    .map(nameOf);
+}
+
+/**
+ * The path of a task as a head stores it. From its first key on it is a hash, so that its length does not reveal whether two
+ * keys are equal: the path of the second one has a number.
+ */
+function nameOf(path: string): string {
+  const at = path.indexOf('(') + 1;
+  return at === 0 ? path : `${path.slice(0, at)}${wholeFingerprint(path).toString(36).padStart(7, '0')})`;
 }
 
 /**
@@ -23,10 +33,11 @@ export function assertAwaited(head: Head, execution: Execution, journal: Journal
   const { marks, pending } = execution;
   // A recorded mismatch stays, even if the whole journal fits now.
   if (head.mismatch === undefined && (marks.patchedNow || isAwaited(head, execution))) return;
+  const names = new Set([...pending.keys()].flatMap((path) => [path, nameOf(path)]));
   throw mismatchOf(
     journal,
     pending.values(),
-    awaitedFacts(head, (path) => !pending.has(path)),
+    awaitedFacts(head, (path) => !names.has(path)),
   );
 }
 
@@ -64,6 +75,7 @@ function isAwaited({ asked, waits, others, undos }: Head, { pending, ending }: E
   if ([...pending.values()].some(({ discarded }) => discarded)) return false;
   if (others === undefined) return true;
   const paths = new Set([...Object.keys(asked), ...Object.keys(waits), ...others]);
-  const isSame = pending.size === paths.size && [...pending.keys()].every((path) => paths.has(path));
+  const isKnown = (path: string): boolean => paths.has(path) || paths.has(nameOf(path));
+  const isSame = pending.size === paths.size && [...pending.keys()].every(isKnown);
   return isSame && JSON.stringify(undos) === JSON.stringify(ending.registered);
 }

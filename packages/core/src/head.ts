@@ -12,7 +12,7 @@ export interface Head {
   readonly asked: { readonly [path: string]: string };
   /** What waits for a time, by path: when it was first asked, when it is due, how often it has asked. */
   readonly waits: { readonly [path: string]: Wait };
-  /** Paths of all other pending tasks. Undefined in states of older releases. */
+  /** Names of all other pending tasks, see `awaited.ts`. Undefined in states of older releases. */
   readonly others?: readonly string[] | undefined;
   /** Paths of undos registered without a name, which have no journal entry. */
   readonly undos?: readonly string[] | undefined;

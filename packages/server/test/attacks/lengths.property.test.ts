@@ -198,3 +198,9 @@ test('[T15] the lengths of tokens are the same for every secret of one length', 
     { numRuns: 200 },
   );
 });
+
+test('[T15] the length of a token does not reveal the key of an undo that is retried later', async () => {
+  const second = ['keyAndInput', 'echoedUndo', 'undoneInSteps', 'result'];
+  const of: Plan = { first: ['result'], second, fails: true, size: 1 };
+  expect(await lengthsOf(of, '10000000', '10000003')).toEqual(await lengthsOf(of, '10000000', '10000000'));
+});
