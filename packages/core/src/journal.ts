@@ -6,7 +6,7 @@ import { answerersOf, entriesOf, lastOf, type Answerers } from './entries.ts';
 import { kindOf, outcomes, provenanceLetters, type Letter } from './letters.ts';
 import { engineVersion, type ProgramState } from './program.ts';
 import { reveal, withhold, type Revealed } from './withheld.ts';
-import { undoMark } from './undo.ts';
+import { endMark, undoMark } from './undo.ts';
 
 /** An entry to be added. */
 export interface NewEntry {
@@ -115,6 +115,11 @@ export class Journal {
   /** Rejects new entries until `thaw()`: unchanged code adds no entries during replay. */
   freeze(awaited: StepFacts): void {
     this.#awaited = awaited;
+  }
+
+  /** `true` if the next entry says that the body was left, because it met a limit. */
+  get isLeftHere(): boolean {
+    return this.replaying && this.path === `${endMark}limit`;
   }
 
   /** `true` if the journal is frozen and its saga is being undone. */

@@ -32,6 +32,8 @@ export class Marks {
     let decided = this.#patches.get(id);
     if (decided === undefined) {
       const path = `${undoMark}patched:${id}`;
+      // The limit was met before the mark could be recorded: the body was left here.
+      if (enabled && this.#journal.isLeftHere) throw mismatchOf(this.#journal, []);
       const isNew = enabled && !this.#journal.replaying && !this.#journal.isFrozenUndo;
       decided = isNew || this.#journal.isAbout(path);
       if (isNew) {

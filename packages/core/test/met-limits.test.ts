@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import {
+  abort,
   all,
   allSettled,
   compensate,
@@ -8,6 +9,7 @@ import {
   elicit,
   now,
   OutcomeUnknown,
+  patched,
   pivot,
   poll,
   race,
@@ -194,6 +196,28 @@ describe('a saga that meets a limit', () => {
       expect(met).toBeGreaterThan(1);
     },
   );
+
+  test('[T11] [E3] is undone if the limit is met by a patch', async () => {
+    function* body(did: Did): Steps<void> {
+      yield* compensate(release(did).with({}), { id: 'first' });
+      yield* compensate(release(did).with({}), { id: 'second' });
+      yield* compensate(
+        function* () {
+          yield* step('one', () => void did.push('undo one'));
+        },
+        { id: 'third' },
+      );
+      if (yield* patched('more')) yield* book(did, 'a');
+      yield* abort('over');
+    }
+    for (let maxJournalEntries = 1; maxJournalEntries <= 6; maxJournalEntries += 1) {
+      // oxlint-disable-next-line no-await-in-loop -- one after the other
+      const { did, outcome } = await run(body, { maxJournalEntries }, { isGuarded: true });
+      // oxlint-disable-next-line no-await-in-loop -- one after the other
+      const atOnce = await run(body, { maxJournalEntries }, { isGuarded: false });
+      expect([maxJournalEntries, did, outcome]).toEqual([maxJournalEntries, atOnce.did, atOnce.outcome]);
+    }
+  });
 
   test('[T11] may have as many pivots as its journal has room for', async () => {
     const body = function* (): Steps<void> {
