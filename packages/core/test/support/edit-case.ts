@@ -1,6 +1,7 @@
 /** Changes the code of a saga under its state, and finds violations of the replay rules. */
 import { isDeepStrictEqual } from 'node:util';
 import { decodeHead, isSameState } from '../../src/head.ts';
+import { undoMark } from '../../src/undo.ts';
 import {
   ReplayMismatch,
   type ClientAnswer,
@@ -293,8 +294,10 @@ export async function runCase({ tree, edited, mode, cut }: EditCase): Promise<Ca
   problems.push(...ofLedger(changed));
   if (strays.length > 0 && hard.length === 0) return { kind, end: 'alike', problems };
 
-  // A saga that is being undone may fail for another reason.
-  if (!isForward)
+  // A saga that is being undone may fail for another reason. Before that, its `finally` blocks belong to the body.
+  const { waits, others = [] } = decodeHead(snapshot.outcome.state.head);
+  const isUndoing = [...Object.keys(waits), ...others].some((path) => path.startsWith(undoMark));
+  if (isUndoing)
     return { kind, end: 'right', problems: [...problems, ...ofUndoing(changed, original, kind)] };
   // The reference: the edited code from its start, with the recorded outcomes.
   const { attempted } = snapshot.provider;
