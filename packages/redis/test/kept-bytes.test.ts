@@ -34,7 +34,7 @@ describeWithRedis('a client that sends little, to fill Redis', () => {
     return { sent: client.sent() - sent, grown: after - before };
   }
 
-  const turns = 30;
+  const turns = 12;
 
   it('[T11] [T13] makes it grow by no more than twice what it sends', async () => {
     const { sent, grown } = await growth((client) => client.answer(turns));
