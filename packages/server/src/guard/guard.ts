@@ -62,15 +62,17 @@ export interface Fence {
 }
 
 /**
- * What the guard says: `full`, so much is kept for the `owner` that no other turn begins; `run`, and finish with the fence; `busy`, the same request is being run, or the one
- * that is to be ended; `conflict`, the token was used otherwise, or a newer one was; `response`, this very request was answered
- * before, with this, and `wentOn` says whether the token of the next turn was used since.
- * `other` says that it is the response to another request, which this one was to end, and which has ended by itself.
+ * Decision of a guard about a claim:
+ * - `run`: the turn may run. Finish it with the fence. `begun` holds the request of an interrupted turn, whose lease is out: run
+ *   the turn with that request instead.
+ * - `busy`: the same request, or the one that the claim is to end, runs now.
+ * - `conflict`: the token was used with another request, or a newer token was used.
+ * - `full`: the guard keeps too much for the `owner`, and no other turn begins.
+ * - `response`: the same request has this response. `wentOn` is `true` if the token of the next turn was used since. `other` marks
+ *   the response to another request, which the claim was to end and which ended by itself.
  *
- * Who takes the place of a `request` that had begun a turn and not finished it, and whose lease is out, gets that as
- * `begun`, be it the same request, or one that `ends` or `follows` it: nobody knows what was done, so that it has to be done
- * the same way once more, and brought to its end under this fence, before anything can be undone, or gone on with. A guard
- * that gives it to the latter two only lets the same request be judged by the time at which it is repeated.
+ * Give `begun` to the same request as well as to a request that `ends` or `follows` it. The effects of the interrupted turn are
+ * unknown, so the host first runs that turn to its end, the same way and under this fence.
  */
 export type GuardVerdict =
   | { readonly run: Fence; readonly begun?: string }
