@@ -71,8 +71,8 @@ export async function openForCaller(
     ...(rejectIssuedBefore === undefined ? {} : { rejectIssuedBefore }),
   };
   const sealed = await openSealed(settings, token, expected);
+  if (!(await settings.authorize(caller, { ...sealed.claims.saga }))) throw new TokenRefused('forbidden');
   const saga = found(settings, sealed);
-  if (!(await settings.authorize(caller, saga.program ?? saga.current))) throw new TokenRefused('forbidden');
   assertBegun(settings, saga.saga.claims);
   return saga;
 }
@@ -102,15 +102,24 @@ export async function openOwn(settings: HostSettings, token: string): Promise<Op
   );
 }
 
-/** The saga in an opened token, with its code. */
+/**
+ * Returns the saga in an opened token, with its code.
+ *
+ * @throws TokenRefused if this host serves neither the saga nor the tool that the client called
+ * @throws SagaHostError `version_gone` if this host serves the tool only: newer code continues it as another saga
+ */
 export function found(settings: HostSettings, sealed: Sealed): OpenSaga {
   const saga = toSealedSaga(sealed);
   const { name, version } = saga.claims.saga;
   const current = settings.registry.named(name);
-  if (current === undefined) throw new TokenRefused('target');
+  if (current === undefined) throw isServed(settings, saga) ? versionGone(saga) : new TokenRefused('target');
   const program = settings.registry.version(name, version, settings.clock());
   const inflatedBytes = sealed.streams.reduce((sum, { length }) => sum + length, 0);
   return { saga, program, current, inflatedBytes };
+}
+
+function isServed({ registry }: HostSettings, { claims }: SealedSaga): boolean {
+  return registry.named(claims.entry.target) !== undefined;
 }
 
 /** The error of a turn that may not run now. */
@@ -127,8 +136,8 @@ export function versionGone({ claims }: SealedSaga, isOver: boolean = false): Sa
   const { name, version } = claims.saga;
   const cause = new SagaHostError(
     'version_gone',
-    `This host does not serve version '${version}' of '${name}', or its \`until\` has passed. Add that version to ` +
-      '`previous` of the version that this host serves.',
+    `This host does not serve version '${version}' of '${name}', or its \`until\` has passed. Register the saga, or add ` +
+      'that version to `previous` of the version that this host serves.',
     { public: false },
   );
   const message = isOver

@@ -1,5 +1,6 @@
 import {
   compensator,
+  continueAs,
   createSagaHost,
   elicit,
   generateKey,
@@ -148,4 +149,43 @@ test('[R3] [E8] what undoing did that was never finished is no residue: it is as
   });
   expect(did).toEqual(['reserve', 'release', 'release']);
   expect(settled).toEqual([[]]);
+});
+
+describe('a saga that this process does not serve', () => {
+  const clock = testClock();
+  const guard = memoryGuard(clock);
+  const keys = generateKey();
+  const hooks = { onError: () => undefined, onTurn: () => undefined, onReject: () => undefined };
+  const options = { keys, audience: 'shop', environment: 'production', guard, clock, hooks } as const;
+  const tickets = saga({ name: 'tickets', version: '1', forks: 'refuse' }, function* () {
+    yield* elicit('seat', { message: 'Window?', schema: Ok });
+    return 'seated';
+  });
+  const tour = saga({ name: 'tour', version: '1', forks: 'refuse' }, function* () {
+    yield* elicit('sure', { message: 'Sure?', schema: Ok });
+    return yield* continueAs(tickets);
+  });
+  const newer = createSagaHost({ ...options, sagas: [tour, tickets] });
+  const older = createSagaHost({ ...options, sagas: [tour] });
+
+  test.each(['resume', 'cancel'] as const)(
+    '[R3] stays good for %s, and continues where it is served',
+    async (how) => {
+      const { token } = suspended(await newer.start('tour', {}));
+      const { token: next, steps } = suspended(await newer.resume(token, answer('sure')));
+      const refused = how === 'resume' ? older.resume(next, answer('seat')) : older.cancel(next);
+      await expect(refused).rejects.toMatchObject({ code: 'version_gone' });
+      expect(await newer.resume(next, answer(steps[0]?.stepId ?? ''))).toMatchObject({ status: 'completed' });
+    },
+  );
+
+  test('[T5] [T6] is refused if the caller may not use it', async () => {
+    const { token } = suspended(await newer.start('tour', {}));
+    const { token: next } = suspended(await newer.resume(token, answer('sure')));
+    const asked: unknown[] = [];
+    const authorize = (_: unknown, of: unknown): boolean => (asked.push(of), false);
+    const forbidding = createSagaHost({ ...options, sagas: [tour], authorize });
+    await expect(forbidding.resume(next, answer('seat'))).rejects.toThrow(TokenRefused);
+    expect(asked).toEqual([{ name: 'tickets', version: '1' }]);
+  });
 });

@@ -61,7 +61,7 @@ const refusals: readonly Refusal[] = [
   {
     name: 'of a saga that is gone',
     reason: 'target',
-    token: () => forge({ saga: { name: 'gone', version: '1' } }),
+    token: () => forge({ saga: { name: 'gone', version: '1' }, entry: { target: 'gone', argsDigest: '' } }),
   },
   {
     name: "somebody else's",
