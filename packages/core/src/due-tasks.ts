@@ -97,7 +97,8 @@ export class DueTasks {
     const undoes = ending.current !== undefined;
     if (undoes && (this.#options.isLeftNow || ending.undoesFrom > this.#liveFrom)) return 'undo';
     if (marks.pivotedAt > this.#liveFrom) return 'pivot';
-    if (this.#chanceAt <= this.#liveFrom) return undefined;
+    // A repetition of this turn does not apply the patch.
+    if (this.#chanceAt <= this.#liveFrom && !marks.patchedNow) return undefined;
     return undoes ? 'undo' : 'chance';
   }
 

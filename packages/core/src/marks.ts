@@ -27,14 +27,18 @@ export class Marks {
     this.#runtime = runtime;
   }
 
-  /** `true` if a change of the code applies here: not to a saga that had come further or is undone, nor before it is enabled. */
+  /**
+   * `true` if a change of the code applies here: not to a saga that had come further or is undone, nor before it is enabled.
+   * An interrupted run of the turn may have come further on older code.
+   */
   patched(id: string, enabled: boolean): boolean {
     let decided = this.#patches.get(id);
     if (decided === undefined) {
       const path = `${undoMark}patched:${id}`;
       // The limit was met before the mark could be recorded: the body was left here.
       if (enabled && this.#journal.isLeftHere) throw mismatchOf(this.#journal, []);
-      const isNew = enabled && !this.#journal.replaying && !this.#journal.isFrozenUndo;
+      const isFurther = this.#journal.replaying || this.#runtime.isInterrupted === true;
+      const isNew = enabled && !isFurther && !this.#journal.isFrozenUndo;
       decided = isNew || this.#journal.isAbout(path);
       if (isNew) {
         this.patchedNow = true;

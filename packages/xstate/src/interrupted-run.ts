@@ -10,14 +10,17 @@ export class InterruptedRun {
   readonly turn: number | undefined;
   readonly #isUnknown: boolean;
 
-  /** @param steps - stored steps: an effect that an earlier turn did not reach carries the number of the interrupted turn */
-  constructor(runtime: Runtime, steps: Iterable<ActiveStepRecord> = []) {
+  /**
+   * @param steps - stored steps: an effect that an earlier turn did not reach carries the number of the interrupted turn
+   * @param isChanged - `true` if the machine has changed, so that the interrupted run may have begun other effects
+   */
+  constructor(runtime: Runtime, steps: Iterable<ActiveStepRecord> = [], isChanged = false) {
     const { isInterrupted, turn, checkpointAfterStep, defersEffects, deadline } = runtime;
     const runs = defersEffects !== true && deadline !== Number.NEGATIVE_INFINITY;
     this.#isUnknown = runs && isInterrupted === true;
     const turns = [...steps].flatMap(({ e }) => e?.[4] ?? []);
     // With a token after each effect, the interrupted run began the same effects as this one.
-    if (this.#isUnknown && !checkpointAfterStep) turns.push(turn);
+    if (this.#isUnknown && (!checkpointAfterStep || isChanged)) turns.push(turn);
     this.turn = turns.length === 0 ? undefined : Math.min(...turns);
   }
 

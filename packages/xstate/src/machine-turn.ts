@@ -14,6 +14,7 @@ import { fit, type Fitted } from './fit.ts';
 import { InterruptedRun } from './interrupted-run.ts';
 import type { Ledger } from './ledger.ts';
 import type { MachineProgramOptions } from './machine-program.ts';
+import type { SagaRecord } from './machine-record.ts';
 import { MachineRun } from './machine-run.ts';
 import { Questions } from './questions.ts';
 import { save } from './save.ts';
@@ -81,7 +82,8 @@ export class MachineTurn {
       return { status: 'failed', error: made.mismatch, compensated: [], residue: [], ignored: [] };
     }
     for (const [actor, { r }] of made.steps) this.#rounds.set(actor, r ?? 1);
-    this.#interrupted = new InterruptedRun(this.#runtime, made.steps.values());
+    const isChanged = !isNew && (this.#ledger.first as SagaRecord).d !== definitionOf(this.#options.machine);
+    this.#interrupted = new InterruptedRun(this.#runtime, made.steps.values(), isChanged);
     // An answer that arrives exactly at the end of the grace still counts.
     const isAnswered = Object.keys(this.#head.asked).some((stepId) => answers.has(stepId));
     const grace = isAnswered ? answerGraceMs + 1 : 0;

@@ -92,6 +92,18 @@ describe('an interrupted turn of a machine', () => {
     expect([compensated, residue]).toEqual([[{ stepId: 'charge' }], []]);
   });
 
+  it('[E9] [R3] names the turn if the machine has changed, even with a token behind each effect', async () => {
+    const drive = await started(buying(does('charge', { ...undo, ...undoUnknown })));
+    drive.program = machineSaga(
+      { name: 'm', version: '1', forks: 'accept' },
+      buying(does('charge', { ...undo, ...undoUnknown }), { stamp: does('stamp') }),
+    );
+    down.add('charge');
+    const replace = { isInterrupted: true, checkpointAfterStep: true };
+    const { compensated, residue } = failureOf(await drive.resume(sure, { replace }));
+    expect([compensated, residue]).toEqual([[{ stepId: 'charge' }], [{ stepId: 'turn 2' }]]);
+  });
+
   it('[E9] [E1] knows that an effect behind one that is kept has not run', async () => {
     const drive = await started(buying(does('charge', undo)));
     await drive.resume(sure, { replace: { isInterrupted: true, checkpointAfterStep: true } });

@@ -3,6 +3,7 @@ import {
   createSagaHost,
   elicit,
   generateKey,
+  patched,
   pivot,
   race,
   saga,
@@ -23,6 +24,13 @@ import { answer, gone, hour, Ok } from './guarded-hosts.ts';
 function* charges({ does }: Shop): Steps<void> {
   yield* does('charge');
 }
+
+/** Ships; a newer release stamps the receipt first. */
+const stamps = (release: { readonly isNew: boolean }) =>
+  function* ({ does }: Shop): Steps<void> {
+    if (release.isNew && (yield* patched('stamp'))) yield* does('stamp');
+    yield* does('ship');
+  };
 
 /** The world of a saga: what was done in it, and what it refuses to do from now on. */
 interface Shop {
@@ -133,6 +141,31 @@ export function interruptedTurnsSuite(name: string, make: MakeGuard): void {
           residue: commitEach ? [] : steps('turn 2'),
         });
         expect(did).toEqual(['charge', 'look up charge']);
+      },
+    );
+
+    it.each([true, false])(
+      '[E9] [R3] leaves a new patch out of a repetition, with commitEach %s',
+      async (commitEach) => {
+        const release = { isNew: false };
+        const { did, down, killed, repeat } = await setUp(stamps(release), { commitEach });
+        await killed();
+        release.isNew = true;
+        down.add('ship');
+        expect(await repeat()).toMatchObject({ status: 'failed', compensated: steps('ship') });
+        expect(did).toEqual(['ship', 'look up ship']);
+      },
+    );
+
+    it.each([true, false])(
+      '[E9] [R3] keeps a new patch before the next effect, with commitEach %s',
+      async (commitEach) => {
+        const release = { isNew: true };
+        const { did, killed, repeat } = await setUp(stamps(release), { commitEach });
+        await killed();
+        expect(did).toEqual([]);
+        expect(await repeat()).toMatchObject({ status: 'completed' });
+        expect(did).toEqual(['ship']);
       },
     );
 
