@@ -22,7 +22,8 @@ local ahead = 'MCPSAGA The clock of Redis is ahead: it would forget at once what
 
 /**
  * KEYS: turn, response, request, the next turn. ARGV: jti, action, digest, follows, lease in milliseconds, when to forget the turn, when to
- * forget its response, the call, what the request brings or nothing, whether it ends what was begun, the time of the host or nothing.
+ * forget its response, the call, what the request brings or nothing, whether it ends what was begun, the time of the host or nothing,
+ * whether it awaits what was begun.
  */
 export const begin: string = `${clock}
 -- The grace that a token has for clocks that differ.
@@ -50,7 +51,8 @@ local same = used[3] == ARGV[3]
 local isRequest = used[2] == ARGV[2] and (same or ARGV[4] == '1')
 local ends = ARGV[10] == '1' and used[2] == 'resume'
 -- Nobody knows what was begun there: it has to be ended before it is undone, or gone on with.
-local begun = (ends or (isRequest and not same)) and redis.call('GET', KEYS[3])
+local awaits = ARGV[12] == '1' and used[2] == ARGV[2] and not isRequest and not used[7]
+local begun = (ends or awaits or (isRequest and not same)) and redis.call('GET', KEYS[3])
 if used[1] ~= ARGV[1] or not (isRequest or begun or (ends and used[7])) then return {'conflict'} end
 if used[7] then
   local response = redis.call('GET', KEYS[2])
@@ -62,10 +64,14 @@ if not isCall and now < tonumber(used[5]) then return {'busy'} end
 if not (same or begun) then return {'conflict'} end
 begun = begun or redis.call('GET', KEYS[3])
 -- The same call once more: its answer was lost with the connection.
+if isCall and awaits then return {'run', used[4], begun, '1'} end
 if isCall then return {'run', used[4], used[9] and begun or nil} end
 fence = math.max(fence, used[4] + 1)
-redis.call('HSET', KEYS[1], 'fence', text(fence), 'again', '1', 'lease', text(now + ARGV[5]), 'call', ARGV[8],
+redis.call('HSET', KEYS[1], 'fence', text(fence), 'lease', text(now + ARGV[5]), 'call', ARGV[8],
   'until', text(math.max(used[8], ARGV[7])))
+-- An awaited request is run to its end: what it did is known then.
+if awaits then return {'run', text(fence), begun, '1'} end
+redis.call('HSET', KEYS[1], 'again', '1')
 return {'run', text(fence), begun or nil}
 `;
 
@@ -87,7 +93,10 @@ return 1
 export const letGo = `
 local held = redis.call('HMGET', KEYS[1], 'fence', 'done', 'again')
 if held[1] ~= ARGV[1] or held[2] then return 0 end
-if ARGV[2] == '1' and not held[3] then return redis.call('DEL', KEYS[1], KEYS[2]) end
+if ARGV[2] == '1' and not held[3] then
+  redis.call('DEL', KEYS[1], KEYS[2])
+  return 1
+end
 redis.call('HDEL', KEYS[1], 'call')
 redis.call('HSET', KEYS[1], 'lease', '0')
 return 1

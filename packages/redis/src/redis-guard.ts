@@ -15,9 +15,9 @@ import { callId, scriptRunner } from './run-script.ts';
 export function redisGuard(client: RedisClient, options: RedisOptions = {}): SagaGuard {
   const keys = keysOf(options);
   const run = scriptRunner(client, options);
-  const end = async ({ sagaId, turn, number }: Fence, ranNothing: boolean): Promise<void> => {
+  const end = async ({ sagaId, turn, number }: Fence, ranNothing: boolean): Promise<boolean> => {
     const [turnKey, , requestKey] = keys.turn(sagaId, turn);
-    await run(letGo, [turnKey, requestKey], [String(number), ranNothing ? '1' : '0']);
+    return isOne(await run(letGo, [turnKey, requestKey], [String(number), ranNothing ? '1' : '0']));
   };
   const add = async (
     { owner, until }: Counted,
@@ -27,13 +27,21 @@ export function redisGuard(client: RedisClient, options: RedisOptions = {}): Sag
     isOne(await run(count, [keys.owner(owner)], [String(bytes), whole(until), String(maxBytes)]));
   return {
     begin: async (asked) => {
-      const { sagaId, turn, jti, action, digest, follows, ends, leaseMs, expiresAt } = asked;
+      const { sagaId, turn, jti, action, digest, follows, ends, awaits, leaseMs, expiresAt } = asked;
       const respondsUntil = Math.min(asked.respondsUntil ?? expiresAt, expiresAt);
       const request = [jti, action, digest, follows === true ? '1' : '0'];
       const times = [String(Math.ceil(leaseMs)), whole(expiresAt), whole(respondsUntil)];
       const [next] = keys.turn(sagaId, turn + 1);
       const host = asked.now === undefined ? '' : whole(asked.now);
-      const values = [...request, ...times, callId(), asked.request ?? '', ends === true ? '1' : '0', host];
+      const values = [
+        ...request,
+        ...times,
+        callId(),
+        asked.request ?? '',
+        ends === true ? '1' : '0',
+        host,
+        awaits === true ? '1' : '0',
+      ];
       const reply = await run(begin, [...keys.turn(sagaId, turn), next], values);
       const verdict = verdictOf(reply, { sagaId, turn });
       if (asked.owner === undefined || typeof verdict === 'string' || !('run' in verdict)) return verdict;
@@ -54,7 +62,7 @@ export function redisGuard(client: RedisClient, options: RedisOptions = {}): Sag
       ]);
       return isOne(done);
     },
-    release: (fence) => end(fence, false),
+    release: async (fence) => void (await end(fence, false)),
     forget: (fence) => end(fence, true),
     claim: async (key, expiresAt) => isOne(await run(claim, [keys.claim(key)], [whole(expiresAt), callId()])),
   };
@@ -82,7 +90,8 @@ function verdictOf(reply: unknown, of: Pick<Fence, 'sagaId' | 'turn'>): GuardVer
   if (word === 'busy' || word === 'conflict') return word;
   if (word === 'run') {
     const fence = { ...of, number: Number(value) };
-    return more === undefined ? { run: fence } : { run: fence, begun: more };
+    if (more === undefined) return { run: fence };
+    return { run: fence, begun: more, ...(isOne(other) ? { other: true } : {}) };
   }
   if (word === 'response' && value !== undefined) {
     return { response: value, wentOn: isOne(more), ...(isOne(other) ? { other: true } : {}) };

@@ -26,6 +26,11 @@ export interface GuardClaim {
    * that was not finished and whose lease is out. Of one that was finished it gets the response, if that is kept.
    */
   readonly ends?: boolean;
+  /**
+   * `true` if the request waits for another request with the same token that has not finished: that one may change nothing, and
+   * leave the token good. An interrupted one is given to this request to be run to its end first, as `other`.
+   */
+  readonly awaits?: boolean;
   /** How long the request may run before another one may take its place, in milliseconds. */
   readonly leaseMs: number;
   /** When the guard may forget the turn, in milliseconds since the epoch: nothing opens then that could end it. */
@@ -64,18 +69,18 @@ export interface Fence {
 /**
  * Decision of a guard about a claim:
  * - `run`: the turn may run. Finish it with the fence. `begun` holds the request of an interrupted turn, whose lease is out: run
- *   the turn with that request instead.
- * - `busy`: the same request, or the one that the claim is to end, runs now.
+ *   the turn with that request instead. `other`: the claim awaits that request, and brings its own.
+ * - `busy`: the same request, or one that the claim is to end or awaits, runs now.
  * - `conflict`: the token was used with another request, or a newer token was used.
  * - `full`: the guard keeps too much for the `owner`, and no other turn begins.
  * - `response`: the same request has this response. `wentOn` is `true` if the token of the next turn was used since. `other` marks
  *   the response to another request, which the claim was to end and which ended by itself.
  *
- * Give `begun` to the same request as well as to a request that `ends` or `follows` it. The effects of the interrupted turn are
+ * Give `begun` to the same request as well as to a request that `ends`, `follows`, or `awaits` it. The effects of the interrupted turn are
  * unknown, so the host first runs that turn to its end, the same way and under this fence.
  */
 export type GuardVerdict =
-  | { readonly run: Fence; readonly begun?: string }
+  | { readonly run: Fence; readonly begun?: string; readonly other?: true }
   | 'busy'
   | 'conflict'
   | 'full'
@@ -95,10 +100,12 @@ export interface SagaGuard {
    */
   release(fence: Fence): Awaitable<void>;
   /**
-   * Forgets a turn that has run nothing: its token is as good as before. Where the turn was leased before, nobody knows
-   * what was run under that lease, and this is `release`.
+   * Forgets a turn that has run nothing: its token is as good as before. If the turn was leased before, it is released
+   * instead, since the effects of that lease are unknown.
+   *
+   * @returns `false` if the lease was out and another request has taken the turn
    */
-  forget(fence: Fence): Awaitable<void>;
+  forget(fence: Fence): Awaitable<boolean | undefined>;
   /** Claims the key of a step that shall run once: true for the first who asks, false ever after. */
   claim(key: string, expiresAt: number): Awaitable<boolean>;
 }

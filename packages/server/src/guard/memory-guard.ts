@@ -103,7 +103,13 @@ export function memoryGuard(clock: () => number = Date.now): SagaGuard & { reado
       // Nobody knows what was begun there: it has to be ended before it is undone, or gone on with.
       const begun = used.request;
       const mayEnd = ends && (begun !== undefined || used.isDone);
-      if (used.jti !== claim.jti || !(isRequest || mayEnd)) return 'conflict';
+      const isAwaited =
+        claim.awaits === true &&
+        !isRequest &&
+        used.action === claim.action &&
+        !used.isDone &&
+        begun !== undefined;
+      if (used.jti !== claim.jti || !(isRequest || mayEnd || isAwaited)) return 'conflict';
       if (used.isDone) {
         if (used.response === undefined) return 'conflict';
         const wentOn = turns.has(at({ ...claim, turn: claim.turn + 1 }));
@@ -113,11 +119,12 @@ export function memoryGuard(clock: () => number = Date.now): SagaGuard & { reado
       if (!isSame && begun === undefined) return 'conflict';
       leases += 1;
       used.number = leases;
-      used.isAgain = true;
+      // An awaited request is run to its end: what it did is known then.
+      used.isAgain ||= !isAwaited;
       used.leaseUntil = now + claim.leaseMs;
       used.respondsUntil = Math.max(used.respondsUntil, claim.respondsUntil ?? claim.expiresAt);
       const run = { sagaId: claim.sagaId, turn: claim.turn, number: used.number };
-      return begun === undefined ? { run } : { run, begun };
+      return begun === undefined ? { run } : { run, begun, ...(isAwaited ? { other: true } : {}) };
     },
     finish: (fence, sealedResponse) => {
       const used = held(fence);
@@ -134,6 +141,7 @@ export function memoryGuard(clock: () => number = Date.now): SagaGuard & { reado
       const used = held(fence);
       if (used?.isAgain === false) remove(at(fence), used);
       else release(used);
+      return used !== undefined;
     },
     claim: (key, expiresAt) => {
       sweep(clock());

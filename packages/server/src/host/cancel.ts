@@ -3,7 +3,7 @@ import { TokenRefused } from '@mcp-saga/seal';
 import { cancelExpiry } from './cancel-token.ts';
 import type { Caller } from './caller.ts';
 import { NotEnded, SagaHostError } from './errors.ts';
-import { digestOf, guarded } from './guarded.ts';
+import { digestOf, guarded, type Interrupted } from './guarded.ts';
 import type { CancelRequest } from './host.ts';
 import type { HostSettings } from './host-options.ts';
 import { found, openSaga, standIn, type OpenSaga } from './open-saga.ts';
@@ -87,7 +87,7 @@ async function taken(
   const undoes = isLeft || current.onMismatch === 'compensate';
   const turn = { program: standIn(opened, false, undoes), saga, tokenBytes, isLeft };
   const goesForward = forward && isPastPivot(opened);
-  const run = async (begun?: string): Promise<SagaTurn> => {
+  const run = async ({ begun }: Interrupted = {}): Promise<SagaTurn> => {
     ran = true;
     const lost = begun === undefined ? undefined : await openRequest(settings.responses, saga, begun);
     const isInterrupted = begun !== undefined;

@@ -1,4 +1,4 @@
-import { AnswerConflict, type ClientAnswer } from '@mcp-saga/core';
+import { AnswerConflict, type Awaitable, type ClientAnswer } from '@mcp-saga/core';
 import { canonicalize, digestText, TokenRefused } from '@mcp-saga/seal';
 import type { GuardClaim, GuardVerdict, SagaGuard } from '../guard/guard.ts';
 import { askGuard } from './ask-guard.ts';
@@ -17,8 +17,21 @@ import { sleep } from './sleep.ts';
 import { tracedAgain } from './traced-turn.ts';
 import type { SagaTurn } from './turn.ts';
 
-/** How a turn is run: what this request wants of it, or, where another one was begun there, what that one wanted. */
-export type Run = (begun: string | undefined) => Promise<SagaTurn>;
+/** How often a request looks whether another one has ended that it awaits: for about 4 s. */
+const mostAwaits = 10;
+
+/** What a request finds that wants to run a turn. */
+export interface Interrupted {
+  /** The sealed request that began the turn and did not finish it. */
+  readonly begun?: string | undefined;
+  /** `true` if `begun` is to be run with its own answers: this request brings others, and waits for it. */
+  readonly isAwaited?: boolean;
+  /** `true` if an interrupted request was run to its end before this one, and changed nothing. */
+  readonly isBehind?: boolean;
+}
+
+/** Runs a turn: as this request wants it, or as the interrupted one wanted it. */
+export type Run = (interrupted: Interrupted) => Promise<SagaTurn>;
 
 /**
  * Runs a turn under the guard: one request for each token. The same request again gets the same response; another
@@ -28,7 +41,7 @@ export async function guarded(
   settings: HostSettings,
   guard: SagaGuard,
   saga: SealedSaga,
-  request: Pick<GuardClaim, 'action' | 'digest' | 'follows' | 'request' | 'ends'> & {
+  request: Pick<GuardClaim, 'action' | 'digest' | 'follows' | 'request' | 'ends' | 'awaits'> & {
     readonly signal: AbortSignal;
     /** Bytes of the saga in the guard. Default: the turn has no limit. */
     readonly keptBytes?: number;
@@ -51,16 +64,21 @@ export async function guarded(
     respondsUntil: respondsUntil(settings, claims),
   };
   const giveUp = settings.clock() + settings.leaseMs;
+  let isBehind = false;
   for (let waits = 0; ; waits += 1) {
     // oxlint-disable-next-line no-await-in-loop -- waits for its turn
-    const verdict = await begun(settings, guard, { ...claim, now: settings.clock() });
+    const verdict = await begun(settings, guard, {
+      ...claim,
+      now: settings.clock(),
+      ...(request.awaits === true && waits < mostAwaits ? { awaits: true } : {}),
+    });
     // oxlint-disable-next-line no-await-in-loop -- the last time round
-    if (verdict === 'down') return await settleTurn(settings, await run(undefined));
+    if (verdict === 'down') return await settleTurn(settings, await run({}));
     if (verdict === 'conflict') throw new TokenRefused('used');
     if (verdict === 'full') throw guardFull(settings);
     if (verdict === 'busy') {
       if (request.signal.aborted || settings.clock() >= giveUp) {
-        throw new SagaHostError('busy', 'The same request is being run. Send it again later.');
+        throw tooLate();
       }
       // oxlint-disable-next-line no-await-in-loop -- waits for its turn
       await sleep(busyWait(waits), request.signal);
@@ -82,14 +100,20 @@ export async function guarded(
       if (verdict.other === true) throw new TokenRefused('used');
       return turn;
     }
-    const { run: fence, begun: interrupted } = verdict;
+    const { run: fence, begun: interrupted, other: isAwaited = false } = verdict;
     if (interrupted === undefined && (request.keptBytes ?? 0) >= settings.limits.maxKeptBytesPerSaga) {
       // oxlint-disable-next-line no-await-in-loop -- the last time round
       await askGuard(settings, () => guard.forget(fence));
       throw guardFull(settings);
     }
-    // oxlint-disable-next-line no-await-in-loop -- the last time round
-    return await finished(settings, guard, saga, fence, () => run(interrupted));
+    // oxlint-disable-next-line no-await-in-loop -- the last time round but once
+    const turn = await finished(settings, guard, saga, fence, isAwaited, () =>
+      run({ begun: interrupted, isAwaited, isBehind }),
+    );
+    if (!isAwaited) return turn;
+    // What it changed, another request has answered.
+    if (isBehind || !isSameTurn(turn, saga)) throw new TokenRefused('used');
+    isBehind = true;
   }
 }
 
@@ -98,6 +122,7 @@ async function finished(
   guard: SagaGuard,
   saga: SealedSaga,
   fence: Parameters<SagaGuard['finish']>[0],
+  isAwaited: boolean,
   run: () => Promise<SagaTurn>,
 ): Promise<SagaTurn> {
   let turn: SagaTurn;
@@ -108,22 +133,23 @@ async function finished(
   } catch (error) {
     // A conflict is found before anything runs, and so is code that cannot continue the saga. Another error may follow an
     // effect: then only the same request may come again. If this call fails as well, the lease runs out.
-    const ranNothing = error instanceof AnswerConflict || cannotContinue(error);
+    // What an awaited request ran before it was interrupted is still unknown.
+    const isLater = cannotContinue(error);
+    const ranNothing = !isAwaited && (error instanceof AnswerConflict || isLater);
     await askGuard(settings, () => (ranNothing ? guard.forget(fence) : guard.release(fence))).catch(
       () => undefined,
     );
+    if (isAwaited && isLater) throw new TokenRefused('used');
     throw error;
   }
   if (response === undefined) {
     // The guard refuses other answers until it has forgotten these.
-    await askGuard(settings, () => guard.forget(fence));
+    if ((await kept(settings, () => guard.forget(fence))) === false) throw tooLate();
     return turn;
   }
   const sealed = response;
   // A response that came too late is not the one that counts: the client asks again, and gets that one.
-  if (!(await kept(settings, () => guard.finish(fence, sealed)))) {
-    throw new SagaHostError('busy', 'The same request is being run. Send it again later.');
-  }
+  if (!(await kept(settings, () => guard.finish(fence, sealed)))) throw tooLate();
   return await settleTurn(settings, turn);
 }
 
@@ -132,8 +158,12 @@ function isSameTurn(turn: SagaTurn, { claims }: SealedSaga): boolean {
   return turn.status === 'suspended' && turn.turn === claims.turn;
 }
 
+function tooLate(): SagaHostError {
+  return new SagaHostError('busy', 'The same request is being run. Send it again later.');
+}
+
 /** Keeps a response. Where the guard may be down, a response that cannot be kept is still one. */
-async function kept(settings: HostSettings, keep: () => boolean | Promise<boolean>): Promise<boolean> {
+async function kept<T>(settings: HostSettings, keep: () => Awaitable<T>): Promise<T | true> {
   if (settings.whenGuardIsDown === 'closed') return await askGuard(settings, keep);
   return await askGuard(settings, keep).catch(() => true);
 }

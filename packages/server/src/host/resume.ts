@@ -4,7 +4,7 @@ import type { Caller } from './caller.ts';
 import { SagaHostError } from './errors.ts';
 import { stepIdsOf } from './generation.ts';
 import type { DialectTraits } from './dialect-traits.ts';
-import { digestOf, guarded } from './guarded.ts';
+import { digestOf, guarded, type Interrupted } from './guarded.ts';
 import type { ResumeRequest } from './host.ts';
 import type { HostSettings } from './host-options.ts';
 import { reportInstantRefusals } from './instant-refusals.ts';
@@ -86,23 +86,27 @@ async function resumed(
     // What a version that is gone had declared, nobody knows: it is guarded where it can be.
     const isGuarded = guard !== undefined && program?.forks !== 'accept';
     const at = settings.clock();
-    const run = async (begun?: string): Promise<SagaTurn> => {
+    const run = async ({
+      begun,
+      isAwaited = false,
+      isBehind = false,
+    }: Interrupted = {}): Promise<SagaTurn> => {
       const lost = begun === undefined ? undefined : await openRequest(settings.responses, saga, begun);
       const turn = await runTurn(settings, {
         program: standIn(opened, begun !== undefined),
         saga,
-        // What it follows was begun and never finished: it goes on with the answers that one had brought.
-        answers: (request.follows === true ? lost?.answers : undefined) ?? answers,
+        // What it follows or awaits was begun and never finished: it continues with the answers of that request.
+        answers: (request.follows === true || isAwaited ? lost?.answers : undefined) ?? answers,
         heardAt: lost === undefined ? at : lost.at,
-        isInterrupted: begun !== undefined,
+        isInterrupted: begun !== undefined || isBehind,
         // Served otherwise, it might take another way than what was lost, and nobody would know what that did.
         caller: lost === undefined ? caller : inPlaceOf(lost, caller),
         tokenBytes: token.length,
         traits: lost?.traits ?? traits,
         isGuarded,
         isOwn,
-        // An interrupted turn may have had effects: its token is used up.
-        mayStay: isGuarded && !isOwn && lost === undefined,
+        // An interrupted turn may have had effects: its token is used up. This request still needs the token it awaits.
+        mayStay: isGuarded && !isOwn && (isAwaited || (lost === undefined && !isBehind)),
         goesOnAs: request.goesOnAs,
         goesOn: request.goesOn,
       });
@@ -120,6 +124,7 @@ async function resumed(
       action: 'resume',
       digest,
       follows: request.follows === true,
+      awaits: true,
       request: await sealRequest(settings.responses, saga, usable, roundOf(saga, isOwn)),
       signal,
       ...(isOwn ? {} : { keptBytes: keptBytesOf(settings, saga, token.length) }),

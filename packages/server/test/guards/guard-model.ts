@@ -18,6 +18,7 @@ type Command =
       readonly digest: string;
       readonly follows: boolean;
       readonly ends: boolean;
+      readonly awaits: boolean;
     }
   | { readonly do: 'finish' | 'release' | 'forget'; readonly lease: number }
   | { readonly do: 'claim'; readonly key: string }
@@ -39,6 +40,7 @@ export const guardCommands: fc.Arbitrary<Command[]> = fc.array(
         digest: mostly('yes', 'no'),
         follows: mostly(false, true),
         ends: mostly(false, true),
+        awaits: fc.boolean(),
       }),
     },
     {
@@ -63,6 +65,8 @@ interface Turn {
   /** When it was leased last: from then on its response is kept. */
   leasedAt: number;
   leases: number[];
+  /** `true` if it was leased before, but for a request that awaited it. */
+  isAgain: boolean;
   leasedUntil: number;
   response?: string;
 }
@@ -85,7 +89,15 @@ class Model {
     for (const [key, begun] of this.#claims) if (this.#time - begun > lives) this.#claims.delete(key);
   }
 
-  begin({ turn: id, jti, action, digest, follows, ends }: Extract<Command, { do: 'begin' }>): unknown {
+  begin({
+    turn: id,
+    jti,
+    action,
+    digest,
+    follows,
+    ends,
+    awaits,
+  }: Extract<Command, { do: 'begin' }>): unknown {
     const request = `${jti} ${action}`;
     const turn = this.#turns.get(id);
     if (turn === undefined) {
@@ -97,12 +109,22 @@ class Model {
         begun: this.#time,
         leasedAt: this.#time,
         leases: [],
+        isAgain: false,
         leasedUntil: 0,
       };
       this.#turns.set(id, made);
       return this.#leased(made);
     }
     const { brought } = turn;
+    const isRequest = turn.request === request && (turn.digest === digest || follows);
+    const isAwaited = awaits && turn.request === request && !isRequest;
+    if (isAwaited && brought !== undefined && turn.response === undefined) {
+      if (this.#time < turn.leasedUntil) return 'busy';
+      const { isAgain } = turn;
+      const leased = { ...this.#leased(turn), begun: brought, other: true };
+      turn.isAgain = isAgain;
+      return leased;
+    }
     const isEnded = ends && turn.request === `${jti} resume`;
     if (isEnded && brought !== undefined && turn.response === undefined) {
       if (this.#time < turn.leasedUntil) return 'busy';
@@ -143,7 +165,7 @@ class Model {
 
   forget(number: number): void {
     const [id, turn] = this.#held(number);
-    if (turn?.leases.length === 1) this.#turns.delete(id);
+    if (turn?.isAgain === false) this.#turns.delete(id);
     else this.release(number);
   }
 
@@ -154,6 +176,7 @@ class Model {
   }
 
   #leased(turn: Turn): object {
+    turn.isAgain = turn.leases.length > 0;
     turn.leases.push(this.#leases);
     turn.leasedAt = this.#time;
     turn.leasedUntil = this.#time + lease;
@@ -179,7 +202,8 @@ export async function agrees(
   const noted = (verdict: GuardVerdict): unknown => {
     if (typeof verdict !== 'object' || !('run' in verdict)) return verdict;
     fences.push(verdict.run);
-    return { leased: fences.length, ...(verdict.begun === undefined ? {} : { begun: verdict.begun }) };
+    const { run: _, ...others } = verdict;
+    return { leased: fences.length, ...others };
   };
   for (const [index, command] of commands.entries()) {
     const asked = index % 2 === 0 ? guard : elsewhere;

@@ -68,7 +68,7 @@ export function guardSuite(name: string, make: MakeGuard, runs: number): void {
       expect(fence.number).toBeGreaterThan(late.number);
       expect(await guard.finish(late, 'late')).toBe(false);
       await guard.release(late);
-      await guard.forget(late);
+      expect(await guard.forget(late)).toBe(false);
       expect(await begin()).toBe('busy');
       expect(await elsewhere.finish(fence, 'sealed')).toBe(true);
       expect(await begin()).toMatchObject({ response: 'sealed' });
@@ -153,10 +153,34 @@ export function guardSuite(name: string, make: MakeGuard, runs: number): void {
       expect(await begin({ ...ending, turn: 3 })).toBe('conflict');
     });
 
+    it('[T13] lets a request wait for another one, and bring that one to its end', async () => {
+      const { guard, elsewhere, begin, pass } = await setUp();
+      const other = { digest: 'no', awaits: true };
+      const late = fenceOf(await begin({ request: 'sealed request' }));
+      expect(await begin({ digest: 'no' })).toBe('conflict');
+      expect(await begin({ ...other, jti: 'another' })).toBe('conflict');
+      expect(await begin(other)).toBe('busy');
+      await pass(70_000);
+      const verdict = await begin(other);
+      expect(verdict).toMatchObject({ begun: 'sealed request', other: true });
+      expect(await guard.finish(late, 'late')).toBe(false);
+      expect(await elsewhere.forget(fenceOf(verdict))).toBe(true);
+      const own = await begin(other);
+      expect(own).not.toHaveProperty('begun');
+      expect(await guard.finish(fenceOf(own), 'sealed')).toBe(true);
+      expect(await begin({ awaits: true })).toBe('conflict');
+    });
+
+    it('[T13] lets nothing wait for a request that was not kept', async () => {
+      const { begin } = await setUp();
+      await begin();
+      expect(await begin({ digest: 'no', awaits: true })).toBe('conflict');
+    });
+
     it('[T13] forgets a turn that ran nothing, and the fence it had', async () => {
       const { guard, begin } = await setUp();
       const fence = fenceOf(await begin());
-      await guard.forget(fence);
+      expect(await guard.forget(fence)).toBe(true);
       const next = fenceOf(await begin({ jti: 'another', digest: 'no', action: 'cancel' }));
       expect(await guard.finish(fence, 'late')).toBe(false);
       await guard.forget(fence);
@@ -170,7 +194,7 @@ export function guardSuite(name: string, make: MakeGuard, runs: number): void {
       const { guard, begin, pass } = await setUp();
       const late = fenceOf(await begin());
       await pass(70_000);
-      await guard.forget(fenceOf(await begin()));
+      expect(await guard.forget(fenceOf(await begin()))).toBe(true);
       expect(await begin({ digest: 'no' })).toBe('conflict');
       expect(await guard.finish(late, 'late')).toBe(false);
       expect(await begin()).toHaveProperty('run');

@@ -6,6 +6,7 @@ import {
   TokenRefused,
   type SagaGuard,
   type SagaHostOptions,
+  type SagaTurn,
 } from '@mcp-saga/server';
 import { describe, expect, test as it } from 'vitest';
 import { suspended } from '../fixtures/host.ts';
@@ -52,6 +53,56 @@ export function guardedHostsSuite(name: string, make: MakeGuard): void {
       expect(second).toBe(first);
       expect(told).toEqual(['suspended 1', 'suspended 2']);
       expect(await one.resume(token, answer('ship'))).toEqual(next);
+    });
+
+    it('[T13] lets an answer wait for a copy of an older request that changes nothing', async () => {
+      const { guard, ...others } = await make();
+      let next: Promise<SagaTurn> | undefined;
+      const meets: Partial<SagaGuard> = {
+        forget: async (fence) => {
+          next ??= hosts[1].resume(token, answer('ship'));
+          // The answer reaches the guard while the copy still runs.
+          await new Promise((resolve) => setImmediate(resolve));
+          return await guard.forget(fence);
+        },
+      };
+      const { hosts, token } = await guardedHosts(async () => ({ guard, ...others }), {}, meets);
+      expect(await hosts[0].resume(token, answer('wrong'))).toMatchObject({ turn: 1 });
+      expect(await next).toMatchObject({ status: 'suspended', turn: 2, steps: [{ stepId: 'review' }] });
+    });
+
+    it('[T13] takes an answer although a copy of an older request was killed', async () => {
+      const { hosts, token, did, pass } = await setUp({}, { forget: gone });
+      await expect(hosts[0].resume(token, answer('wrong'))).rejects.toThrow();
+      await pass(70_000);
+      const next = await hosts[1].resume(token, answer('ship'));
+      expect(next).toMatchObject({ status: 'suspended', turn: 2, steps: [{ stepId: 'review' }] });
+      expect(did.filter((effect) => effect.startsWith('ship'))).toHaveLength(1);
+      expect(await hosts[1].resume(token, answer('ship'))).toEqual(next);
+    });
+
+    it('[T13] [E1] brings the request that was killed to its end before it refuses another one', async () => {
+      const { hosts, token, did, pass } = await setUp({}, { finish: gone, release: gone });
+      await expect(hosts[0].resume(token, answer('ship'))).rejects.toThrow();
+      await pass(70_000);
+      await expect(hosts[1].resume(token, answer('ship', false))).rejects.toThrow(TokenRefused);
+      expect(await hosts[1].resume(token, answer('ship'))).toMatchObject({ steps: [{ stepId: 'review' }] });
+      const [first, second, ...more] = did.filter((effect) => effect.startsWith('ship'));
+      expect([second, more]).toEqual([first, []]);
+    });
+
+    it('[T13] gives out no token of a slow turn that changed nothing and was taken over', async () => {
+      const { guard, ...others } = await make();
+      const slow: Partial<SagaGuard> = {
+        forget: async (fence) => {
+          await others.pass(70_000);
+          await hosts[1].resume(token, answer('wrong'));
+          return await guard.forget(fence);
+        },
+      };
+      const { hosts, token } = await guardedHosts(async () => ({ guard, ...others }), {}, slow);
+      await expect(hosts[0].resume(token, answer('wrong'))).rejects.toMatchObject({ code: 'busy' });
+      expect(await hosts[1].resume(token, answer('wrong'))).toMatchObject({ status: 'suspended', turn: 2 });
     });
 
     it('[T13] [E1] goes on with the answers of a request that died, for one that follows it', async () => {

@@ -163,7 +163,7 @@ describe('a saga that this process does not serve', () => {
   });
   const tour = saga({ name: 'tour', version: '1', forks: 'refuse' }, function* () {
     yield* elicit('sure', { message: 'Sure?', schema: Ok });
-    return yield* continueAs(tickets);
+    return yield* continueAs(tickets, undefined);
   });
   const newer = createSagaHost({ ...options, sagas: [tour, tickets] });
   const older = createSagaHost({ ...options, sagas: [tour] });
