@@ -4,38 +4,45 @@ type Tell = NonNullable<Caller['progress']>;
 type Progress = Parameters<Tell>[0];
 
 // A model that reports every token would otherwise send a message for each.
-const interval = 100;
+const burst = 10;
+const refillMs = 100;
 
-/** Progress of one request: at most ten a second, the newest always told, nothing after the answer. (W5) */
+/** Progress of one request: ten at once, then ten a second, always the newest, and nothing after the answer. */
 export interface LimitedProgress {
   tell(progress: Progress): void;
-  /** Tells what was held back, and ends it: the answer comes next. */
+  /** Sends the value that was held back, and ends it: the answer comes next. */
   end(): void;
 }
 
 /**
+ * Limits the rate of progress notifications with a token bucket.
+ *
  * @param clock - milliseconds since the epoch
  */
 export function limitedProgress(tell: Tell, clock: () => number): LimitedProgress {
-  let last = Number.NEGATIVE_INFINITY;
+  let spare = burst;
+  let refilledAt = clock();
   let held: Progress | undefined;
   let ended = false;
-  const send = (progress: Progress): void => {
-    held = undefined;
-    last = clock();
-    tell(progress);
+  const refill = (): void => {
+    const now = clock();
+    // A clock that was set back says nothing about the time that passed.
+    spare = Math.min(burst, spare + Math.max(0, now - refilledAt) / refillMs);
+    refilledAt = now;
   };
   return {
     tell: (progress) => {
       if (ended) return;
-      // What is held back is told with the next one that is due, or at the end: the newest stands for all before it.
-      const since = clock() - last;
-      // A clock that was set back tells nothing of how long it has been.
-      if (since >= 0 && since < interval) held = progress;
-      else send(progress);
+      refill();
+      // The newest value replaces the one held back. It goes out with the next one that is due, or at the end.
+      held = progress;
+      if (spare < 1) return;
+      spare -= 1;
+      held = undefined;
+      tell(progress);
     },
     end: () => {
-      if (held !== undefined) send(held);
+      if (held !== undefined && !ended) tell(held);
       ended = true;
     },
   };

@@ -12,32 +12,38 @@ function limited() {
   return { clock, told, progress };
 }
 
-test('[W5] tells progress ten times a second, the newest at the end, and nothing after it', () => {
+test('[W5] sends a burst of ten, then ten a second, the newest at the end, and nothing after it', () => {
   const { clock, told, progress } = limited();
-  for (const [wait, value] of [
-    [0, 1],
-    [99, 2],
-    [1, 3],
-    [50, 4],
-    [0, 5],
-  ] as const) {
-    clock.now += wait;
-    progress.tell({ value });
-  }
-  expect(told).toEqual([1, 3]);
+  const burst = Array.from({ length: 10 }, (_, index) => index + 1);
+  for (const value of [...burst, 11, 12]) progress.tell({ value });
+  expect(told).toEqual(burst);
+  clock.now += 99;
+  progress.tell({ value: 13 });
+  expect(told).toEqual(burst);
+  clock.now += 1;
+  progress.tell({ value: 14 });
+  progress.tell({ value: 15 });
+  expect(told).toEqual([...burst, 14]);
   progress.end();
-  progress.tell({ value: 6 });
-  expect(told).toEqual([1, 3, 5]);
+  progress.tell({ value: 16 });
+  expect(told).toEqual([...burst, 14, 15]);
 });
 
-test('[W5] goes on telling progress where the clock is set back', () => {
+test('[W5] saves up one burst, however long nothing is reported', () => {
   const { clock, told, progress } = limited();
-  progress.tell({ value: 1 });
+  for (let value = 1; value <= 10; value += 1) progress.tell({ value });
+  clock.now += 3_600_000;
+  for (let value = 11; value <= 30; value += 1) progress.tell({ value });
+  expect(told).toHaveLength(20);
+  expect(told.at(-1)).toBe(20);
+});
+
+test('[W5] continues to send progress when the clock is set back', () => {
+  const { clock, told, progress } = limited();
+  for (let value = 1; value <= 11; value += 1) progress.tell({ value });
   clock.now -= 3_600_000;
-  progress.tell({ value: 2 });
-  clock.now += 99;
-  progress.tell({ value: 3 });
-  clock.now += 1;
-  progress.tell({ value: 4 });
-  expect(told).toEqual([1, 2, 4]);
+  progress.tell({ value: 12 });
+  clock.now += 100;
+  progress.tell({ value: 13 });
+  expect(told.slice(10)).toEqual([13]);
 });
