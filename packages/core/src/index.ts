@@ -57,7 +57,7 @@ export type {
   ResourceResult,
   ResourceSaga,
 } from './resource-saga.ts';
-export type { UriTemplate, UriVariables } from './uri-template.ts';
+export type { CompleteVariable, UriTemplate, UriVariables } from './uri-template.ts';
 export type { CheckedBody } from './checked-body.ts';
 export type { CheckedResult } from './checked-result.ts';
 export type { CheckedUndo } from './checked-undo.ts';

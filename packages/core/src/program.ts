@@ -7,7 +7,7 @@ import type { Question, Route } from './routes.ts';
 import type { Schema } from './standard-schema.ts';
 import type { StepCall } from './step-call.ts';
 import type { Compensator } from './compensator.ts';
-import type { UriTemplate } from './uri-template.ts';
+import type { CompleteVariable, UriTemplate } from './uri-template.ts';
 
 /** A value, or a promise of it: the fast paths of the host answer at once. */
 export type Awaitable<T> = T | Promise<T>;
@@ -196,7 +196,12 @@ export interface Program {
   /** What of MCP's it serves. Default `tool`. */
   readonly serves?: 'tool' | 'prompt' | 'resource';
   /** Which URIs it answers, and what it gives for them: of one that serves a resource. */
-  readonly resource?: { readonly template: UriTemplate; readonly mimeType?: string };
+  readonly resource?: {
+    readonly template: UriTemplate;
+    readonly mimeType?: string;
+    /** Completions of the template's variables, by name. */
+    readonly complete?: { readonly [variable: string]: CompleteVariable | undefined };
+  };
   /** Hints about the tool for clients: MCP's tool annotations. */
   readonly annotations: { readonly [key: string]: Json } | undefined;
   /** What an older token used again may do here; undefined: not declared. (E7) */

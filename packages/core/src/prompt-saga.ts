@@ -22,7 +22,10 @@ export interface PromptArguments {
   readonly [name: string]: string | undefined;
 }
 
-/** What a prompt is, apart from its body. `input` is an object of texts; a schema may make something else of them. */
+/**
+ * What a prompt is, apart from its body. `input` is an object of texts; a schema may make something else of them. Fields
+ * that are `completable(schema, complete)` of the MCP SDK get their values completed.
+ */
 export type PromptOptions<I extends Schema<PromptArguments, unknown> | undefined> = Omit<
   SagaOptions<I, undefined>,
   'output' | 'annotations' | 'modelAnswers' | 'task'

@@ -3,7 +3,7 @@ import type { Command } from './command.ts';
 import type { Program } from './program.ts';
 import { saga, type SagaBody, type SagaOptions } from './saga.ts';
 import type { Schema } from './standard-schema.ts';
-import { toUriTemplate, type UriTemplate, type UriVariables } from './uri-template.ts';
+import { toUriTemplate, type CompleteVariable, type UriTemplate, type UriVariables } from './uri-template.ts';
 
 /** The contents of a resource, as MCP has them: a text, or bytes in base64. */
 export interface ResourceContents {
@@ -47,6 +47,17 @@ export interface ResourceOptions<T extends string> extends Omit<
   readonly uriTemplate: T;
   /** The MIME type of what it gives. */
   readonly mimeType?: string;
+  /**
+   * Completions of the template's variables, by name, as `ResourceTemplate` of the MCP SDK takes them. Every client that
+   * may list the template gets them: `authorize` of the host is not asked.
+   *
+   * @default none
+   * @example
+   * ```ts
+   * complete: { region: (value) => regions.filter((region) => region.startsWith(value)) }
+   * ```
+   */
+  readonly complete?: { readonly [Name in UriVariables<T>]?: CompleteVariable };
 }
 
 /** A saga that answers `resources/read` for the URIs of a template: give it to a host. */
@@ -70,8 +81,9 @@ export function resourceSaga<const T extends string, Y = Command<unknown>, const
   options: ResourceOptions<T>,
   body: CheckedBody<ResourceInput<T>, Y, R, string | ResourceResult>,
 ): ResourceSaga<T> {
-  const { uriTemplate, mimeType, ...rest } = options;
+  const { uriTemplate, mimeType, complete, ...rest } = options;
   const template = toUriTemplate(uriTemplate);
+  assertCompletions(template, complete);
   const input = inputOf<T>(template);
   // CheckedBody has judged what it yields and returns; saga() does the rest, whatever a body returns.
   const checked = body as unknown as SagaBody<ResourceInput<T>, string | ResourceResult>;
@@ -79,9 +91,22 @@ export function resourceSaga<const T extends string, Y = Command<unknown>, const
   return {
     ...program,
     serves: 'resource',
-    resource: { template, ...(mimeType === undefined ? {} : { mimeType }) },
+    resource: {
+      template,
+      ...(mimeType === undefined ? {} : { mimeType }),
+      ...(complete === undefined ? {} : { complete }),
+    },
     body: checked,
   };
+}
+
+function assertCompletions({ text, variables }: UriTemplate, complete: object = {}): void {
+  for (const [name, suggest] of Object.entries(complete)) {
+    if (!variables.includes(name) || typeof suggest !== 'function')
+      throw new TypeError(
+        `complete.${name}: expected a function, named after a variable of the URI template '${text}'.`,
+      );
+  }
 }
 
 function listed(): Record<string, unknown> {

@@ -16,6 +16,17 @@ export type UriVariables<T extends string> = T extends `${string}{${infer Name}}
   ? Name | UriVariables<Rest>
   : never;
 
+/**
+ * Suggests values for a variable of a template: `completion/complete` of MCP. Clients get the first 100.
+ *
+ * @param value - the text that the user typed so far
+ * @param context - the values of other variables, if the client sends them
+ */
+export type CompleteVariable = (
+  value: string,
+  context?: { readonly arguments?: { readonly [name: string]: string } },
+) => string[] | Promise<string[]>;
+
 // Literals are told apart from variables by their place: split() gives them in turns.
 const variable = /\{([^{}]*)\}/;
 const names = /^[A-Za-z_]\w*$/;

@@ -1,5 +1,6 @@
 import { tasksKey } from '../dialects/tasks/declared.ts';
 import type { SagaHostCore } from '../host/host.ts';
+import { attachCompletions } from './completions.ts';
 import { attachMethods, methodsOf, toolsOf } from './methods.ts';
 import { attachPrompts } from './prompts.ts';
 import { attachResources } from './resources.ts';
@@ -37,6 +38,7 @@ export function attachSagas(host: SagaHostCore, server: McpServerLike, options: 
   attachTools(host, server, options.context, options.waitUntil);
   attachPrompts(host, server, options.context);
   attachResources(host, server, options.context);
+  attachCompletions(host, server);
   attachMethods(host, server, options.context);
   attachResumableRequests(host, server, options.context);
   const offersTasks = attachTaskMethods(host, server, options);

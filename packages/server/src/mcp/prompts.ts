@@ -4,6 +4,7 @@ import { isPromptResult } from '../host/result.ts';
 import type { CompletedTurn, FailedTurn } from '../host/turn.ts';
 import { answerCall } from './answer-call.ts';
 import { toClientCall } from './client-call.ts';
+import { completableArguments } from './completions.ts';
 import { failureError } from './failure.ts';
 import { intercept } from './intercept.ts';
 import type { McpServerLike } from './sdk.ts';
@@ -71,10 +72,13 @@ function argumentsOf(saga: Program): readonly PromptArgument[] {
   return listed;
 }
 
-function registerPrompt(server: McpServerLike, { name, title, description }: Program): void {
+function registerPrompt(server: McpServerLike, saga: Program): void {
+  const { name, title, description } = saga;
+  const argsSchema = completableArguments(server, saga);
   const config = {
     ...(title === undefined ? {} : { title }),
     ...(description === undefined ? {} : { description }),
+    ...(argsSchema === undefined ? {} : { argsSchema }),
   };
   const prompts = server as { registerPrompt?(name: string, config: object, callback: unknown): unknown };
   prompts.registerPrompt?.(name, config, () => {

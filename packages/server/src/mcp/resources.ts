@@ -45,7 +45,7 @@ function registerResource(
   server: McpServerLike,
   { name, title, description, resource }: ResourceProgram,
 ): void {
-  const { template, mimeType } = resource;
+  const { template, mimeType, complete } = resource;
   const config = {
     ...(title === undefined ? {} : { title }),
     ...(description === undefined ? {} : { description }),
@@ -55,7 +55,7 @@ function registerResource(
   const listed = {
     uriTemplate: { toString: () => template.text, match: () => null, variableNames: [...template.variables] },
     listCallback: undefined,
-    completeCallback: () => undefined,
+    completeCallback: (variable: string) => complete?.[variable],
   };
   const resources = server as {
     registerResource?(name: string, template: object, config: object, callback: unknown): unknown;

@@ -1,0 +1,50 @@
+import type { Program } from '@mcp-saga/core';
+import type { SagaHostCore } from '../host/host.ts';
+import { intercept } from './intercept.ts';
+import { isVersion2, type McpServerLike } from './sdk.ts';
+import { sagaTokenRefused, toWireError } from './wire-error.ts';
+
+// The mark of `completable`, the same in both versions of the SDK.
+const completableMark = Symbol.for('mcp.completable');
+
+const invalidParams = -32602;
+
+/** The schema from which an SDK completes the arguments of a prompt; undefined if no argument is `completable`. */
+export function completableArguments(server: McpServerLike, { input }: Program): object | undefined {
+  const { shape } = Object(input) as { readonly shape?: object };
+  const fields = Object.entries(shape ?? {})
+    .map(([name, field]) => [name, toCompletable(field)] as const)
+    .filter(([, field]) => field !== undefined);
+  if (fields.length === 0) return undefined;
+  // Version 1 takes fields, and completes none that is optional.
+  return isVersion2(server) ? input : Object.fromEntries(fields);
+}
+
+/** A field that is `completable`, or what is optional about one. */
+function toCompletable(field: unknown): object | undefined {
+  const { unwrap } = Object(field) as { unwrap?(): unknown };
+  const candidates = typeof unwrap === 'function' ? [field, unwrap.call(field)] : [field];
+  return candidates.map(Object).find((schema: object) => completableMark in schema) as object | undefined;
+}
+
+/** Keeps the messages of errors that completions of sagas throw off the wire, and reports them. */
+export function attachCompletions({ sagas, settings }: SagaHostCore, server: McpServerLike): void {
+  const refs = new Set(
+    sagas.flatMap((saga) => {
+      if (saga.resource?.complete !== undefined) return [saga.resource.template.text];
+      return saga.serves === 'prompt' && completableArguments(server, saga) !== undefined ? [saga.name] : [];
+    }),
+  );
+  if (refs.size === 0) return;
+  intercept(server, 'completion/complete', async (request, context, next) => {
+    try {
+      return await next(request, context);
+    } catch (error) {
+      const { name, uri } = Object(request.params?.['ref']) as { name?: string; uri?: string };
+      // The SDK refuses references and params that cannot be meant.
+      const isRefused = (error as { readonly code?: unknown } | null)?.code === invalidParams;
+      if (isRefused || !refs.has(String(name ?? uri))) throw error;
+      throw toWireError(error, sagaTokenRefused, settings.hooks.onError);
+    }
+  });
+}
