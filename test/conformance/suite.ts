@@ -16,10 +16,10 @@ export interface Check {
   readonly details?: { readonly result?: { readonly isError?: boolean; readonly content?: unknown } };
 }
 
-/** How a scenario went. */
+/** How the suite went. */
 export interface Report {
-  readonly exitCode: number;
-  readonly checks: readonly Check[];
+  /** The checks of each scenario that was run. */
+  readonly scenarios: ReadonlyMap<string, readonly Check[]>;
   /** What the suite printed. */
   readonly output: string;
 }
@@ -34,33 +34,49 @@ export async function prepareSuite(): Promise<void> {
   await executable();
 }
 
-/** Runs one scenario of the official suite against a server. */
-export async function runScenario(scenario: string, url: string): Promise<Report> {
+/**
+ * Runs the whole official suite against a server, in one process.
+ *
+ * @param version - the specification whose scenarios are run, and spoken. Default: each scenario at its own, extensions
+ *   included
+ */
+export async function runSuite(url: string, version?: string): Promise<Report> {
   const folder = await mkdtemp(join(tmpdir(), 'conformance-'));
   try {
-    const args = [suite, 'server', '--url', url, '--scenario', scenario, '--output-dir', folder];
-    const { exitCode, output } = await run(await executable(), args);
-    return { exitCode, output, checks: await readChecks(folder) };
+    const spoken = version === undefined ? [] : ['--spec-version', version];
+    const args = [suite, 'server', '--url', url, '--suite', 'all', ...spoken, '--output-dir', folder];
+    const output = await run(await executable(), args);
+    const names = scenariosIn(output);
+    const written = await readdir(folder);
+    const reports = names.map(async (name) => {
+      // Folders are named by scenario and time.
+      const results = written.find((entry) => entry.startsWith(`server-${name}-20`));
+      return [name, results === undefined ? [] : await readChecks(join(folder, results))] as const;
+    });
+    return { scenarios: new Map(await Promise.all(reports)), output };
   } finally {
     await rm(folder, { recursive: true });
   }
 }
 
-function run(file: string, args: readonly string[]): Promise<Pick<Report, 'exitCode' | 'output'>> {
+/** The scenarios that the suite says it runs. */
+function scenariosIn(output: string): readonly string[] {
+  return [...output.matchAll(/^=== Running scenario: (\S+) ===$/gm)].map(([, name = '']) => name);
+}
+
+function run(file: string, args: readonly string[]): Promise<string> {
   return new Promise((resolve) => {
     const env = { ...process.env, NODE_OPTIONS: '' };
-    const child = execFile(file, args, { env, maxBuffer: 64 * 1024 * 1024 }, (_, stdout, stderr) => {
-      resolve({ exitCode: child.exitCode ?? -1, output: stripVTControlCharacters(stdout + stderr) });
+    execFile(file, args, { env, maxBuffer: 64 * 1024 * 1024 }, (_, stdout, stderr) => {
+      resolve(stripVTControlCharacters(stdout + stderr));
     });
   });
 }
 
-/** Reads the results of the one scenario that was run; none where the suite ended before it had any. */
+/** Reads the checks of one scenario; none if it threw before it had any. */
 async function readChecks(folder: string): Promise<readonly Check[]> {
-  const [results] = await readdir(folder);
-  if (results === undefined) return [];
   try {
-    return JSON.parse(await readFile(join(folder, results, 'checks.json'), 'utf8')) as Check[];
+    return JSON.parse(await readFile(join(folder, 'checks.json'), 'utf8')) as Check[];
   } catch {
     return [];
   }

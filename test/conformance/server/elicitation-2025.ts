@@ -35,7 +35,12 @@ function told(outcome: ElicitOutcome<object>): string {
 }
 
 const sampling = saga(
-  { name: 'test_sampling', version: '1', input: z.object({ prompt: z.string() }) },
+  {
+    name: 'test_sampling',
+    version: '1',
+    description: 'Asks the model',
+    input: z.object({ prompt: z.string() }),
+  },
   function* ({ prompt }) {
     const answer = yield* sample('response', {
       messages: [{ role: 'user', content: { type: 'text', text: prompt } }],
@@ -46,21 +51,36 @@ const sampling = saga(
 );
 
 const elicitation = saga(
-  { name: 'test_elicitation', version: '1', input: z.object({ message: z.string() }) },
+  {
+    name: 'test_elicitation',
+    version: '1',
+    description: 'Asks the user',
+    input: z.object({ message: z.string() }),
+  },
   function* ({ message }) {
     return `User response: ${told(yield* elicit.outcome('response', { message, schema: Person }))}`;
   },
 );
 
-const defaults = saga({ name: 'test_elicitation_sep1034_defaults', version: '1' }, function* () {
-  const outcome = yield* elicit.outcome('form', { message: 'Please check these', schema: Defaults });
-  return `Elicitation completed: ${told(outcome)}`;
-});
+const defaults = saga(
+  {
+    name: 'test_elicitation_sep1034_defaults',
+    version: '1',
+    description: 'Asks with a form that has defaults',
+  },
+  function* () {
+    const outcome = yield* elicit.outcome('form', { message: 'Please check these', schema: Defaults });
+    return `Elicitation completed: ${told(outcome)}`;
+  },
+);
 
-const enums = saga({ name: 'test_elicitation_sep1330_enums', version: '1' }, function* () {
-  const outcome = yield* elicit.outcome('form', { message: 'Please choose', schema: Enums });
-  return `Elicitation completed: ${told(outcome)}`;
-});
+const enums = saga(
+  { name: 'test_elicitation_sep1330_enums', version: '1', description: 'Asks with a form that has choices' },
+  function* () {
+    const outcome = yield* elicit.outcome('form', { message: 'Please choose', schema: Enums });
+    return `Elicitation completed: ${told(outcome)}`;
+  },
+);
 
 /** The tools of the scenarios of 2025 in which the server asks the client. */
 export const sagas2025 = [sampling, elicitation, defaults, enums] as const;

@@ -5,7 +5,7 @@ const Confirm = z.object({ confirm: z.boolean() });
 const Name = z.object({ name: z.string() });
 
 const greet = saga(
-  { name: 'greet', version: '1', input: z.object({ name: z.string() }) },
+  { name: 'greet', version: '1', description: 'Greets', input: z.object({ name: z.string() }) },
   function* ({ name }) {
     return yield* step('greet', () => `Hello, ${name}!`);
   },
@@ -15,6 +15,7 @@ const slowCompute = saga(
   {
     name: 'slow_compute',
     version: '1',
+    description: 'Waits, then computes',
     input: z.object({ seconds: z.number(), label: z.string() }),
     task: 'prefer',
     forks: 'accept',
@@ -26,7 +27,7 @@ const slowCompute = saga(
 );
 
 const failingJob = saga(
-  { name: 'failing_job', version: '1', task: 'require', forks: 'accept' },
+  { name: 'failing_job', version: '1', description: 'Waits, then fails', task: 'require', forks: 'accept' },
   function* () {
     yield* sleep(1000);
     return yield* step('fail', (): string => {
@@ -40,6 +41,7 @@ const protocolErrorJob = saga(
   {
     name: 'protocol_error_job',
     version: '1',
+    description: 'Returns a result that does not fit its schema',
     output: z.object({ count: z.number().positive() }),
     task: 'prefer',
     forks: 'accept',
@@ -54,6 +56,7 @@ const confirmDelete = saga(
   {
     name: 'confirm_delete',
     version: '1',
+    description: 'Deletes a file if the user confirms',
     input: z.object({ filename: z.string() }),
     task: 'prefer',
     forks: 'accept',
@@ -67,18 +70,33 @@ const confirmDelete = saga(
   },
 );
 
-const multiInput = saga({ name: 'multi_input', version: '1', task: 'prefer', forks: 'accept' }, function* () {
-  yield* sleep(200);
-  const { name, sure } = yield* all({
-    name: elicit('name', { message: 'What is your name?', schema: Name }),
-    sure: elicit('sure', { message: 'Are you sure?', schema: Confirm }),
-  });
-  return `${name.name} is ${sure.confirm ? 'sure' : 'not sure'}`;
-});
+const multiInput = saga(
+  {
+    name: 'multi_input',
+    version: '1',
+    description: 'Waits, then asks for two things',
+    task: 'prefer',
+    forks: 'accept',
+  },
+  function* () {
+    yield* sleep(200);
+    const { name, sure } = yield* all({
+      name: elicit('name', { message: 'What is your name?', schema: Name }),
+      sure: elicit('sure', { message: 'Are you sure?', schema: Confirm }),
+    });
+    return `${name.name} is ${sure.confirm ? 'sure' : 'not sure'}`;
+  },
+);
 
 /** Asks in rounds of the call, and is a task from when it waits. */
 const toolWithTask = saga(
-  { name: 'test_tool_with_task', version: '1', task: 'require', forks: 'accept' },
+  {
+    name: 'test_tool_with_task',
+    version: '1',
+    description: 'Asks, then waits',
+    task: 'require',
+    forks: 'accept',
+  },
   function* () {
     const { name } = yield* elicit('user_name', { message: 'What is your name?', schema: Name });
     yield* sleep(500);

@@ -4,27 +4,27 @@ import { intercept } from './intercept.ts';
 import { isVersion2, type McpServerLike } from './sdk.ts';
 import { sagaTokenRefused, toWireError } from './wire-error.ts';
 
-// The mark of `completable`, the same in both versions of the SDK.
+// The mark of `completable` in both versions of the SDK.
 const completableMark = Symbol.for('mcp.completable');
 
 const invalidParams = -32602;
 
-/** The schema from which an SDK completes the arguments of a prompt; undefined if no argument is `completable`. */
+/** Schema from which an SDK completes the arguments of a prompt; undefined if no argument is `completable`. */
 export function completableArguments(server: McpServerLike, { input }: Program): object | undefined {
   const { shape } = Object(input) as { readonly shape?: object };
   const fields = Object.entries(shape ?? {})
     .map(([name, field]) => [name, toCompletable(field)] as const)
     .filter(([, field]) => field !== undefined);
   if (fields.length === 0) return undefined;
-  // Version 1 takes fields, and completes none that is optional.
+  // Version 1 takes fields, and does not complete optional ones.
   return isVersion2(server) ? input : Object.fromEntries(fields);
 }
 
-/** A field that is `completable`, or what is optional about one. */
+/** The `completable` schema of a field, which may be inside an optional one. */
 function toCompletable(field: unknown): object | undefined {
-  const { unwrap } = Object(field) as { unwrap?(): unknown };
-  const candidates = typeof unwrap === 'function' ? [field, unwrap.call(field)] : [field];
-  return candidates.map(Object).find((schema: object) => completableMark in schema) as object | undefined;
+  const schema = Object(field) as { unwrap?: () => unknown };
+  const inner = Object(schema.unwrap?.()) as object;
+  return [schema, inner].find((candidate) => completableMark in candidate);
 }
 
 /** Keeps the messages of errors that completions of sagas throw off the wire, and reports them. */
@@ -41,7 +41,7 @@ export function attachCompletions({ sagas, settings }: SagaHostCore, server: Mcp
       return await next(request, context);
     } catch (error) {
       const { name, uri } = Object(request.params?.['ref']) as { name?: string; uri?: string };
-      // The SDK refuses references and params that cannot be meant.
+      // The SDK refuses invalid references and params.
       const isRefused = (error as { readonly code?: unknown } | null)?.code === invalidParams;
       if (isRefused || !refs.has(String(name ?? uri))) throw error;
       throw toWireError(error, sagaTokenRefused, settings.hooks.onError);

@@ -1,4 +1,4 @@
-import { promptSaga, resourceSaga } from '@mcp-saga/server';
+import { promptSaga, resourceSaga, step } from '@mcp-saga/server';
 import { completable as completableV1 } from '@modelcontextprotocol/sdk/server/completable.js';
 import { completable } from '@modelcontextprotocol/server';
 import { describe, expect, test } from 'vitest';
@@ -19,7 +19,7 @@ const Review = z.object({
 });
 
 const review = promptSaga({ name: 'review', version: '1', input: Review }, function* ({ language }) {
-  return `Review ${language}`;
+  return yield* step('write', () => `Review ${language}`);
 });
 
 const order = resourceSaga(
@@ -32,7 +32,7 @@ const order = resourceSaga(
     },
   },
   function* ({ id }) {
-    return id;
+    return yield* step('read', () => id);
   },
 );
 
@@ -97,7 +97,7 @@ describe.each(connections)('$name', ({ connect }) => {
         }),
       },
       function* () {
-        return '';
+        return yield* step('write', () => '');
       },
     );
     const { host, told } = hostOf([failing]);
@@ -112,7 +112,7 @@ describe.each(connections)('$name', ({ connect }) => {
 
 test('refuses to complete what is no variable of the template, and completions that are no functions', () => {
   const body = function* () {
-    return '';
+    return yield* step('read', () => '');
   };
   const uriTemplate = 'orders://{id}';
   const named = { name: 'order', version: '1', uriTemplate } as const;
