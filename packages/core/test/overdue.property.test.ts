@@ -1,5 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import type { Outcome } from '../src/index.ts';
 import { accepted, start, turn, type Answers } from './support/drive.ts';
 import { sagaOfWaits, waits, WaitModel } from './support/random-waits.ts';
 import { World, type TurnSettings } from './support/world.ts';
@@ -19,7 +20,13 @@ const visits = fc.array(
   { minLength: 1, maxLength: 12 },
 );
 
-describe('a random saga of sleeps, polls, races and questions', () => {
+/** The result of a saga, or `!` and its error. */
+function resultOf(outcome: Outcome): unknown {
+  if (outcome.status === 'completed') return outcome.result;
+  return outcome.status === 'failed' ? `!${(outcome.error as Error).message}` : undefined;
+}
+
+describe('a random saga of waits, questions, and groups that race or fail', () => {
   it('[R1] [W6] does what a model says that fires what is overdue at its due time', async () => {
     await fc.assert(
       fc.asyncProperty(waits(), visits, async (tree, drawn) => {
@@ -52,7 +59,7 @@ describe('a random saga of sleeps, polls, races and questions', () => {
           }
           world.time = heardAt;
         }
-        expect(outcome.status === 'completed' ? outcome.result : undefined).toBe(model.result);
+        expect(resultOf(outcome)).toBe(model.result);
       }),
       { numRuns: 5 * runs },
     );

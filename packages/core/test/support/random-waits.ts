@@ -1,6 +1,16 @@
 /** Random sagas that only wait, and a model of them: an event queue that fires what is overdue at its due time. */
 import * as fc from 'fast-check';
-import { all, elicit, poll, race, sleep, type Saga, type Schema, type Steps } from '../../src/index.ts';
+import {
+  all,
+  allSettled,
+  elicit,
+  poll,
+  race,
+  sleep,
+  type Saga,
+  type Schema,
+  type Steps,
+} from '../../src/index.ts';
 import { sagaOf } from './sagas.ts';
 
 /** A piece of a saga. Durations are in milliseconds, with fractions. */
@@ -15,7 +25,10 @@ export type Wait =
       /** Which question is answered. */
       readonly answersAt: number;
     }
-  | { readonly kind: 'sequence' | 'all' | 'race'; readonly parts: readonly Wait[] };
+  /** `fail` throws behind its part, and `try` catches. */
+  | { readonly kind: Group | 'fail' | 'try'; readonly parts: readonly Wait[] };
+
+type Group = 'all' | 'allSettled' | 'race' | 'sequence';
 
 const Empty: Schema<object> = {
   '~standard': {
@@ -49,9 +62,10 @@ export function waits(): fc.Arbitrary<Wait> {
       { maxDepth: 3 },
       leaf,
       fc.record({
-        kind: fc.constantFrom('sequence', 'all', 'race'),
+        kind: fc.constantFrom('sequence', 'all', 'allSettled', 'race'),
         parts: fc.array(tie('tree'), { minLength: 1, maxLength: 3 }),
       }),
+      fc.record({ kind: fc.constantFrom('fail', 'try'), parts: fc.tuple(tie('tree')) }),
     ),
   }));
   return tree.map((drawn) => {
@@ -94,6 +108,21 @@ function* stepsOf(wait: Wait): Steps<string> {
     }
     case 'all':
       return `[${(yield* all(wait.parts.map(stepsOf))).join(' ')}]`;
+    case 'allSettled': {
+      const settled = yield* allSettled(wait.parts.map(stepsOf));
+      const texts = settled.map((one) =>
+        one.status === 'fulfilled' ? one.value : `!${(one.reason as Error).message}`,
+      );
+      return `{${texts.join(' ')}}`;
+    }
+    case 'fail':
+      throw new Error(yield* stepsOf(wait.parts[0] as Wait));
+    case 'try':
+      try {
+        return yield* stepsOf(wait.parts[0] as Wait);
+      } catch (error) {
+        return `caught ${(error as Error).message}`;
+      }
     case 'race': {
       const parts = Object.fromEntries(wait.parts.map((part, index) => [`b${index}`, stepsOf(part)]));
       const { winner, value } = yield* race(parts);
@@ -128,6 +157,9 @@ interface Pending {
 type Cancel = () => readonly Pending[];
 
 const grace = 30_000;
+
+/** Marks the result of a piece that failed: its error follows. */
+const failed = '!';
 
 /** What a saga of waits does, computed without an engine. */
 export class WaitModel {
@@ -296,11 +328,19 @@ export class WaitModel {
       let cancel: Cancel = () => [];
       const next = (from: number): void => {
         const part = parts[results.length];
-        if (part === undefined) done(`(${results.join(' ')})`, from);
-        else cancel = this.#run(part, from, (result, then) => (results.push(result), next(then)));
+        if (part === undefined) return done(`(${results.join(' ')})`, from);
+        cancel = this.#run(part, from, (result, then) => {
+          results.push(result);
+          if (result.startsWith(failed)) done(result, then);
+          else next(then);
+        });
       };
       next(at);
       return () => cancel();
+    }
+    if (wait.kind === 'fail' || wait.kind === 'try') {
+      const end = wait.kind === 'fail' ? asFailure : asCaught;
+      return this.#run(parts[0] as Wait, at, (result, then) => done(end(result), then));
     }
     let left = parts.length;
     let isCancelled = false;
@@ -316,8 +356,9 @@ export class WaitModel {
         if (branch.isCancelled) return;
         results[index] = result;
         left -= 1;
-        const isRace = wait.kind === 'race';
-        const whole = isRace ? `b${index}:${result}` : `[${results.join(' ')}]`;
+        const hasFailed = result.startsWith(failed) && wait.kind !== 'allSettled';
+        const isRace = wait.kind === 'race' || hasFailed;
+        const whole = hasFailed ? result : wholeOf(wait.kind, index, results);
         const resume = (): void => void this.#ready.push(() => isCancelled || done(whole, then));
         let open = 0;
         for (const one of isRace ? cancel() : []) {
@@ -339,4 +380,17 @@ export class WaitModel {
   #drain(): void {
     for (let next = this.#ready.shift(); next !== undefined; next = this.#ready.shift()) next();
   }
+}
+
+function asFailure(result: string): string {
+  return result.startsWith(failed) ? result : failed + result;
+}
+
+function asCaught(result: string): string {
+  return result.startsWith(failed) ? `caught ${result.slice(failed.length)}` : result;
+}
+
+function wholeOf(kind: Wait['kind'], index: number, results: readonly string[]): string {
+  if (kind === 'race') return `b${index}:${results[index]}`;
+  return kind === 'all' ? `[${results.join(' ')}]` : `{${results.join(' ')}}`;
 }
