@@ -92,8 +92,8 @@ function toStepAnswers(inputResponses: unknown, maxAnswers: number): readonly St
   return entries.map(([stepId, result]) => ({ stepId, result }));
 }
 
-function toInputRequired({ token, steps, retryAfterMs, content }: SuspendedTurn): object {
-  const inputRequests = Object.fromEntries(steps.map((step) => [step.stepId, toRequest(step)]));
+function toInputRequired({ token, steps, retryAfterMs, content, sagaId }: SuspendedTurn): object {
+  const inputRequests = Object.fromEntries(steps.map((step) => [step.stepId, toRequest(step, sagaId)]));
   const hints = {
     ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
     ...(content === undefined ? {} : { content }),

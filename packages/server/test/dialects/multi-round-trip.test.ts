@@ -116,7 +116,12 @@ describe('a tool in rounds', () => {
     expect(first.requests).toEqual({
       pay: {
         method: 'elicitation/create',
-        params: { mode: 'url', message: 'Pay here', url: 'https://pay.example/1' },
+        params: {
+          mode: 'url',
+          message: 'Pay here',
+          url: 'https://pay.example/1',
+          elicitationId: expect.any(String),
+        },
       },
     });
     const { last } = await round(server, pay, {
