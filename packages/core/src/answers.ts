@@ -10,7 +10,7 @@ import type { Head } from './head.ts';
 import type { Journal } from './journal.ts';
 import { digestOfStep } from './outcome-of-turn.ts';
 import type { IgnoredAnswer, Runtime } from './program.ts';
-import { isAccepted } from './routes.ts';
+import { isAccepted, isUnsupported, routeWithoutClient } from './routes.ts';
 import { answerGraceMs } from './waits.ts';
 
 /** What the taking of answers needs to know of its turn. */
@@ -47,6 +47,8 @@ export class Answers {
       const kind = this.#turn.execution.pending.get(stepId)?.spec.kind;
       if (kind !== undefined && kind !== 'checkpoint' && isAskedOfClient(kind)) continue;
       const agreed = answered.get(stepId);
+      // No answer came of it, so that there is nothing to agree with.
+      if (agreed === undefined && isUnsupported(answer)) continue;
       if (agreed === undefined) this.ignored.push({ stepId, why: 'unknown' });
       else if (agreed !== agreementOf(answer)) throw new AnswerConflict(stepId);
     }
@@ -100,6 +102,10 @@ export class Answers {
     if (!isAccepted(spec, answer.provenance, runtime)) {
       this.reasons.set(stepId, 'this question must be answered by the user, not by the model');
       this.ignored.push({ stepId, why: 'not accepted' });
+      return;
+    }
+    if (isUnsupported(answer)) {
+      task.route = routeWithoutClient(spec, runtime);
       return;
     }
     const acceptance = await acceptAnswer(spec, answer, runtime.limits, (error) =>

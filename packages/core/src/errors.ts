@@ -191,7 +191,7 @@ export class ClientCannot extends SagaError {
     const cannot =
       need === 'wait'
         ? `'${stepId}' takes longer than the client of this call can be kept waiting.`
-        : `'${stepId}' cannot be asked: the client declared no ${offers[need]} for this call.`;
+        : `'${stepId}' cannot be asked: the client offers no ${offers[need]} for this call.`;
     super(more === undefined ? cannot : `${cannot} ${more}`, { code: 'client_cannot' });
     this.name = 'ClientCannot';
     this.stepId = stepId;

@@ -15,7 +15,7 @@ export { formatPlace, isPlainObject, type Place } from './json.ts';
 export { isLargerThan } from './json-bytes.ts';
 export { outcomeOf } from './outcome-of.ts';
 export { digestOfStep } from './outcome-of-turn.ts';
-export { isAccepted, needOf, routeOf } from './routes.ts';
+export { isAccepted, isUnsupported, needOf, routeOf, routeWithoutClient } from './routes.ts';
 export { encodeError, runStep, type StepEnd, type StepRun } from './run-step.ts';
 export { defaultUndoRetry, type UndoWork } from './undo.ts';
 export { answerGraceMs } from './waits.ts';

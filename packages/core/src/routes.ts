@@ -1,7 +1,9 @@
-import type { ClientNeed, Provenance } from './client-step.ts';
+import type { ClientAnswer, ClientNeed, Provenance } from './client-step.ts';
 import { isAskedOfClient, type JournalledSpec } from './command-spec.ts';
 import type { Task } from './fiber.ts';
 import type { Runtime } from './program.ts';
+
+const methodNotFound = -32_601;
 
 /** A question of the saga, as far as a host has to know it to say where it goes. */
 export interface Question {
@@ -11,6 +13,8 @@ export interface Question {
   readonly accept: 'client' | 'model' | undefined;
   /** Whether the author says what holds where the client cannot be asked. */
   readonly hasFallback: boolean;
+  /** `true` if the client was asked and answered that it does not know the request (-32601), whatever it declared. */
+  readonly isUnsupported?: true;
 }
 
 /**
@@ -63,11 +67,28 @@ export function routeOf(
   if (task.route !== undefined) return task.route;
   const question = questionOf(task.spec);
   if (question === undefined) return undefined;
+  task.route = leadingRoute(question, runtime);
+  return task.route;
+}
+
+/** Where a question goes that the client cannot answer: to the fallback, to the host, or nowhere. */
+export function routeWithoutClient(spec: JournalledSpec, runtime: Pick<Runtime, 'route'>): Route {
+  const question = questionOf(spec);
+  const route =
+    question === undefined ? 'cannot' : leadingRoute({ ...question, isUnsupported: true }, runtime);
+  return route === 'ask' ? 'cannot' : route;
+}
+
+function leadingRoute(question: Question, runtime: Pick<Runtime, 'route'>): Route {
   const route = runtime.route(question);
   const leads =
     route === 'fallback' ? question.hasFallback : route !== 'host' || question.need === 'sampling';
-  task.route = leads ? route : 'cannot';
-  return task.route;
+  return leads ? route : 'cannot';
+}
+
+/** `true` if a client answered that it does not know the request: it declared what it lacks. */
+export function isUnsupported(answer: ClientAnswer): boolean {
+  return 'error' in answer && answer.error.code === methodNotFound;
 }
 
 /** Whether a command waits for the client in this turn, and not for something that runs here. */

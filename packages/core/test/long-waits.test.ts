@@ -234,7 +234,7 @@ describe('a turn that only looks', () => {
     const answers = { first: accepted({ ok: true }) };
     const second = suspended(await turn(program, first.state, answers, world, { ...looking, replace }));
     expect(completed(await turn(program, second.state, {}, world, { replace }))).toBe(
-      "Error: no,ClientCannot: 'cannot' cannot be asked: the client declared no elicitation for this call.",
+      "Error: no,ClientCannot: 'cannot' cannot be asked: the client offers no elicitation for this call.",
     );
     expect(started.toSorted()).toEqual(['fallback', 'poll', 'sample', 'step', 'uuid']);
   });

@@ -10,6 +10,7 @@ export type { Caller, Principal, PrincipalOption } from './host/caller.ts';
 export type { Ladder } from './host/ladder.ts';
 export type { DialectTraits } from './host/dialect-traits.ts';
 export type { AdmissionFacts, SagaHostOptions, Sampling } from './host/host-options.ts';
+export type { InstantRefusalOptions } from './host/instant-refusals.ts';
 export type {
   HostHooks,
   IgnoredAnswerFacts,

@@ -15,9 +15,11 @@ import {
   digestOfStep,
   encodeError,
   isAccepted,
+  isUnsupported,
   needOf,
   outcomeOf,
   routeOf,
+  routeWithoutClient,
   toClientStep,
 } from '@mcp-saga/core/program';
 import { hasInvokeId, type LiveActor } from './adapter.ts';
@@ -172,6 +174,10 @@ export class Questions {
     if (!isAccepted(spec, answer.provenance, runtime)) {
       this.#reasons.set(stepId, 'this question must be answered by the user, not by the model');
       this.#ignore(stepId, 'not accepted');
+      return undefined;
+    }
+    if (isUnsupported(answer)) {
+      this.#routes.set(at.actor, routeWithoutClient(spec, runtime));
       return undefined;
     }
     const ended = await this.#accepted(at, spec, stepId, answer);

@@ -1,4 +1,4 @@
-import { ClientCannot } from '@mcp-saga/core';
+import { ClientCannot, type Question, type Route } from '@mcp-saga/core';
 import {
   cancelled,
   declined,
@@ -189,6 +189,21 @@ describe('a step of a machine', () => {
     );
     expect(await broken.start({}, { replace: { route: () => 'fallback' } })).toMatchObject({
       result: 'failed step_failed',
+    });
+  });
+
+  it('[W3] a fallback answers for a client that does not know the request', async () => {
+    const asks = elicitation({ message: 'Who?', schema: Name, fallback: { name: 'Ann' } });
+    const drive = oneStep(asks);
+    const route = ({ isUnsupported }: Question): Route => (isUnsupported === true ? 'fallback' : 'ask');
+    await drive.start({}, { replace: { route } });
+    const { state } = drive.suspended;
+    const error = { code: -32_601, message: 'Method not found' };
+    const answers = new Map([['it', { error, provenance: 'client' } as const]]);
+    const turn = { budget: 1_000_000, maxHold: 0, turn: 2, replace: { route } };
+    expect(await drive.program.advance(state, answers, runtimeOf(drive.world, turn))).toMatchObject({
+      status: 'completed',
+      result: '{"name":"Ann"}',
     });
   });
 

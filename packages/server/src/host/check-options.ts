@@ -19,6 +19,7 @@ const known: { readonly [name in keyof SagaHostOptions]-?: true } = {
   modelAnswers: true,
   ladder: true,
   clientRounds: true,
+  instantRefusals: true,
   compensators: true,
   tasks: true,
   resumableRequests: true,
@@ -83,6 +84,9 @@ export function assertHostOptions(options: SagaHostOptions): void {
   if (bad !== -1) throw new TypeError(`sagas[${bad}]: expected what saga(…) returns.`);
   assertOneOf('modelAnswers', modelAnswers, ['accept', 'refuse']);
   assertOneOf('whenGuardIsDown', whenGuardIsDown, ['closed', 'open']);
+  const refusals = { withinMs: true, treatAs: true };
+  assertKnown('option of instantRefusals', 'instantRefusals', options.instantRefusals, refusals);
+  assertOneOf('instantRefusals.treatAs', options.instantRefusals?.treatAs, ['refused', 'unsupported']);
   assertOneOf('sealing', options.sealing, ['auto', 'fast', 'portable']);
   if (telemetry !== undefined && typeof telemetry?.turn !== 'function') {
     throw new TypeError('telemetry: expected what openTelemetry() of @mcp-saga/opentelemetry returns.');

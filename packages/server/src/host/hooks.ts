@@ -91,8 +91,8 @@ export interface HostHooks {
    */
   readonly onIgnoredAnswer?: (answer: IgnoredAnswerFacts) => void;
   /**
-   * A client that declares elicitation refused a question within a second of being asked, which no person does: it has
-   * nobody to ask. Counted by client, it tells whom to serve otherwise. (W3)
+   * A client that declares elicitation refused a question within `instantRefusals.withinMs` of being asked, which no person
+   * does: it has nobody to ask. `instantRefusals.treatAs` says what the saga gets. (W3)
    */
   readonly onInstantRefusal?: (refusal: InstantRefusal) => void;
   /** Something happened to a step. */

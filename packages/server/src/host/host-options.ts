@@ -15,6 +15,7 @@ import type { SagaGuard } from '../guard/guard.ts';
 import { assertHostOptions } from './check-options.ts';
 import { consoleLog } from './default-log.ts';
 import { environmentOf } from './environment.ts';
+import { toInstantRefusals, type InstantRefusalOptions } from './instant-refusals.ts';
 import { hostKeys } from './host-keys.ts';
 import { guardedHooks, quietly, rejectionReporter, type HostHooks } from './hooks.ts';
 import { defaultLadder, type Ladder } from './ladder.ts';
@@ -101,6 +102,8 @@ export interface SagaHostOptions {
    * host warns its author before a saga comes there, and counts on no more when it lets a client wait. (W6)
    */
   readonly clientRounds?: number;
+  /** Refusals that no person gave. Default: the saga gets those that come within a second, and `onInstantRefusal` is told. */
+  readonly instantRefusals?: InstantRefusalOptions;
   /** Named compensators, for sagas whose code was changed or is gone. */
   readonly compensators?: readonly Pick<Compensator<Schema>, 'name' | 'run'>[];
   /** MCP's tasks, for clients that declare them. Default: offered where a saga says `task`, without a store. */
@@ -161,6 +164,7 @@ export interface HostSettings {
   readonly modelAnswers: 'accept' | 'refuse';
   readonly ladder: Required<Ladder>;
   readonly clientRounds: number;
+  readonly instantRefusals: Required<InstantRefusalOptions>;
   /** How tasks are offered; undefined where they are not. */
   readonly tasks: TaskSettings | undefined;
   readonly resumableRequests: ResumableRequestOptions;
@@ -233,6 +237,7 @@ export function toHostSettings(options: SagaHostOptions): HostSettings {
     modelAnswers: options.modelAnswers ?? 'refuse',
     ladder: { ...defaultLadder, ...options.ladder },
     clientRounds: rounds(options.clientRounds ?? 10),
+    instantRefusals: toInstantRefusals(options.instantRefusals),
     tasks: toTaskSettings(options, warn),
     resumableRequests: options.resumableRequests ?? {},
     compensators: new Map(options.compensators?.map((compensator) => [compensator.name, compensator])),

@@ -2,28 +2,77 @@ import type { ClientAnswer, Json } from '@mcp-saga/core';
 import type { HostSettings } from './host-options.ts';
 import type { SealedSaga } from './sealed-saga.ts';
 
-// Nobody reads a question and refuses it in less.
-const soonest = 1_000;
+/** Options for refusals that come sooner than a person can read the question. */
+export interface InstantRefusalOptions {
+  /**
+   * Time from the question to the refusal within which the refusal is instant, in milliseconds.
+   *
+   * @default 1000
+   */
+  readonly withinMs?: number;
+  /**
+   * `refused`: the saga gets the refusal. `unsupported`: the saga continues as with a client that offers no elicitation: the
+   * fallback answers, or the step throws `ClientCannot`. A client can bring that about by what it declares, too.
+   *
+   * @default 'refused'
+   */
+  readonly treatAs?: 'refused' | 'unsupported';
+}
 
 /**
- * Reports questions that were refused sooner than a person can have: the client declares that it asks its user, and
- * refuses by itself. To the saga it is a refusal like any other. (W3)
+ * Completes the options for instant refusals.
+ *
+ * @throws RangeError if `withinMs` is not a number of milliseconds from 0
  */
+export function toInstantRefusals({
+  withinMs = 1_000,
+  treatAs = 'refused',
+}: InstantRefusalOptions = {}): Required<InstantRefusalOptions> {
+  if (typeof withinMs !== 'number' || !(withinMs >= 0))
+    throw new RangeError('instantRefusals.withinMs must be a number of milliseconds from 0.');
+  return { withinMs, treatAs };
+}
+
+/** Reports questions that were refused sooner than a person can read them: the client has nobody to ask. */
 export function reportInstantRefusals(
-  { hooks, clock }: Pick<HostSettings, 'hooks' | 'clock'>,
+  { hooks, clock, instantRefusals }: Pick<HostSettings, 'hooks' | 'clock' | 'instantRefusals'>,
   { claims, sagaId }: SealedSaga,
   asked: ReadonlySet<string>,
   answers: ReadonlyMap<string, ClientAnswer>,
 ): void {
   const after = clock() - claims.iat;
-  if (after >= soonest) return;
+  if (after >= instantRefusals.withinMs) return;
   for (const [stepId, answer] of answers) {
-    const action = asked.has(stepId) && 'result' in answer ? actionOf(answer.result) : undefined;
-    if (action !== 'decline' && action !== 'cancel') continue;
-    hooks.onInstantRefusal({ saga: claims.saga.name, sagaId, stepId, action, after });
+    const action = asked.has(stepId) ? refusalOf(answer) : undefined;
+    if (action !== undefined)
+      hooks.onInstantRefusal({ saga: claims.saga.name, sagaId, stepId, action, after });
   }
 }
 
-function actionOf(result: Json): unknown {
-  return (Object(result) as { readonly action?: unknown }).action;
+/**
+ * Replaces instant refusals by the error of a client that does not know the request, if the host treats them so.
+ *
+ * @param heardAt - when the answers came for the first time (ms since the epoch): a repeated turn decides as the first one
+ */
+export function withoutInstantRefusals(
+  { instantRefusals: { withinMs, treatAs } }: Pick<HostSettings, 'instantRefusals'>,
+  { claims }: SealedSaga,
+  answers: ReadonlyMap<string, ClientAnswer>,
+  heardAt: number,
+): ReadonlyMap<string, ClientAnswer> {
+  if (treatAs !== 'unsupported' || heardAt - claims.iat >= withinMs) return answers;
+  const unsupported = { code: -32_601, message: 'Refused before a person could read it.' };
+  return new Map(
+    [...answers].map(([stepId, answer]) => [
+      stepId,
+      answer.provenance === 'client' && refusalOf(answer) !== undefined
+        ? { error: unsupported, provenance: 'client' }
+        : answer,
+    ]),
+  );
+}
+
+function refusalOf(answer: ClientAnswer): 'decline' | 'cancel' | undefined {
+  const { action } = Object('result' in answer ? answer.result : undefined) as { readonly action?: Json };
+  return action === 'decline' || action === 'cancel' ? action : undefined;
 }

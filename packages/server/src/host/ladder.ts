@@ -76,12 +76,14 @@ function reaches(asking: Asking, rung: Rung, question: Question): boolean {
   const { traits, caller, settings } = asking;
   switch (rung) {
     case 'client': {
+      if (question.isUnsupported === true) return false;
       // Unknown is not lacking.
       const asks =
         traits.asks ?? (caller.capabilities === undefined ? undefined : asksOf(caller.capabilities));
       return asks === undefined || asks.includes(question.need);
     }
     case 'model':
+      if (question.isUnsupported === true) return false;
       return traits.asksModel === true && acceptsModel(asking, question.accept);
     case 'fallback':
       return question.hasFallback;
@@ -106,7 +108,7 @@ export function acceptsModel(
 const advised = new WeakMap<Asking['settings'], Set<string>>();
 
 /** Said once of each saga and need: its author knows what stands in, and the client is only told that nobody does. */
-function advise({ settings, program, traits }: Asking, { need }: Question): void {
+function advise({ settings, program, traits }: Asking, { need, isUnsupported }: Question): void {
   const said = advised.get(settings) ?? new Set();
   advised.set(settings, said);
   const { unasked = '' } = traits;
@@ -115,7 +117,7 @@ function advise({ settings, program, traits }: Asking, { need }: Question): void
   said.add(about);
   const own = need === 'sampling' ? 'the host a `sampling` of its own' : 'the question a `fallback`';
   settings.warn(
-    `Saga '${program.name}' asks for ${need}, which a client did not declare. ${unasked === '' ? 'Give' : `${unasked} Or give`} ` +
+    `Saga '${program.name}' asks for ${need}, which a client ${isUnsupported === true ? 'declared and does not know' : 'did not declare'}. ${unasked === '' ? 'Give' : `${unasked} Or give`} ` +
       `${own}, or the host modelAnswers: 'accept', or catch ClientCannot at the step.`,
   );
 }

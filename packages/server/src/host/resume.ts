@@ -7,7 +7,7 @@ import type { DialectTraits } from './dialect-traits.ts';
 import { digestOf, guarded, type Interrupted } from './guarded.ts';
 import type { ResumeRequest } from './host.ts';
 import type { HostSettings } from './host-options.ts';
-import { reportInstantRefusals } from './instant-refusals.ts';
+import { reportInstantRefusals, withoutInstantRefusals } from './instant-refusals.ts';
 import { keptBytesOf } from './kept-bytes.ts';
 import { acceptsModel } from './ladder.ts';
 import { openOwn, openSaga, standIn, versionGone, type TokenExpectations } from './open-saga.ts';
@@ -92,12 +92,14 @@ async function resumed(
       isBehind = false,
     }: Interrupted = {}): Promise<SagaTurn> => {
       const lost = begun === undefined ? undefined : await openRequest(settings.responses, saga, begun);
+      // What it follows or awaits was begun and never finished: it continues with the answers of that request.
+      const given = (request.follows === true || isAwaited ? lost?.answers : undefined) ?? answers;
+      const heardAt = lost === undefined ? at : lost.at;
       const turn = await runTurn(settings, {
         program: standIn(opened, begun !== undefined),
         saga,
-        // What it follows or awaits was begun and never finished: it continues with the answers of that request.
-        answers: (request.follows === true || isAwaited ? lost?.answers : undefined) ?? answers,
-        heardAt: lost === undefined ? at : lost.at,
+        answers: withoutInstantRefusals(settings, saga, given, heardAt ?? at),
+        heardAt,
         isInterrupted: begun !== undefined || isBehind,
         // Served otherwise, it might take another way than what was lost, and nobody would know what that did.
         caller: lost === undefined ? caller : inPlaceOf(lost, caller),

@@ -215,7 +215,7 @@ describe.each(eras)('%s, without a session', (era) => {
     const { server, told } = served([asking()]);
     const result = await called(server, era, { name: 'asking' });
     expect(result).toMatchObject({
-      text: `'target' cannot be asked: the client declared no elicitation for this call.${remedies[era]}`,
+      text: `'target' cannot be asked: the client offers no elicitation for this call.${remedies[era]}`,
       isError: true,
       token: undefined,
     });
@@ -233,7 +233,7 @@ describe.each(eras)('%s, without a session', (era) => {
     const { server } = served([asks], { guard: memoryGuard(() => start) });
     const { token } = await called(server, era, { name: 'asks' });
     const again = { name: 'asks', arguments: { resumeToken: token, answers: { may: {} } } };
-    const text = `'target' cannot be asked: the client declared no elicitation for this call.${remedies[era]} Undone: 'hold'.`;
+    const text = `'target' cannot be asked: the client offers no elicitation for this call.${remedies[era]} Undone: 'hold'.`;
     expect(await called(server, era, again)).toMatchObject({ text, isError: true });
     expect(await called(server, era, again)).toMatchObject({ text, isError: true });
   });
@@ -249,7 +249,7 @@ describe.each(eras)('%s, without a session', (era) => {
       return '';
     });
     await called(served([catches]).server, era, { name: 'catches' });
-    expect(messages).toEqual(["'target' cannot be asked: the client declared no elicitation for this call."]);
+    expect(messages).toEqual(["'target' cannot be asked: the client offers no elicitation for this call."]);
   });
 
   test('[W3] its author is told in development, once, what would have it asked', async () => {

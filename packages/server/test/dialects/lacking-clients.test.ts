@@ -1,0 +1,166 @@
+import { elicit, elicitUrl, listRoots, memoryGuard, sample, saga, type Program } from '@mcp-saga/server';
+import { describe, expect, test } from 'vitest';
+import { testClock } from '../fixtures/clock.ts';
+import { connections } from '../fixtures/connections.ts';
+import { hostOf, suspended, type TestHost } from '../fixtures/host.ts';
+import { asked, handlerOf, round } from '../fixtures/rounds.ts';
+import { Target } from '../fixtures/sagas.ts';
+
+const inSessions = connections.filter(({ name }) => name.includes('in memory'));
+const unknownMethod = { code: -32_601, message: 'Method not found' };
+
+const falling = saga({ name: 'falling', version: '1' }, function* () {
+  const { target } = yield* elicit('target', {
+    message: 'Where?',
+    schema: Target,
+    fallback: { target: 'staging' },
+  });
+  return target;
+});
+
+/** Tells of each kind of question how it ended. */
+const trying = saga({ name: 'trying', version: '1' }, function* () {
+  const ends: string[] = [];
+  const questions = [
+    elicit('form', { message: 'Where?', schema: Target }),
+    elicitUrl('page', { message: 'Open', url: 'https://pay.example/1' }),
+    sample('model', { messages: [], maxTokens: 1 }),
+    listRoots('roots'),
+  ];
+  for (const question of questions) {
+    try {
+      yield* question;
+      ends.push('answered');
+    } catch (error) {
+      ends.push((error as { readonly code: string }).code);
+    }
+  }
+  return ends.join(' ');
+});
+
+const all = { elicitation: { form: {}, url: {} }, sampling: {}, roots: {} };
+
+describe.each(inSessions)('a client without the handlers that it declares, $name', ({ connect }) => {
+  test.each<[Program, string]>([
+    [falling, 'staging'],
+    [trying, 'client_cannot client_cannot client_cannot client_cannot'],
+  ])('[W3] is served as one that does not declare them: %#', async (program, text) => {
+    const { client, close } = await connect(hostOf(program).host, { capabilities: all });
+    // A client of an SDK answers by a handler of its own; without one, with -32601.
+    expect(await client.callTool({ name: program.name, arguments: {} })).toMatchObject({
+      content: [{ text }],
+    });
+    await close();
+  });
+});
+
+describe('a step result that says that the client does not know the request', () => {
+  test('[W3] [W4] takes the fallback, and may be repeated in every turn behind it', async () => {
+    const two = saga({ name: 'two', version: '1' }, function* () {
+      const one = yield* elicit('one', { message: 'One?', schema: Target, fallback: { target: 'a' } });
+      const other = yield* elicit('other', { message: 'Other?', schema: Target });
+      return `${one.target} ${other.target}`;
+    });
+    const { host, told } = hostOf(two);
+    const lacks = { stepId: 'one', error: unknownMethod };
+    const first = suspended(await host.start('two', {}));
+    const second = suspended(await host.resume(first.token, [lacks]));
+    expect(second.steps.map(({ stepId }) => stepId)).toEqual(['other']);
+    const other = { stepId: 'other', result: { action: 'accept', content: { target: 'b' } } };
+    expect(await host.resume(second.token, [lacks, other])).toMatchObject({ result: 'a b' });
+    expect(told.ignored).toEqual([]);
+  });
+
+  test('[W3] lets the host sample in the place of the client', async () => {
+    const asking = saga({ name: 'asking', version: '1' }, function* () {
+      return (yield* sample('model', { messages: [], maxTokens: 1 })).model;
+    });
+    const { host } = hostOf(asking, {
+      sampling: () => ({ role: 'assistant', content: { type: 'text', text: 'yes' }, model: 'own' }),
+    });
+    const { token } = suspended(await host.start('asking', {}));
+    expect(await host.resume(token, [{ stepId: 'model', error: unknownMethod }])).toMatchObject({
+      result: 'own',
+    });
+  });
+});
+
+function withGuard(): Parameters<typeof hostOf>[1] {
+  const clock = testClock();
+  return { clock, guard: memoryGuard(clock) };
+}
+
+describe('a client that refuses sooner than a person can', () => {
+  const refusal = { stepId: 'target', result: { action: 'decline' } };
+
+  async function refusedAfter(ms: number, options: Parameters<typeof hostOf>[1] = {}): Promise<TestHost> {
+    const made = hostOf(falling, options);
+    const { token } = suspended(await made.host.start('falling', {}));
+    made.clock.now += ms;
+    const turn = await made.host.resume(token, [refusal]);
+    made.clock.now += 10_000;
+    // The same request again, which a guard knows.
+    if (options.guard !== undefined) {
+      const again = await made.host.resume(token, [refusal]);
+      expect([again.status, 'result' in again && again.result]).toEqual([
+        turn.status,
+        'result' in turn && turn.result,
+      ]);
+    }
+    const end = turn.status === 'completed' ? turn.result : turn.status;
+    return Object.assign(made, { end });
+  }
+
+  test.each([
+    [999, {}, 'failed', 1],
+    [999, { treatAs: 'refused' }, 'failed', 1],
+    [999, { treatAs: 'unsupported' }, 'staging', 1],
+    [1_000, { treatAs: 'unsupported' }, 'failed', 0],
+    [1_000, { treatAs: 'unsupported', withinMs: 1_001 }, 'staging', 1],
+    [0, { treatAs: 'unsupported', withinMs: 0 }, 'failed', 0],
+  ] as const)(
+    '[W3] takes the fallback if the host says so: after %i ms, %j',
+    async (ms, instantRefusals, end, count) => {
+      for (const guarded of [() => ({}), withGuard]) {
+        // oxlint-disable-next-line no-await-in-loop -- with a guard and without
+        const made = await refusedAfter(ms, { instantRefusals, ...guarded() });
+        expect(made).toMatchObject({ end });
+        expect(made.told.refusals.length).toBeGreaterThanOrEqual(count);
+        if (count === 0) expect(made.told.refusals).toEqual([]);
+      }
+    },
+  );
+
+  test('[W3] is served so in rounds', async () => {
+    const { host } = hostOf(falling, { instantRefusals: { treatAs: 'unsupported' } });
+    const server = handlerOf(host);
+    const call = { method: 'tools/call', name: 'falling' } as const;
+    const { requestState } = asked(await round(server, call));
+    const inputResponses = { target: { action: 'cancel' } };
+    const { last } = await round(server, call, { requestState, inputResponses });
+    expect(last.result).toMatchObject({ content: [{ text: 'staging' }] });
+  });
+
+  test('[W3] options that cannot be meant are refused', () => {
+    expect(() => hostOf(falling, { instantRefusals: { withinMs: -1 } })).toThrow(RangeError);
+    expect(() => hostOf(falling, { instantRefusals: { treatAs: 'cannot' as never } })).toThrow(TypeError);
+    expect(() => hostOf(falling, { instantRefusals: { within: 5 } as never })).toThrow(TypeError);
+  });
+});
+
+describe('a URL question in rounds', () => {
+  test('[W1] carries an id, without which some clients refuse it', async () => {
+    const paying = saga({ name: 'paying', version: '1' }, function* () {
+      yield* elicitUrl('pay', { message: 'Pay here', url: 'https://pay.example/1' });
+      return 'paid';
+    });
+    const server = handlerOf(hostOf(paying).host);
+    const call = { method: 'tools/call', name: 'paying' } as const;
+    const first = asked(await round(server, call));
+    const { elicitationId } = first.requests['pay']?.params as { readonly elicitationId?: string };
+    expect(elicitationId).toMatch(/^[\w-]+\.pay$/);
+    // The same question has the same id in each round.
+    const again = asked(await round(server, call, { requestState: first.requestState, inputResponses: {} }));
+    expect(again.requests).toEqual(first.requests);
+  });
+});
