@@ -13,6 +13,11 @@ export function ownHosts(request: Request, env: unknown): readonly string[] | un
   return listensOnLoopback(request, env) || isToOwnPage(request) ? loopbackNames : undefined;
 }
 
+/** The host that a request names: by its `Host` header, or by `:authority` of HTTP/2, which servers put into the URL. */
+export function hostOf({ headers, url }: Request): string {
+  return headers.get('host') ?? new URL(url).host;
+}
+
 interface Listener {
   address?(): unknown;
 }
@@ -44,8 +49,8 @@ function bunAddress(server: unknown): unknown {
 }
 
 /** `true` if a page sends to its own plain HTTP origin. Rebinding needs a DNS name, and TLS fails for that name. */
-function isToOwnPage({ headers }: Request): boolean {
-  const origin = headers.get('origin') ?? '';
-  if (!origin.startsWith('http://') || origin.slice('http://'.length) !== headers.get('host')) return false;
+function isToOwnPage(request: Request): boolean {
+  const origin = request.headers.get('origin') ?? '';
+  if (!origin.startsWith('http://') || origin.slice('http://'.length) !== hostOf(request)) return false;
   return URL.canParse(origin) && !/^(\[|[\d.]+$)/.test(new URL(origin).hostname);
 }

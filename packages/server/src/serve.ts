@@ -1,13 +1,14 @@
 /** One line to a running server, on any runtime that speaks the web's Request and Response. */
 import {
   createMcpHandler,
-  hostHeaderValidationResponse,
+  isLegacyRequest,
   McpServer,
   type CreateMcpHandlerOptions,
 } from '@modelcontextprotocol/server';
+import { hostCheck } from './allowed-hosts.ts';
+import { originCheck, preflightResponse, readableBy } from './allowed-origins.ts';
 import type { SagaHostOptions } from './host/host-options.ts';
 import { readJson } from './json-body.ts';
-import { ownHosts } from './own-hosts.ts';
 import { createSagaHost, type SagaHost } from './saga-host.ts';
 
 /** What is served, and how. `Env` is what the runtime hands to `fetch` beside the request, the bindings of a Worker say. */
@@ -20,13 +21,27 @@ export interface ServeSagasOptions<Env = unknown> extends Omit<SagaHostOptions, 
   /** As for `createSagaHost`; or a function of the runtime's `env`, where keys are bindings (Cloudflare Workers). */
   readonly keys?: SagaHostOptions['keys'] | ((env: Env) => SagaHostOptions['keys']);
   /**
-   * Host names of the server, without ports: other hosts get a 403. Protects from DNS rebinding, by which a web page
-   * reaches a server on the user's machine. Behind a proxy that passes `Host` on, list the names of the proxy.
+   * Hosts that requests may name: `'mcp.example'` on every port, `'localhost:3000'` on one. Requests to others get a 403.
+   * Protects from DNS rebinding, by which a web page reaches a server on the user's machine. Behind a proxy that passes
+   * `Host` on, list the names of the proxy.
    *
    * Default: `['localhost', '127.0.0.1', '[::1]']` for a server on loopback (known on Node with srvx, and on Bun if
    * `fetch` gets the server), and for requests of a plain HTTP page to its own name. Otherwise any host.
    */
   readonly allowedHosts?: readonly string[];
+  /**
+   * Origins of the web pages that may send requests, as browsers name them: `'https://app.example'`; `'*'` for every page.
+   * Requests of other pages get a 403. Requests without an `Origin` header are not of a page, and are served.
+   *
+   * Default: pages of the server's own host; for a host on loopback, all pages on loopback.
+   */
+  readonly allowedOrigins?: readonly string[];
+  /**
+   * Answers the CORS requests of browsers, so that allowed pages of other origins can send requests and read the answers.
+   *
+   * @default false
+   */
+  readonly cors?: boolean;
   /** The path that is served. Default `/mcp`. */
   readonly path?: string;
   /** What server steps get as `context`. Default: the runtime's `env`. */
@@ -62,8 +77,8 @@ export interface SagaServer<Env = unknown> {
 /**
  * Serves sagas over streamable HTTP, statelessly: `export default serveSagas({ name, version, sagas })`.
  *
- * @throws TypeError for one of `authenticate` and `principal` without the other, for `anonymous` without both, and for a
- * `path` without a slash; else as `createSagaHost` does, with `keys` as a function not before the first request
+ * @throws TypeError for one of `authenticate` and `principal` without the other, for `anonymous` without both, for a
+ * `path` without a slash, and for hosts, origins and URLs of a wrong form; else as `createSagaHost` does, with `keys` as a function not before the first request
  */
 export function serveSagas<Env = unknown>(options: ServeSagasOptions<Env>): SagaServer<Env> {
   assertUsers(options);
@@ -74,6 +89,8 @@ export function serveSagas<Env = unknown>(options: ServeSagasOptions<Env>): Saga
     keys,
     path = '/mcp',
     allowedHosts,
+    allowedOrigins,
+    cors = false,
     context,
     authenticate,
     anonymous,
@@ -84,43 +101,90 @@ export function serveSagas<Env = unknown>(options: ServeSagasOptions<Env>): Saga
   const create = (resolved: { readonly keys?: SagaHostOptions['keys'] }): SagaHost =>
     createSagaHost({ ...rest, ...resolved, audience: options.audience ?? name });
   let host = typeof keys === 'function' ? undefined : create(keys === undefined ? {} : { keys });
+  const whyForeign = hostCheck(allowedHosts);
+  const isAllowed = originCheck(allowedOrigins);
+  // What a runtime gives beside a request, for the server that is made for it.
+  const given = new WeakMap<
+    Request,
+    { readonly request: Request; readonly env: Env; readonly runtime: unknown }
+  >();
+  const toServer = ({ requestInfo }: { readonly requestInfo?: Request }): McpServer => {
+    const beside = requestInfo === undefined ? undefined : given.get(requestInfo);
+    if (beside === undefined || host === undefined)
+      throw new TypeError('The MCP SDK handed on another request than it was given.');
+    try {
+      const server = new McpServer({ name, version }, { capabilities: { logging: {} } });
+      host.attach(server, {
+        context: context === undefined ? beside.env : context(beside.request, beside.env),
+        ...waitUntilOf(beside.runtime ?? beside.env),
+      });
+      extend?.(server);
+      if (handler?.bus === undefined) fixLists(server);
+      return server;
+    } catch (error) {
+      host.settings.hooks.onError(error);
+      throw error;
+    }
+  };
+  // One for all requests, since it counts the streams that are open.
+  const shared = createMcpHandler(toServer, handler);
+
+  async function answer(request: Request, env: Env, runtime: unknown): Promise<Response> {
+    host ??= create(typeof keys === 'function' ? { keys: keys(env) } : {});
+    const found = await authenticate?.(request, env);
+    if (isResponse(found)) return found;
+    // Without types, `authenticate` may return false or an empty string.
+    const authInfo = typeof found === 'object' && found !== null ? found : undefined;
+    const isAnonymous = (found ?? undefined) === undefined && anonymous === 'accept';
+    if (authenticate !== undefined && authInfo === undefined && !isAnonymous) return unauthorized();
+    const { request: read, ...body } = await readJson(request, handler?.maxRequestBodySize);
+    given.set(read, { request, env, runtime });
+    const isHandedOn = 'parsedBody' in body || request.method !== 'POST' || (await isModern(read, handler));
+    // The SDK makes the server of other requests for a copy of them.
+    const mcp = isHandedOn ? shared : createMcpHandler(() => toServer({ requestInfo: read }), handler);
+    return await mcp.fetch(read, { ...body, ...(authInfo === undefined ? {} : { authInfo }) });
+  }
+
   return {
-    fetch: async (request, given, runtime) => {
-      // What it is, the author says. Runtimes that give nothing are served by options that look at nothing.
-      const env = given as Env;
-      if (new URL(request.url).pathname !== path) {
-        return new Response(`Nothing here: MCP is served at ${path}\n`, { status: 404 });
-      }
-      const hosts = allowedHosts ?? ownHosts(request, env);
-      const refused = hosts === undefined ? undefined : hostHeaderValidationResponse(request, [...hosts]);
-      if (refused !== undefined) return refused;
-      host ??= create(typeof keys === 'function' ? { keys: keys(env) } : {});
-      const serving = host;
-      const found = await authenticate?.(request, env);
-      if (isResponse(found)) return found;
-      // Without types, `authenticate` may return false or an empty string.
-      const authInfo = typeof found === 'object' && found !== null ? found : undefined;
-      const isAnonymous = (found ?? undefined) === undefined && anonymous === 'accept';
-      if (authenticate !== undefined && authInfo === undefined && !isAnonymous) return unauthorized();
-      // A handler for each request, since the server it makes takes this request's context along.
-      const mcp = createMcpHandler(() => {
-        try {
-          const server = new McpServer({ name, version }, { capabilities: { logging: {} } });
-          serving.attach(server, {
-            context: context === undefined ? env : context(request, env),
-            ...waitUntilOf(runtime ?? env),
-          });
-          extend?.(server);
-          return server;
-        } catch (error) {
-          serving.settings.hooks.onError(error);
-          throw error;
-        }
-      }, handler);
-      const { request: read, ...body } = await readJson(request, handler?.maxRequestBodySize);
-      return await mcp.fetch(read, { ...body, ...(authInfo === undefined ? {} : { authInfo }) });
+    // What `env` is, the author says. Runtimes that give nothing are served by options that look at nothing.
+    fetch: async (request, env, runtime) => {
+      const { pathname } = new URL(request.url);
+      const foreign = whyForeign(request, env);
+      if (pathname !== path) return new Response(`Nothing here: MCP is served at ${path}\n`, { status: 404 });
+      if (foreign !== undefined) return refused(foreign);
+      if (!isAllowed(request))
+        return refused('Invalid Origin: this page is not among the allowedOrigins of the server');
+      const response =
+        (cors ? preflightResponse(request) : undefined) ?? (await answer(request, env as Env, runtime));
+      return cors ? readableBy(request, response) : response;
     },
   };
+}
+
+/** The 403 for a request to a foreign host or of a foreign page, as the SDK writes it. */
+function refused(message: string): Response {
+  const error = { code: -32_000, message };
+  return Response.json({ jsonrpc: '2.0', error, id: null }, { status: 403 });
+}
+
+/** A server that lives for one request never changes its lists. Clients that were told otherwise keep a stream open for it. */
+function fixLists({ server }: McpServer): void {
+  const capabilities = server.getCapabilities();
+  for (const list of ['tools', 'prompts', 'resources'] as const)
+    if (capabilities[list] !== undefined) server.registerCapabilities({ [list]: { listChanged: false } });
+}
+
+/** `true` for a request of MCP 2026-07-28, which has to name its method in a header. */
+async function isModern(
+  request: Request,
+  { maxRequestBodySize }: CreateMcpHandlerOptions = {},
+): Promise<boolean> {
+  if (!request.headers.has('mcp-method')) return false;
+  return !(await isLegacyRequest(
+    request,
+    undefined,
+    maxRequestBodySize === undefined ? {} : { maxRequestBodySize },
+  ));
 }
 
 /**

@@ -102,7 +102,6 @@ describe('a server whose address nobody tells', () => {
 
   test.each([
     ['mcp.example', 'https://mcp.example'],
-    ['mcp.example', 'http://app.example'],
     ['mcp.example', undefined],
     ['192.168.1.5:3000', 'http://192.168.1.5:3000'],
     ['[fd00::5]:3000', 'http://[fd00::5]:3000'],

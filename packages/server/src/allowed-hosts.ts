@@ -1,0 +1,65 @@
+import { validateHostHeader } from '@modelcontextprotocol/server';
+import { hostOf, ownHosts } from './own-hosts.ts';
+
+interface AllowedHost {
+  readonly hostname: string;
+  /** Empty for every port. */
+  readonly port: string;
+}
+
+// Those that a URL and a `Host` header leave out.
+const defaultPorts = ['80', '443'];
+
+/**
+ * Makes the check of the host that a request names.
+ *
+ * @param allowed - `allowedHosts` of the server
+ * @returns why a request is refused; undefined where it is not
+ * @throws TypeError for an entry that no request can name
+ */
+export function hostCheck(
+  allowed: readonly string[] | undefined,
+): (request: Request, env: unknown) => string | undefined {
+  const own = allowed === undefined ? undefined : toAllowedHosts(allowed);
+  return (request, env) => {
+    const hosts = own ?? ownHosts(request, env)?.map((hostname) => ({ hostname, port: '' }));
+    if (hosts === undefined) return undefined;
+    const host = hostOf(request);
+    const port = URL.canParse(`http://${host}`) ? portOf(host) : '';
+    const isSamePort = (entry: AllowedHost): boolean =>
+      entry.port === '' || entry.port === port || (port === '' && defaultPorts.includes(entry.port));
+    const names = hosts.filter(isSamePort).map(({ hostname }) => hostname);
+    const checked = validateHostHeader(host, names);
+    return checked.ok ? undefined : checked.message;
+  };
+}
+
+function toAllowedHosts(allowed: readonly string[]): readonly AllowedHost[] {
+  if (!Array.isArray(allowed) || allowed.length === 0)
+    throw new TypeError(`allowedHosts: expected a list of at least one host. ${forms}`);
+  return allowed.map((host: unknown, index) => {
+    const name = typeof host === 'string' ? host.toLowerCase() : '';
+    const url = `http://${name}`;
+    const isHost = /^[^\s/?#@*\\]+$/.test(name) && URL.canParse(url) && !name.endsWith(':');
+    const { hostname = '' } = isHost ? new URL(url) : {};
+    // What a URL writes otherwise, such as 127.1, is no name that a request has.
+    if (!isHost || (name !== hostname && !name.startsWith(`${hostname}:`)))
+      throw new TypeError(`allowedHosts[${index}]: not a host name${suggested(host)}. ${forms}`);
+    return { hostname, port: name.slice(hostname.length + 1) };
+  });
+}
+
+const forms =
+  "Write a host name as requests name it, with a port or for every port: 'mcp.example', 'localhost:3000', '[::1]'.";
+
+/** What may have been meant. */
+function suggested(host: unknown): string {
+  if (typeof host !== 'string') return '';
+  const url = host.includes('://') ? host : host.includes(':') ? `http://[${host}]` : `http://${host}`;
+  const meant = URL.canParse(url) ? new URL(url).host : '';
+  return meant === '' || meant.includes('*') ? '' : `: did you mean '${meant}'?`;
+}
+
+function portOf(host: string): string {
+  return /:(\d+)$/.exec(host)?.[1] ?? '';
+}
