@@ -9,6 +9,7 @@ import { hostCheck } from './allowed-hosts.ts';
 import { originCheck, preflightResponse, readableBy } from './allowed-origins.ts';
 import type { SagaHostOptions } from './host/host-options.ts';
 import { readJson } from './json-body.ts';
+import { protectedResource, type ProtectedResourceOptions } from './protected-resource.ts';
 import { createSagaHost, type SagaHost } from './saga-host.ts';
 
 /** What is served, and how. `Env` is what the runtime hands to `fetch` beside the request, the bindings of a Worker say. */
@@ -42,6 +43,11 @@ export interface ServeSagasOptions<Env = unknown> extends Omit<SagaHostOptions, 
    * @default false
    */
   readonly cors?: boolean;
+  /**
+   * Tells clients where their users sign in: serves the metadata of RFC 9728 at
+   * `/.well-known/oauth-protected-resource/mcp`, and names them in every `Bearer` challenge. Goes with `authenticate`.
+   */
+  readonly oauth?: ProtectedResourceOptions;
   /** The path that is served. Default `/mcp`. */
   readonly path?: string;
   /** What server steps get as `context`. Default: the runtime's `env`. */
@@ -77,7 +83,7 @@ export interface SagaServer<Env = unknown> {
 /**
  * Serves sagas over streamable HTTP, statelessly: `export default serveSagas({ name, version, sagas })`.
  *
- * @throws TypeError for one of `authenticate` and `principal` without the other, for `anonymous` without both, for a
+ * @throws TypeError for one of `authenticate` and `principal` without the other, for `anonymous` or `oauth` without both, for a
  * `path` without a slash, and for hosts, origins and URLs of a wrong form; else as `createSagaHost` does, with `keys` as a function not before the first request
  */
 export function serveSagas<Env = unknown>(options: ServeSagasOptions<Env>): SagaServer<Env> {
@@ -91,6 +97,7 @@ export function serveSagas<Env = unknown>(options: ServeSagasOptions<Env>): Saga
     allowedHosts,
     allowedOrigins,
     cors = false,
+    oauth,
     context,
     authenticate,
     anonymous,
@@ -103,6 +110,7 @@ export function serveSagas<Env = unknown>(options: ServeSagasOptions<Env>): Saga
   let host = typeof keys === 'function' ? undefined : create(keys === undefined ? {} : { keys });
   const whyForeign = hostCheck(allowedHosts);
   const isAllowed = originCheck(allowedOrigins);
+  const resource = oauth === undefined ? undefined : protectedResource(oauth);
   // What a runtime gives beside a request, for the server that is made for it.
   const given = new WeakMap<
     Request,
@@ -150,13 +158,16 @@ export function serveSagas<Env = unknown>(options: ServeSagasOptions<Env>): Saga
     fetch: async (request, env, runtime) => {
       const { pathname } = new URL(request.url);
       const foreign = whyForeign(request, env);
+      const metadata = foreign === undefined ? resource?.respond(request) : undefined;
+      if (metadata !== undefined) return metadata;
       if (pathname !== path) return new Response(`Nothing here: MCP is served at ${path}\n`, { status: 404 });
       if (foreign !== undefined) return refused(foreign);
       if (!isAllowed(request))
         return refused('Invalid Origin: this page is not among the allowedOrigins of the server');
       const response =
         (cors ? preflightResponse(request) : undefined) ?? (await answer(request, env as Env, runtime));
-      return cors ? readableBy(request, response) : response;
+      const challenged = resource === undefined ? response : resource.challenge(response);
+      return cors ? readableBy(request, challenged) : challenged;
     },
   };
 }
@@ -202,7 +213,10 @@ function unauthorized(): Response {
 }
 
 /** Without the one every call fails, and without the other nobody is told from anybody: neither shows before a call comes. */
-function assertUsers<Env>({ authenticate, principal, anonymous }: ServeSagasOptions<Env>): void {
+function assertUsers<Env>({ authenticate, principal, anonymous, oauth }: ServeSagasOptions<Env>): void {
+  if (oauth !== undefined && authenticate === undefined) {
+    throw new TypeError('serveSagas has oauth and no authenticate, which checks the access tokens.');
+  }
   if (anonymous !== undefined && (anonymous !== 'accept' || authenticate === undefined)) {
     throw new TypeError("anonymous: expected 'accept', beside authenticate, or undefined.");
   }

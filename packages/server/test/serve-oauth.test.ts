@@ -1,0 +1,110 @@
+import { serveSagas, type SagaServer, type ServeSagasOptions } from '@mcp-saga/server/serve';
+import { OAuthError, OAuthErrorCode, requireBearerAuth, requireScopes } from '@modelcontextprotocol/server';
+import { describe, expect, test } from 'vitest';
+import { oldKey } from './fixtures/host.ts';
+import { post } from './fixtures/raw.ts';
+import { asking } from './fixtures/sagas.ts';
+
+const oauth = { resource: 'https://mcp.example/mcp', issuer: 'https://login.example' };
+const metadataUrl = 'https://mcp.example/.well-known/oauth-protected-resource/mcp';
+
+function serve(options: Partial<ServeSagasOptions> = {}): SagaServer {
+  return serveSagas({
+    name: 'deployer',
+    version: '1.0.0',
+    sagas: [asking()],
+    keys: oldKey,
+    environment: 'production',
+    oauth,
+    principal: 'client-only',
+    authenticate: () => undefined,
+    ...options,
+  });
+}
+
+const gate = requireBearerAuth({
+  verifier: {
+    verifyAccessToken: async (token) => {
+      if (token === 'bad') throw new OAuthError(OAuthErrorCode.InvalidToken, 'no');
+      return { token, clientId: 'c', scopes: [], expiresAt: Date.now() / 1000 + 60 };
+    },
+  },
+  requiredScopes: ['sagas'],
+});
+
+async function challengeTo(server: SagaServer, headers: Record<string, string> = {}): Promise<string | null> {
+  const response = await server.fetch(post('modern', 'tools/list', {}, 1, { headers }));
+  return response.headers.get('www-authenticate');
+}
+
+describe('the metadata of a protected resource', () => {
+  test('say where to sign in, to anybody who asks, and to a page as well', async () => {
+    const server = serve({ oauth: { ...oauth, scopes: ['sagas'] } });
+    const headers = { origin: 'https://app.example' };
+    const response = await server.fetch(new Request(metadataUrl, { headers }));
+    expect(response.status).toBe(200);
+    expect(response.headers.get('access-control-allow-origin')).toBe('*');
+    expect(await response.json()).toEqual({
+      resource: oauth.resource,
+      authorization_servers: ['https://login.example'],
+      scopes_supported: ['sagas'],
+    });
+  });
+
+  test('are not at any other address, and not of a server without them', async () => {
+    const statusOf = async (url: string, server = serve()): Promise<number> =>
+      (await server.fetch(new Request(url))).status;
+    expect(await statusOf('https://mcp.example/.well-known/oauth-authorization-server')).toBe(404);
+    expect(await statusOf('https://mcp.example/.well-known/oauth-protected-resource/other')).toBe(404);
+    const without = serveSagas({ name: 'd', version: '1', sagas: [asking()], keys: oldKey });
+    expect(await statusOf(metadataUrl, without)).toBe(404);
+    expect(await statusOf(metadataUrl, serve({ allowedHosts: ['localhost'] }))).toBe(404);
+  });
+
+  test('are named by each challenge: of the server, and of a gate that does not know them', async () => {
+    const named = `resource_metadata="${metadataUrl}"`;
+    expect(await challengeTo(serve())).toBe(`Bearer ${named}`);
+    const gated = serve({ authenticate: gate });
+    for (const authorization of ['', 'Bearer bad', 'Bearer scopeless']) {
+      // oxlint-disable-next-line no-await-in-loop -- one after the other
+      const challenge = await challengeTo(gated, authorization === '' ? {} : { authorization });
+      expect(challenge).toMatch(/^Bearer error="(invalid_token|insufficient_scope)", /);
+      expect(challenge).toContain(`, ${named}`);
+    }
+  });
+
+  test('are named as the gate names them, where it does', async () => {
+    const own = 'Bearer resource_metadata="https://mcp.example/own"';
+    const refused = (): Response => new Response(null, { status: 401, headers: { 'www-authenticate': own } });
+    expect(await challengeTo(serve({ authenticate: refused }))).toBe(own);
+    const basic = (): Response =>
+      new Response(null, { status: 401, headers: { 'www-authenticate': 'Basic' } });
+    expect(await challengeTo(serve({ authenticate: basic }))).toBe('Basic');
+  });
+
+  test('are named by the challenge of a tool that needs a scope', async () => {
+    const authInfo = { token: 't', clientId: 'c', scopes: [] };
+    const server = serve({
+      authenticate: () => authInfo,
+      extend: (mcp) => {
+        const config = { scopeChallenge: requireScopes('admin') };
+        mcp.registerTool('reset', config, () => ({ content: [] }));
+      },
+    });
+    const request = post('modern', 'tools/call', { name: 'reset' }, 1, { headers: { 'mcp-name': 'reset' } });
+    const response = await server.fetch(request);
+    expect(response.status).toBe(403);
+    expect(response.headers.get('www-authenticate')).toContain(`resource_metadata="${metadataUrl}"`);
+  });
+
+  test.each<[string, Partial<ServeSagasOptions>]>([
+    ['no resource', { oauth: { ...oauth, resource: undefined } }],
+    ['a path for a resource', { oauth: { ...oauth, resource: '/mcp' } }],
+    ['no issuer', { oauth: { ...oauth, issuer: '' } }],
+    ['an issuer of plain HTTP', { oauth: { ...oauth, issuer: 'http://login.example' } }],
+    ['an issuer with a query', { oauth: { ...oauth, issuer: 'https://login.example?a=1' } }],
+    ['nothing that checks tokens', { authenticate: undefined, principal: undefined } as object],
+  ])('do not start with %s', (_, options) => {
+    expect(() => serve(options)).toThrow(TypeError);
+  });
+});
