@@ -1,4 +1,4 @@
-import { bearerAuth, principal } from '@mcp-saga/example-order/bearer-auth';
+import { signedIn } from '@mcp-saga/example-order/bearer-auth';
 import { order } from '@mcp-saga/example-order/saga';
 import { serveSagas } from '@mcp-saga/server/serve';
 
@@ -7,8 +7,7 @@ const sagas = serveSagas({
   version: '1.0.0',
   sagas: [order],
   keys: process.env['SAGA_KEYS'],
-  authenticate: bearerAuth(process.env['OAUTH_ISSUER'], process.env['OAUTH_RESOURCE']),
-  principal,
+  ...signedIn(process.env['OAUTH_ISSUER'], process.env['OAUTH_RESOURCE']),
 });
 
 // What `bun server.ts` hands to `Bun.serve`; its port comes from PORT.

@@ -1,4 +1,4 @@
-import { bearerAuth, principal } from '@mcp-saga/example-order/bearer-auth';
+import { signedIn } from '@mcp-saga/example-order/bearer-auth';
 import { order } from '@mcp-saga/example-order/saga';
 import { serveSagas } from '@mcp-saga/server/serve';
 import process from 'node:process';
@@ -9,6 +9,5 @@ export default serveSagas({
   version: '1.0.0',
   sagas: [order],
   keys: process.env['SAGA_KEYS'],
-  authenticate: bearerAuth(process.env['OAUTH_ISSUER'], process.env['OAUTH_RESOURCE']),
-  principal,
+  ...signedIn(process.env['OAUTH_ISSUER'], process.env['OAUTH_RESOURCE']),
 });

@@ -10,6 +10,7 @@ import {
   end,
   goOn,
   orderUmbrellas,
+  signIn,
   startIssuer,
 } from '@mcp-saga/example-order/client';
 import { type ServerProcess, startServer } from '@mcp-saga/example-run-server';
@@ -39,8 +40,9 @@ async function roll(keys: string): Promise<void> {
 
 const [old, young] = [generateKey('k1'), generateKey('k2')];
 servers.push(...(await Promise.all([start(old), start(old)])));
-const ada = await connect(proxy.url, { token: await issuer.issue('ada', proxy.url.href) });
-const eve = await connect(proxy.url, { token: await issuer.issue('eve', proxy.url.href) });
+// Given nothing but the address of the server: its 401 says where to sign in.
+const ada = await signIn(proxy.url, { user: 'ada' });
+const eve = await signIn(proxy.url, { user: 'eve' });
 
 const { by } = await orderUmbrellas(ada);
 assert.notEqual(...by, 'every request went to the other process');

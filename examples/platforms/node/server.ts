@@ -1,5 +1,5 @@
 import { createServer, type RequestListener } from 'node:http';
-import { bearerAuth, principal } from '@mcp-saga/example-order/bearer-auth';
+import { signedIn } from '@mcp-saga/example-order/bearer-auth';
 import { order } from '@mcp-saga/example-order/saga';
 import { serveSagas } from '@mcp-saga/server/serve';
 import { toNodeHandler } from '@modelcontextprotocol/node';
@@ -9,8 +9,7 @@ const sagas = serveSagas({
   version: '1.0.0',
   sagas: [order],
   keys: process.env['SAGA_KEYS'],
-  authenticate: bearerAuth(process.env['OAUTH_ISSUER'], process.env['OAUTH_RESOURCE']),
-  principal,
+  ...signedIn(process.env['OAUTH_ISSUER'], process.env['OAUTH_RESOURCE']),
 });
 
 // Its types know no exactOptionalPropertyTypes.

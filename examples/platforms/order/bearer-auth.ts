@@ -1,5 +1,6 @@
 /** Who calls, by the access token of an OAuth issuer: on every platform that speaks `Request` and `Response`. */
 import type { Principal } from '@mcp-saga/server';
+import type { ServeSagasOptions } from '@mcp-saga/server/serve';
 import {
   type AuthInfo,
   OAuthError,
@@ -37,6 +38,17 @@ function refuse(error?: unknown): never {
   // Where the issuer cannot be reached, nothing is known of the token: that is no 401.
   if (error !== undefined && !(error instanceof errors.JOSEError)) throw error;
   throw new OAuthError(OAuthErrorCode.InvalidToken, 'This token is not good here');
+}
+
+/**
+ * What `serveSagas` needs of a server whose users sign in at an OAuth issuer: the check of their tokens, who they are, and the
+ * metadata by which clients find the issuer.
+ */
+export function signedIn(
+  issuer: string | undefined,
+  resource: string | undefined,
+): Required<Pick<ServeSagasOptions, 'authenticate' | 'principal' | 'oauth'>> {
+  return { authenticate: bearerAuth(issuer, resource), principal, oauth: { issuer, resource } };
 }
 
 /** The user that a token was issued to, for `principal`: nobody else goes on with the user's sagas. */

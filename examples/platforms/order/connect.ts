@@ -36,12 +36,12 @@ export async function connect(url: URL, { token, fetch }: ConnectOptions = {}): 
   return client;
 }
 
-/** Sends each request to another server than the one before, as a load balancer does. */
+/** Sends each request to another server than the one before, as a load balancer does, whatever host it names. */
 export function inTurns(servers: readonly { readonly url: URL }[]): FetchLike {
   let requests = 0;
-  return (_, init) => {
+  return (url, init) => {
     const server = servers[requests++ % servers.length];
     if (server === undefined) throw new TypeError('There is no server.');
-    return fetch(server.url, init);
+    return fetch(new URL(new URL(url).pathname, server.url), init);
   };
 }

@@ -1,7 +1,5 @@
-import { once } from 'node:events';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { exportJWK, generateKeyPair, SignJWT } from 'jose';
+import { startAuthorizationServer } from '../../../test/support/authorization-server.ts';
 
 /** Issues access tokens, as a sign-in service does. */
 export interface Issuer {
@@ -14,24 +12,16 @@ export interface Issuer {
 /** Starts an issuer on loopback that publishes its keys at `path`: the servers check its tokens as anybody's. */
 export async function startIssuer(path = '/.well-known/jwks.json'): Promise<Issuer> {
   const { publicKey, privateKey } = await generateKeyPair('ES256');
-  const published = JSON.stringify({ keys: [{ ...(await exportJWK(publicKey)), alg: 'ES256', kid: '1' }] });
-  const server = createServer((request, response) => {
-    response.writeHead(request.url === path ? 200 : 404, { 'content-type': 'application/json' });
-    response.end(published);
+  const issue: Issuer['issue'] = (sub, aud, claims) =>
+    new SignJWT({ iss: server.url, sub, aud, client_id: 'shopper', exp: now() + 3600, ...claims })
+      .setProtectedHeader({ alg: 'ES256', kid: '1' })
+      .sign(privateKey);
+  const server = await startAuthorizationServer({
+    keys: { keys: [{ ...(await exportJWK(publicKey)), alg: 'ES256', kid: '1' }] },
+    keysPath: path,
+    issue: (user, resource, client) => issue(user, resource, { client_id: client }),
   });
-  await once(server.listen(0, '127.0.0.1'), 'listening');
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  return {
-    url,
-    issue: (sub, aud, claims) =>
-      new SignJWT({ iss: url, sub, aud, client_id: 'shopper', exp: now() + 3600, ...claims })
-        .setProtectedHeader({ alg: 'ES256', kid: '1' })
-        .sign(privateKey),
-    stop: () => {
-      server.close();
-      server.closeAllConnections();
-    },
-  };
+  return { ...server, issue };
 }
 
 /** In seconds, as tokens have it. */

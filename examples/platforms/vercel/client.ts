@@ -19,4 +19,4 @@ await takeTurns(async (name, environment) => {
     end: 'SIGTERM',
   });
   return { ...server, url: new URL('/api/mcp', server.url) };
-});
+}, '/api/mcp');

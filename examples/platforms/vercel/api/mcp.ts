@@ -1,4 +1,4 @@
-import { bearerAuth, principal } from '@mcp-saga/example-order/bearer-auth';
+import { signedIn } from '@mcp-saga/example-order/bearer-auth';
 import { order } from '@mcp-saga/example-order/saga';
 import { serveSagas } from '@mcp-saga/server/serve';
 
@@ -8,6 +8,5 @@ export default serveSagas({
   sagas: [order],
   keys: process.env['SAGA_KEYS'],
   path: '/api/mcp',
-  authenticate: bearerAuth(process.env['OAUTH_ISSUER'], process.env['OAUTH_RESOURCE']),
-  principal,
+  ...signedIn(process.env['OAUTH_ISSUER'], process.env['OAUTH_RESOURCE']),
 });
