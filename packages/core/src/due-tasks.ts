@@ -123,7 +123,7 @@ export class DueTasks {
       }
       this.#held += wait.ms;
       // oxlint-disable-next-line no-await-in-loop -- a short wait is held (W6)
-      await this.#runtime.sleep(wait.ms, this.#runtime.signal);
+      await this.#runtime.sleep(wait.ms, this.#runtime.stops ?? this.#runtime.signal);
     }
   }
 
@@ -160,7 +160,8 @@ export class DueTasks {
 
   /** Whether anything may still be run in this turn, or has to wait for the next one. (U4, W7) */
   hasTime(now: number): boolean {
-    return !this.canSuspend || now < (this.#runtime.deadline ?? Number.POSITIVE_INFINITY);
+    const { deadline = Number.POSITIVE_INFINITY, stops } = this.#runtime;
+    return !this.canSuspend || (now < deadline && stops?.aborted !== true);
   }
 
   /** Throws where the request was aborted. */
@@ -270,7 +271,7 @@ export class DueTasks {
   #room(now: number): number {
     const { deadline, maxHold } = this.#runtime;
     if (!this.canSuspend) return Number.POSITIVE_INFINITY;
-    if (this.#isStepKept) return 0;
+    if (this.#isStepKept || this.#runtime.stops?.aborted === true) return 0;
     return deadline === undefined ? Number.POSITIVE_INFINITY : Math.min(maxHold - this.#held, deadline - now);
   }
 

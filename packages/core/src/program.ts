@@ -62,6 +62,11 @@ export interface Runtime {
   random(): number;
   /** Resolves after `ms`, or at once when `signal` aborts. */
   sleep(ms: number, signal: AbortSignal): Promise<void>;
+  /**
+   * Ends the turn between two steps when it aborts, as if the budget was used up: what the turn did is in its state. Waits end
+   * at once, and steps that run are awaited.
+   */
+  readonly stops?: AbortSignal;
   /** When this turn's budget is used up (ms since the epoch); undefined where the dialect cannot checkpoint. (U4) */
   readonly deadline: number | undefined;
   /** How long a wait is held in the request before it becomes a token, in milliseconds. (W6) */

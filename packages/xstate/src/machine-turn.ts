@@ -126,7 +126,7 @@ export class MachineTurn {
       if (wait === undefined) return await this.#suspended(run, seen);
       this.#held += wait;
       // oxlint-disable-next-line no-await-in-loop -- a short wait is held (W6)
-      await this.#runtime.sleep(wait, this.#runtime.signal);
+      await this.#runtime.sleep(wait, this.#runtime.stops ?? this.#runtime.signal);
     }
   }
 
@@ -251,7 +251,8 @@ export class MachineTurn {
 
   /** Whether anything may still happen in this turn. (U4, W7) */
   #hasTime(): boolean {
-    return this.#runtime.now() < (this.#runtime.deadline ?? Number.POSITIVE_INFINITY);
+    const { deadline = Number.POSITIVE_INFINITY, stops } = this.#runtime;
+    return this.#runtime.now() < deadline && stops?.aborted !== true;
   }
 
   /** How long to wait in this request, when there is nothing to do but wait, and not for long. (W6) */
@@ -273,8 +274,8 @@ export class MachineTurn {
 
   /** How long this request can still be held, in milliseconds. */
   #room(): number {
-    const { deadline, maxHold } = this.#runtime;
-    if (this.#isStepKept) return 0;
+    const { deadline, maxHold, stops } = this.#runtime;
+    if (this.#isStepKept || stops?.aborted === true) return 0;
     if (deadline === undefined) return Number.POSITIVE_INFINITY;
     return Math.min(maxHold - this.#held, deadline - this.#runtime.now());
   }

@@ -1,5 +1,7 @@
+import { TurnAborted } from '@mcp-saga/core';
 import type { DialectTraits } from '../host/dialect-traits.ts';
 import { unaskedOf, type Dialect } from './dialect.ts';
+import { inOneRequest } from './in-one-request.ts';
 
 /**
  * In one request, for prompts and resources of clients that can be asked nothing: what they answer has no place for a
@@ -12,20 +14,16 @@ export const atOnce: Dialect = {
   carries: () => false,
   serves: ({ method }) => method !== 'tools/call',
   answer: async (host, call) => {
-    const { saga, args, method, caller, client } = call;
     const { maxHold, clock } = host.settings;
     const until = clock() + maxHold;
     // However many short waits there are, a request is held no longer than one long one would be.
     const maxWait = (): number => Math.max(0, until - clock());
-    const traits: DialectTraits = { asks: [], maxWait, ...unaskedOf(client) };
-    const signal = caller.signal ?? new AbortController().signal;
-    let turn = await host.start(saga.name, args, caller, { method, traits });
-    while (turn.status === 'suspended') {
-      // oxlint-disable-next-line no-await-in-loop -- each turn follows from the one before
-      await host.settings.sleep(turn.retryAfterMs ?? 0, signal);
-      // oxlint-disable-next-line no-await-in-loop -- each turn follows from the one before
-      turn = await host.resume(turn.token, [], caller, { methods: [method], traits });
-    }
-    return call.toResult(turn);
+    const traits: DialectTraits = { asks: [], maxWait, ...unaskedOf(call.client) };
+    const signal = call.caller.signal ?? new AbortController().signal;
+    return await inOneRequest(host, call, traits, async ({ retryAfterMs = 0 }) => {
+      await host.settings.sleep(retryAfterMs, signal);
+      if (signal.aborted) throw new TurnAborted(signal.reason);
+      return [];
+    });
   },
 };

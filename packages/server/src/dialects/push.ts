@@ -1,6 +1,7 @@
 import type { DialectTraits } from '../host/dialect-traits.ts';
 import type { SagaHostCore } from '../host/host.ts';
 import { canBeAsked, type ClientCall, type Dialect } from './dialect.ts';
+import { inOneRequest } from './in-one-request.ts';
 import { OpenQuestions } from './open-questions.ts';
 
 /**
@@ -17,26 +18,20 @@ export const push: Dialect = {
   carries: () => false,
   serves: (call) => call.client.isSession && canBeAsked(call),
   answer: async (host, call) => {
-    const { saga, args, method, caller } = call;
-    const traits = traitsOf(host, call);
     const questions = new OpenQuestions(call, host.settings);
     try {
-      let turn = await host.start(saga.name, args, caller, { method, traits });
-      while (turn.status === 'suspended') {
-        // oxlint-disable-next-line no-await-in-loop -- each turn follows from the one before
-        const answers = await questions.answersTo(turn);
-        // oxlint-disable-next-line no-await-in-loop -- each turn follows from the one before
-        turn = await host.resume(turn.token, answers, caller, { methods: [method], traits });
-      }
-      return call.toResult(turn);
+      return await inOneRequest(host, call, traitsOf(host, call), (turn) => questions.answersTo(turn));
     } finally {
       questions.withdraw();
     }
   },
 };
 
+// How long a client of the SDK waits for its call, unless it is told otherwise.
+const clientTimeoutMs = 60_000;
+
 function traitsOf({ settings }: SagaHostCore, { client }: ClientCall): DialectTraits {
-  const { clientRounds, maxHold } = settings;
-  // A client waits for its call about as long as for one it makes in rounds.
-  return { asks: client.asks, maxWait: () => clientRounds * maxHold };
+  const { clock } = settings;
+  const until = clock() + clientTimeoutMs;
+  return { asks: client.asks, maxWait: () => Math.max(0, until - clock()) };
 }

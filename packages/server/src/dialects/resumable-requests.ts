@@ -65,7 +65,7 @@ export async function resumeRequest(
     throw refused(host, 'method');
   }
   // The token is all that it brings, whatever the SDK found in its params.
-  const nothingElse = { requestState: undefined, inputResponses: undefined, meta: {} };
+  const nothingElse = { requestState: undefined, inputResponses: undefined, meta: {}, isResumable: true };
   const call = { ...callOf(saga, 'tools/call'), ...nothingElse };
   const dialect = dialects.find((candidate) => candidate.serves(call, host)) ?? resumeToken;
   const told = telling(host, call);

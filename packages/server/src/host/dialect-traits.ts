@@ -24,6 +24,11 @@ export interface DialectTraits {
    * Whether server steps wait for a later turn, while questions are asked and the clock goes on. Default false. (W7)
    */
   readonly defersEffects?: boolean;
+  /**
+   * `true` if the turn ends between two steps when the caller's signal aborts, with a token for what it did. Default: it is
+   * aborted, and the token before it stays good.
+   */
+  readonly endsOnAbort?: boolean;
   /** `true` if the client declared resumable requests: `requests/resume` takes the token of this turn. Default false. */
   readonly isResumable?: boolean;
   /** Whether anything may run here. Default true; false only looks how far a saga is. (W7) */

@@ -29,8 +29,10 @@ export async function resume(
   // Neither how the request came nor what it brought has anything to do with the turns behind it.
   const own = { traits, ...(goesOnAs === undefined ? {} : { goesOnAs }) };
   const until = settings.clock() + settings.turnBudget;
+  const hasTime = (): boolean =>
+    settings.clock() < until && !(traits.endsOnAbort === true && caller.signal?.aborted === true);
   const goesOn: TurnRequest['goesOn'] = (outcome) =>
-    goesOnHere(outcome, traits, settings.clock() < until) ? outcome.goesOn : undefined;
+    goesOnHere(outcome, traits, hasTime()) ? outcome.goesOn : undefined;
   let turn = await resumed(settings, token, sent, caller, { ...request, goesOn });
   // What was done is kept now: whoever repeats the request gets here, and not where it is done again. (E1)
   while (turn.status === 'suspended' && turn.goesOn !== undefined) {

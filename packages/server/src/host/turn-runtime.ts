@@ -28,6 +28,7 @@ export function turnRuntime(
   const { guard } = settings;
   const watch = slowSteps(settings, claims.saga.name);
   const asking = { settings, program, caller, traits };
+  const { signal = never() } = caller;
   return {
     sagaId,
     turn: claims.turn + 1,
@@ -55,7 +56,7 @@ export function turnRuntime(
     compensator: (name) => settings.compensators.get(name),
     capabilities: caller.capabilities,
     context: caller.context,
-    signal: caller.signal ?? new AbortController().signal,
+    ...(traits.endsOnAbort === true ? { signal: never(), stops: signal } : { signal }),
     now: settings.clock,
     ...(heardAt === undefined ? {} : { heardAt }),
     ...(isInterrupted === true ? { isInterrupted } : {}),
@@ -86,4 +87,8 @@ export function turnRuntime(
     isStrict: settings.advises,
     limits: settings.limits,
   };
+}
+
+function never(): AbortSignal {
+  return new AbortController().signal;
 }

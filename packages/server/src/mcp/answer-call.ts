@@ -17,7 +17,8 @@ export async function answerCall(
 ): Promise<object> {
   const dialect = dialectOf(call, host);
   try {
-    return await dialect.answer(await resumable(host, call, dialect), call);
+    const told = await resumable(host, call, dialect);
+    return await dialect.answer(told, { ...call, isResumable: told !== host });
   } catch (error) {
     const result = toErrorResult(error, call);
     if (result !== undefined) return result;

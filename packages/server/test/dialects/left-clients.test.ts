@@ -1,0 +1,258 @@
+import {
+  elicit,
+  memoryGuard,
+  promptSaga,
+  saga,
+  sleep,
+  step,
+  type Program,
+  type SagaHostOptions,
+  type SuspendedSagaFacts,
+} from '@mcp-saga/server';
+import { describe, expect, test } from 'vitest';
+import { answerBy } from '../fixtures/answer-by.ts';
+import { testClock } from '../fixtures/clock.ts';
+import { connections, type Connected } from '../fixtures/connections.ts';
+import { deferred, type Deferred } from '../fixtures/deferred.ts';
+import { hooksInto, hostOf, nothingTold } from '../fixtures/host.ts';
+import { Empty } from '../fixtures/sagas.ts';
+
+const inSessions = connections.filter(({ name }) => name.includes('in memory'));
+const never = (): Promise<never> => deferred<never>().promise;
+
+interface Calls {
+  callTool(call: object, ...more: readonly unknown[]): Promise<unknown>;
+}
+
+/** A call that may be left, by a client of either version. */
+function calling({ client }: Connected, name: string, options: object): Promise<unknown> {
+  const more = 'getProtocolEra' in client ? [options] : [undefined, options];
+  return (client as unknown as Calls)
+    .callTool({ name, arguments: {} }, ...more)
+    .catch((error: unknown) => error);
+}
+
+/** What was done, and what was undone. */
+class World {
+  readonly log: string[] = [];
+  readonly undone: Deferred<undefined> = deferred<undefined>();
+
+  do(what: string): string {
+    this.log.push(what);
+    return what;
+  }
+
+  readonly undo = (): void => {
+    this.log.push('released');
+    this.undone.resolve(undefined);
+  };
+}
+
+/** A wait that only an abort ends. */
+function untilAborted(begun: Deferred<undefined>): NonNullable<SagaHostOptions['sleep']> {
+  return (_, signal) =>
+    new Promise((resolve) => {
+      if (signal.aborted) resolve();
+      signal.addEventListener('abort', () => resolve(), { once: true });
+      begun.resolve(undefined);
+    });
+}
+
+/** Holds something, asks, and ships it. */
+function holding(world: World, forks: 'accept' | 'refuse'): Program {
+  return saga({ name: 'holding', version: '1', forks }, function* () {
+    yield* step('hold', () => world.do('held'), { compensate: world.undo });
+    yield* elicit('sure', { message: 'Sure?', schema: Empty });
+    yield* step('ship', () => world.do('shipped'));
+    return 'shipped';
+  });
+}
+
+const ways: Readonly<Record<string, (left: AbortController, connected: Connected) => unknown>> = {
+  aborts: (left) => left.abort(),
+  closes: (_, { close }) => close(),
+  // By itself, as every client does after a while.
+  'times out': () => undefined,
+};
+
+describe.each(inSessions)('a client that leaves its call, $name', ({ connect }) => {
+  test.each(Object.entries(ways))('[E3] has its saga undone when it %s', async (way, leave) => {
+    for (const forks of ['accept', 'refuse'] as const) {
+      const world = new World();
+      const clock = testClock(Date.now());
+      const guard = memoryGuard(clock);
+      // oxlint-disable-next-line no-await-in-loop -- one after the other
+      // Without a queue, which these hooks would be.
+      const { onSuspended: _, onSettled: __, ...hooks } = hooksInto(nothingTold());
+      const made = hostOf(holding(world, forks), { clock, guard, hooks });
+      const connection = await connect(made.host);
+      const asked = deferred<undefined>();
+      answerBy(connection.client, {
+        elicit: async () => {
+          asked.resolve(undefined);
+          return await never();
+        },
+      });
+      const left = new AbortController();
+      const options = way === 'times out' ? { timeout: 50 } : { signal: left.signal };
+      const call = calling(connection, 'holding', options);
+      // oxlint-disable-next-line no-await-in-loop -- one after the other
+      await asked.promise;
+      // oxlint-disable-next-line no-await-in-loop -- one after the other
+      await leave(left, connection);
+      // oxlint-disable-next-line no-await-in-loop -- one after the other
+      expect(await call).toBeInstanceOf(Error);
+      // oxlint-disable-next-line no-await-in-loop -- one after the other
+      await world.undone.promise;
+      expect(world.log).toEqual(['held', 'released']);
+      // oxlint-disable-next-line no-await-in-loop -- one after the other
+      await connection.close();
+    }
+  });
+
+  test.each(['first', 'second'])(
+    '[E3] has a step undone that ran when it left, in its %s turn',
+    async (turn) => {
+      const world = new World();
+      const charging = deferred<undefined>();
+      const charged = deferred<string>();
+      const paying = saga({ name: 'paying', version: '1', forks: 'accept' }, function* () {
+        if (turn === 'second') yield* elicit('sure', { message: 'Sure?', schema: Empty });
+        yield* step(
+          'charge',
+          () => {
+            charging.resolve(undefined);
+            return charged.promise;
+          },
+          { compensate: world.undo },
+        );
+        yield* step('ship', () => world.do('shipped'));
+        return 'shipped';
+      });
+      const connection = await connect(hostOf(paying).host);
+      answerBy(connection.client, { elicit: () => ({ action: 'accept', content: {} }) });
+      // A client of version 1 takes no abort of its first request back.
+      await connection.client.listTools();
+      const left = new AbortController();
+      const call = calling(connection, 'paying', { signal: left.signal });
+      await charging.promise;
+      left.abort();
+      expect(await call).toBeInstanceOf(Error);
+      // The server hears of it before the charge comes back.
+      await connection.client.listTools();
+      charged.resolve(world.do('charged'));
+      await world.undone.promise;
+      expect(world.log).toEqual(['charged', 'released']);
+      await connection.close();
+    },
+  );
+
+  test('[E3] ends a wait in its call, and what follows it does not run', async () => {
+    const world = new World();
+    const waits = deferred<undefined>();
+    const waiting = saga({ name: 'waiting', version: '1', forks: 'accept' }, function* () {
+      yield* step('hold', () => world.do('held'), { compensate: world.undo });
+      yield* sleep(15_000);
+      yield* step('ship', () => world.do('shipped'));
+      return 'shipped';
+    });
+    const connection = await connect(hostOf(waiting, { sleep: untilAborted(waits) }).host);
+    const left = new AbortController();
+    const call = calling(connection, 'waiting', { signal: left.signal });
+    await waits.promise;
+    left.abort();
+    await call;
+    await world.undone.promise;
+    expect(world.log).toEqual(['held', 'released']);
+    await connection.close();
+  });
+
+  test('[E8] leaves its saga to the queue of the operator, where there is one', async () => {
+    const world = new World();
+    const clock = testClock(Date.now());
+    const told: SuspendedSagaFacts[] = [];
+    const hooks: SagaHostOptions['hooks'] = {
+      ...hooksInto(nothingTold()),
+      onSuspended: (facts) => told.push(facts),
+      onSettled: () => undefined,
+    };
+    const { host } = hostOf(holding(world, 'refuse'), { clock, guard: memoryGuard(clock), hooks });
+    const connection = await connect(host);
+    const asked = deferred<undefined>();
+    answerBy(connection.client, {
+      elicit: async () => {
+        asked.resolve(undefined);
+        return await never();
+      },
+    });
+    const left = new AbortController();
+    const call = calling(connection, 'holding', { signal: left.signal });
+    await asked.promise;
+    left.abort();
+    await call;
+    // The server has heard of it.
+    await connection.client.listTools();
+    expect(world.log).toEqual(['held']);
+    const [{ cancelToken, cancelAfter }] = told as [SuspendedSagaFacts];
+    clock.now = cancelAfter;
+    await host.cancel(cancelToken);
+    expect(world.log).toEqual(['held', 'released']);
+    await connection.close();
+  });
+
+  test('[W6] is kept waiting for the minute that clients of the SDK wait', async () => {
+    const slow = saga({ name: 'slow', version: '1' }, function* () {
+      const ends: string[] = [];
+      yield* elicit('sure', { message: 'Sure?', schema: Empty });
+      for (const ms of [41_000, 39_000]) {
+        try {
+          yield* sleep(ms);
+          ends.push('slept');
+        } catch (error) {
+          ends.push((error as { readonly code: string }).code);
+        }
+      }
+      return ends.join(' ');
+    });
+    const clock = testClock();
+    const wait = async (ms: number): Promise<void> => void (clock.now += ms);
+    const connection = await connect(hostOf(slow, { clock, sleep: wait, tokenTtl: 3_600_000 }).host);
+    answerBy(connection.client, {
+      elicit: () => {
+        // The user thinks about it.
+        clock.now += 20_000;
+        return { action: 'accept', content: {} };
+      },
+    });
+    const called = await connection.client.callTool({ name: 'slow', arguments: {} });
+    expect(called).toMatchObject({ content: [{ text: 'client_cannot slept' }] });
+    await connection.close();
+  });
+});
+
+test('[E3] a prompt that is left while it waits is undone', async () => {
+  const world = new World();
+  const waits = deferred<undefined>();
+  const greeting = promptSaga({ name: 'greeting', version: '1', forks: 'accept' }, function* () {
+    yield* step('hold', () => world.do('held'), { compensate: world.undo });
+    yield* sleep(15_000);
+    return 'hello';
+  });
+  const [{ connect }] = inSessions as [(typeof inSessions)[number]];
+  const connection = await connect(hostOf(greeting, { sleep: untilAborted(waits) }).host, {
+    capabilities: {},
+  });
+  const left = new AbortController();
+  const { client } = connection as unknown as {
+    readonly client: { getPrompt(params: object, options: object): Promise<unknown> };
+  };
+  const got = client
+    .getPrompt({ name: 'greeting' }, { signal: left.signal })
+    .catch((error: unknown) => error);
+  await waits.promise;
+  left.abort();
+  await got;
+  await world.undone.promise;
+  expect(world.log).toEqual(['held', 'released']);
+  await connection.close();
+});
