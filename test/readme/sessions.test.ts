@@ -10,6 +10,13 @@ const url = new URL('http://localhost/mcp');
 
 type Fetch = (request: Request) => Promise<Response>;
 
+/** A request that names its host, as all do that come over a socket. */
+function named(request: Request, headers: Record<string, string> = {}): Request {
+  for (const [name, value] of Object.entries({ host: 'localhost', ...headers }))
+    request.headers.set(name, value);
+  return request;
+}
+
 /** A client that answers all it is asked, as the SDK makes one by default, or with `auto`. */
 async function connected(fetch: Fetch, mode?: 'auto'): Promise<Client> {
   const client = new Client(
@@ -29,7 +36,7 @@ async function connected(fetch: Fetch, mode?: 'auto'): Promise<Client> {
     content: { type: 'text', text: 'Yes' },
   }));
   const transport = new StreamableHTTPClientTransport(url, {
-    fetch: (to, init) => fetch(new Request(to, init)),
+    fetch: (to, init) => fetch(named(new Request(to, init))),
   });
   await client.connect(transport);
   return client;
@@ -56,7 +63,21 @@ it('a session of another process is not known', async () => {
   const { fetch } = await import('./sessions.ts');
   const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list' });
   const headers = { 'content-type': 'application/json', 'mcp-session-id': 'of-another-process' };
-  expect(await fetch(new Request(url, { method: 'POST', headers, body }))).toMatchObject({ status: 404 });
+  const sent = named(new Request(url, { method: 'POST', headers, body }));
+  expect(await fetch(sent)).toMatchObject({ status: 404 });
+});
+
+it.each<[Record<string, string>, boolean]>([
+  [{ host: 'localhost:3000' }, false],
+  [{ host: 'evil.example' }, true],
+  [{ origin: 'http://localhost:6274' }, false],
+  [{ origin: 'https://evil.example' }, true],
+])('a request with the headers %j is refused: %s', async (headers, isRefused) => {
+  const { fetch } = await import('./sessions.ts');
+  const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list' });
+  const init = { method: 'POST', headers: { 'content-type': 'application/json' }, body };
+  const { status } = await fetch(named(new Request(url, init), headers));
+  expect(status === 403).toBe(isRefused);
 });
 
 it('without a session a client of 2025 cannot be asked', async () => {
@@ -86,6 +107,7 @@ describe('sessions that clients leave open', () => {
       new Request(url, {
         method: 'POST',
         headers: {
+          host: 'localhost',
           'content-type': 'application/json',
           accept: 'application/json, text/event-stream',
           ...(session === undefined ? {} : { 'mcp-session-id': session }),

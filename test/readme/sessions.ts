@@ -1,8 +1,14 @@
 // #region sessions
-import { isLegacyRequest, WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/server';
+import {
+  hostHeaderValidationResponse,
+  isLegacyRequest,
+  originValidationResponse,
+  WebStandardStreamableHTTPServerTransport,
+} from '@modelcontextprotocol/server';
 import { createServer } from './attach.ts';
 import sagas from './serve.ts';
 
+const hosts = ['localhost', '127.0.0.1', '[::1]']; // and the names by which your clients know the server
 const maxSessions = 1_000;
 const maxIdleMs = 30 * 60_000;
 
@@ -16,6 +22,9 @@ const sessions = new Map<string, Session>();
 
 /** Clients of 2025 get a session, in this process; the others need none. */
 export async function fetch(request: Request): Promise<Response> {
+  // No web page reaches this server under a name of its own, and no page of another host sends to it.
+  const refused = hostHeaderValidationResponse(request, hosts) ?? originValidationResponse(request, hosts);
+  if (refused !== undefined) return refused;
   if (!(await isLegacyRequest(request))) return await sagas.fetch(request);
   await closeIdleSessions();
   const id = request.headers.get('mcp-session-id');
