@@ -103,8 +103,12 @@ describe('the metadata of a protected resource', () => {
     ['no issuer', { oauth: { ...oauth, issuer: '' } }],
     ['an issuer of plain HTTP', { oauth: { ...oauth, issuer: 'http://login.example' } }],
     ['an issuer with a query', { oauth: { ...oauth, issuer: 'https://login.example?a=1' } }],
-    ['nothing that checks tokens', { authenticate: undefined, principal: undefined } as object],
   ])('do not start with %s', (_, options) => {
     expect(() => serve(options)).toThrow(TypeError);
+  });
+
+  test('do not start without what checks the access tokens', () => {
+    const options = { name: 'deployer', version: '1.0.0', sagas: [asking()], keys: oldKey, oauth };
+    expect(() => serveSagas(options)).toThrow(TypeError);
   });
 });

@@ -186,7 +186,7 @@ describe('lists that never change', () => {
     const open = [await server.fetch(listen(1)), await server.fetch(listen(2))];
     expect(bus.listenerCount).toBe(2);
     expect(await (await server.fetch(listen(3))).json()).toMatchObject({ error: { code: -32_603 } });
-    await Promise.all(open.map((response) => response.body?.cancel()));
+    await Promise.all(open.map(async ({ body }) => await body?.cancel()));
     expect(bus.listenerCount).toBe(0);
   });
 });

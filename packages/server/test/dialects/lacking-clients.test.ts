@@ -157,7 +157,7 @@ describe('a URL question in rounds', () => {
     const server = handlerOf(hostOf(paying).host);
     const call = { method: 'tools/call', name: 'paying' } as const;
     const first = asked(await round(server, call));
-    const { elicitationId } = first.requests['pay']?.params as { readonly elicitationId?: string };
+    const elicitationId: unknown = Object(first.requests['pay']?.params).elicitationId;
     expect(elicitationId).toMatch(/^[\w-]+\.pay$/);
     // The same question has the same id in each round.
     const again = asked(await round(server, call, { requestState: first.requestState, inputResponses: {} }));
