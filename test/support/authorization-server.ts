@@ -4,7 +4,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 
-/** What an authorization server needs of whoever signs its tokens. */
+/** Keys and tokens of an authorization server. */
 export interface AuthorizationServerOptions {
   /** Public keys, as a JSON Web Key Set. */
   readonly keys: object;
@@ -34,8 +34,8 @@ const notFound: Answer = { status: 404, json: {} };
 const invalidGrant: Answer = { status: 400, json: { error: 'invalid_grant' } };
 
 /**
- * Starts an authorization server: clients register themselves, users are those that their browser's `user` cookie names, and
- * each code is good once, for the client and the verifier that it was made for (RFC 6749, 7591, 7636, 8414, 8707, 9207).
+ * Starts an authorization server (RFC 6749, 7591, 7636, 8414, 8707, 9207). Clients register themselves. The `user` cookie of a
+ * browser names its user. Each code works once, with the client, the resource, and the verifier of its request.
  */
 export async function startAuthorizationServer({
   keys,

@@ -40,10 +40,7 @@ function refuse(error?: unknown): never {
   throw new OAuthError(OAuthErrorCode.InvalidToken, 'This token is not good here');
 }
 
-/**
- * What `serveSagas` needs of a server whose users sign in at an OAuth issuer: the check of their tokens, who they are, and the
- * metadata by which clients find the issuer.
- */
+/** Options of `serveSagas` for users of an OAuth issuer: the check of their tokens, their identity, and the metadata for clients. */
 export function signedIn(
   issuer: string | undefined,
   resource: string | undefined,

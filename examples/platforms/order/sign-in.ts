@@ -11,11 +11,11 @@ import {
 } from '@modelcontextprotocol/client';
 import { createClient } from './connect.ts';
 
-/** The sign-in of a user whose browser lets every client in. */
+/** Signs a user in who consents to every client. */
 class SignIn implements OAuthClientProvider {
   readonly redirectUrl = 'http://127.0.0.1:8976/callback';
   readonly clientMetadata = { client_name: 'shopper', redirect_uris: [this.redirectUrl] };
-  /** What the browser brought back. */
+  /** Parameters of the redirect back to the client. */
   callback: URLSearchParams | undefined;
 
   readonly #user: string;
@@ -28,7 +28,7 @@ class SignIn implements OAuthClientProvider {
     this.#user = user;
   }
 
-  /** Opens the page in the user's browser, which is sent back with a code. */
+  /** Opens the page in the user's browser, and follows its redirect back. */
   async redirectToAuthorization(page: URL): Promise<void> {
     const { headers } = await fetch(page, { headers: { cookie: `user=${this.#user}` }, redirect: 'manual' });
     this.callback = new URL(headers.get('location') ?? '').searchParams;
@@ -67,10 +67,7 @@ class SignIn implements OAuthClientProvider {
   }
 }
 
-/**
- * Connects as a user who has to sign in first: the server's 401 tells the client of the SDK where. It is given nothing but the
- * address of the server.
- */
+/** Connects as a user who signs in first. The client of the SDK finds the authorization server by the 401 of the server. */
 export async function signIn(
   url: URL,
   { user, fetch }: { user: string; fetch?: FetchLike },

@@ -47,7 +47,7 @@ export class Answers {
       const kind = this.#turn.execution.pending.get(stepId)?.spec.kind;
       if (kind !== undefined && kind !== 'checkpoint' && isAskedOfClient(kind)) continue;
       const agreed = answered.get(stepId);
-      // No answer came of it, so that there is nothing to agree with.
+      // "Method not found" is not recorded as an answer.
       if (agreed === undefined && isUnsupported(answer)) continue;
       if (agreed === undefined) this.ignored.push({ stepId, why: 'unknown' });
       else if (agreed !== agreementOf(answer)) throw new AnswerConflict(stepId);

@@ -63,8 +63,8 @@ export interface Runtime {
   /** Resolves after `ms`, or at once when `signal` aborts. */
   sleep(ms: number, signal: AbortSignal): Promise<void>;
   /**
-   * Ends the turn between two steps when it aborts, as if the budget was used up: what the turn did is in its state. Waits end
-   * at once, and steps that run are awaited.
+   * Ends the turn between two steps when aborted, as if its budget was used up. Waits end at once, running steps are awaited,
+   * and the state records all of them.
    */
   readonly stops?: AbortSignal;
   /** When this turn's budget is used up (ms since the epoch); undefined where the dialect cannot checkpoint. (U4) */

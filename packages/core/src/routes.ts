@@ -13,7 +13,7 @@ export interface Question {
   readonly accept: 'client' | 'model' | undefined;
   /** Whether the author says what holds where the client cannot be asked. */
   readonly hasFallback: boolean;
-  /** `true` if the client was asked and answered that it does not know the request (-32601), whatever it declared. */
+  /** `true` if the client answered "method not found" (-32601), despite its declared capabilities. */
   readonly isUnsupported?: true;
 }
 
@@ -71,7 +71,7 @@ export function routeOf(
   return task.route;
 }
 
-/** Where a question goes that the client cannot answer: to the fallback, to the host, or nowhere. */
+/** Chooses between fallback, host, and `ClientCannot` for a question without the client. */
 export function routeWithoutClient(spec: JournalledSpec, runtime: Pick<Runtime, 'route'>): Route {
   const question = questionOf(spec);
   const route =
@@ -86,7 +86,7 @@ function leadingRoute(question: Question, runtime: Pick<Runtime, 'route'>): Rout
   return leads ? route : 'cannot';
 }
 
-/** `true` if a client answered that it does not know the request: it declared what it lacks. */
+/** `true` if a client answered "method not found": it declared a capability without having it. */
 export function isUnsupported(answer: ClientAnswer): boolean {
   return 'error' in answer && answer.error.code === methodNotFound;
 }

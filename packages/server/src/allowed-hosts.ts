@@ -3,19 +3,19 @@ import { hostOf, ownHosts } from './own-hosts.ts';
 
 interface AllowedHost {
   readonly hostname: string;
-  /** Empty for every port. */
+  /** Empty: every port. */
   readonly port: string;
 }
 
-// Those that a URL and a `Host` header leave out.
+// A URL and a `Host` header leave them out.
 const defaultPorts = ['80', '443'];
 
 /**
- * Makes the check of the host that a request names.
+ * Creates a check of the host in the `Host` header of a request.
  *
  * @param allowed - `allowedHosts` of the server
- * @returns why a request is refused; undefined where it is not
- * @throws TypeError for an entry that no request can name
+ * @returns the reason for a refusal; undefined: the request is served
+ * @throws TypeError for an entry other than a host name with or without a port
  */
 export function hostCheck(
   allowed: readonly string[] | undefined,
@@ -42,17 +42,16 @@ function toAllowedHosts(allowed: readonly string[]): readonly AllowedHost[] {
     const url = `http://${name}`;
     const isHost = /^[^\s/?#@*\\]+$/.test(name) && URL.canParse(url) && !name.endsWith(':');
     const { hostname = '' } = isHost ? new URL(url) : {};
-    // What a URL writes otherwise, such as 127.1, is no name that a request has.
+    // A URL rewrites some names, such as 127.1. Requests name the rewritten form.
     if (!isHost || (name !== hostname && !name.startsWith(`${hostname}:`)))
       throw new TypeError(`allowedHosts[${index}]: not a host name${suggested(host)}. ${forms}`);
     return { hostname, port: name.slice(hostname.length + 1) };
   });
 }
 
-const forms =
-  "Write a host name as requests name it, with a port or for every port: 'mcp.example', 'localhost:3000', '[::1]'.";
+const forms = "Write a host name, with a port or for every port: 'mcp.example', 'localhost:3000', '[::1]'.";
 
-/** What may have been meant. */
+/** Suggests the closest host name for an entry. */
 function suggested(host: unknown): string {
   if (typeof host !== 'string') return '';
   const url = host.includes('://') ? host : host.includes(':') ? `http://[${host}]` : `http://${host}`;

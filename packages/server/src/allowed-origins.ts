@@ -2,11 +2,11 @@ import { localhostAllowedOrigins, validateOriginHeader } from '@modelcontextprot
 import { hostOf } from './own-hosts.ts';
 
 /**
- * Makes the check of the web page that sends a request, which its browser names as `Origin`.
+ * Creates a check of the `Origin` header, in which a browser names the page of a request.
  *
  * @param allowed - `allowedOrigins` of the server
- * @returns `true` for a request of an allowed page, and for one that names no page
- * @throws TypeError for an entry that no browser names
+ * @returns `true` for a request of an allowed page, and for a request without the header
+ * @throws TypeError for an entry other than an origin
  */
 export function originCheck(allowed: readonly string[] | undefined): (request: Request) => boolean {
   const origins = allowed === undefined ? undefined : toOrigins(allowed);
@@ -18,7 +18,7 @@ export function originCheck(allowed: readonly string[] | undefined): (request: R
   };
 }
 
-/** `true` for a page of the server itself. On the user's machine, other local servers count as the same. */
+/** `true` for a page of the server's own host. On the user's machine, pages of all local servers count. */
 function isOwn(origin: string, host: string): boolean {
   if (!URL.canParse(origin) || !URL.canParse(`http://${host}`)) return false;
   const page = new URL(origin);
@@ -34,7 +34,7 @@ function toOrigins(allowed: readonly string[]): readonly string[] {
     const origin = String(given);
     const known = URL.canParse(origin) ? new URL(origin).origin : '';
     const isOrigin = /^[a-z][a-z\d+.-]*:\/\/[^\s/*]+$/.test(origin);
-    // A URL knows no origins of browser extensions.
+    // For browser extensions, `URL` has no origin.
     if (origin === '*' || (isOrigin && (known === origin || !/^https?:/.test(origin)))) return origin;
     const hint = /^https?:\/\//.test(known) ? `: did you mean '${known}'?` : '';
     throw new TypeError(`allowedOrigins[${index}]: not an origin${hint}. ${forms}`);
@@ -46,10 +46,10 @@ const forms =
 
 const methods = 'GET, POST, DELETE, OPTIONS';
 
-/** The answer to the question of a browser whether a page may send a request; undefined for other requests. */
+/** The response to a CORS preflight request; undefined for other requests. */
 export function preflightResponse({ method, headers }: Request): Response | undefined {
   if (method !== 'OPTIONS' || headers.get('access-control-request-method') === null) return undefined;
-  // Named by the page, since clients send headers that a tool names.
+  // Echoed: `Mcp-Param-*` headers are named by the tools.
   const asked = headers.get('access-control-request-headers');
   return new Response(null, {
     status: 204,
@@ -61,7 +61,7 @@ export function preflightResponse({ method, headers }: Request): Response | unde
   });
 }
 
-/** A response that the page which sent the request may read. */
+/** Adds the headers that allow the page of a request to read the response. */
 export function readableBy({ headers: sent }: Request, response: Response): Response {
   const { status, statusText, body } = response;
   const headers = new Headers(response.headers);

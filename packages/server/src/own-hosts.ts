@@ -13,7 +13,7 @@ export function ownHosts(request: Request, env: unknown): readonly string[] | un
   return listensOnLoopback(request, env) || isToOwnPage(request) ? loopbackNames : undefined;
 }
 
-/** The host that a request names: by its `Host` header, or by `:authority` of HTTP/2, which servers put into the URL. */
+/** The host in the `Host` header of a request, or in `:authority` of HTTP/2, which servers put into the URL. */
 export function hostOf({ headers, url }: Request): string {
   return headers.get('host') ?? new URL(url).host;
 }

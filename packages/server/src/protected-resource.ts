@@ -5,36 +5,43 @@ import {
   type AuthMetadataOptions,
 } from '@modelcontextprotocol/server';
 
-/** Where the users of a server sign in, for clients that find out by themselves (OAuth, RFC 9728). */
+/**
+ * OAuth metadata of a server (RFC 9728), by which clients find the authorization server.
+ *
+ * @example
+ * ```ts
+ * const oauth: ProtectedResourceOptions = { resource: 'https://mcp.example/mcp', issuer: 'https://login.example' };
+ * ```
+ */
 export interface ProtectedResourceOptions {
-  /** URL of the server as its clients know it: what their access tokens are meant for. */
+  /** Public URL of the server, which is the audience of its access tokens. */
   readonly resource: string | undefined;
-  /** Issuer of the access tokens: the URL of the authorization server. HTTPS, unless it is on this machine. */
+  /** Issuer of the access tokens: URL of the authorization server. HTTPS, except on localhost. */
   readonly issuer: string | undefined;
-  /** Scopes that clients may ask for. */
+  /** Scopes for clients to request. Default: not announced. */
   readonly scopes?: readonly string[];
 }
 
-/** A protected resource: its metadata, and what refusals say of them. */
+/** Metadata of a protected resource, and the challenges with their URL. */
 export interface ProtectedResource {
   /** URL of the metadata. */
   readonly metadataUrl: string;
-  /** The metadata, for a request that asks for them. */
+  /** Answers requests for the metadata; undefined for other requests. */
   respond(request: Request): Response | undefined;
-  /** Names the metadata in a challenge that does not. */
+  /** Adds the URL of the metadata to a `Bearer` challenge without one. */
   challenge(response: Response): Response;
 }
 
 /**
- * Makes the metadata of a protected resource.
+ * Creates the metadata of a protected resource.
  *
- * @throws TypeError for a `resource` or an `issuer` that is no URL, or cannot be an issuer
+ * @throws TypeError if `resource` or `issuer` is not a URL, or the issuer has a query or plain HTTP
  */
 export function protectedResource({ resource, issuer, scopes }: ProtectedResourceOptions): ProtectedResource {
   if (!isUrl(resource)) throw new TypeError(`oauth.resource: expected the URL of this server. ${example}`);
   if (!isUrl(issuer)) throw new TypeError(`oauth.issuer: expected a URL. ${example}`);
   const options: AuthMetadataOptions = {
-    // Of the authorization server, its own metadata say the rest.
+    // The SDK reads only the issuer for these metadata.
     oauthMetadata: { issuer } as AuthMetadataOptions['oauthMetadata'],
     resourceServerUrl: new URL(resource),
     ...(scopes === undefined ? {} : { scopesSupported: [...scopes] }),

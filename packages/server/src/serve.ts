@@ -12,6 +12,8 @@ import { readJson } from './json-body.ts';
 import { protectedResource, type ProtectedResourceOptions } from './protected-resource.ts';
 import { createSagaHost, type SagaHost } from './saga-host.ts';
 
+export type { ProtectedResourceOptions } from './protected-resource.ts';
+
 /** What is served, and how. `Env` is what the runtime hands to `fetch` beside the request, the bindings of a Worker say. */
 export interface ServeSagasOptions<Env = unknown> extends Omit<SagaHostOptions, 'audience' | 'keys'> {
   /** The server's name, for clients; also the audience of its tokens, unless that is given. */

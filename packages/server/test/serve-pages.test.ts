@@ -17,7 +17,7 @@ function serve(options: Partial<ServeSagasOptions> = {}): SagaServer {
   });
 }
 
-/** The status of a call of `tools/list` with such headers. */
+/** Status of `tools/list` with these headers. */
 async function statusOf(server: SagaServer, headers: Record<string, string>): Promise<number> {
   const request = post('modern', 'tools/list', {}, 1, { headers });
   return (await server.fetch(request)).status;
@@ -176,7 +176,7 @@ describe('lists that never change', () => {
   });
 
   test('keep no stream open', async () => {
-    // It would never end.
+    // An open stream would never end.
     expect(await (await serve().fetch(listen(1))).text()).toContain('subscriptions/acknowledged');
   });
 
@@ -199,7 +199,7 @@ test.each(eras)('[P2] each request of the %s era has its own context, read at on
   const users = ['ada', 'eve', 'ada', 'eve'];
   const answers = users.map(async (user, index) => {
     const params = { name: 'whose', arguments: {} };
-    // A declared length has the body read before the SDK sees it; without one, the SDK works on a copy.
+    // With a declared length, the body is read ahead; without it, the SDK works on a copy.
     const length = index < 2 ? { 'content-length': '800' } : {};
     const headers = { 'x-user': user, 'mcp-name': 'whose', ...length };
     return await read(await server.fetch(post(era, 'tools/call', params, index, { headers })));

@@ -397,3 +397,34 @@ describe('a machine between two requests', () => {
     expect(() => machineSaga({ name: 'm', version: '1' }, undone as never)).toThrow('must declare forks');
   });
 });
+
+describe('a turn that is stopped', () => {
+  it('[U4] ends its wait, and neither the delay behind it nor an effect follows', async () => {
+    const ran: string[] = [];
+    const machine = setup({
+      types: text,
+      actors: { ship: effect(() => void ran.push('shipped')) },
+    }).createMachine({
+      initial: 'cooling',
+      states: {
+        cooling: { after: { 15_000: 'shipping' } },
+        shipping: { invoke: { id: 'ship', src: 'ship', onDone: 'end' } },
+        end: { type: 'final' },
+      },
+      output: () => 'shipped',
+    });
+    const saga = drive(machine);
+    const stop = new AbortController();
+    const sleep = async (ms: number, signal: AbortSignal): Promise<void> => {
+      stop.abort();
+      // The clock shows the end of the wait, and the turn has no time left for it.
+      saga.world.time += ms;
+      expect(signal.aborted).toBe(true);
+    };
+    const stopped = { maxHold: 20_000, replace: { stops: stop.signal, sleep } };
+    expect(await saga.start({}, stopped)).toMatchObject({ status: 'suspended', steps: [] });
+    expect(ran).toEqual([]);
+    expect(await saga.resume()).toMatchObject({ status: 'completed' });
+    expect(ran).toEqual(['shipped']);
+  });
+});

@@ -32,7 +32,7 @@ export interface ClientCall {
   readonly id: string | number;
   readonly client: ClientFacts;
   readonly caller: Caller;
-  /** `true` if the client is told tokens by which it resumes this request. Default false. */
+  /** `true` if the client gets tokens for resuming this request. Default false. */
   readonly isResumable?: boolean;
   /** What a multi round-trip request brings along. */
   readonly requestState: unknown;

@@ -5,13 +5,13 @@ import type { SagaTurn, SuspendedTurn } from '../host/turn.ts';
 import type { ClientCall } from './dialect.ts';
 
 /**
- * Runs a saga whose tokens stay in its request, turn after turn, to its end.
+ * Runs all turns of a saga within one request. The client never gets a token.
  *
- * If the client leaves, a saga that declares `forks` is undone. The turn that runs ends before its next step, so that its token
- * says what it did. Where a queue is told of sagas that wait (`onSuspended`), it does so, as for every client that does not come back.
+ * If the client aborts, disconnects, or times out, the current turn ends before its next step. A saga that declares `forks` is
+ * then undone at once. With `onSuspended`, the queue of the operator undoes it instead, as after any absent client.
  *
- * @param can - what the dialect can do in a turn
- * @param answersTo - the answers to what a turn asks. Rejects if the client has left.
+ * @param can - capabilities of the dialect
+ * @param answersTo - gets the answers to the questions of a turn. Rejects if the client has left.
  */
 export async function inOneRequest(
   host: SagaHostCore,
@@ -20,7 +20,7 @@ export async function inOneRequest(
   answersTo: (turn: SuspendedTurn) => Promise<readonly StepAnswer[]>,
 ): Promise<object> {
   const { saga, args, method, isResumable = false } = call;
-  // A client that was told the tokens goes on with the saga by itself.
+  // A client with resumable requests has the tokens, and may resume the saga.
   const undoes = saga.forks !== undefined && !isResumable;
   const { caller } = call;
   const request = { traits: { ...can, endsOnAbort: undoes } };
@@ -39,7 +39,7 @@ export async function inOneRequest(
   }
 }
 
-/** Undoes a saga that nobody goes on with: its token ends with this request. */
+/** Cancels a saga, because its token is lost with this request. */
 async function undoLeft(host: SagaHostCore, call: ClientCall, { token }: SuspendedTurn): Promise<void> {
   const { guard, notifiesSuspended, hooks } = host.settings;
   const isQueued = notifiesSuspended && guard !== undefined && call.saga.forks === 'refuse';
@@ -49,7 +49,7 @@ async function undoLeft(host: SagaHostCore, call: ClientCall, { token }: Suspend
     const { signal: _, ...caller } = call.caller;
     await host.cancel(token, caller, request);
   } catch (error) {
-    // Nobody is there to be told.
+    // The client is gone, so only the operator can read it.
     hooks.onError(error);
   }
 }

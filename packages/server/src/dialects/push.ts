@@ -27,7 +27,7 @@ export const push: Dialect = {
   },
 };
 
-// How long a client of the SDK waits for its call, unless it is told otherwise.
+// Default request timeout of the SDK's client.
 const clientTimeoutMs = 60_000;
 
 function traitsOf({ settings }: SagaHostCore, { client }: ClientCall): DialectTraits {

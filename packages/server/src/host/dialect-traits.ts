@@ -25,8 +25,8 @@ export interface DialectTraits {
    */
   readonly defersEffects?: boolean;
   /**
-   * `true` if the turn ends between two steps when the caller's signal aborts, with a token for what it did. Default: it is
-   * aborted, and the token before it stays good.
+   * `true` if an abort of the caller's signal ends the turn between two steps, with a new token. Default: the turn is aborted,
+   * and its own token stays good.
    */
   readonly endsOnAbort?: boolean;
   /** `true` if the client declared resumable requests: `requests/resume` takes the token of this turn. Default false. */

@@ -91,8 +91,8 @@ export interface HostHooks {
    */
   readonly onIgnoredAnswer?: (answer: IgnoredAnswerFacts) => void;
   /**
-   * A client that declares elicitation refused a question within `instantRefusals.withinMs` of being asked, which no person
-   * does: it has nobody to ask. `instantRefusals.treatAs` says what the saga gets. (W3)
+   * A client with elicitation refused a question within `instantRefusals.withinMs`, faster than any person: it has no user to
+   * ask. `instantRefusals.treatAs` decides about the answer.
    */
   readonly onInstantRefusal?: (refusal: InstantRefusal) => void;
   /** Something happened to a step. */

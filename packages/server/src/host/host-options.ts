@@ -102,7 +102,7 @@ export interface SagaHostOptions {
    * host warns its author before a saga comes there, and counts on no more when it lets a client wait. (W6)
    */
   readonly clientRounds?: number;
-  /** Refusals that no person gave. Default: the saga gets those that come within a second, and `onInstantRefusal` is told. */
+  /** Treatment of refusals faster than any person. Default: reported to `onInstantRefusal`, and given to the saga. */
   readonly instantRefusals?: InstantRefusalOptions;
   /** Named compensators, for sagas whose code was changed or is gone. */
   readonly compensators?: readonly Pick<Compensator<Schema>, 'name' | 'run'>[];

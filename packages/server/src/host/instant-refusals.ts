@@ -2,7 +2,14 @@ import type { ClientAnswer, Json } from '@mcp-saga/core';
 import type { HostSettings } from './host-options.ts';
 import type { SealedSaga } from './sealed-saga.ts';
 
-/** Options for refusals that come sooner than a person can read the question. */
+/**
+ * Options for refusals faster than any person, by clients without a user to ask.
+ *
+ * @example
+ * ```ts
+ * const instantRefusals: InstantRefusalOptions = { treatAs: 'unsupported', withinMs: 300 };
+ * ```
+ */
 export interface InstantRefusalOptions {
   /**
    * Time from the question to the refusal within which the refusal is instant, in milliseconds.
@@ -11,8 +18,8 @@ export interface InstantRefusalOptions {
    */
   readonly withinMs?: number;
   /**
-   * `refused`: the saga gets the refusal. `unsupported`: the saga continues as with a client that offers no elicitation: the
-   * fallback answers, or the step throws `ClientCannot`. A client can bring that about by what it declares, too.
+   * `refused`: the saga gets the refusal. `unsupported`: the saga continues as with a client without elicitation. Its fallback
+   * answers, or the step throws `ClientCannot`. Clients can cause the same by declaring no elicitation.
    *
    * @default 'refused'
    */
@@ -33,7 +40,7 @@ export function toInstantRefusals({
   return { withinMs, treatAs };
 }
 
-/** Reports questions that were refused sooner than a person can read them: the client has nobody to ask. */
+/** Reports instant refusals to `onInstantRefusal`. */
 export function reportInstantRefusals(
   { hooks, clock, instantRefusals }: Pick<HostSettings, 'hooks' | 'clock' | 'instantRefusals'>,
   { claims, sagaId }: SealedSaga,
@@ -50,9 +57,9 @@ export function reportInstantRefusals(
 }
 
 /**
- * Replaces instant refusals by the error of a client that does not know the request, if the host treats them so.
+ * Replaces instant refusals by a "method not found" error, with `treatAs: 'unsupported'`.
  *
- * @param heardAt - when the answers came for the first time (ms since the epoch): a repeated turn decides as the first one
+ * @param heardAt - time of the first request with these answers (ms since the epoch), so that a repeated turn decides alike
  */
 export function withoutInstantRefusals(
   { instantRefusals: { withinMs, treatAs } }: Pick<HostSettings, 'instantRefusals'>,

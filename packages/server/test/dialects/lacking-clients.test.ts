@@ -18,7 +18,7 @@ const falling = saga({ name: 'falling', version: '1' }, function* () {
   return target;
 });
 
-/** Tells of each kind of question how it ended. */
+/** Asks one question of each kind, and returns their outcomes. */
 const trying = saga({ name: 'trying', version: '1' }, function* () {
   const ends: string[] = [];
   const questions = [
@@ -46,7 +46,7 @@ describe.each(inSessions)('a client without the handlers that it declares, $name
     [trying, 'client_cannot client_cannot client_cannot client_cannot'],
   ])('[W3] is served as one that does not declare them: %#', async (program, text) => {
     const { client, close } = await connect(hostOf(program).host, { capabilities: all });
-    // A client of an SDK answers by a handler of its own; without one, with -32601.
+    // Without a handler, a client of the SDK answers -32601.
     expect(await client.callTool({ name: program.name, arguments: {} })).toMatchObject({
       content: [{ text }],
     });
@@ -99,7 +99,7 @@ describe('a client that refuses sooner than a person can', () => {
     made.clock.now += ms;
     const turn = await made.host.resume(token, [refusal]);
     made.clock.now += 10_000;
-    // The same request again, which a guard knows.
+    // A repeated request.
     if (options.guard !== undefined) {
       const again = await made.host.resume(token, [refusal]);
       expect([again.status, 'result' in again && again.result]).toEqual([

@@ -24,7 +24,7 @@ interface Calls {
   callTool(call: object, ...more: readonly unknown[]): Promise<unknown>;
 }
 
-/** A call that may be left, by a client of either version. */
+/** Calls a tool with a client of either version, and resolves with its error. */
 function calling({ client }: Connected, name: string, options: object): Promise<unknown> {
   const more = 'getProtocolEra' in client ? [options] : [undefined, options];
   return (client as unknown as Calls)
@@ -32,7 +32,7 @@ function calling({ client }: Connected, name: string, options: object): Promise<
     .catch((error: unknown) => error);
 }
 
-/** What was done, and what was undone. */
+/** Records effects and undos. */
 class World {
   readonly log: string[] = [];
   readonly undone: Deferred<undefined> = deferred<undefined>();
@@ -48,7 +48,7 @@ class World {
   };
 }
 
-/** A wait that only an abort ends. */
+/** Waits until an abort. */
 function untilAborted(begun: Deferred<undefined>): NonNullable<SagaHostOptions['sleep']> {
   return (_, signal) =>
     new Promise((resolve) => {
@@ -71,7 +71,7 @@ function holding(world: World, forks: 'accept' | 'refuse'): Program {
 const ways: Readonly<Record<string, (left: AbortController, connected: Connected) => unknown>> = {
   aborts: (left) => left.abort(),
   closes: (_, { close }) => close(),
-  // By itself, as every client does after a while.
+  // By the timeout of the call.
   'times out': () => undefined,
 };
 
@@ -82,7 +82,7 @@ describe.each(inSessions)('a client that leaves its call, $name', ({ connect }) 
       const clock = testClock(Date.now());
       const guard = memoryGuard(clock);
       // oxlint-disable-next-line no-await-in-loop -- one after the other
-      // Without a queue, which these hooks would be.
+      // Hooks without a queue.
       const { onSuspended: _, onSettled: __, ...hooks } = hooksInto(nothingTold());
       const made = hostOf(holding(world, forks), { clock, guard, hooks });
       const connection = await connect(made.host);
