@@ -35,7 +35,8 @@ export type RefusalReason =
   | 'principal'
   | 'engine'
   | 'forbidden'
-  | 'used';
+  | 'used'
+  | 'unknown-handle';
 
 /** A token that does not open, or opens and is not what was expected. The message is always the same. */
 export class TokenRefused extends SealError {

@@ -7,7 +7,7 @@ export type { CanonicalizeOptions } from './canonicalize.ts';
 export type { Binding, Claims, Purpose } from './claims.ts';
 export { refusalMessage, SealError, TokenRefused, TokenTooLarge } from './errors.ts';
 export type { OversizedPart, RefusalReason, SealErrorCode } from './errors.ts';
-export { hasBegun } from './expectations.ts';
+export { hasBegun, skewMs } from './expectations.ts';
 export type { Expectations } from './expectations.ts';
 export { digestText } from './hash.ts';
 export type { KeyInput, KeysOption, OctJwk } from './key-input.ts';

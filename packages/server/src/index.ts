@@ -37,6 +37,7 @@ export type {
   TracedTurn,
   TurnSpan,
 } from './host/telemetry.ts';
+export type { HandleOptions } from './host/handles.ts';
 export type { HostLimits } from './host/limits.ts';
 export type { StepAnswer } from './host/answers.ts';
 export type {

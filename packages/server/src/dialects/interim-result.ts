@@ -1,7 +1,7 @@
 import type { ClientStep, ContentBlock, Json, SamplingMessage, ToolResult } from '@mcp-saga/core';
 import type { SuspendedTurn } from '../host/turn.ts';
 import { extensionKey } from '../mcp/tool-result.ts';
-import { toWireStep } from './saga-methods.ts';
+import { formatExpiry, toWireStep } from './saga-methods.ts';
 
 /**
  * A saga that waits, as the result of a tool call. The text says all there is to know and to do, since a model sees
@@ -10,6 +10,7 @@ import { toWireStep } from './saga-methods.ts';
 export function toInterimResult(turn: SuspendedTurn): ToolResult & { readonly nextResumeToken: string } {
   const { token, steps, retryAfterMs, content = [], sagaId } = turn;
   const hints = {
+    expiresAt: formatExpiry(turn),
     ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
     ...(steps.length === 0 ? {} : { steps: steps.map((step) => toWireStep(step, sagaId)) }),
   };
@@ -24,7 +25,7 @@ export function toInterimResult(turn: SuspendedTurn): ToolResult & { readonly ne
       ...steps.flatMap(mediaOf),
     ],
     nextResumeToken: token,
-    _meta: { nextResumeToken: token, [extensionKey]: hints },
+    _meta: { [extensionKey]: hints },
   };
 }
 
@@ -39,15 +40,17 @@ function onUnknown({ unknown = [], steps }: SuspendedTurn): readonly string[] {
   ];
 }
 
-function onWaiting({ token, retryAfterMs = 0 }: SuspendedTurn): string {
+function onWaiting(turn: SuspendedTurn): string {
+  const { token, retryAfterMs = 0 } = turn;
   const when = retryAfterMs > 0 ? `Wait ${inWords(retryAfterMs)}, then call` : 'Call';
   return (
-    `This call is not finished. ${when} this tool again with the same arguments and one more. The argument resumeToken ` +
-    `is exactly this:\n${token}`
+    `This call is not finished. ${when} this tool again with the same arguments and one more, before ` +
+    `${formatExpiry(turn)}. The argument resumeToken is exactly this:\n${token}`
   );
 }
 
-function onAnswering({ token, steps }: SuspendedTurn): string {
+function onAnswering(turn: SuspendedTurn): string {
+  const { token, steps } = turn;
   const isForUser = steps.some(({ type }) => type === 'elicitation');
   const answers = steps.map((step) => `${JSON.stringify(step.stepId)}: ${patternOf(step)}`).join(', ');
   return [
@@ -60,7 +63,8 @@ function onAnswering({ token, steps }: SuspendedTurn): string {
               'refuses, answer {"action": "decline"}.',
           ]
         : []),
-      'Then call this tool again with the same arguments and two more. The argument answers has this form:',
+      `Then call this tool again with the same arguments and two more, before ${formatExpiry(turn)}. The argument answers is ` +
+        'a string of JSON in this form:',
       `{${answers}}`,
       'The argument resumeToken is exactly this:',
       token,

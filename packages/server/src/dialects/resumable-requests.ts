@@ -231,7 +231,9 @@ function isHeld(
   const { maxHold, turnBudget, clock } = settings;
   const most = Math.min(traits.maxHold ?? maxHold, turnBudget);
   // A client that would come back at once need not come at all.
-  return traits.holdsParts === true ? most > 0 : clock() - began + retryAfterMs <= most;
+  // Of a wait without an end, a client whose model comes again has each part in a request of its own.
+  const holdsAll = traits.holdsParts === true && traits.asksModel !== true;
+  return holdsAll ? most > 0 : clock() - began + retryAfterMs <= most;
 }
 
 /** Tells the client the newest token. Where it cannot be told it holds an older one, which is as good. */

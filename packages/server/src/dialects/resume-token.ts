@@ -1,6 +1,7 @@
 import type { DialectTraits } from '../host/dialect-traits.ts';
 import { SagaHostError } from '../host/errors.ts';
 import type { SagaHostCore } from '../host/host.ts';
+import { toHandle } from '../host/handles.ts';
 import { acceptsModel } from '../host/ladder.ts';
 import type { SagaTurn } from '../host/turn.ts';
 import { WireError } from '../mcp/wire-error.ts';
@@ -13,7 +14,12 @@ import { toResumable } from './resumable-tool.ts';
 export const resumeTokenMethod = 'tools/call#resumeToken';
 
 /** Nobody can be asked in the request; the model that calls can be asked in its result, and comes again when it likes. */
-export const resumeTokenTraits: DialectTraits = { asks: [], asksModel: true };
+export const resumeTokenTraits: DialectTraits = {
+  asks: [],
+  asksModel: true,
+  // A model often calls again at once, whatever it is told.
+  holdsParts: true,
+};
 
 /**
  * Resume tokens, for clients that declare nothing and for those that cannot be reached: a call that is not finished is
@@ -27,13 +33,18 @@ export const resumeToken: Dialect = {
   serves: () => true,
   list: (tool, saga, { settings }) => toResumable(tool, acceptsModel({ settings, program: saga })),
   answer: async (host, call) => {
-    return toTokenResult(call, await taken(host, call));
+    return await toTokenResult(host, call, await taken(host, call));
   },
 };
 
-/** A turn, on the wire. */
-export function toTokenResult(call: ClientCall, turn: SagaTurn): object {
-  return turn.status === 'suspended' ? toInterimResult(turn) : call.toResult(turn);
+/** Encodes a turn for the wire; a suspended one with a handle in place of its token, if the host has a store for it. */
+export async function toTokenResult(
+  { settings }: SagaHostCore,
+  call: ClientCall,
+  turn: SagaTurn,
+): Promise<object> {
+  if (turn.status !== 'suspended') return call.toResult(turn);
+  return toInterimResult({ ...turn, token: await toHandle(settings, turn) });
 }
 
 async function taken(host: SagaHostCore, call: ClientCall): Promise<SagaTurn> {

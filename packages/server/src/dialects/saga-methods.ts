@@ -4,9 +4,9 @@ import type { Caller } from '../host/caller.ts';
 import type { DialectTraits } from '../host/dialect-traits.ts';
 import { SagaHostError } from '../host/errors.ts';
 import type { SagaHostCore } from '../host/host.ts';
-import type { SagaTurn } from '../host/turn.ts';
+import type { SagaTurn, SuspendedTurn } from '../host/turn.ts';
 import { withElicitationId } from './questions.ts';
-import { toToolResult } from '../mcp/tool-result.ts';
+import { extensionKey, toToolResult } from '../mcp/tool-result.ts';
 
 /** The methods of this dialect. */
 export const sagaMethods = {
@@ -35,6 +35,8 @@ export interface SuspendedResult {
   readonly retryAfterMs?: number;
   /** What the user may read meanwhile. */
   readonly content?: readonly { readonly type: 'text'; readonly text: string }[];
+  /** Under the key of the extension: `expiresAt`, the time until which the token is good, in ISO 8601. */
+  readonly _meta: { readonly [key: string]: { readonly expiresAt: string } };
 }
 
 /** `tools/callSaga {name, arguments}`: starts a saga. */
@@ -87,7 +89,13 @@ function answer(saga: string, turn: SagaTurn): SuspendedResult | ToolResult {
     steps: steps.map((step) => toWireStep(step, sagaId)),
     ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
     ...(content === undefined ? {} : { content: content.map((text) => ({ type: 'text' as const, text })) }),
+    _meta: { [extensionKey]: { expiresAt: formatExpiry(turn) } },
   };
+}
+
+/** Formats the time until which the token of a turn is good, in ISO 8601. */
+export function formatExpiry({ expiresAt }: SuspendedTurn): string {
+  return new Date(expiresAt).toISOString();
 }
 
 /** A step as hosts see it, in whatever dialect. */

@@ -1,3 +1,4 @@
+import type { Awaitable } from '@mcp-saga/core';
 import type { DialectTraits } from '../host/dialect-traits.ts';
 import { principalOf } from '../host/caller.ts';
 import { SagaHostError } from '../host/errors.ts';
@@ -35,17 +36,17 @@ export const tasks: Dialect = {
     const traits = traitsOf(call, offered, way);
     const turn = await way.take(traits);
     if (turn.status !== 'suspended' || (turn.steps.length > 0 && !isDueBeside(host, turn, traits)))
-      return way.encode(turn);
+      return await way.encode(turn);
     if (isTask(call, turn, way)) {
       const task = await createTask(host.settings, offered, call, turn);
       if (task !== undefined) return task;
       adviseOnStore(host, call, offered);
     }
     // The client was to have this token, unless it was made only to find out what is left to do.
-    if (traits.defersEffects !== true && turn.retryAfterMs === 0) return way.encode(turn);
+    if (traits.defersEffects !== true && turn.retryAfterMs === 0) return await way.encode(turn);
     const { caller, saga, args } = call;
     const request = { methods: [way.method], entry: { target: saga.name, args }, traits: way.traits };
-    return way.encode(await host.resume(turn.token, [], caller, request));
+    return await way.encode(await host.resume(turn.token, [], caller, request));
   },
   list: (tool, saga, host, client) =>
     canBeAsked({ saga, client }) ? tool : (resumeToken.list?.(tool, saga, host, client) ?? tool),
@@ -57,7 +58,7 @@ interface Way {
   readonly method: string;
   readonly traits: DialectTraits;
   take(traits: DialectTraits): Promise<SagaTurn>;
-  encode(turn: SagaTurn): object;
+  encode(turn: SagaTurn): Awaitable<object>;
 }
 
 function wayOf(host: SagaHostCore, call: ClientCall): Way {
@@ -67,7 +68,7 @@ function wayOf(host: SagaHostCore, call: ClientCall): Way {
       method: resumeTokenMethod,
       traits: resumeTokenTraits,
       take: (traits) => host.start(saga.name, args, caller, { method: resumeTokenMethod, traits }),
-      encode: (turn) => toTokenResult(call, turn),
+      encode: (turn) => toTokenResult(host, call, turn),
     };
   }
   return {

@@ -23,6 +23,7 @@ const known: { readonly [name in keyof SagaHostOptions]-?: true } = {
   compensators: true,
   tasks: true,
   resumableRequests: true,
+  handles: true,
   tokenTtl: true,
   maxLifetime: true,
   turnBudget: true,
@@ -122,15 +123,21 @@ function assertGuard({ guard }: SagaHostOptions): void {
   );
 }
 
-function assertTasks({ tasks, resumableRequests }: SagaHostOptions): void {
+function assertTasks({ tasks, resumableRequests, handles }: SagaHostOptions): void {
   assertKnown('option of resumableRequests', 'resumableRequests', resumableRequests, { bearer: true });
   assertOneOf('resumableRequests.bearer', resumableRequests?.bearer, ['accept']);
   assertKnown('option of tasks', 'tasks', tasks, taskNames);
+  assertKnown('option of handles', 'handles', handles, { store: true });
   const { store, bearer } = tasks ?? {};
   assertOneOf('tasks.bearer', bearer, ['accept']);
-  if (store === undefined || hasMethods(store, ['read', 'write'])) return;
+  if (handles !== undefined) assertStore('handles.store', handles.store);
+  if (store !== undefined) assertStore('tasks.store', store);
+}
+
+function assertStore(name: string, store: unknown): void {
+  if (hasMethods(store, ['read', 'write'])) return;
   throw new TypeError(
-    'tasks.store: expected what memoryTaskStore() returns, for one process, or redisTaskStore(client) of ' +
+    `${name}: expected what memoryTaskStore() returns, for one process, or redisTaskStore(client) of ` +
       `@mcp-saga/redis, for a fleet.${howToCall(store)}`,
   );
 }

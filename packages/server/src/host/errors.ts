@@ -17,6 +17,7 @@ export type SagaHostErrorCode =
   | 'busy'
   | 'guard_down'
   | 'guard_full'
+  | 'store_down'
   | 'hook_timeout'
   | 'clock_behind'
   | 'client_cannot';

@@ -14,8 +14,10 @@ import { toTaskSettings, type TaskOptions, type TaskSettings } from '../dialects
 import type { SagaGuard } from '../guard/guard.ts';
 import { assertHostOptions } from './check-options.ts';
 import { consoleLog } from './default-log.ts';
+import { duration, wholeDuration } from './durations.ts';
 import { environmentOf } from './environment.ts';
 import { toInstantRefusals, type InstantRefusalOptions } from './instant-refusals.ts';
+import type { HandleOptions } from './handles.ts';
 import { hostKeys } from './host-keys.ts';
 import { guardedHooks, quietly, rejectionReporter, type HostHooks } from './hooks.ts';
 import { defaultLadder, type Ladder } from './ladder.ts';
@@ -110,6 +112,11 @@ export interface SagaHostOptions {
   readonly tasks?: TaskOptions;
   /** Resumable requests, for clients that declare them. Default: offered to authenticated callers. */
   readonly resumableRequests?: ResumableRequestOptions;
+  /**
+   * Replaces each resume token, which a model has to copy, by a handle of 22 characters. The sealed state stays in the
+   * store until the token expires. All checks and refusals are those of tokens. Default: no handles.
+   */
+  readonly handles?: HandleOptions;
   /** How long each token is good from its own issue, in milliseconds. Fractions are rounded up. Default one hour. */
   readonly tokenTtl?: number;
   /**
@@ -168,6 +175,7 @@ export interface HostSettings {
   /** How tasks are offered; undefined where they are not. */
   readonly tasks: TaskSettings | undefined;
   readonly resumableRequests: ResumableRequestOptions;
+  readonly handles: HandleOptions | undefined;
   readonly compensators: ReadonlyMap<string, Pick<Compensator<Schema>, 'run'>>;
   /** Whether there is somebody to tell of suspended sagas: their cancel tokens cost a seal. */
   readonly notifiesSuspended: boolean;
@@ -240,6 +248,7 @@ export function toHostSettings(options: SagaHostOptions): HostSettings {
     instantRefusals: toInstantRefusals(options.instantRefusals),
     tasks: toTaskSettings(options, warn),
     resumableRequests: options.resumableRequests ?? {},
+    handles: options.handles,
     compensators: new Map(options.compensators?.map((compensator) => [compensator.name, compensator])),
     notifiesSuspended: options.hooks?.onSuspended !== undefined,
     tokenTtl: wholeDuration('tokenTtl', options.tokenTtl ?? 60 * 60 * 1000),
@@ -273,24 +282,6 @@ function guardedRegistry({ sagas, guard }: SagaHostOptions): Registry {
     }
   }
   return registry;
-}
-
-// Added to the time of day, it must still be a time.
-const century = 100 * 365 * 24 * 60 * 60 * 1000;
-
-// A token holds whole milliseconds, so that fractions are rounded up. An infinity would only be met after the first effects.
-function wholeDuration(name: string, ms: number): number {
-  const whole = Math.ceil(duration(name, ms));
-  if (!Number.isFinite(whole)) throw new RangeError(`${name} must be a whole number of milliseconds.`);
-  if (whole > century)
-    throw new RangeError(`${name} must be 100 years at the most: ${century} milliseconds.`);
-  return whole;
-}
-
-function duration(name: string, ms: number): number {
-  if (typeof ms !== 'number' || !(ms > 0))
-    throw new RangeError(`${name} must be a number of milliseconds, more than 0.`);
-  return ms;
 }
 
 function rounds(count: number): number {

@@ -4,6 +4,7 @@ import type { StepAnswer } from './answers.ts';
 import type { DialectTraits } from './dialect-traits.ts';
 import type { Caller } from './caller.ts';
 import { cancel } from './cancel.ts';
+import { fromHandle } from './handles.ts';
 import { toHostSettings, type HostSettings, type SagaHostOptions } from './host-options.ts';
 import { readTimeline } from './readable-state.ts';
 import { resume } from './resume.ts';
@@ -154,7 +155,8 @@ export function createHostCore(options: SagaHostOptions): SagaHostCore {
 }
 
 async function inspect(settings: HostSettings, token: string): Promise<SagaInspection> {
-  const sealed = await settings.sealer.open(token, { purpose: 'token', ignoreExpiry: true });
+  const { token: given, purpose } = await fromHandle(settings, token);
+  const sealed = await settings.sealer.open(given, { purpose, ignoreExpiry: true });
   const { sagaId, claims, state } = toSealedSaga(sealed);
   const program = settings.registry.version(claims.saga.name, claims.saga.version, settings.clock());
   return {
@@ -163,7 +165,7 @@ async function inspect(settings: HostSettings, token: string): Promise<SagaInspe
     claims,
     expired: claims.exp <= settings.clock(),
     timeline: program === undefined ? undefined : readTimeline(program, state.program),
-    tokenBytes: token.length,
+    tokenBytes: given.length,
     trace: state.trace,
   };
 }

@@ -3,6 +3,7 @@ import { TokenRefused, type Expectations, type Sealed } from '@mcp-saga/seal';
 import { assertBegun } from './assert-begun.ts';
 import { principalOf, type Caller } from './caller.ts';
 import { SagaHostError } from './errors.ts';
+import type { SealedToken } from './handles.ts';
 import type { HostSettings } from './host-options.ts';
 import { laterForNewerEngine } from './newer-engine.ts';
 import { keptBytesOf } from './kept-bytes.ts';
@@ -23,7 +24,10 @@ export interface OpenSaga {
 export type TokenExpectations = Omit<
   Expectations,
   'purpose' | 'principal' | 'engines' | 'rejectIssuedBefore' | 'allowFuture'
->;
+> & {
+  /** Purpose of what was sent. Default `token`. */
+  readonly purpose?: SealedToken['purpose'];
+};
 
 /** Opens a token for a turn, and makes every check that comes before the guard. */
 export async function openSaga(
@@ -64,7 +68,7 @@ export async function openForCaller(
   const { rejectIssuedBefore } = settings;
   const expected: Expectations = {
     ...expect,
-    purpose: 'token',
+    purpose: expect.purpose ?? 'token',
     principal,
     engines: { min: 1, max: engineVersion },
     allowFuture: true,

@@ -5,6 +5,7 @@ import { SagaHostError } from './errors.ts';
 import { stepIdsOf } from './generation.ts';
 import type { DialectTraits } from './dialect-traits.ts';
 import { digestOf, guarded, type Interrupted } from './guarded.ts';
+import { fromHandle } from './handles.ts';
 import type { ResumeRequest } from './host.ts';
 import type { HostSettings } from './host-options.ts';
 import { reportInstantRefusals, withoutInstantRefusals } from './instant-refusals.ts';
@@ -55,7 +56,7 @@ function goesOnHere(
 
 async function resumed(
   settings: HostSettings,
-  token: string,
+  given: string,
   sent: unknown,
   caller: Caller,
   request: ResumeRequest & Pick<TurnRequest, 'goesOn'>,
@@ -65,9 +66,12 @@ async function resumed(
   const answers = toAnswers(sent, answersField, provenance, settings.limits.maxAnswers);
   try {
     const { method } = request;
+    const { token, purpose } = await (isOwn
+      ? ({ token: given, purpose: 'token' } as const)
+      : fromHandle(settings, given));
     const opened = isOwn
       ? await openOwn(settings, token)
-      : await openSaga(settings, token, caller, await expected(request));
+      : await openSaga(settings, token, caller, { ...(await expected(request)), purpose });
     const { program } = opened;
     const saga = method === undefined ? opened.saga : startedBy(method, opened.saga);
     // Repeated answers and those to older generations make no other request of it: only what was asked last counts.

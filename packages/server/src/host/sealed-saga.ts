@@ -55,7 +55,7 @@ export async function sealSaga(sealer: Sealer, saga: SealedSaga): Promise<string
 
 /** Seals a saga for a purpose. */
 export async function sealSagaAs(
-  purpose: 'token' | 'cancel' | 'task',
+  purpose: 'token' | 'cancel' | 'task' | 'handle',
   sealer: Sealer,
   saga: SealedSaga,
 ): Promise<string> {

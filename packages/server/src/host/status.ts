@@ -2,6 +2,7 @@ import { TokenRefused } from '@mcp-saga/seal';
 import type { Program } from '@mcp-saga/core';
 import type { Caller } from './caller.ts';
 import { stepIdsOf } from './generation.ts';
+import { fromHandle } from './handles.ts';
 import type { HostSettings } from './host-options.ts';
 import { openForCaller, standIn } from './open-saga.ts';
 
@@ -34,7 +35,8 @@ export async function statusOf(
   request: StatusRequest,
 ): Promise<SagaStatus> {
   try {
-    const opened = await openForCaller(settings, token, caller, request);
+    const { token: sealed, purpose } = await fromHandle(settings, token);
+    const opened = await openForCaller(settings, sealed, caller, { ...request, purpose });
     const { saga, program, current } = opened;
     const { claims, state, sagaId } = saga;
     const ids = stepIdsOf(state.generation);

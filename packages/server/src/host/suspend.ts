@@ -15,6 +15,9 @@ import { withoutKeys } from './shown-path.ts';
 import { newTokenId } from './token-id.ts';
 import type { SuspendedTurn } from './turn.ts';
 
+// Codex cuts a result near 11 KB.
+const maxCopiedBytes = 8_000;
+
 /**
  * Seals a saga that waits.
  *
@@ -50,7 +53,7 @@ export async function suspend(
       };
   const token = isForGuard ? await sealSaga(settings.responses, next) : await sealed(settings, program, next);
   // Once, when it grows over it: to say what is large takes a look at all of it.
-  const much = settings.limits.maxTokenBytes / 4;
+  const much = warnedFrom(settings, request);
   if (!isForGuard && token.length > much && tokenBytes <= much) {
     settings.warn(
       `The token of saga '${claims.saga.name}' has ${token.length} bytes of at most ` +
@@ -89,6 +92,12 @@ function isUnchanged(
   outcome: Extract<Outcome, { status: 'suspended' }>,
 ): boolean {
   return mayStay && outcome.goesOn === undefined && isSameState(saga.state.program, outcome.state);
+}
+
+/** Length of a token from which its author is warned. A model that copies it, or its client, cuts long texts. */
+function warnedFrom({ limits, handles }: HostSettings, { traits }: TurnRequest): number {
+  const isCopied = traits.asksModel === true && handles === undefined;
+  return Math.min(limits.maxTokenBytes / 4, isCopied ? maxCopiedBytes : Number.POSITIVE_INFINITY);
 }
 
 async function sealed(

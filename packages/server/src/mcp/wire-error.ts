@@ -11,6 +11,7 @@ const missingCapability = -32021;
 const notNow: ReadonlySet<SagaHostErrorCode> = new Set([
   'guard_down',
   'guard_full',
+  'store_down',
   'busy',
   'not_admitted',
   'version_gone',

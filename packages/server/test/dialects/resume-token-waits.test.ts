@@ -2,12 +2,13 @@ import { all, checkpoint, elicit, poll, saga, sleep, step } from '@mcp-saga/serv
 import { describe, expect, test } from 'vitest';
 import { called, sent, served } from '../fixtures/calling.ts';
 import { eras } from '../fixtures/raw.ts';
+import type { TestClock } from '../fixtures/clock.ts';
 import { Empty } from '../fixtures/sagas.ts';
 
 const key = 'io.github.mcp-saga/saga';
-const waiting = (when: string, token: string | undefined): string =>
-  `This call is not finished. ${when} this tool again with the same arguments and one more. The argument resumeToken is ` +
-  `exactly this:\n${token}`;
+const waiting = (when: string, token: string | undefined, clock: TestClock, ttl = 3_600_000): string =>
+  `This call is not finished. ${when} this tool again with the same arguments and one more, before ` +
+  `${new Date(clock.now + ttl).toISOString()}. The argument resumeToken is exactly this:\n${token}`;
 
 describe.each(eras)('%s', (era) => {
   test('[W1] a checkpoint shows its text and is gone on with at once', async () => {
@@ -20,7 +21,7 @@ describe.each(eras)('%s', (era) => {
       yield* checkpoint();
       return 'last page';
     });
-    const { server } = served([paging]);
+    const { server, clock } = served([paging]);
     const texts: string[] = [];
     let token: string | undefined;
     do {
@@ -28,9 +29,9 @@ describe.each(eras)('%s', (era) => {
       // oxlint-disable-next-line no-await-in-loop -- one turn after the other
       const turn = await called(server, era, { name: 'paging', arguments: args });
       ({ token } = turn);
-      texts.push(turn.text.replace(waiting('Call', token), 'again'));
+      texts.push(turn.text.replace(waiting('Call', token, clock), 'again'));
       if (token !== undefined) {
-        expect(turn.result['_meta']).toMatchObject({ nextResumeToken: token, [key]: { retryAfterMs: 0 } });
+        expect(turn.result['_meta']).toMatchObject({ [key]: { retryAfterMs: 0 } });
         expect(turn.result['content']).toHaveLength(texts.length < 3 ? 2 : 1);
       }
     } while (token !== undefined);
@@ -54,11 +55,15 @@ describe.each(eras)('%s', (era) => {
     });
     const { server, clock } = served([watching]);
     const first = await called(server, era, { name: 'watching' });
-    expect(first.text).toBe(`Asked 1 times.\n${waiting('Wait 5 seconds, then call', first.token)}`);
+    expect(first.text).toBe(
+      `Asked 1 times.\n${waiting('Wait 5 seconds, then call', first.token, clock, 3_660_000)}`,
+    );
     expect(first.result['_meta']).toMatchObject({ [key]: { retryAfterMs: 5_000 } });
     clock.now += 4_200;
     const early = await called(server, era, { name: 'watching', _meta: { resumeToken: first.token } });
-    expect(early.text).toBe(`Asked 1 times.\n${waiting('Wait 1 second, then call', early.token)}`);
+    expect(early.text).toBe(
+      `Asked 1 times.\n${waiting('Wait 1 second, then call', early.token, clock, 3_655_800)}`,
+    );
     expect(polled).toBe(1);
     ready = true;
     clock.now += 800;
@@ -75,13 +80,14 @@ describe.each(eras)('%s', (era) => {
     [600_000, '10 minutes'],
     [86_400_000, '24 hours'],
   ])('[W6] a sleep of %i ms of any length is told as %s', async (ms, words) => {
+    const ttl = ms + 3_600_000;
     const sleeping = saga({ name: 'sleeping', version: '1' }, function* () {
       yield* sleep(ms);
       return 'awake';
     });
     const { server, clock } = served([sleeping]);
     const { text, token } = await called(server, era, { name: 'sleeping' });
-    expect(text).toBe(waiting(`Wait ${words}, then call`, token));
+    expect(text).toBe(waiting(`Wait ${words}, then call`, token, clock, ttl));
     clock.now += ms;
     const args = { resumeToken: token };
     expect(await called(server, era, { name: 'sleeping', arguments: args })).toMatchObject({ text: 'awake' });
@@ -115,7 +121,7 @@ describe.each(eras)('%s', (era) => {
     });
     const { server, clock } = served([long], { turnBudget: 50 });
     const { text, token } = await called(server, era, { name: 'long' });
-    expect(text).toBe(waiting('Call', token));
+    expect(text).toBe(waiting('Call', token, clock));
     expect(runs).toEqual(['one']);
     const end = await sent(server, era, { name: 'long', arguments: { resumeToken: token } });
     expect(end).toMatchObject({ result: { content: [{ text: 'done' }] } });

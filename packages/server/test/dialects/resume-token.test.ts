@@ -61,6 +61,7 @@ describe.each(eras)('%s, without a session', (era) => {
 
   test('[W1] a question is text that a model can act on, and steps that a host can show', async () => {
     const { server } = served([complexTool()], accepting);
+    const expiresAt = new Date(start + 3_600_000).toISOString();
     const { result, token } = await called(server, era, complex);
     expect(result).toMatchObject({
       content: [
@@ -75,7 +76,8 @@ describe.each(eras)('%s, without a session', (era) => {
             '',
             'Answer for the user only what the user has told you; ask the user whatever you do not know. Where the user ' +
               'refuses, answer {"action": "decline"}.',
-            'Then call this tool again with the same arguments and two more. The argument answers has this form:',
+            `Then call this tool again with the same arguments and two more, before ${expiresAt}. The argument answers is a ` +
+              'string of JSON in this form:',
             '{"step-elicitation-A": {"action": "accept", "content": {…}}}',
             'The argument resumeToken is exactly this:',
             token,
@@ -84,8 +86,8 @@ describe.each(eras)('%s, without a session', (era) => {
       ],
       nextResumeToken: token,
       _meta: {
-        nextResumeToken: token,
         [key]: {
+          expiresAt,
           steps: [
             {
               type: 'elicitation',

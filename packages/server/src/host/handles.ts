@@ -1,0 +1,70 @@
+import { digestText, skewMs, TokenRefused } from '@mcp-saga/seal';
+import type { TaskStore } from '../dialects/tasks/store.ts';
+import { SagaHostError } from './errors.ts';
+import type { HostSettings } from './host-options.ts';
+import { sealSagaAs, toSealedSaga } from './sealed-saga.ts';
+import { newTokenId } from './token-id.ts';
+import type { SuspendedTurn } from './turn.ts';
+
+/** Options for handles, which replace the tokens that a model copies. */
+export interface HandleOptions {
+  /**
+   * Store for the sealed state behind each handle. The stores of tasks fit: `memoryTaskStore()` for one process,
+   * `redisTaskStore(client)` of `@mcp-saga/redis` for a fleet. One store can serve tasks and handles.
+   */
+  readonly store: TaskStore;
+}
+
+/** What a client sent as its token, with the sealed state found for it. */
+export interface SealedToken {
+  readonly token: string;
+  readonly purpose: 'token' | 'handle';
+}
+
+/** 128 random bits in base64url. No token has this form. */
+const handleForm = /^[\w-]{22}$/;
+
+/**
+ * Stores the state of a suspended saga and returns its handle: 22 characters. Returns the token itself if the host has no
+ * store, or the store fails: what ran in this turn must not be lost.
+ */
+export async function toHandle(settings: HostSettings, { token }: SuspendedTurn): Promise<string> {
+  const { handles, sealer, hooks } = settings;
+  if (handles === undefined) return token;
+  try {
+    const sealed = await sealer.open(token, { purpose: 'token', ignoreExpiry: true, allowFuture: true });
+    // Under a purpose of its own, so that a copy of the store holds no token that a client could use.
+    const entry = await sealSagaAs('handle', sealer, toSealedSaga(sealed));
+    const handle = newTokenId();
+    const isKept = await handles.store.write(await entryOf(handle), entry, 0, sealed.claims.exp + skewMs);
+    return isKept ? handle : token;
+  } catch (error) {
+    hooks.onError(error);
+    return token;
+  }
+}
+
+/**
+ * Looks up the state behind a handle. Returns anything else as it is, to be opened as a token.
+ *
+ * @throws TokenRefused for a handle that the store does not have
+ * @throws SagaHostError `store_down` if the store fails: the handle stays good
+ */
+export async function fromHandle({ handles, hooks }: HostSettings, sent: string): Promise<SealedToken> {
+  if (handles === undefined || !handleForm.test(sent)) return { token: sent, purpose: 'token' };
+  const id = await entryOf(sent);
+  try {
+    const stored = await handles.store.read(id);
+    if (stored !== undefined) return { token: stored.sealed, purpose: 'handle' };
+  } catch (error) {
+    hooks.onError(error);
+    const message = 'The server cannot continue this call now. Send it again later.';
+    throw new SagaHostError('store_down', message, { cause: error });
+  }
+  throw new TokenRefused('unknown-handle');
+}
+
+/** The store sees no handle, only its digest: a copy of the store opens nothing. */
+async function entryOf(handle: string): Promise<string> {
+  return await digestText(`handle:${handle}`);
+}

@@ -1,0 +1,304 @@
+import {
+  checkpoint,
+  elicit,
+  memoryGuard,
+  memoryTaskStore,
+  saga,
+  sleep,
+  step,
+  type TaskStore,
+} from '@mcp-saga/server';
+import { describe, expect, test } from 'vitest';
+import { called, sent, served, type Served } from '../fixtures/calling.ts';
+import { testClock } from '../fixtures/clock.ts';
+import { deferred } from '../fixtures/deferred.ts';
+import { ask, eras, post } from '../fixtures/raw.ts';
+import { asking, complexTool, Target } from '../fixtures/sagas.ts';
+import { hostForAll, send } from '../fixtures/ways.ts';
+
+const key = 'io.github.mcp-saga/saga';
+const accepting = { modelAnswers: 'accept' } as const;
+const handle = /^[\w-]{22}$/;
+const refused = {
+  error: {
+    code: -32602,
+    message: 'Invalid or expired resumeToken',
+    data: { reason: 'invalid_resume_token' },
+  },
+};
+
+/** A store that can be looked into. */
+function openStore(clock: () => number = Date.now): TaskStore & { readonly entries: Map<string, string> } {
+  const store = memoryTaskStore(clock);
+  const entries = new Map<string, string>();
+  return {
+    entries,
+    read: (id) => store.read(id),
+    write: (id, sealed, expected, expiresAt) => {
+      entries.set(id, sealed);
+      return store.write(id, sealed, expected, expiresAt);
+    },
+  };
+}
+
+function twice(text: string, part: string): number {
+  return text.split(part).length - 1;
+}
+
+describe.each(eras)('%s', (era) => {
+  test('[W1] a token is in the text once, in nextResumeToken once, and nowhere else', async () => {
+    const { server } = served([asking()], accepting);
+    const { result, text, token = '' } = await called(server, era, { name: 'asking' });
+    expect(result['nextResumeToken']).toBe(token);
+    expect(twice(text, token)).toBe(1);
+    expect(twice(JSON.stringify(result), token)).toBe(2);
+  });
+
+  test('[W1] a handle of 22 characters stands for the token on every server with the store', async () => {
+    const store = openStore(() => clock.now);
+    const keys: string[] = [];
+    const { server, clock, told }: Served = served([complexTool((used) => keys.push(used))], {
+      ...accepting,
+      handles: { store },
+    });
+    const args = { initial_arg: 'value' };
+    const first = await called(server, era, { name: 'complex_tool', arguments: args });
+    expect(first.token).toMatch(handle);
+    const target = { 'step-elicitation-A': { target: 'production' } };
+    const second = await called(server, era, {
+      name: 'complex_tool',
+      arguments: { ...args, resumeToken: first.token, answers: target },
+    });
+    expect(second.token).toMatch(handle);
+    expect(second.token).not.toBe(first.token);
+    const third = await called(server, era, {
+      name: 'complex_tool',
+      arguments: { ...args, answers: { 'step-sampling-B': 'Yes.' } },
+      _meta: { resumeToken: second.token },
+    });
+    expect(third).toMatchObject({ token: undefined, isError: false });
+    expect(keys).toHaveLength(1);
+    expect(told.errors).toEqual([]);
+  });
+
+  test('[T5] every handle that does not open is refused as a token is', async () => {
+    const store = openStore(() => clock.now);
+    const handles = { store };
+    const { server, clock, told }: Served = served([asking(), asking('other')], { ...accepting, handles });
+    const { token } = await called(server, era, { name: 'asking', arguments: { a: 1 } });
+    const resumed = (resumeToken: unknown, more: object = {}, name = 'asking') =>
+      sent(server, era, { name, arguments: { a: 1, ...more, resumeToken, answers: { target: {} } } });
+    expect(await resumed('A'.repeat(22))).toMatchObject(refused);
+    expect(await resumed(String(token).slice(1))).toMatchObject(refused);
+    expect(await resumed(token, { a: 2 })).toMatchObject(refused);
+    expect(await resumed(token, {}, 'other')).toMatchObject(refused);
+    // What the store has is no token by itself.
+    for (const entry of [...store.entries].flat()) {
+      // oxlint-disable-next-line no-await-in-loop -- one after the other
+      expect(await resumed(entry)).toMatchObject(refused);
+    }
+    const asSaga = await ask(server, era, 'tools/resumeSaga', { sagaToken: token });
+    expect(asSaga.last).toMatchObject({ error: { code: -32602, data: { reason: 'invalid_saga_token' } } });
+    clock.now += 3_600_000 + 30_000;
+    expect(await resumed(token)).toMatchObject(refused);
+    expect(new Set(told.rejections.map(({ reason }) => reason))).toEqual(
+      new Set(['unknown-handle', 'malformed', 'arguments', 'target', 'undecryptable', 'method']),
+    );
+  });
+
+  test('[T13] a handle is used once under a guard, and a repeated call gets what it got', async () => {
+    const clock = testClock();
+    const ran: string[] = [];
+    const once = saga({ name: 'once', version: '1', forks: 'refuse' }, function* () {
+      const { target } = yield* elicit('target', { message: 'Where?', schema: Target });
+      yield* step('go', () => void ran.push(target));
+      return target;
+    });
+    const options = { ...accepting, guard: memoryGuard(clock), handles: { store: memoryTaskStore(clock) } };
+    const { server } = served([once], options);
+    const { token } = await called(server, era, { name: 'once' });
+    expect(token).toMatch(handle);
+    const answered = (target: string) =>
+      sent(server, era, { name: 'once', arguments: { resumeToken: token, answers: { target: { target } } } });
+    expect(await answered('here')).toMatchObject({ result: { content: [{ text: 'here' }] } });
+    expect(await answered('here')).toMatchObject({ result: { content: [{ text: 'here' }] } });
+    expect(await answered('there')).toMatchObject(refused);
+    expect(ran).toEqual(['here']);
+  });
+
+  test('[P2] a token from before the host had a store is still good', async () => {
+    const before = served([asking()], accepting);
+    const { token } = await called(before.server, era, { name: 'asking' });
+    const after = served([asking()], { ...accepting, handles: { store: openStore() } });
+    const args = { resumeToken: token, answers: { target: { target: 'here' } } };
+    expect(await called(after.server, era, { name: 'asking', arguments: args })).toMatchObject({
+      token: undefined,
+      text: expect.stringContaining('here') as string,
+    });
+  });
+
+  test('[E10] without its store, a host hands out tokens, and says of a handle to come again', async () => {
+    let isDown = false;
+    const kept = memoryTaskStore(() => clock.now);
+    const down = (): never => {
+      throw new Error('no store');
+    };
+    const store: TaskStore = {
+      read: (id) => (isDown ? down() : kept.read(id)),
+      write: (...entry) => (isDown ? down() : kept.write(...entry)),
+    };
+    const { server, told, clock }: Served = served([asking()], { ...accepting, handles: { store } });
+    const { token } = await called(server, era, { name: 'asking' });
+    isDown = true;
+    const args = { resumeToken: token, answers: { target: { target: 'here' } } };
+    expect(await sent(server, era, { name: 'asking', arguments: args })).toMatchObject({
+      error: { code: -32603, data: { reason: 'store_down' } },
+    });
+    const whole = await called(server, era, { name: 'asking' });
+    expect(String(whole.token).split('.')).toHaveLength(5);
+    expect(told.errors).toHaveLength(2);
+    isDown = false;
+    expect((await called(server, era, { name: 'asking', arguments: args })).text).toContain('here');
+  });
+
+  test('[W6] a wait is held in part in each call, for as long as maxHold says', async () => {
+    const held: number[] = [];
+    const sleeping = saga({ name: 'sleeping', version: '1' }, function* () {
+      yield* sleep(45_000);
+      return 'awake';
+    });
+    const { server, clock } = served([sleeping], {
+      maxHold: 20_000,
+      sleep: (ms) => {
+        held.push(ms);
+        clock.now += ms;
+        return Promise.resolve();
+      },
+    });
+    const first = await called(server, era, { name: 'sleeping' });
+    expect(first.result['_meta']).toMatchObject({ [key]: { retryAfterMs: 25_000 } });
+    const second = await called(server, era, { name: 'sleeping', arguments: { resumeToken: first.token } });
+    const third = await called(server, era, { name: 'sleeping', arguments: { resumeToken: second.token } });
+    expect(third).toMatchObject({ text: 'awake', token: undefined });
+    expect(held).toEqual([20_000, 20_000, 5_000]);
+  });
+
+  test('[W1] expiresAt says in the text and in _meta until when the token is good', async () => {
+    const { server, clock } = served([asking()], { ...accepting, tokenTtl: 90_000 });
+    const { result, text } = await called(server, era, { name: 'asking' });
+    const expiresAt = new Date(clock.now + 90_000).toISOString();
+    expect(result['_meta']).toMatchObject({ [key]: { expiresAt } });
+    expect(text).toContain(expiresAt);
+    const suspended = await ask(server, era, 'tools/callSaga', { name: 'asking' });
+    expect(suspended.last.result).toMatchObject({ state: 'suspended', _meta: { [key]: { expiresAt } } });
+  });
+
+  test('[T11] a token that a model copies is warned of from 8 kB, and a handle is not', async () => {
+    const large = saga({ name: 'large', version: '1' }, function* () {
+      yield* step('make', () => 'x'.repeat(6_000));
+      yield* elicit('target', { message: 'Where?', schema: Target });
+      return '';
+    });
+    const { server, told } = served([large], accepting);
+    const { token } = await called(server, era, { name: 'large' });
+    expect(String(token).length).toBeGreaterThan(8_000);
+    expect(told.warnings).toEqual([expect.stringContaining("'make'")]);
+    const kept = served([large], { ...accepting, handles: { store: memoryTaskStore() } });
+    await called(kept.server, era, { name: 'large' });
+    expect(kept.told.warnings).toEqual([]);
+  });
+});
+
+test('[U4] an abort ends a wait that is held, and the token before it stays good', async () => {
+  const held = deferred<AbortSignal>();
+  let waits = 0;
+  const sleeping = saga({ name: 'sleeping', version: '1' }, function* () {
+    yield* checkpoint();
+    yield* sleep(10_000);
+    return 'awake';
+  });
+  const { server, clock }: Served = served([sleeping], {
+    maxHold: 20_000,
+    sleep: async (ms, signal) => {
+      waits += 1;
+      if (waits > 1) clock.now += ms;
+      if (waits > 1) return;
+      const isAborted = new Promise((resolve) => signal.addEventListener('abort', resolve));
+      held.resolve(signal);
+      await isAborted;
+    },
+  });
+  const { token } = await called(server, 'modern', { name: 'sleeping' });
+  const call = { name: 'sleeping', arguments: { resumeToken: token } };
+  const leaving = new AbortController();
+  const init = { signal: leaving.signal, headers: { 'mcp-name': 'sleeping' } };
+  const params = { ...call, _meta: { 'io.modelcontextprotocol/clientCapabilities': {} } };
+  const answered = server.fetch(post('modern', 'tools/call', params, 1, init)).catch(() => undefined);
+  const signal = await held.promise;
+  leaving.abort();
+  await answered;
+  expect(signal.aborted).toBe(true);
+  expect((await called(server, 'modern', call)).text).toBe('awake');
+});
+
+test('[W1] requests/resume and requests/getStatus take a handle as they take its token', async () => {
+  const clock = testClock();
+  const host = hostForAll([asking()], { clock, handles: { store: memoryTaskStore(clock) } });
+  const capabilities = { resumableRequests: {} };
+  const begun = await send(host, 'tools/call', { name: 'asking', arguments: {} }, { capabilities });
+  const resumeToken = begun.last.result?.['nextResumeToken'];
+  expect(resumeToken).toMatch(handle);
+  const status = await send(host, 'requests/getStatus', { requestId: 1, resumeToken }, { capabilities });
+  expect(status.last.result).toMatchObject({ status: 'processing', hasInputRequest: true });
+  const resumed = await send(host, 'requests/resume', { resumeToken }, { capabilities });
+  expect(resumed.last.result?.['nextResumeToken']).toMatch(handle);
+});
+
+test('[T6] a handle opens for the user who started the saga, and for no other', async () => {
+  const clock = testClock();
+  const handles = { store: memoryTaskStore(clock) };
+  const host = hostForAll([asking()], { clock, handles });
+  const begun = await send(host, 'tools/call', { name: 'asking', arguments: {} }, { user: 'ann' });
+  const token = begun.last.result?.['nextResumeToken'];
+  expect(token).toMatch(handle);
+  const args = { resumeToken: token, answers: { target: { target: 'here' } } };
+  for (const user of ['bob', undefined]) {
+    // oxlint-disable-next-line no-await-in-loop -- one after the other
+    const other = await send(host, 'tools/call', { name: 'asking', arguments: args }, { user });
+    expect(other.last).toMatchObject(refused);
+  }
+  const own = await send(host, 'tools/call', { name: 'asking', arguments: args }, { user: 'ann' });
+  expect(own.last).toMatchObject({
+    result: { content: [{ text: expect.stringContaining('here') as string }] },
+  });
+});
+
+test('[T11] an entry of the store expires with the token it stands for', async () => {
+  const clock = testClock();
+  const store = memoryTaskStore(clock);
+  const kept: number[] = [];
+  const watched: TaskStore = {
+    ...store,
+    write: (id, sealed, expected, expiresAt) => {
+      kept.push(expiresAt);
+      return store.write(id, sealed, expected, expiresAt);
+    },
+  };
+  const { server, clock: time } = served([asking()], {
+    ...accepting,
+    tokenTtl: 60_000,
+    handles: { store: watched },
+  });
+  await called(server, 'modern', { name: 'asking' });
+  // Clocks of two servers may be 30 s apart.
+  expect(kept).toEqual([time.now + 90_000]);
+});
+
+test.each([
+  ['no object', 7],
+  ['an object of another option', { shop: {} }],
+  ['a function that makes the store', { store: memoryTaskStore }],
+  ['no store', {}],
+])('handles: %s is refused when the host is made', (_, handles) => {
+  expect(() => hostForAll([asking()], { handles: handles as never })).toThrow(/handles/);
+});
