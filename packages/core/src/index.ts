@@ -61,6 +61,7 @@ export type { CompleteVariable, UriTemplate, UriVariables } from './uri-template
 export type { CheckedBody } from './checked-body.ts';
 export type { CheckedResult } from './checked-result.ts';
 export type { CheckedUndo } from './checked-undo.ts';
+export type { Icon, ToolFields } from './tool-fields.ts';
 export type { BodyInput, BodyResult, ContentBlock, Saga, SagaBody, SagaOptions, ToolResult } from './saga.ts';
 export type { Command, Steps } from './command.ts';
 export type { CommandSpec, LogLevel } from './command-spec.ts';

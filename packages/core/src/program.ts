@@ -8,6 +8,7 @@ import type { Schema } from './standard-schema.ts';
 import type { StepCall } from './step-call.ts';
 import type { Compensator } from './compensator.ts';
 import type { CompleteVariable, UriTemplate } from './uri-template.ts';
+import type { ToolFields } from './tool-fields.ts';
 
 /** A value, or a promise of it: the fast paths of the host answer at once. */
 export type Awaitable<T> = T | Promise<T>;
@@ -191,7 +192,7 @@ export interface IgnoredAnswer {
  * A saga as a host sees it: something that starts from arguments and advances by answers. `saga(…)` makes one from
  * a generator; a machine can be one as well.
  */
-export interface Program {
+export interface Program extends Omit<ToolFields, 'annotations'> {
   readonly name: string;
   readonly version: string;
   readonly title: string | undefined;

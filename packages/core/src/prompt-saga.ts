@@ -3,6 +3,7 @@ import type { Command } from './command.ts';
 import type { Program } from './program.ts';
 import { saga, type BodyInput, type ContentBlock, type SagaBody, type SagaOptions } from './saga.ts';
 import type { Schema } from './standard-schema.ts';
+import type { ToolFields } from './tool-fields.ts';
 
 /** A message of a prompt, as MCP has it. */
 export interface PromptMessage {
@@ -28,7 +29,7 @@ export interface PromptArguments {
  */
 export type PromptOptions<I extends Schema<PromptArguments, unknown> | undefined> = Omit<
   SagaOptions<I, undefined>,
-  'output' | 'annotations' | 'modelAnswers' | 'task'
+  'output' | keyof ToolFields | 'modelAnswers' | 'task'
 >;
 
 /** A saga that answers `prompts/get`: give it to a host. */

@@ -4,6 +4,7 @@ import type { Program } from './program.ts';
 import { saga, type SagaBody, type SagaOptions } from './saga.ts';
 import type { Schema } from './standard-schema.ts';
 import { toUriTemplate, type CompleteVariable, type UriTemplate, type UriVariables } from './uri-template.ts';
+import type { ToolFields } from './tool-fields.ts';
 
 /** The contents of a resource, as MCP has them: a text, or bytes in base64. */
 export interface ResourceContents {
@@ -37,7 +38,7 @@ export type ResourceInput<T extends string> = ResourceArguments & {
 /** What a resource is, apart from its body. */
 export interface ResourceOptions<T extends string> extends Omit<
   SagaOptions<undefined, undefined>,
-  'input' | 'output' | 'annotations' | 'modelAnswers' | 'task'
+  'input' | 'output' | keyof ToolFields | 'modelAnswers' | 'task'
 > {
   /**
    * The URIs it answers, such as `orders://{id}`: variables without operators (RFC 6570, level 1). A variable is never

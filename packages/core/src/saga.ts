@@ -2,10 +2,10 @@ import type { CheckedBody } from './checked-body.ts';
 import type { ClientNeed } from './client-step.ts';
 import type { Command, Steps } from './command.ts';
 import { generatorProgram } from './generator-program.ts';
-import type { Json } from './json.ts';
 import { assertStepId } from './path.ts';
 import type { PreviousProgram, Program } from './program.ts';
 import type { InferInput, InferOutput, LooseFields, Schema } from './standard-schema.ts';
+import { assertToolFields, type ToolFields } from './tool-fields.ts';
 
 /** A block of content in a tool's result, as MCP has it. */
 export interface ContentBlock {
@@ -33,7 +33,7 @@ export type BodyResult<O extends Schema | undefined> = O extends Schema ? InferI
 export type SagaBody<A, R> = (input: A) => Steps<R>;
 
 /** What a saga is, apart from its body. */
-export interface SagaOptions<I extends Schema | undefined, O extends Schema | undefined> {
+export interface SagaOptions<I extends Schema | undefined, O extends Schema | undefined> extends ToolFields {
   /** The name of the tool. A token is bound to it: two sagas of one host never have the same. */
   readonly name: string;
   /** Raise it when the order or content of steps changes. A token names the version it was started with. */
@@ -80,8 +80,6 @@ export interface SagaOptions<I extends Schema | undefined, O extends Schema | un
   readonly onMismatch?: 'fail' | 'compensate';
   /** Older versions, which go on for the sagas they started: each until its date, or for good. (R5) */
   readonly previous?: readonly PreviousProgram[];
-  /** Hints about the tool for clients: MCP's tool annotations. */
-  readonly annotations?: { readonly [key: string]: Json };
 }
 
 /** A saga: give it to a host, or run it inside another one with `call`. */
@@ -117,6 +115,7 @@ export function saga<
     throw new TypeError(`Saga '${name}' needs a body: a generator function, function* (input) { … }.`);
   }
   assertServing(options);
+  assertToolFields(name, options);
   assertSchema(name, 'input', options.input);
   assertSchema(name, 'output', options.output);
   const { onMismatch = 'fail', commitEach = false } = options;
@@ -134,6 +133,9 @@ export function saga<
     modelAnswers: options.modelAnswers,
     task: options.task,
     annotations: options.annotations,
+    ...(options.icons === undefined ? {} : { icons: options.icons }),
+    ...(options['_meta'] === undefined ? {} : { _meta: options['_meta'] }),
+    ...(options.expectedDurationMs === undefined ? {} : { expectedDurationMs: options.expectedDurationMs }),
     previous: options.previous ?? [],
     commitEach,
     onMismatch,

@@ -31,8 +31,11 @@ export function attachTools(
       tools: listed.tools.map((tool) => {
         const saga = sagas.get(tool.name);
         if (saga === undefined) return tool;
+        const { icons } = saga;
+        // Version 1 drops them when a tool is registered.
+        const shown = icons === undefined ? tool : { ...tool, icons };
         const dialect = servingDialect({ method: 'tools/call', saga, client }, host);
-        return dialect.list?.(tool, saga, host, client) ?? tool;
+        return dialect.list?.(shown, saga, host, client) ?? shown;
       }),
     };
   });
@@ -66,7 +69,7 @@ function toErrorResult(error: unknown, { client }: ClientCall): ToolResult | und
 }
 
 function registerTool(server: McpServerLike, saga: Program): void {
-  const { name, title, description, input, output, annotations } = saga;
+  const { name, title, description, input, output, annotations, expectedDurationMs, _meta: meta } = saga;
   // Version 1 takes the schema apart; version 2 asks it for its JSON Schema, again for each server.
   const listed = (schema: Schema): Schema => (isVersion2(server) ? memoised(schema) : schema);
   const config = {
@@ -75,7 +78,13 @@ function registerTool(server: McpServerLike, saga: Program): void {
     ...(input === undefined ? {} : { inputSchema: listed(input) }),
     ...(output === undefined ? {} : { outputSchema: listed(output) }),
     ...(annotations === undefined ? {} : { annotations }),
-    _meta: { [extensionKey]: { methods: methodsOf([saga]) } },
+    _meta: {
+      ...meta,
+      [extensionKey]: {
+        methods: methodsOf([saga]),
+        ...(expectedDurationMs === undefined ? {} : { expectedDurationMs }),
+      },
+    },
   };
   const tools = server as { registerTool(name: string, config: object, callback: unknown): unknown };
   tools.registerTool(name, config, () => {

@@ -1,0 +1,57 @@
+import { assertJson, isPlainObject, type Json } from './json.ts';
+
+/** An icon, as MCP has it. */
+export interface Icon {
+  /** URL of the image: `https:` or `data:`. */
+  readonly src: string;
+  readonly mimeType?: string;
+  /** Sizes as `48x48`, or `any` for an image that scales. */
+  readonly sizes?: readonly string[];
+  /** Background that the icon is made for. */
+  readonly theme?: 'light' | 'dark';
+}
+
+/** Fields of a tool that only its listing shows. */
+export interface ToolFields {
+  /** Hints about the tool for clients: MCP's tool annotations. */
+  readonly annotations?: { readonly [key: string]: Json };
+  /** Icons of the tool, for clients that show tools to users. */
+  readonly icons?: readonly Icon[];
+  /**
+   * Metadata of the tool, the same for all clients. Keys have a prefix: `com.example/team`. The server itself sets
+   * `io.github.mcp-saga/saga`.
+   */
+  readonly _meta?: { readonly [key: string]: Json };
+  /**
+   * Expected time from the call to its result, in milliseconds: a hint for clients, since MCP has no field for it. Listed
+   * as `expectedDurationMs` under `io.github.mcp-saga/saga` in the `_meta` of the tool.
+   */
+  readonly expectedDurationMs?: number;
+}
+
+/**
+ * Checks the fields that only a listing shows: one that is no JSON would break `tools/list` for all tools.
+ *
+ * @throws TypeError
+ */
+export function assertToolFields(name: string, fields: ToolFields): void {
+  const { icons, expectedDurationMs: duration } = fields;
+  for (const field of ['annotations', '_meta'] as const) {
+    const value = fields[field];
+    if (value === undefined) continue;
+    if (!isPlainObject(value)) throw new TypeError(`${field} of saga '${name}' must be an object.`);
+    assertJson(value, { where: `${field} of saga '${name}'` });
+  }
+  if (icons !== undefined && !(Array.isArray(icons) && icons.every(isIcon))) {
+    throw new TypeError(`icons of saga '${name}' must be a list of icons: [{ src: 'https://…' }].`);
+  }
+  if (duration !== undefined && !(Number.isFinite(duration) && duration > 0)) {
+    throw new TypeError(
+      `expectedDurationMs of saga '${name}' must be a number of milliseconds, more than 0.`,
+    );
+  }
+}
+
+function isIcon(icon: unknown): boolean {
+  return isPlainObject(icon) && typeof icon['src'] === 'string';
+}
