@@ -50,4 +50,4 @@ export type {
 export type { SagaStatus, StatusRequest } from './host/status.ts';
 export type { CompletedTurn, FailedTurn, SagaTurn, SuspendedTurn } from './host/turn.ts';
 export { publicMessageOf } from './host/public-message.ts';
-export type { SuspendedResult, WireStep } from './dialects/saga-methods.ts';
+export type { SuspendedResult, SuspensionReport, WireStep } from './dialects/saga-methods.ts';

@@ -3,8 +3,8 @@ import type { StepAnswer } from '../host/answers.ts';
 import { SagaHostError } from '../host/errors.ts';
 
 /**
- * The argument `answers` of a tool: an object by step id, each entry the result that an MCP client would give:
- * `{action: 'accept', content}`, `{action: 'decline' | 'cancel'}`, or a `CreateMessageResult`.
+ * The argument `answers` of a tool: an object by step id, as the JSON text that is listed or as it is. Each entry is the
+ * result that an MCP client would give: `{action: 'accept', content}`, `{action: 'decline' | 'cancel'}`, or a `CreateMessageResult`.
  *
  * What models write instead is understood where it can mean only one thing: a string is what the model says to a
  * sampling step; an object that has no `action`, and no `content` that is an object, is the content of a form. All
@@ -22,7 +22,6 @@ export function toModelAnswers(answers: unknown, where: string): readonly StepAn
   return Object.entries(given).map(([stepId, answer]) => ({ stepId, result: toResult(answer) as Json }));
 }
 
-/** Some models write an object as the text of one. */
 function parsed(text: string): unknown {
   try {
     return JSON.parse(text) as unknown;

@@ -7,12 +7,13 @@ const resumeToken = {
     'arguments and with the resumeToken of that result, copied exactly.',
 };
 
+// A string, since clients with strict schemas refuse an object of any keys. An object is taken as well.
 const answers = {
-  type: 'object',
+  type: 'string',
   description:
-    'Only together with resumeToken: the answers that the last result asks for, by step. Each is {"action": "accept", ' +
-    '"content": {…}} or {"action": "decline"}; for a message that you were asked to write, a string.',
-  additionalProperties: true,
+    'Only together with resumeToken: the answers that the last result asks for, as a string of JSON: an object by step. ' +
+    'Each answer is {"action": "accept", "content": {…}} or {"action": "decline"}; for a message that you were asked to ' +
+    'write, a string.',
 };
 
 /**

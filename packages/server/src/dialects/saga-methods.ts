@@ -26,6 +26,14 @@ export interface WireStep {
   readonly reason?: string;
 }
 
+/** Further facts about a suspended saga. */
+export interface SuspensionReport {
+  /** Time until which the token is good, in ISO 8601. */
+  readonly expiresAt: string;
+  /** IDs in `completedSteps` that no step waits for. Their results were not used. The result of a saga has them as well. */
+  readonly unknownSteps?: readonly string[];
+}
+
 /** What the saga methods answer while a saga waits for its client. */
 export interface SuspendedResult {
   readonly state: 'suspended';
@@ -35,8 +43,8 @@ export interface SuspendedResult {
   readonly retryAfterMs?: number;
   /** What the user may read meanwhile. */
   readonly content?: readonly { readonly type: 'text'; readonly text: string }[];
-  /** Under the key of the extension: `expiresAt`, the time until which the token is good, in ISO 8601. */
-  readonly _meta: { readonly [key: string]: { readonly expiresAt: string } };
+  /** The report stands under the key of the extension. */
+  readonly _meta: { readonly [key: string]: SuspensionReport };
 }
 
 /** `tools/callSaga {name, arguments}`: starts a saga. */
@@ -81,7 +89,17 @@ export async function cancelSaga(host: SagaHostCore, params: unknown, caller: Ca
 }
 
 function answer(saga: string, turn: SagaTurn): SuspendedResult | ToolResult {
-  if (turn.status !== 'suspended') return toToolResult(saga, turn);
+  const { unknown } = turn;
+  const reported = unknown === undefined ? {} : { unknownSteps: unknown };
+  if (turn.status !== 'suspended') {
+    const result = toToolResult(saga, turn);
+    if (unknown === undefined) return result;
+    const { _meta: meta } = result;
+    return {
+      ...result,
+      _meta: { ...meta, [extensionKey]: { ...Object(meta?.[extensionKey]), ...reported } },
+    };
+  }
   const { token, steps, retryAfterMs, content, sagaId } = turn;
   return {
     state: 'suspended',
@@ -89,7 +107,7 @@ function answer(saga: string, turn: SagaTurn): SuspendedResult | ToolResult {
     steps: steps.map((step) => toWireStep(step, sagaId)),
     ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
     ...(content === undefined ? {} : { content: content.map((text) => ({ type: 'text' as const, text })) }),
-    _meta: { [extensionKey]: { expiresAt: formatExpiry(turn) } },
+    _meta: { [extensionKey]: { expiresAt: formatExpiry(turn), ...reported } },
   };
 }
 

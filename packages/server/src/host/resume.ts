@@ -35,12 +35,13 @@ export async function resume(
   const goesOn: TurnRequest['goesOn'] = (outcome) =>
     goesOnHere(outcome, traits, hasTime()) ? outcome.goesOn : undefined;
   let turn = await resumed(settings, token, sent, caller, { ...request, goesOn });
+  const { unknown } = turn;
   // What was done is kept now: whoever repeats the request gets here, and not where it is done again. (E1)
   while (turn.status === 'suspended' && turn.goesOn !== undefined) {
     // oxlint-disable-next-line no-await-in-loop -- one turn after the other
     turn = await resumed(settings, turn.token, [], caller, { ...own, goesOn }, true);
   }
-  return turn;
+  return unknown === undefined ? turn : { ...turn, unknown };
 }
 
 /** `true` if the host continues by itself, with nothing that it would have to show to the client first. */

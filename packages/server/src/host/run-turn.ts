@@ -62,8 +62,6 @@ export interface TurnRequest {
    * given to the client, and so is its token. Default: as the program says.
    */
   readonly goesOn?: ((outcome: Extract<Outcome, { status: 'suspended' }>) => GoesOn | undefined) | undefined;
-  /** Ids that answers came for and that nobody waited for: those that the client is told. */
-  readonly unknown?: readonly string[];
   /** Ends the saga instead of going on with it; what it did is undone within this turn. */
   readonly end?: EndRequest;
   /** The turn in its trace, where it is traced. */
@@ -101,9 +99,10 @@ async function take(settings: HostSettings, request: TurnRequest): Promise<SagaT
     unknown.push(...older.map(({ stepId }) => stepId), ...unasked.map(({ stepId }) => ids.toWire(stepId)));
     if (outcome.status !== 'continued') {
       const mayStay = request.mayStay === true && continued === 0;
-      const last = { ...request, program, saga, mayStay, unknown: fewOf(unknown) };
+      const last = { ...request, program, saga, mayStay };
       // oxlint-disable-next-line no-await-in-loop -- the last time round
-      const turn = await concluded(settings, last, outcome, runtime);
+      const ended = await concluded(settings, last, outcome, runtime);
+      const turn = unknown.length === 0 ? ended : { ...ended, unknown: fewOf(unknown) };
       // A rollback, or another process, can still continue it.
       if (isLeftAsItIs(turn, program)) throw turn.error;
       return reported(settings, turn, began, request.caller);

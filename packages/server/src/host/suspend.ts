@@ -29,7 +29,7 @@ export async function suspend(
   request: TurnRequest,
   outcome: Extract<Outcome, { status: 'suspended' }>,
 ): Promise<SuspendedTurn> {
-  const { program, saga, tokenBytes, unknown = [] } = request;
+  const { program, saga, tokenBytes } = request;
   const { isGuarded = false, isOwn = false, isLeft = false, isForGuard = false } = request;
   const { sagaId, claims, state } = saga;
   const iat = settings.clock();
@@ -73,7 +73,6 @@ export async function suspend(
     ...(goesOn === undefined ? {} : { goesOn }),
     ...own,
     ...(outcome.due === undefined ? {} : { due: outcome.due }),
-    ...(unknown.length === 0 ? {} : { unknown }),
     ...(outcome.content === undefined ? {} : { content: outcome.content }),
     saga: claims.saga.name,
     sagaId,

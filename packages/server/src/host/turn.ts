@@ -1,7 +1,13 @@
 import type { ClientStep, GoesOn, UndoneStep } from '@mcp-saga/core';
 
+/** Report on the answers that a request brought. */
+interface ReportedAnswers {
+  /** IDs of answers that no step waited for: the first five, cut to 128 characters. */
+  readonly unknown?: readonly string[];
+}
+
 /** A saga that waits for its client. The token is all there is of it: the host has forgotten it. */
-export interface SuspendedTurn {
+export interface SuspendedTurn extends ReportedAnswers {
   readonly status: 'suspended';
   /** Give it back, verbatim, with the answers. */
   readonly token: string;
@@ -17,8 +23,6 @@ export interface SuspendedTurn {
   readonly ownTurns?: number;
   /** When something is asked: when the saga goes on without the client (ms since the epoch). Default: never. */
   readonly due?: number;
-  /** Ids that answers came for and that nobody waited for: the first five, cut to 128 characters. (W4) */
-  readonly unknown?: readonly string[];
   /** What the user may read meanwhile. */
   readonly content?: readonly string[];
   /** The name of the saga. */
@@ -29,7 +33,7 @@ export interface SuspendedTurn {
 }
 
 /** A saga that has ended well. */
-export interface CompletedTurn {
+export interface CompletedTurn extends ReportedAnswers {
   readonly status: 'completed';
   /** What the body returned; with an output schema, as the schema parsed it. */
   readonly result: unknown;
@@ -40,7 +44,7 @@ export interface CompletedTurn {
 }
 
 /** A saga that has failed. */
-export interface FailedTurn {
+export interface FailedTurn extends ReportedAnswers {
   readonly status: 'failed';
   /** What failed it: for hooks and logs. The client gets {@link publicMessageOf} it. */
   readonly error: unknown;

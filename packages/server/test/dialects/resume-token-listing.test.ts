@@ -68,6 +68,10 @@ describe.each(eras)('%s, listed to a client that declares nothing', (era) => {
     expect(has(await listed(era, sagas, { modelAnswers: 'accept' }))).toEqual([true, true]);
     const [tool] = await listed(era, sagas, { modelAnswers: 'accept' });
     expect(tool?.inputSchema.required ?? []).toEqual([]);
+    // A schema of free keys is refused by clients with strict schemas.
+    const answers = { type: 'string', description: expect.any(String) as string };
+    expect(tool?.inputSchema.properties).toMatchObject({ answers });
+    expect(JSON.stringify(tool?.inputSchema.properties)).not.toContain('additionalProperties');
   });
 
   test('[T14] a union takes it at its root, and in those parts that take nothing else', async () => {
