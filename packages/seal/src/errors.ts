@@ -36,7 +36,8 @@ export type RefusalReason =
   | 'engine'
   | 'forbidden'
   | 'used'
-  | 'unknown-handle';
+  | 'unknown-handle'
+  | 'request';
 
 /** A token that does not open, or opens and is not what was expected. The message is always the same. */
 export class TokenRefused extends SealError {

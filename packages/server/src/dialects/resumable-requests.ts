@@ -6,6 +6,7 @@ import { SagaHostError } from '../host/errors.ts';
 import type { ResumeRequest, SagaHostCore } from '../host/host.ts';
 import type { SagaStatus } from '../host/status.ts';
 import type { SagaTurn, SuspendedTurn } from '../host/turn.ts';
+import { digestRequestId } from '../host/request-id.ts';
 import { WireError, type FrozenAnswer } from '../mcp/wire-error.ts';
 import type { CallMethod, ClientCall, Dialect } from './dialect.ts';
 import { multiRoundTrip } from './multi-round-trip.ts';
@@ -59,7 +60,7 @@ export async function resumeRequest(
 ): Promise<object> {
   const { resumeToken: token } = fields(params);
   if (typeof token !== 'string') throw invalid('resumeToken: expected a string');
-  const { saga } = await statusOf(host, token, caller);
+  const { saga, requestId } = await statusOf(host, token, caller);
   if (saga.task === 'require') {
     // It runs as a task or not at all, and its tokens were handed out by those who see to that.
     throw refused(host, 'method');
@@ -67,6 +68,9 @@ export async function resumeRequest(
   // The token is all that it brings, whatever the SDK found in its params.
   const nothingElse = { requestState: undefined, inputResponses: undefined, meta: {}, isResumable: true };
   const call = { ...callOf(saga, 'tools/call'), ...nothingElse };
+  // The answer belongs to the request that was cut: its client waits for that ID.
+  if (requestId !== undefined && requestId !== (await digestRequestId(call.id)))
+    throw refused(host, 'request');
   const dialect = dialects.find((candidate) => candidate.serves(call, host)) ?? resumeToken;
   const told = telling(host, call);
   const result = await dialect.answer(
@@ -137,7 +141,7 @@ async function statusOf(host: SagaHostCore, token: string, caller: Caller): Prom
   return status;
 }
 
-function refused({ settings }: SagaHostCore, reason: 'method' | 'principal'): TokenRefused {
+function refused({ settings }: SagaHostCore, reason: 'method' | 'principal' | 'request'): TokenRefused {
   settings.reject(reason);
   return new TokenRefused(reason);
 }
@@ -153,7 +157,7 @@ function telling(host: SagaHostCore, call: ClientCall): SagaHostCore {
       const { traits = {}, method } = request;
       const looked = await host.start(name, args, caller, {
         ...request,
-        traits: { ...steppingOf(host, traits), ...onlyLooks },
+        traits: { ...steppingOf(host, call, traits), ...onlyLooks },
       });
       return await goneOn(host, call, looked, {
         traits,
@@ -164,7 +168,7 @@ function telling(host: SagaHostCore, call: ClientCall): SagaHostCore {
     resume: async (token, answers, caller, request = {}) => {
       const { traits = {}, methods: allowed } = request;
       const looks = answers !== undefined && answers.length > 0;
-      const stepping = steppingOf(host, traits);
+      const stepping = steppingOf(host, call, traits);
       const turn = await host.resume(token, answers, caller, {
         ...request,
         traits: looks ? { ...stepping, ...onlyLooks } : stepping,
@@ -182,11 +186,12 @@ function telling(host: SagaHostCore, call: ClientCall): SagaHostCore {
 const onlyLooks: Pick<DialectTraits, 'runs'> = { runs: false };
 
 /** The traits of a turn that ends after a server step. */
-function steppingOf({ settings }: SagaHostCore, traits: DialectTraits): DialectTraits {
+function steppingOf({ settings }: SagaHostCore, { id }: ClientCall, traits: DialectTraits): DialectTraits {
   const { clientRounds, maxHold } = settings;
   return {
     ...traits,
     isResumable: true,
+    requestId: id,
     checkpointAfterStep: true,
     // However many turns there were: a client waits about as long for one request as for all it makes in rounds.
     ...(traits.maxWait === undefined ? {} : { maxWait: () => clientRounds * maxHold }),
@@ -205,7 +210,7 @@ async function goneOn(
   }: Pick<ResumeRequest, 'methods'> & { readonly traits: DialectTraits; readonly looked: boolean },
 ): Promise<SagaTurn> {
   const began = host.settings.clock();
-  const next = { ...request, traits: steppingOf(host, traits) };
+  const next = { ...request, traits: steppingOf(host, call, traits) };
   let turn = first;
   for (let isLook = looked; turn.status === 'suspended'; isLook = false) {
     // oxlint-disable-next-line no-await-in-loop -- it knows of each turn before the next one

@@ -31,6 +31,8 @@ export interface DialectTraits {
   readonly endsOnAbort?: boolean;
   /** `true` if the client declared resumable requests: `requests/resume` takes the token of this turn. Default false. */
   readonly isResumable?: boolean;
+  /** JSON-RPC ID of the request that declared them: `requests/resume` takes the token under this ID only. */
+  readonly requestId?: string | number;
   /** Whether anything may run here. Default true; false only looks how far a saga is. (W7) */
   readonly runs?: boolean;
 }

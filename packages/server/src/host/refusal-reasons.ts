@@ -21,6 +21,7 @@ const reasons: { readonly [reason in RefusalReason]: string } = {
   principal: 'The `principal` of this request is another than the one that started the saga.',
   engine: 'It was sealed by a newer release.',
   forbidden: '`authorize` said no.',
+  request: 'It belongs to a request with another JSON-RPC ID.',
   'unknown-handle':
     'The store has no such handle: it has expired, or no server of this service handed it out.',
   used: 'The guard knows that it was used with other answers, or that a newer one was.',

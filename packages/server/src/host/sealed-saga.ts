@@ -29,6 +29,8 @@ export interface SagaState {
   readonly trace?: string;
   /** `true` if `requests/resume` takes this token. Absent: no. */
   readonly isResumable?: boolean;
+  /** Digest of the ID of the request that is resumed. Absent: any, as in tokens of older releases. */
+  readonly requestId?: string | undefined;
 }
 
 /** A saga in motion, between open and seal. */
@@ -59,8 +61,8 @@ export async function sealSagaAs(
   sealer: Sealer,
   saga: SealedSaga,
 ): Promise<string> {
-  const { program, secret, generation, ownTurns, trace, keptBytes, isResumable } = saga.state;
-  // Without the last three it is what older releases write; they read it with them as well, and leave them out.
+  const { program, secret, generation, ownTurns, trace, keptBytes, isResumable, requestId } = saga.state;
+  // Without the last four it is what older releases write; they read it with them as well, and leave them out.
   const own = JSON.stringify({
     s: toBase64Url(secret),
     g: generation,
@@ -69,6 +71,7 @@ export async function sealSagaAs(
     n: ownTurns,
     k: keptBytes,
     r: isResumable === true ? 1 : undefined,
+    i: requestId,
   });
   const streams: readonly Stream[] = [
     { bytes: own, compress: false },
@@ -87,6 +90,7 @@ interface Own {
   readonly n?: number;
   readonly k?: number;
   readonly r?: 1;
+  readonly i?: string;
 }
 
 /**
@@ -98,7 +102,7 @@ export function toSealedSaga(sealed: Sealed): SealedSaga {
   const [first, structure, client, server] = sealed.streams;
   const own = readSealedJson(first);
   if (!isOwnStream(own)) throw new TokenRefused('malformed');
-  const { s, g, h, t, n, k, r } = own;
+  const { s, g, h, t, n, k, r, i } = own;
   const secret = fromBase64Url(s);
   if (secret?.length !== 32 || !isHead(h)) throw new TokenRefused('malformed');
   return {
@@ -117,12 +121,13 @@ export function toSealedSaga(sealed: Sealed): SealedSaga {
       ...(n === undefined ? {} : { ownTurns: n }),
       ...(k === undefined ? {} : { keptBytes: k }),
       ...(r === 1 ? { isResumable: true } : {}),
+      ...(i === undefined ? {} : { requestId: i }),
     },
   };
 }
 
 function isOwnStream(value: unknown): value is Own {
-  const { s, g, h, t = '', n = 0, k = 0 } = Object(value) as { readonly [member: string]: unknown };
-  const texts = [s, h, t].every((member) => typeof member === 'string');
+  const { s, g, h, t = '', n = 0, k = 0, i = '' } = Object(value) as { readonly [member: string]: unknown };
+  const texts = [s, h, t, i].every((member) => typeof member === 'string');
   return texts && [g, n, k].every((member) => Number.isSafeInteger(member));
 }

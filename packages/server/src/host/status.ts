@@ -25,6 +25,8 @@ export interface SagaStatus {
   readonly fails: boolean;
   /** `true` if `requests/resume` accepts the token: its client declared resumable requests. */
   readonly isResumable: boolean;
+  /** Digest of the JSON-RPC ID of the request that is resumed; undefined if any ID may resume it. */
+  readonly requestId: string | undefined;
 }
 
 /** Looks how far a saga is. Nothing is replayed and nothing runs; it takes no turn, so that it is not admitted. (W7) */
@@ -49,6 +51,7 @@ export async function statusOf(
         .map((stepId) => ids.toWire(stepId)),
       fails: program === undefined && current.onMismatch === 'compensate',
       isResumable: state.isResumable === true,
+      requestId: state.requestId,
     };
   } catch (error) {
     if (error instanceof TokenRefused) settings.reject(error.reason);

@@ -8,6 +8,7 @@ import { stepIdsOf } from './generation.ts';
 import type { HostSettings } from './host-options.ts';
 import { nextKeptBytes } from './kept-bytes.ts';
 import type { TurnRequest } from './run-turn.ts';
+import { digestRequestId } from './request-id.ts';
 import { noteCancelOf } from './note-cancel.ts';
 import { assertKeepable } from './sealed-response.ts';
 import { sealSaga, type SealedSaga } from './sealed-saga.ts';
@@ -43,13 +44,15 @@ export async function suspend(
   const own = ownTurns === undefined ? {} : { ownTurns };
   const kept = isGuarded ? { keptBytes: nextKeptBytes(settings, saga, tokenBytes, outcome) } : {};
   // Not inherited: each request declares for itself.
-  const isResumable = request.traits.isResumable === true;
+  const { isResumable = false, requestId: id } = request.traits;
+  const requestId = isResumable && id !== undefined ? await digestRequestId(id) : undefined;
+  const declared = { isResumable, requestId };
   const next: SealedSaga = isSame
-    ? { ...saga, state: { ...state, ...own, isResumable } }
+    ? { ...saga, state: { ...state, ...own, ...declared } }
     : {
         sagaId,
         claims: { ...claims, turn, jti: newTokenId(), iat, exp: expiresAt },
-        state: { ...state, ...own, ...kept, isResumable, program: outcome.state },
+        state: { ...state, ...own, ...kept, ...declared, program: outcome.state },
       };
   const token = isForGuard ? await sealSaga(settings.responses, next) : await sealed(settings, program, next);
   // Once, when it grows over it: to say what is large takes a look at all of it.

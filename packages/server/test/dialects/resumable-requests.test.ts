@@ -262,7 +262,7 @@ describe.each(eras)('resumable requests over HTTP, %s', (era) => {
     expect((await ask(server, era, 'requests/getStatus', params)).last).toMatchObject(refused);
     expect(did.size).toBe(0);
     clientId = 'mine';
-    expect((await ask(server, era, 'requests/resume', { resumeToken: token })).last).toMatchObject(
+    expect((await ask(server, era, 'requests/resume', { resumeToken: token }, id)).last).toMatchObject(
       text('done'),
     );
   });
@@ -459,10 +459,10 @@ describe('resumable requests with a guard', () => {
       call('legacy', 'five'),
       (messages) => tokensIn(messages).length === 3,
     );
-    const resumed = await ask(two, 'legacy', 'requests/resume', { resumeToken: tokensIn(cut).at(-1) });
+    const resumed = await ask(two, 'legacy', 'requests/resume', { resumeToken: tokensIn(cut).at(-1) }, id);
     expect(resumed.last).toMatchObject(text('done'));
     for (const name of steps) expect(did.get(name)).toHaveLength(1);
-    const again = await ask(two, 'legacy', 'requests/resume', { resumeToken: tokensIn(cut)[0] });
+    const again = await ask(two, 'legacy', 'requests/resume', { resumeToken: tokensIn(cut)[0] }, id);
     expect(again.last).toMatchObject(text('done'));
     for (const name of steps) expect(did.get(name)).toHaveLength(1);
   });

@@ -1,0 +1,64 @@
+import { saga, step } from '@mcp-saga/server';
+import { expect, test } from 'vitest';
+import { eras, post, read, type Fetches } from '../fixtures/raw.ts';
+import { hostForAll } from '../fixtures/ways.ts';
+import { handlerOf } from '../fixtures/rounds.ts';
+
+const declared = { 'io.modelcontextprotocol/clientCapabilities': { resumableRequests: {} } };
+
+function working(ran: string[]) {
+  return saga({ name: 'working', version: '1' }, function* () {
+    yield* step('work', () => void ran.push('work'));
+    return 'worked';
+  });
+}
+
+async function resumed(
+  server: Fetches,
+  era: (typeof eras)[number],
+  resumeToken: unknown,
+  id: string | number,
+) {
+  const request = post(era, 'requests/resume', { resumeToken, _meta: declared }, id);
+  return (await read(await server.fetch(request))).last;
+}
+
+test.each(
+  eras.flatMap((era) => [
+    [era, 7, [8, '7', 'seven']] as const,
+    [era, 'a'.repeat(10_000), ['a'.repeat(9_999), 1]] as const,
+  ]),
+)('[T6] %s: requests/resume continues a request only under its own ID', async (era, id, others) => {
+  const ran: string[] = [];
+  const { host, told } = hostForAll([working(ran)]);
+  const server = handlerOf(host);
+  const headers = era === 'modern' ? { 'mcp-name': 'working' } : undefined;
+  const params = { name: 'working', arguments: {}, _meta: declared };
+  const request = post(era, 'tools/call', params, id, headers === undefined ? {} : { headers });
+  const { messages } = await read(await server.fetch(request));
+  const [token] = messages.flatMap(({ params: sent }) => sent?.['resumeToken'] ?? []);
+  ran.splice(0);
+  for (const other of others) {
+    // oxlint-disable-next-line no-await-in-loop -- one after the other
+    expect(await resumed(server, era, token, other)).toMatchObject({
+      error: { code: -32602, data: { reason: 'invalid_resume_token' } },
+    });
+  }
+  expect(told.rejections.map(({ reason }) => reason)).toContain('request');
+  expect(ran).toEqual([]);
+  expect(await resumed(server, era, token, id)).toMatchObject({
+    id,
+    result: { content: [{ text: 'worked' }] },
+  });
+  expect(ran).toEqual(['work']);
+});
+
+test('[R4] a token that an older release sealed without an ID is resumed under any', async () => {
+  const { host } = hostForAll([working([])]);
+  const traits = { asks: [], isResumable: true, runs: false };
+  const turn = await host.start('working', {}, {}, { method: 'tools/call', traits });
+  const token = turn.status === 'suspended' ? turn.token : undefined;
+  expect(await resumed(handlerOf(host), 'modern', token, 'other')).toMatchObject({
+    result: { content: [{ text: 'worked' }] },
+  });
+});
