@@ -21,7 +21,7 @@ export interface RequestOptions {
   readonly resetTimeoutOnProgress?: boolean;
   /** Asks the server for progress; its values rise over all turns of a saga. */
   readonly onprogress?: (progress: { progress: number; total?: number; message?: string }) => void;
-  /** Further HTTP headers; SDK v2 only. */
+  /** Further HTTP headers; SDK v2 only. A tool that declares `x-mcp-header` needs its `Mcp-Param-*` headers here. */
   readonly headers?: Readonly<Record<string, string>>;
 }
 

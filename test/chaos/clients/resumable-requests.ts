@@ -26,11 +26,15 @@ export const resumableRequests: Way = {
 async function seen(client: Client, calling: Calling): Promise<ToolText> {
   const { user, draw, tool: name, arguments: args } = calling;
   let token: string | undefined;
+  let id: number | undefined;
   client.setNotificationHandler(
     'notifications/requests/resumePolicy',
     { params: anything as never },
     (params: unknown) => {
-      ({ resumeToken: token } = params as { readonly resumeToken: string });
+      ({ resumeToken: token, requestId: id } = params as {
+        readonly resumeToken: string;
+        readonly requestId: number;
+      });
     },
   );
   const options = { signal: user.left, timeout: 15_000 };
@@ -45,6 +49,8 @@ async function seen(client: Client, calling: Calling): Promise<ToolText> {
         // oxlint-disable-next-line no-await-in-loop -- again, from where it was
         return textOf(await client.callTool(params, options));
       }
+      // A request is resumed under its own ID, and the SDK counts.
+      Reflect.set(client, '_requestMessageId', id);
       const resume = { method: 'requests/resume', params: { resumeToken: token } };
       // oxlint-disable-next-line no-await-in-loop -- again, from where it was
       return textOf(await client.request(resume, anything as never, options));

@@ -3,7 +3,9 @@ import { callSaga, cancelSaga, resumeSaga, sagaMethods } from '../dialects/saga-
 import type { Caller } from '../host/caller.ts';
 import type { SagaHostCore } from '../host/host.ts';
 import { servedAs } from '../host/served-as.ts';
-import { setMethodHandler, type McpServerLike } from './sdk.ts';
+import { clientFactsOf } from './client-facts.ts';
+import { assertParamHeaders } from './param-headers.ts';
+import { setMethodHandler, type McpServerLike, type RequestContextLike } from './sdk.ts';
 import { withCaller } from './with-caller.ts';
 import { sagaTokenRefused, toWireError } from './wire-error.ts';
 
@@ -15,6 +17,7 @@ export function attachMethods(host: SagaHostCore, server: McpServerLike, stepCon
     setMethodHandler(server, method, async (params, context) => {
       const { clock } = host.settings;
       try {
+        if (method === sagaMethods.call) assertHeaders(host, server, params, context);
         return await withCaller(server, context, { stepContext, clock }, (caller) =>
           handle(host, params, caller),
         );
@@ -25,6 +28,22 @@ export function attachMethods(host: SagaHostCore, server: McpServerLike, stepCon
   register(sagaMethods.call, callSaga);
   register(sagaMethods.resume, resumeSaga);
   register(sagaMethods.cancel, cancelSaga);
+}
+
+/** A client of an older spec has no such headers. */
+function assertHeaders(
+  { sagas }: SagaHostCore,
+  server: McpServerLike,
+  params: unknown,
+  context: RequestContextLike,
+): void {
+  const { name, arguments: args } = Object(params) as {
+    readonly name?: unknown;
+    readonly arguments?: unknown;
+  };
+  const saga = toolsOf(sagas).find((tool) => tool.name === name);
+  if (saga !== undefined && clientFactsOf(server, context).era === 'modern')
+    assertParamHeaders(saga, args, context);
 }
 
 /** The sagas that are tools: what the saga methods serve. */

@@ -14,6 +14,8 @@ export interface Fields {
 
 /** What a client does with what comes before the answer to its request. */
 export interface Listener {
+  /** JSON-RPC ID of the request. Default: a new one. */
+  readonly id?: string | number | undefined;
   readonly onNotification?: (method: string, params: Fields) => void;
   /** Answers a request of the server. */
   readonly onRequest?: (method: string, params: Fields) => Promise<Fields>;

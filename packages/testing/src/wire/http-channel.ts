@@ -30,7 +30,7 @@ export class HttpChannel implements Channel {
     this.#options = options;
   }
 
-  async send(method: string, params: Fields, { onNotification }: Listener = {}): Promise<Fields> {
+  async send(method: string, params: Fields, { id, onNotification }: Listener = {}): Promise<Fields> {
     const sdk = await import('@modelcontextprotocol/server');
     const { createServer, cutter, authInfo } = this.#options;
     const gone = new AbortController();
@@ -38,7 +38,7 @@ export class HttpChannel implements Channel {
     const isLost = cutter.sending();
     try {
       const handler = sdk.createMcpHandler(() => createServer(sdk));
-      const request = this.#request(method, params, gone.signal);
+      const request = this.#request(method, params, gone.signal, id);
       const answered = handler.fetch(request, authInfo === undefined ? {} : { authInfo });
       const response = await unlessGone(answered, gone.signal);
       let last: WireMessage | undefined;
@@ -57,7 +57,7 @@ export class HttpChannel implements Channel {
     // There is no connection between two requests.
   }
 
-  #request(method: string, params: Fields, signal: AbortSignal): Request {
+  #request(method: string, params: Fields, signal: AbortSignal, id: string | number = ++this.#sent): Request {
     const { era, capabilities } = this.#options;
     const isModern = era === '2026-07-28';
     const { _meta: own, ...rest } = params;
@@ -68,7 +68,7 @@ export class HttpChannel implements Channel {
       ...(own as object | undefined),
     };
     const target = params['name'] ?? params['taskId'] ?? params['uri'];
-    const body = { jsonrpc: '2.0', id: ++this.#sent, method, params: { ...rest, _meta: meta } };
+    const body = { jsonrpc: '2.0', id, method, params: { ...rest, _meta: meta } };
     return new Request(url, {
       method: 'POST',
       headers: {

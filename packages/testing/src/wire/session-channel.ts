@@ -54,7 +54,7 @@ export class SessionChannel implements Channel {
   }
 
   async #request(method: string, params: Fields, listener: Listener, isLost: boolean): Promise<Fields> {
-    const id = ++this.#sent;
+    const { id = ++this.#sent } = listener;
     const answered = new Promise<Fields>((resolve, reject) => {
       this.#waiting.set(id, { resolve, reject, listener, isLost });
     });

@@ -1,4 +1,4 @@
-import { WireError, type Fields } from '../channel.ts';
+import { WireError, type Fields, type Listener } from '../channel.ts';
 import { endless, maxRounds, type Drive } from '../driving.ts';
 import { inRounds } from './multi-round-trip.ts';
 import { asked } from './push.ts';
@@ -9,10 +9,13 @@ const policy = 'notifications/requests/resumePolicy';
 export const resumableRequests: Drive = (driving, call) =>
   inRounds(driving, call, async (params) => {
     let token: unknown;
+    let id: Listener['id'];
     const listener = {
       ...asked(driving),
       onNotification: (method: string, told: Fields): void => {
-        if (method === policy) token = driving.holds(told['resumeToken']);
+        if (method !== policy) return;
+        token = driving.holds(told['resumeToken']);
+        id = told['requestId'] as Listener['id'];
       },
     };
     for (let round = 0; round < maxRounds; round += 1) {
@@ -20,7 +23,7 @@ export const resumableRequests: Drive = (driving, call) =>
         // oxlint-disable-next-line no-await-in-loop -- again, where it was cut
         return await (token === undefined
           ? driving.sendOnce('tools/call', params, listener)
-          : driving.sendOnce('requests/resume', { resumeToken: token }, listener));
+          : driving.sendOnce('requests/resume', { resumeToken: token }, { ...listener, id }));
       } catch (error) {
         const needed = neededIn(error);
         if (needed !== undefined) return needed;
