@@ -5,17 +5,17 @@ export interface Icon {
   /** URL of the image: `https:` or `data:`. */
   readonly src: string;
   readonly mimeType?: string;
-  /** Sizes as `48x48`, or `any` for an image that scales. */
+  /** Sizes such as `48x48`, or `any` for a scalable image. */
   readonly sizes?: readonly string[];
-  /** Background that the icon is made for. */
+  /** Background of the icon. */
   readonly theme?: 'light' | 'dark';
 }
 
-/** Fields of a tool that only its listing shows. */
+/** Listed fields of a tool without influence on its calls. */
 export interface ToolFields {
   /** Hints about the tool for clients: MCP's tool annotations. */
   readonly annotations?: { readonly [key: string]: Json };
-  /** Icons of the tool, for clients that show tools to users. */
+  /** Icons of the tool, for user interfaces. */
   readonly icons?: readonly Icon[];
   /**
    * Metadata of the tool, the same for all clients. Keys have a prefix: `com.example/team`. The server itself sets
@@ -30,7 +30,7 @@ export interface ToolFields {
 }
 
 /**
- * Checks the fields that only a listing shows: one that is no JSON would break `tools/list` for all tools.
+ * Checks the listed fields of a tool. A value other than JSON would break `tools/list` for all tools.
  *
  * @throws TypeError
  */

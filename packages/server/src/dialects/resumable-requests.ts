@@ -236,7 +236,7 @@ function isHeld(
   const { maxHold, turnBudget, clock } = settings;
   const most = Math.min(traits.maxHold ?? maxHold, turnBudget);
   // A client that would come back at once need not come at all.
-  // Of a wait without an end, a client whose model comes again has each part in a request of its own.
+  // Resume tokens hold only part of a wait in each request.
   const holdsAll = traits.holdsParts === true && traits.asksModel !== true;
   return holdsAll ? most > 0 : clock() - began + retryAfterMs <= most;
 }

@@ -7,7 +7,7 @@ const resumeToken = {
     'arguments and with the resumeToken of that result, copied exactly.',
 };
 
-// A string, since clients with strict schemas refuse an object of any keys. An object is taken as well.
+// A string: clients with strict schemas reject free-form objects. Objects are accepted, too.
 const answers = {
   type: 'string',
   description:

@@ -17,7 +17,7 @@ export const resumeTokenMethod = 'tools/call#resumeToken';
 export const resumeTokenTraits: DialectTraits = {
   asks: [],
   asksModel: true,
-  // A model often calls again at once, whatever it is told.
+  // Models often call again at once.
   holdsParts: true,
 };
 

@@ -1,9 +1,8 @@
-// Added to the time of day, it must still be a time.
+// Added to the current time, a longer duration would exceed a Date.
 const century = 100 * 365 * 24 * 60 * 60 * 1000;
 
 /**
- * Checks a duration that a token holds: whole milliseconds, so that fractions are rounded up. An infinity would fail only
- * after the first effects.
+ * Checks a duration for a token, and rounds it up to whole milliseconds.
  *
  * @throws RangeError
  */

@@ -6,7 +6,7 @@ import { sealSagaAs, toSealedSaga } from './sealed-saga.ts';
 import { newTokenId } from './token-id.ts';
 import type { SuspendedTurn } from './turn.ts';
 
-/** Options for handles, which replace the tokens that a model copies. */
+/** Options for handles: short names for the tokens of the resume token dialect. */
 export interface HandleOptions {
   /**
    * Store for the sealed state behind each handle. The stores of tasks fit: `memoryTaskStore()` for one process,
@@ -15,25 +15,25 @@ export interface HandleOptions {
   readonly store: TaskStore;
 }
 
-/** What a client sent as its token, with the sealed state found for it. */
+/** The sealed state of a saga: a token, or the entry of a handle. */
 export interface SealedToken {
   readonly token: string;
   readonly purpose: 'token' | 'handle';
 }
 
-/** 128 random bits in base64url. No token has this form. */
+/** Form of a handle: 128 random bits in base64url. Tokens have dots. */
 const handleForm = /^[\w-]{22}$/;
 
 /**
- * Stores the state of a suspended saga and returns its handle: 22 characters. Returns the token itself if the host has no
- * store, or the store fails: what ran in this turn must not be lost.
+ * Stores the state of a suspended saga and returns its handle. Returns the token itself if the host has no store, or if
+ * the store fails, so that no completed step is lost.
  */
 export async function toHandle(settings: HostSettings, { token }: SuspendedTurn): Promise<string> {
   const { handles, sealer, hooks } = settings;
   if (handles === undefined) return token;
   try {
     const sealed = await sealer.open(token, { purpose: 'token', ignoreExpiry: true, allowFuture: true });
-    // Under a purpose of its own, so that a copy of the store holds no token that a client could use.
+    // Sealed for another purpose than a token: clients cannot use a copy of the store.
     const entry = await sealSagaAs('handle', sealer, toSealedSaga(sealed));
     const handle = newTokenId();
     const isKept = await handles.store.write(await entryOf(handle), entry, 0, sealed.claims.exp + skewMs);
@@ -64,7 +64,7 @@ export async function fromHandle({ handles, hooks }: HostSettings, sent: string)
   throw new TokenRefused('unknown-handle');
 }
 
-/** The store sees no handle, only its digest: a copy of the store opens nothing. */
+/** ID of an entry: a digest, so that a copy of the store contains no handle. */
 async function entryOf(handle: string): Promise<string> {
   return await digestText(`handle:${handle}`);
 }

@@ -4,7 +4,7 @@ import { WireError } from './wire-error.ts';
 
 const headerMismatch = -32_020;
 
-/** An argument that a client repeats in an HTTP header, for proxies (SEP-2243). */
+/** An argument repeated in an HTTP header, for proxies (SEP-2243). */
 interface ParamHeader {
   readonly path: readonly string[];
   readonly header: string;
@@ -14,10 +14,10 @@ interface ParamHeader {
 const declared = new WeakMap<Program, readonly ParamHeader[]>();
 
 /**
- * Compares the `Mcp-Param-*` headers of a call with its arguments, as the SDK does for `tools/call` alone. Otherwise a client
- * could show a proxy one value and the tool another.
+ * Compares the `Mcp-Param-*` headers of `tools/callSaga` with its arguments. The SDK does the same for `tools/call` only.
+ * Without this check, a proxy could see another value than the tool.
  *
- * @throws WireError -32020 for a header that is missing, or says something else
+ * @throws WireError -32020 for a missing header, and for a different value
  */
 export function assertParamHeaders(saga: Program, args: unknown, context: RequestContextLike): void {
   const { headers } = (context.http?.req ?? {}) as { readonly headers?: Headers };
@@ -62,7 +62,7 @@ function headersIn({ properties }: Fields, path: readonly string[]): readonly Pa
   });
 }
 
-/** A header as it is, or from base64, which stands for what a header cannot hold. Undefined for anything else. */
+/** Decodes a header, in base64 if marked so. Returns undefined for invalid base64. */
 function decoded(value: string | null): string | undefined {
   const [, base64] = /^=\?base64\?(.*)\?=$/.exec(value ?? '') ?? [];
   if (base64 === undefined) return value ?? undefined;
