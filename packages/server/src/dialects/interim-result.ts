@@ -1,13 +1,19 @@
 import type { ClientStep, ContentBlock, Json, SamplingMessage, ToolResult } from '@mcp-saga/core';
+import { toHandle } from '../host/handles.ts';
+import type { HostSettings } from '../host/host-options.ts';
 import type { SuspendedTurn } from '../host/turn.ts';
 import { extensionKey } from '../mcp/tool-result.ts';
 import { formatExpiry, toWireStep } from './saga-methods.ts';
 
 /**
- * A saga that waits, as the result of a tool call. The text says all there is to know and to do, since a model sees
+ * A saga that waits, as the result of a tool call, with a handle in place of the token if the host has handles. The text says all there is to know and to do, since a model sees
  * nothing else; hosts find the same, in the form of the saga methods, under `_meta`.
  */
-export function toInterimResult(turn: SuspendedTurn): ToolResult & { readonly nextResumeToken: string } {
+export async function toInterimResult(
+  settings: HostSettings,
+  suspended: SuspendedTurn,
+): Promise<ToolResult & { readonly nextResumeToken: string }> {
+  const turn = { ...suspended, token: await toHandle(settings, suspended.token) };
   const { token, steps, retryAfterMs, content = [], sagaId } = turn;
   const hints = {
     expiresAt: formatExpiry(turn),

@@ -1,7 +1,6 @@
 import type { DialectTraits } from '../host/dialect-traits.ts';
 import { SagaHostError } from '../host/errors.ts';
 import type { SagaHostCore } from '../host/host.ts';
-import { toHandle } from '../host/handles.ts';
 import { acceptsModel } from '../host/ladder.ts';
 import type { SagaTurn } from '../host/turn.ts';
 import { WireError } from '../mcp/wire-error.ts';
@@ -37,14 +36,13 @@ export const resumeToken: Dialect = {
   },
 };
 
-/** Encodes a turn for the wire; a suspended one with a handle in place of its token, if the host has a store for it. */
+/** Encodes a turn for the wire. */
 export async function toTokenResult(
   { settings }: SagaHostCore,
   call: ClientCall,
   turn: SagaTurn,
 ): Promise<object> {
-  if (turn.status !== 'suspended') return call.toResult(turn);
-  return toInterimResult({ ...turn, token: await toHandle(settings, turn) });
+  return turn.status === 'suspended' ? await toInterimResult(settings, turn) : call.toResult(turn);
 }
 
 async function taken(host: SagaHostCore, call: ClientCall): Promise<SagaTurn> {

@@ -4,7 +4,6 @@ import { SagaHostError } from './errors.ts';
 import type { HostSettings } from './host-options.ts';
 import { sealSagaAs, toSealedSaga } from './sealed-saga.ts';
 import { newTokenId } from './token-id.ts';
-import type { SuspendedTurn } from './turn.ts';
 
 /** Options for handles: short names for the tokens of the resume token dialect. */
 export interface HandleOptions {
@@ -25,10 +24,10 @@ export interface SealedToken {
 const handleForm = /^[\w-]{22}$/;
 
 /**
- * Stores the state of a suspended saga and returns its handle. Returns the token itself if the host has no store, or if
+ * Stores the state in a token and returns its handle. Returns the token itself if the host has no store, or if
  * the store fails, so that no completed step is lost.
  */
-export async function toHandle(settings: HostSettings, { token }: SuspendedTurn): Promise<string> {
+export async function toHandle(settings: HostSettings, token: string): Promise<string> {
   const { handles, sealer, hooks } = settings;
   if (handles === undefined) return token;
   try {
