@@ -41,12 +41,21 @@ export async function prepareSuite(): Promise<void> {
  *   included
  */
 export async function runSuite(url: string, version?: string): Promise<Report> {
+  const spoken = version === undefined ? [] : ['--spec-version', version];
+  return await report(url, ['--suite', 'all', ...spoken]);
+}
+
+/** Runs one scenario of the official suite against a server. */
+export async function runScenario(scenario: string, url: string): Promise<Report> {
+  return await report(url, ['--scenario', scenario], [scenario]);
+}
+
+async function report(url: string, what: readonly string[], only?: readonly string[]): Promise<Report> {
   const folder = await mkdtemp(join(tmpdir(), 'conformance-'));
   try {
-    const spoken = version === undefined ? [] : ['--spec-version', version];
-    const args = [suite, 'server', '--url', url, '--suite', 'all', ...spoken, '--output-dir', folder];
+    const args = [suite, 'server', '--url', url, ...what, '--output-dir', folder];
     const output = await run(await executable(), args);
-    const names = scenariosIn(output);
+    const names = only ?? scenariosIn(output);
     const written = await readdir(folder);
     const reports = names.map(async (name) => {
       // Folders are named by scenario and time.
