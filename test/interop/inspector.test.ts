@@ -51,11 +51,10 @@ describe.each([
     expect(played.effects).toEqual(['deploy']);
   });
 
-  it('[W2] is told that it offers no sampling, and nothing is deployed', async () => {
+  it('[W1] [W2] asks its user, and has its model answer what it cannot be asked', async () => {
     const played = await play(mcpdo, { ...way, tool: 'complex_tool' });
-    expect(played).toMatchObject({ asked: [questions[0]], calls: 1, isError: true });
-    expect(played.text).toMatch(/sampling/);
-    expect(played.effects).toEqual([]);
+    expect(played).toMatchObject({ asked: [questions[0]], calls: 2, tokensShown: true, text: deployed });
+    expect(played.effects).toEqual(['deploy']);
   });
 });
 

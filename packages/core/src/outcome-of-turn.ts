@@ -41,6 +41,7 @@ export async function outcomeOfTurn(turn: WaitingTurn): Promise<Outcome> {
   // What it was left for stays known while it is undone.
   if (turn.head.mismatch !== undefined) Object.assign(asked, before);
   const content: string[] = [];
+  let hasPage = false;
   let due = Number.POSITIVE_INFINITY;
   let deadline = 0;
   for (const task of pending) {
@@ -52,6 +53,7 @@ export async function outcomeOfTurn(turn: WaitingTurn): Promise<Outcome> {
     if (wait !== undefined) waits[task.path] = wait;
     const report = reportOf(task, now);
     if (report !== undefined) content.push(report);
+    hasPage ||= report !== undefined && task.spec.kind === 'checkpoint';
     deadline = Math.max(deadline, deadlineOf(task) ?? 0);
     const step = waitsForClient(task, runtime) ? toClientStep(task.spec, task.path) : undefined;
     due = Math.min(due, step === undefined ? dueAt(task) : (deadlineOf(task) ?? due));
@@ -80,6 +82,7 @@ export async function outcomeOfTurn(turn: WaitingTurn): Promise<Outcome> {
     ...(turn.undoes ? { undoes: true } : {}),
     ...(deadline > 0 ? { deadline } : {}),
     ...(content.length > 0 ? { content } : {}),
+    ...(hasPage ? { hasPage } : {}),
     accepted: turn.accepted,
     ignored: turn.ignored,
   };

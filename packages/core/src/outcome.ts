@@ -27,6 +27,8 @@ export type Outcome =
       readonly deadline?: number;
       /** What the user may read meanwhile. */
       readonly content?: readonly string[];
+      /** `true` if the content holds a page of `checkpoint(text)`, which no later turn shows again. */
+      readonly hasPage?: true;
       /** How many of the client's answers were accepted in this turn. */
       readonly accepted: number;
       readonly ignored: readonly IgnoredAnswer[];

@@ -86,8 +86,11 @@ export async function drive(peer: Peer, { tool, modelAnswers }: Job): Promise<Re
   const client = JSON.parse(textOf(await peer.call('who_am_i', {}))) as Client;
   const calls = [await peer.call(tool, args)];
   for (const answers of modelAnswers) {
-    const resumeToken = calls.at(-1)?.result.nextResumeToken;
+    const { result, shown } = calls.at(-1) as Called;
+    const resumeToken = result.nextResumeToken;
     if (resumeToken === undefined) break;
+    // What its client has asked the user already, it is not asked.
+    if (!Object.keys(answers).every((stepId) => shown.includes(stepId))) continue;
     calls.push(await peer.call(tool, { ...args, resumeToken, answers }));
   }
   return { client, asked: peer.asked, calls };

@@ -20,10 +20,12 @@ export const atOnce: Dialect = {
     const maxWait = (): number => Math.max(0, until - clock());
     const traits: DialectTraits = { asks: [], maxWait, ...unaskedOf(call.client) };
     const signal = call.caller.signal ?? new AbortController().signal;
-    return await inOneRequest(host, call, traits, async ({ retryAfterMs = 0 }) => {
-      await host.settings.sleep(retryAfterMs, signal);
-      if (signal.aborted) throw new TurnAborted(signal.reason);
-      return [];
+    return await inOneRequest(host, call, traits, {
+      answersTo: async ({ retryAfterMs = 0 }) => {
+        await host.settings.sleep(retryAfterMs, signal);
+        if (signal.aborted) throw new TurnAborted(signal.reason);
+        return [];
+      },
     });
   },
 };

@@ -26,6 +26,8 @@ export interface ClientCall {
   readonly saga: Program;
   /** The arguments as received. */
   readonly args: unknown;
+  /** The parameters of the request, as received. Default: none. */
+  readonly params?: { readonly [key: string]: unknown };
   /** The request's `_meta`. */
   readonly meta: { readonly [key: string]: unknown };
   /** The request's JSON-RPC id. */
@@ -60,7 +62,7 @@ export interface SendOptions {
 /** A request or a notification on the wire. */
 export interface WireRequest {
   readonly method: string;
-  readonly params: { readonly [key: string]: unknown };
+  readonly params?: { readonly [key: string]: unknown };
 }
 
 /**
@@ -76,8 +78,6 @@ export interface Dialect {
   answer(host: SagaHostCore, call: ClientCall): Promise<object>;
   /** How it answers a token that does not open. */
   readonly refused: FrozenAnswer;
-  /** What a client that it serves sees of a tool in `tools/list`. Default: the tool as it is. */
-  list?(tool: ListedTool, saga: Program, host: SagaHostCore, client: ClientFacts): ListedTool;
 }
 
 /** What a dialect that asks its client nothing says of that, where the client may think that it could be asked. */

@@ -1,36 +1,49 @@
+import { TurnAborted } from '@mcp-saga/core';
 import type { StepAnswer } from '../host/answers.ts';
 import type { DialectTraits } from '../host/dialect-traits.ts';
 import type { SagaHostCore } from '../host/host.ts';
-import type { SagaTurn, SuspendedTurn } from '../host/turn.ts';
+import type { SuspendedTurn } from '../host/turn.ts';
+import { beginCall, isResumed } from './begin-call.ts';
 import type { ClientCall } from './dialect.ts';
 
+/** Part of a dialect that runs all turns of a saga within one request. */
+interface OneRequest {
+  /** Gets the answers to the questions of a turn. Rejects if the client has left. */
+  readonly answersTo: (turn: SuspendedTurn) => Promise<readonly StepAnswer[]>;
+  /** Ends the request with a result that has the token of a turn, if the saga cannot continue in this request. */
+  readonly endWith?: (turn: SuspendedTurn) => Promise<object> | undefined;
+}
+
 /**
- * Runs all turns of a saga within one request. The client never gets a token.
+ * Runs all turns of a saga within one request. The client gets a token only if the request ends before the saga.
  *
  * If the client aborts, disconnects, or times out, the current turn ends before its next step. A saga that declares `forks` is
  * then undone at once. With `onSuspended`, the queue of the operator undoes it instead, as after any absent client.
  *
  * @param can - capabilities of the dialect
- * @param answersTo - gets the answers to the questions of a turn. Rejects if the client has left.
  */
 export async function inOneRequest(
   host: SagaHostCore,
   call: ClientCall,
   can: DialectTraits,
-  answersTo: (turn: SuspendedTurn) => Promise<readonly StepAnswer[]>,
+  { answersTo, endWith }: OneRequest,
 ): Promise<object> {
-  const { saga, args, method, isResumable = false } = call;
-  // A client with resumable requests has the tokens, and may resume the saga.
-  const undoes = saga.forks !== undefined && !isResumable;
+  const { saga, method, isResumable = false } = call;
+  // A client with resumable requests has the tokens, and may resume the saga. So may one that began with a resume token.
+  const undoes = saga.forks !== undefined && !isResumable && !isResumed(call);
   const { caller } = call;
-  const request = { traits: { ...can, endsOnAbort: undoes } };
-  let turn: SagaTurn = await host.start(saga.name, args, caller, { method, ...request });
+  const traits = { ...can, endsOnAbort: undoes };
+  let turn = await beginCall(host, call, method, traits);
   try {
     while (turn.status === 'suspended') {
+      if (caller.signal?.aborted === true) throw new TurnAborted(caller.signal.reason);
+      const result = endWith?.(turn);
+      // oxlint-disable-next-line no-await-in-loop -- the last time round
+      if (result !== undefined) return await result;
       // oxlint-disable-next-line no-await-in-loop -- each turn follows from the one before
       const answers = await answersTo(turn);
       // oxlint-disable-next-line no-await-in-loop -- each turn follows from the one before
-      turn = await host.resume(turn.token, answers, caller, { methods: [method], ...request });
+      turn = await host.resume(turn.token, answers, caller, { methods: [method], traits });
     }
     return call.toResult(turn);
   } catch (error) {

@@ -6,7 +6,9 @@ import type { SagaHostCore } from '../host/host.ts';
 import type { SagaTurn, SuspendedTurn } from '../host/turn.ts';
 import { extensionKey } from '../mcp/tool-result.ts';
 import { WireError } from '../mcp/wire-error.ts';
+import { beginCall, resumeTokenOf } from './begin-call.ts';
 import { canBeAsked, type ClientCall, type Dialect } from './dialect.ts';
+import { asksOfCall, endsBeforeSaga, endWithToken, stepsForClient } from './end-with-token.ts';
 import { toRequest } from './questions.ts';
 
 /**
@@ -19,15 +21,28 @@ export const multiRoundTrip: Dialect = {
   carries: ({ requestState }) => requestState !== undefined,
   serves: (call) => call.client.era === 'modern' && (canBeAsked(call) || call.method !== 'tools/call'),
   answer: async (host, call) => {
-    return toAnswer(host, call, await takeRound(host, call, roundTraits(host, call)));
+    return await toAnswer(host, call, await takeRound(host, call, roundTraits(host, call)));
   },
 };
 
 /** A turn, on the wire. */
-export function toAnswer(host: SagaHostCore, call: ClientCall, turn: SagaTurn): object {
+export async function toAnswer(host: SagaHostCore, call: ClientCall, turn: SagaTurn): Promise<object> {
   if (turn.status !== 'suspended') return call.toResult(turn);
+  const roundsLeft = host.settings.clientRounds - roundAfter(turn);
+  const isLast = call.method === 'tools/call' && roundsLeft < 0;
+  if (isLast || endsBeforeSaga(host, call, turn, maxWaitAfter(host, turn)))
+    return await endWithToken(host, call, turn);
   adviseOnRounds(host, turn);
-  return toInputRequired(turn);
+  return toInputRequired({ ...turn, steps: stepsForClient(host, call, turn) });
+}
+
+/** How long a call can be made to wait after a turn, in milliseconds: each of its rounds can be held. */
+export function maxWaitAfter({ settings }: SagaHostCore, turn: SuspendedTurn): number {
+  return Math.max(0, settings.clientRounds - roundAfter(turn) + 1) * settings.maxHold;
+}
+
+function roundAfter({ turn, ownTurns = 0 }: SuspendedTurn): number {
+  return turn - ownTurns;
 }
 
 /** Takes the turn that a round is, with what the dialect can do in it. */
@@ -37,6 +52,8 @@ export async function takeRound(
   traits: DialectTraits,
 ): Promise<SagaTurn> {
   const { saga, args, method, caller, requestState } = call;
+  // A client repeats its whole request, with the resume token that the call began with.
+  resumeTokenOf(call);
   const sent = toStepAnswers(call.inputResponses, host.settings.limits.maxAnswers);
   const request = {
     methods: [method],
@@ -48,10 +65,10 @@ export async function takeRound(
     if (typeof requestState !== 'string') throw refusedState();
     return await host.resume(requestState, sent, caller, request);
   }
-  let turn = await host.start(saga.name, args, caller, { method, traits });
+  let turn = await beginCall(host, call, method, traits);
   // Answers to questions that a client knows will come are taken as they are asked, once each.
   const left = new Map(sent.map((answer) => [answer.stepId, answer]));
-  while (turn.status === 'suspended') {
+  while (turn.status === 'suspended' && turn.hasPage !== true) {
     const known = turn.steps.flatMap(({ stepId }) => left.get(stepId) ?? []);
     if (known.length === 0) break;
     for (const { stepId } of known) left.delete(stepId);
@@ -66,14 +83,12 @@ export async function takeRound(
 }
 
 /** What can be done for a client that comes back in rounds. */
-export function roundTraits({ settings }: SagaHostCore, { client }: ClientCall): DialectTraits {
-  const { clientRounds, maxHold } = settings;
-  return {
-    asks: client.asks,
-    // A client comes back at once, whatever it is told: a wait is held, round for round.
-    holdsParts: true,
-    maxWait: (turn) => Math.max(0, clientRounds - turn + 1) * maxHold,
-  };
+export function roundTraits(host: SagaHostCore, call: ClientCall): DialectTraits {
+  const { clientRounds, maxHold } = host.settings;
+  // A client comes back at once, whatever it is told: a wait is held, round for round.
+  const traits: DialectTraits = { asks: asksOfCall(host, call), holdsParts: true };
+  if (call.method === 'tools/call') return { ...traits, asksModel: true };
+  return { ...traits, maxWait: (turn) => Math.max(0, clientRounds - turn + 1) * maxHold };
 }
 
 /**
@@ -107,12 +122,12 @@ function toInputRequired({ token, steps, retryAfterMs, content, sagaId }: Suspen
 }
 
 /** Said once in a saga, two rounds before the end. */
-function adviseOnRounds({ settings }: SagaHostCore, { saga, turn, ownTurns = 0 }: SuspendedTurn): void {
+function adviseOnRounds({ settings }: SagaHostCore, turn: SuspendedTurn): void {
   const { clientRounds } = settings;
-  const round = turn - ownTurns;
+  const round = roundAfter(turn);
   if (round !== Math.max(1, clientRounds - 2)) return;
   settings.warn(
-    `Saga '${saga}' takes its client to round ${round}; clients give a call up after ${clientRounds}. Ask several ` +
+    `Saga '${turn.saga}' takes its client to round ${round}; clients give a call up after ${clientRounds}. Ask several ` +
       'questions at once, with all({ … }).',
   );
 }

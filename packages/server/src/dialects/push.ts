@@ -2,11 +2,12 @@ import type { DialectTraits } from '../host/dialect-traits.ts';
 import type { SagaHostCore } from '../host/host.ts';
 import { canBeAsked, type ClientCall, type Dialect } from './dialect.ts';
 import { inOneRequest } from './in-one-request.ts';
+import { asksOfCall, endsBeforeSaga, endWithToken, stepsForClient } from './end-with-token.ts';
 import { OpenQuestions } from './open-questions.ts';
 
 /**
  * Push (spec 2025-11-25 and older): the server asks while it answers, in a session or over stdio. The token stays in
- * the request; what a step of a client fails with is thrown at that step.
+ * the request, unless the call ends before its saga; what a step of a client fails with is thrown at that step.
  *
  * It does so with either version of the SDK. Version 2 could do it by itself, from the result of a multi round-trip
  * request, but ends after eight rounds, and fails the call where a client fails a step.
@@ -19,8 +20,14 @@ export const push: Dialect = {
   serves: (call) => call.client.isSession && canBeAsked(call),
   answer: async (host, call) => {
     const questions = new OpenQuestions(call, host.settings);
+    const until = host.settings.clock() + clientTimeoutMs;
+    const longestWait = (): number => Math.max(0, until - host.settings.clock());
     try {
-      return await inOneRequest(host, call, traitsOf(host, call), (turn) => questions.answersTo(turn));
+      return await inOneRequest(host, call, traitsOf(host, call, longestWait), {
+        answersTo: (turn) => questions.answersTo({ ...turn, steps: stepsForClient(host, call, turn) }),
+        endWith: (turn) =>
+          endsBeforeSaga(host, call, turn, longestWait()) ? endWithToken(host, call, turn) : undefined,
+      });
     } finally {
       questions.withdraw();
     }
@@ -30,8 +37,7 @@ export const push: Dialect = {
 // Default request timeout of the SDK's client.
 const clientTimeoutMs = 60_000;
 
-function traitsOf({ settings }: SagaHostCore, { client }: ClientCall): DialectTraits {
-  const { clock } = settings;
-  const until = clock() + clientTimeoutMs;
-  return { asks: client.asks, maxWait: () => Math.max(0, until - clock()) };
+function traitsOf(host: SagaHostCore, call: ClientCall, maxWait: () => number): DialectTraits {
+  const asks = asksOfCall(host, call);
+  return call.method === 'tools/call' ? { asks, asksModel: true, holdsParts: true } : { asks, maxWait };
 }

@@ -1,4 +1,4 @@
-import type { ClientStep, Json } from '@mcp-saga/core';
+import type { ClientNeed, ClientStep, Json } from '@mcp-saga/core';
 import type { WireRequest } from './dialect.ts';
 
 const methods = {
@@ -6,6 +6,11 @@ const methods = {
   sampling: 'sampling/createMessage',
   roots: 'roots/list',
 } as const;
+
+/** The capability that a client needs for a step. */
+export function needOf({ type, params }: ClientStep): ClientNeed {
+  return type === 'elicitation' && params['mode'] === 'url' ? 'elicitation.url' : type;
+}
 
 /**
  * A step as the MCP request that a client answers with a handler of its own.

@@ -8,20 +8,18 @@ import type { SagaStatus } from '../host/status.ts';
 import type { SagaTurn, SuspendedTurn } from '../host/turn.ts';
 import { digestRequestId } from '../host/request-id.ts';
 import { WireError, type FrozenAnswer } from '../mcp/wire-error.ts';
+import { resumeTokenMethod, resumeTokenRefused } from './begin-call.ts';
 import type { CallMethod, ClientCall, Dialect } from './dialect.ts';
 import { multiRoundTrip } from './multi-round-trip.ts';
 import { push } from './push.ts';
 import { mayResume } from './resumable-options.ts';
-import { resumeToken, resumeTokenMethod } from './resume-token.ts';
+import { resumeToken } from './resume-token.ts';
 
 /** The methods of this dialect. */
 export const resumableMethods = { resume: 'requests/resume', status: 'requests/getStatus' } as const;
 
 /** How it answers a token that does not open. */
-export const resumeRefused: FrozenAnswer = {
-  message: 'Invalid or expired resumeToken',
-  reason: 'invalid_resume_token',
-};
+export const resumeRefused: FrozenAnswer = resumeTokenRefused;
 
 const resumePolicy = 'notifications/requests/resumePolicy';
 const capabilitiesKey = 'io.modelcontextprotocol/clientCapabilities';
@@ -66,7 +64,13 @@ export async function resumeRequest(
     throw refused(host, 'method');
   }
   // The token is all that it brings, whatever the SDK found in its params.
-  const nothingElse = { requestState: undefined, inputResponses: undefined, meta: {}, isResumable: true };
+  const nothingElse = {
+    requestState: undefined,
+    inputResponses: undefined,
+    params: {},
+    meta: {},
+    isResumable: true,
+  };
   const call = { ...callOf(saga, 'tools/call'), ...nothingElse };
   // The answer belongs to the request that was cut: its client waits for that ID.
   if (requestId !== undefined && requestId !== (await digestRequestId(call.id)))
@@ -148,16 +152,13 @@ function refused({ settings }: SagaHostCore, reason: 'method' | 'principal' | 'r
 
 /** A host that tells the client of a call each token, and goes on where nobody has to come for that. */
 function telling(host: SagaHostCore, call: ClientCall): SagaHostCore {
-  const { settings } = host;
   return {
     ...host,
-    // Turns are no rounds here: nobody comes back for them.
-    settings: { ...settings, clientRounds: Number.POSITIVE_INFINITY },
     start: async (name, args, caller, request = {}) => {
       const { traits = {}, method } = request;
       const looked = await host.start(name, args, caller, {
         ...request,
-        traits: { ...steppingOf(host, call, traits), ...onlyLooks },
+        traits: { ...steppingOf(call, traits), ...onlyLooks },
       });
       return await goneOn(host, call, looked, {
         traits,
@@ -166,9 +167,10 @@ function telling(host: SagaHostCore, call: ClientCall): SagaHostCore {
       });
     },
     resume: async (token, answers, caller, request = {}) => {
-      const { traits = {}, methods: allowed } = request;
+      const { traits = {}, method } = request;
+      const allowed = method === undefined ? request.methods : [method];
       const looks = answers !== undefined && answers.length > 0;
-      const stepping = steppingOf(host, call, traits);
+      const stepping = steppingOf(call, traits);
       const turn = await host.resume(token, answers, caller, {
         ...request,
         traits: looks ? { ...stepping, ...onlyLooks } : stepping,
@@ -186,16 +188,8 @@ function telling(host: SagaHostCore, call: ClientCall): SagaHostCore {
 const onlyLooks: Pick<DialectTraits, 'runs'> = { runs: false };
 
 /** The traits of a turn that ends after a server step. */
-function steppingOf({ settings }: SagaHostCore, { id }: ClientCall, traits: DialectTraits): DialectTraits {
-  const { clientRounds, maxHold } = settings;
-  return {
-    ...traits,
-    isResumable: true,
-    requestId: id,
-    checkpointAfterStep: true,
-    // However many turns there were: a client waits about as long for one request as for all it makes in rounds.
-    ...(traits.maxWait === undefined ? {} : { maxWait: () => clientRounds * maxHold }),
-  };
+function steppingOf({ id }: ClientCall, traits: DialectTraits): DialectTraits {
+  return { ...traits, isResumable: true, requestId: id, checkpointAfterStep: true };
 }
 
 /** Goes on from a turn until the client is needed. It is told the token of each turn before the next one is taken. */
@@ -210,9 +204,11 @@ async function goneOn(
   }: Pick<ResumeRequest, 'methods'> & { readonly traits: DialectTraits; readonly looked: boolean },
 ): Promise<SagaTurn> {
   const began = host.settings.clock();
-  const next = { ...request, traits: steppingOf(host, call, traits) };
+  const next = { ...request, traits: steppingOf(call, traits), isOwnRound: true };
   let turn = first;
   for (let isLook = looked; turn.status === 'suspended'; isLook = false) {
+    // A client that holds only the token before it gets the page again.
+    if (turn.hasPage === true) return turn;
     // oxlint-disable-next-line no-await-in-loop -- it knows of each turn before the next one
     await tell(host, call, turn);
     const isDone = isLook ? turn.steps.length > 0 : !isHeld(host, traits, turn, began);
@@ -233,12 +229,12 @@ function isHeld(
   began: number,
 ): boolean {
   if (steps.length > 0) return false;
-  const { maxHold, turnBudget, clock } = settings;
+  const { maxHold, turnBudget, clock, clientRounds } = settings;
   const most = Math.min(traits.maxHold ?? maxHold, turnBudget);
-  // A client that would come back at once need not come at all.
-  // Resume tokens hold only part of a wait in each request.
-  const holdsAll = traits.holdsParts === true && traits.asksModel !== true;
-  return holdsAll ? most > 0 : clock() - began + retryAfterMs <= most;
+  // A client that would come back at once need not come at all. It waits about as long for one request as for all its rounds.
+  // A client of resume tokens waits for a part only.
+  const holdsAll = traits.holdsParts === true && (traits.asks?.length ?? 0) > 0 && most > 0;
+  return clock() - began + retryAfterMs <= (holdsAll ? clientRounds * maxHold : most);
 }
 
 /** Tells the client the newest token. Where it cannot be told it holds an older one, which is as good. */

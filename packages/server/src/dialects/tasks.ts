@@ -5,9 +5,11 @@ import { SagaHostError } from '../host/errors.ts';
 import type { SagaHostCore } from '../host/host.ts';
 import type { SagaTurn, SuspendedTurn } from '../host/turn.ts';
 import { WireError } from '../mcp/wire-error.ts';
+import { beginCall, resumeTokenMethod } from './begin-call.ts';
 import { canBeAsked, type ClientCall, type Dialect } from './dialect.ts';
-import { multiRoundTrip, roundTraits, takeRound, toAnswer } from './multi-round-trip.ts';
-import { resumeToken, resumeTokenMethod, resumeTokenTraits, toTokenResult } from './resume-token.ts';
+import { stepsForClient } from './end-with-token.ts';
+import { maxWaitAfter, multiRoundTrip, roundTraits, takeRound, toAnswer } from './multi-round-trip.ts';
+import { resumeToken, resumeTokenTraits, toTokenResult } from './resume-token.ts';
 import { createTask } from './tasks/create.ts';
 import { declaresTasks, requiredCapabilities } from './tasks/declared.ts';
 import type { TaskSettings } from './tasks/options.ts';
@@ -35,21 +37,20 @@ export const tasks: Dialect = {
     const way = wayOf(host, call);
     const traits = traitsOf(call, offered, way);
     const turn = await way.take(traits);
-    if (turn.status !== 'suspended' || (turn.steps.length > 0 && !isDueBeside(host, turn, traits)))
+    if (turn.status !== 'suspended' || (turn.steps.length > 0 && !isDueBeside(host, call, turn, traits)))
       return await way.encode(turn);
-    if (isTask(call, turn, way)) {
+    if (isTask(host, call, turn)) {
       const task = await createTask(host.settings, offered, call, turn);
       if (task !== undefined) return task;
       adviseOnStore(host, call, offered);
     }
     // The client was to have this token, unless it was made only to find out what is left to do.
-    if (traits.defersEffects !== true && turn.retryAfterMs === 0) return await way.encode(turn);
+    if ((traits.defersEffects !== true && turn.retryAfterMs === 0) || turn.hasPage === true)
+      return await way.encode(turn);
     const { caller, saga, args } = call;
     const request = { methods: [way.method], entry: { target: saga.name, args }, traits: way.traits };
     return await way.encode(await host.resume(turn.token, [], caller, request));
   },
-  list: (tool, saga, host, client) =>
-    canBeAsked({ saga, client }) ? tool : (resumeToken.list?.(tool, saga, host, client) ?? tool),
 };
 
 /** How a call goes on as long as it is no task. */
@@ -62,12 +63,12 @@ interface Way {
 }
 
 function wayOf(host: SagaHostCore, call: ClientCall): Way {
-  const { saga, args, caller, method } = call;
+  const { method } = call;
   if (goesByTokens(call)) {
     return {
       method: resumeTokenMethod,
       traits: resumeTokenTraits,
-      take: (traits) => host.start(saga.name, args, caller, { method: resumeTokenMethod, traits }),
+      take: (traits) => beginCall(host, call, resumeTokenMethod, traits),
       encode: (turn) => toTokenResult(host, call, turn),
     };
   }
@@ -127,18 +128,21 @@ function traitsOf({ saga }: ClientCall, { store }: TaskSettings, { traits }: Way
 
 /** Whether something is to be run beside a question: it does not wait for the answer, so that the task asks. */
 function isDueBeside(
-  { settings }: SagaHostCore,
-  { due }: SuspendedTurn,
-  { defersEffects, asksModel }: DialectTraits,
+  host: SagaHostCore,
+  call: ClientCall,
+  turn: SuspendedTurn,
+  { defersEffects }: DialectTraits,
 ): boolean {
   // A task asks the client, and never the model that called.
-  if (defersEffects !== true || asksModel === true) return false;
-  return due !== undefined && due <= settings.clock();
+  const isForModel = goesByTokens(call) || stepsForClient(host, call, turn).length < turn.steps.length;
+  if (defersEffects !== true || isForModel) return false;
+  return turn.due !== undefined && turn.due <= host.settings.clock();
 }
 
 /** Whether a saga that has nothing to ask is a task from here. */
-function isTask({ saga }: ClientCall, { turn, retryAfterMs = 0 }: SuspendedTurn, { traits }: Way): boolean {
-  return saga.task !== undefined || retryAfterMs > (traits.maxWait?.(turn + 1) ?? 0);
+function isTask(host: SagaHostCore, call: ClientCall, turn: SuspendedTurn): boolean {
+  const maxWait = goesByTokens(call) ? 0 : maxWaitAfter(host, turn);
+  return call.saga.task !== undefined || (turn.retryAfterMs ?? 0) > maxWait;
 }
 
 const advised = new WeakSet<ClientCall['saga']>();

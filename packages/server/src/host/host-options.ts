@@ -100,8 +100,11 @@ export interface SagaHostOptions {
   /** In which order it is tried who answers a question. (W3) */
   readonly ladder?: Ladder;
   /**
-   * After how many rounds clients give a call up. The official SDK's client stops after 10, which is the default. The
-   * host warns its author before a saga comes there, and counts on no more when it lets a client wait. (W6)
+   * Number of rounds after which clients abandon a call. A saga with more rounds, or with a longer wait than fits into
+   * them, ends the call with a resume token, and the model calls again. The host warns the author before the last round.
+   * Clients based on rmcp stop after 9 rounds, the official SDK after 10.
+   *
+   * @default 9
    */
   readonly clientRounds?: number;
   /** Treatment of refusals faster than any person. Default: reported to `onInstantRefusal`, and given to the saga. */
@@ -244,7 +247,7 @@ export function toHostSettings(options: SagaHostOptions): HostSettings {
     sampling: options.sampling,
     modelAnswers: options.modelAnswers ?? 'refuse',
     ladder: { ...defaultLadder, ...options.ladder },
-    clientRounds: rounds(options.clientRounds ?? 10),
+    clientRounds: rounds(options.clientRounds ?? 9),
     instantRefusals: toInstantRefusals(options.instantRefusals),
     tasks: toTaskSettings(options, warn),
     resumableRequests: options.resumableRequests ?? {},

@@ -31,7 +31,7 @@ export interface StartRequest {
 export interface ResumeRequest {
   /** The methods that may have started the saga. Default: any. */
   readonly methods?: readonly string[];
-  /** The method by which it goes on, sealed instead of the one that started it. Default: that one. */
+  /** Method of another call that continues the saga, in rounds of its own. Sealed from now on. Default: the same call. */
   readonly method?: string;
   /** The call the client repeats, where the dialect repeats it. */
   readonly entry?: { readonly target: string; readonly args: unknown };
@@ -41,6 +41,8 @@ export interface ResumeRequest {
   readonly provenance?: Provenance;
   /** What the dialect can do in this turn. */
   readonly traits?: DialectTraits;
+  /** `true` if the host continues by itself within a request: not a round of the client. Default false. */
+  readonly isOwnRound?: boolean;
   /**
    * Whether a token that was used with answers, which this request does not repeat, is answered as it was then: for
    * requests that go on with what another one began. Only a guard knows. Default false. (T13)

@@ -52,7 +52,10 @@ function firstOf(asking: Asking, question: Question): Route {
 
 /** Whether an answer that came from there counts for a question. (T14) */
 export function isAccepted(asking: Asking, provenance: Provenance, question: Question): boolean {
-  return provenance !== 'model' || acceptsModel(asking, question.accept);
+  if (provenance !== 'model') return true;
+  // A question for the user is the client's, if it can ask.
+  const isClients = asking.traits.asks?.includes(question.need) === true;
+  return !isClients && acceptsModel(asking, question.accept);
 }
 
 /**
@@ -67,7 +70,15 @@ export function assertNeeds(asking: Asking, program: Pick<Program, 'name' | 'nee
   if (missing.length > 0) throw new NeedsMissing(program.name, missing, asking.traits.unasked);
 }
 
-function rungsOf({ settings: { ladder } }: Asking, need: ClientNeed): readonly Rung[] {
+/** Whether the client may be asked for something at all. */
+export function mayAskClient(settings: Pick<HostSettings, 'ladder'>, need: ClientNeed): boolean {
+  return rungsOf({ settings }, need).includes('client');
+}
+
+function rungsOf(
+  { settings: { ladder } }: { readonly settings: Pick<HostSettings, 'ladder'> },
+  need: ClientNeed,
+): readonly Rung[] {
   if (need === 'sampling') return ladder.sampling;
   return need === 'roots' ? ['client'] : ladder.elicitation;
 }

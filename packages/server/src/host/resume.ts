@@ -64,6 +64,7 @@ async function resumed(
   isOwn: boolean = false,
 ): Promise<SagaTurn> {
   const { answersField = 'answers', provenance = 'client', traits = {} } = request;
+  const isOwnRound = isOwn || request.isOwnRound === true;
   const answers = toAnswers(sent, answersField, provenance, settings.limits.maxAnswers);
   try {
     const { method } = request;
@@ -113,7 +114,7 @@ async function resumed(
         tokenBytes: token.length,
         traits: lost?.traits ?? traits,
         isGuarded,
-        isOwn,
+        isOwn: isOwnRound,
         // An interrupted turn may have had effects: its token is used up. This request still needs the token it awaits.
         mayStay: isGuarded && !isOwn && (isAwaited || (lost === undefined && !isBehind)),
         goesOnAs: request.goesOnAs,
@@ -134,7 +135,7 @@ async function resumed(
       digest,
       follows: request.follows === true,
       awaits: true,
-      request: await sealRequest(settings.responses, saga, usable, roundOf(saga, isOwn)),
+      request: await sealRequest(settings.responses, saga, usable, roundOf(saga, isOwnRound)),
       signal,
       ...(isOwn ? {} : { keptBytes: keptBytesOf(settings, saga, token.length) }),
     } as const;
@@ -159,6 +160,7 @@ async function expected({ methods, entry }: ResumeRequest): Promise<TokenExpecta
   };
 }
 
-function startedBy(method: string, saga: SealedSaga): SealedSaga {
-  return { ...saga, claims: { ...saga.claims, method } };
+/** A saga that another call continues: that call has all of its rounds. */
+function startedBy(method: string, { claims, state, ...saga }: SealedSaga): SealedSaga {
+  return { ...saga, claims: { ...claims, method }, state: { ...state, ownTurns: claims.turn } };
 }

@@ -40,7 +40,8 @@ export async function suspend(
   const expiresAt = isLeft
     ? expiryOfLeft(iat, outcome.retryAfterMs ?? Math.max(0, (outcome.due ?? iat) - iat))
     : expiryOf(settings, claims, iat, outcome);
-  const ownTurns = isOwn || isSame ? (isOwn ? 1 : -1) + (state.ownTurns ?? 0) : state.ownTurns;
+  const more = (isOwn ? 1 : 0) - (isSame ? 1 : 0);
+  const ownTurns = more === 0 ? state.ownTurns : more + (state.ownTurns ?? 0);
   const own = ownTurns === undefined ? {} : { ownTurns };
   const kept = isGuarded ? { keptBytes: nextKeptBytes(settings, saga, tokenBytes, outcome) } : {};
   // Not inherited: each request declares for itself.
@@ -77,6 +78,7 @@ export async function suspend(
     ...own,
     ...(outcome.due === undefined ? {} : { due: outcome.due }),
     ...(outcome.content === undefined ? {} : { content: outcome.content }),
+    ...(outcome.hasPage === undefined ? {} : { hasPage: outcome.hasPage }),
     saga: claims.saga.name,
     sagaId,
     turn,

@@ -25,6 +25,8 @@ export interface SuspendedTurn extends ReportedAnswers {
   readonly due?: number;
   /** What the user may read meanwhile. */
   readonly content?: readonly string[];
+  /** `true` if the content holds a page of `checkpoint(text)`, which no later turn shows again. */
+  readonly hasPage?: true;
   /** The name of the saga. */
   readonly saga: string;
   readonly sagaId: string;

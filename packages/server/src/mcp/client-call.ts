@@ -32,6 +32,7 @@ export function toClientCall(
     method: request.method as CallMethod,
     saga,
     args,
+    params: request.params ?? {},
     meta: mcpReq?.['_meta'] ?? context['_meta'] ?? {},
     id: mcpReq?.id ?? context.requestId ?? '',
     client: clientFactsOf(server, context),

@@ -1,11 +1,11 @@
 import { InvalidInput, type Program, type Schema, type ToolResult } from '@mcp-saga/core';
 import type { ClientCall, ListedTool } from '../dialects/dialect.ts';
-import { servingDialect } from '../dialects/dialects.ts';
+import { toResumable } from '../dialects/resumable-tool.ts';
 import { NeedsMissing, SagaHostError } from '../host/errors.ts';
 import type { SagaHostCore } from '../host/host.ts';
+import { acceptsModel } from '../host/ladder.ts';
 import { answerCall } from './answer-call.ts';
 import { toClientCall } from './client-call.ts';
-import { clientFactsOf } from './client-facts.ts';
 import { intercept } from './intercept.ts';
 import { memoised } from './memoised-schema.ts';
 import { methodsOf, toolsOf } from './methods.ts';
@@ -20,11 +20,11 @@ export function attachTools(
   stepContext: unknown,
   waitUntil?: (work: Promise<unknown>) => void,
 ): void {
+  const { settings } = host;
   const sagas = new Map(toolsOf(host.sagas).map((saga) => [saga.name, saga]));
   if (sagas.size === 0) return;
   for (const saga of sagas.values()) registerTool(server, saga);
   intercept(server, 'tools/list', async (request, context, next) => {
-    const client = clientFactsOf(server, context);
     const listed = (await next(request, context)) as { readonly tools: readonly ListedTool[] };
     return {
       ...listed,
@@ -34,8 +34,9 @@ export function attachTools(
         const { icons } = saga;
         // Version 1 drops them when a tool is registered.
         const shown = icons === undefined ? tool : { ...tool, icons };
-        const dialect = servingDialect({ method: 'tools/call', saga, client }, host);
-        return dialect.list?.(shown, saga, host, client) ?? shown;
+        // Any call may end before its saga, but for those that run as tasks only.
+        if (saga.task === 'require') return shown;
+        return toResumable(shown, acceptsModel({ settings, program: saga }));
       }),
     };
   });

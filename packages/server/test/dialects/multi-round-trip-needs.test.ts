@@ -136,21 +136,17 @@ describe('a state without requests', () => {
     expect(last.result).toMatchObject({ content: [{ text: 'waited' }] });
   });
 
-  test("[W6] is no way to wait beyond the client's rounds", async () => {
+  test("[W6] is no way to wait beyond the client's rounds: the call ends with a resume token", async () => {
     const waiting = saga({ name: 'waiting', version: '1' }, function* () {
-      try {
-        yield* sleep(60_000);
-      } catch (error) {
-        return error instanceof ClientCannot ? error.need : 'other';
-      }
+      yield* sleep(60_000);
       return 'waited';
     });
     const { host } = hostOf(waiting, { maxHold: 20, clientRounds: 10 });
     const { last } = await round(handlerOf(host), call(waiting));
-    expect(last.result).toMatchObject({ content: [{ text: 'wait' }] });
+    expect(last.result).toMatchObject({ resultType: 'complete', nextResumeToken: expect.any(String) });
   });
 
-  test('[W6] tells what is waited for, and ends with the last round of the client', async () => {
+  test('[W6] tells what is waited for, and ends the call with the last round of the client', async () => {
     const watching = saga({ name: 'watching', version: '1' }, function* () {
       return yield* poll('build', () => undefined as string | undefined, {
         every: 5,
@@ -172,8 +168,8 @@ describe('a state without requests', () => {
     }
     expect(rounds).toBe(3);
     expect(last.result).toMatchObject({
-      isError: true,
-      content: [{ text: expect.stringContaining("'build' takes longer") }],
+      content: [{ text: 'The build runs' }, { text: expect.stringContaining('not finished') }],
+      nextResumeToken: expect.any(String),
     });
   });
 });

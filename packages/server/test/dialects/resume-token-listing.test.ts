@@ -101,16 +101,33 @@ describe.each(eras)('%s, listed to a client that declares nothing', (era) => {
   });
 });
 
-test('[T14] [W2] the same tool is listed as it is to a client that declared elicitation', async () => {
+test('[T14] [W2] a tool is listed as the same to every client: each of its calls may end with a token', async () => {
   const sagas = [taking(z.object({ a: z.string() }), 'taking', 'accept')];
-  const [tool] = await listed('modern', sagas, { capabilities: { elicitation: {} } });
-  expect(Object.keys(tool?.inputSchema.properties ?? {})).toEqual(['a']);
+  const declared = [{}, { elicitation: {} }, { elicitation: { url: {} }, sampling: {} }, { roots: {} }];
+  const lists = await Promise.all(declared.map((capabilities) => listed('modern', sagas, { capabilities })));
+  expect(Object.keys(lists[0]?.[0]?.inputSchema.properties ?? {})).toEqual(['a', 'resumeToken', 'answers']);
+  for (const list of lists) expect(list).toEqual(lists[0]);
+});
+
+test('[T14] a tool that runs as a task only is listed as it is', async () => {
+  const options = {
+    name: 'tasked',
+    version: '1',
+    task: 'require',
+    output: z.object({ ok: z.boolean() }),
+  } as const;
+  const program = saga(options, function* () {
+    yield* elicit('go', { message: 'Go?', schema: Empty });
+    return { ok: true };
+  });
+  const [tool] = await listed('modern', [program]);
+  expect(tool?.inputSchema.properties ?? {}).not.toHaveProperty('resumeToken');
   expect(tool?.outputSchema).toMatchObject({ properties: { ok: { type: 'boolean' } } });
 });
 
 test.each(connections)(
-  '[T14] $name: the listing goes by what was declared',
-  async ({ connect, stateless }) => {
+  '[T14] $name: the listing does not depend on what was declared',
+  async ({ connect }) => {
     const { host } = hostOf(taking(z.object({ a: z.string() })), { modelAnswers: 'accept' });
     const fieldsFor = async (options: object): Promise<readonly string[]> => {
       const { client, close } = await connect(host, options);
@@ -120,7 +137,6 @@ test.each(connections)(
     };
     const all = ['a', 'resumeToken', 'answers'];
     expect(await fieldsFor({ capabilities: {} })).toEqual(all);
-    // Without sessions nobody knows what was declared.
-    expect(await fieldsFor({})).toEqual(stateless === true ? all : ['a']);
+    expect(await fieldsFor({})).toEqual(all);
   },
 );

@@ -3,7 +3,6 @@ import { elicit, memoryGuard, saga, step, type Json } from '@mcp-saga/server';
 import { describe, expect, test } from 'vitest';
 import * as z from 'zod';
 import { called, sent, served, type ToolCall } from '../fixtures/calling.ts';
-import { connections } from '../fixtures/connections.ts';
 import { hostOf } from '../fixtures/host.ts';
 import { ask, eras, type RawMessage } from '../fixtures/raw.ts';
 import { asking, Empty, Target } from '../fixtures/sagas.ts';
@@ -213,36 +212,37 @@ describe.each(eras)('%s', (era) => {
   });
 });
 
-test.each([
-  ['arguments.resumeToken', { arguments: { resumeToken: 'x' } }],
-  ['arguments.answers', { arguments: { answers: {} } }],
-  ['_meta.resumeToken', { arguments: {}, _meta: { resumeToken: 'x' } }],
-])('[T14] %s is refused from a client that declared elicitation', async (field, call) => {
-  const message = `${field}: this client declared elicitation, so its user is asked, and not the model`;
+test('[T14] answers for the user are refused from a client that declared elicitation', async () => {
   const { server } = served([asking()], accepting);
-  for (const declared of [
-    { elicitation: {} },
-    { elicitation: { url: {} } },
-    { elicitation: {}, sampling: {} },
-  ]) {
+  const { token } = await called(server, 'modern', { name: 'asking' });
+  const call = { name: 'asking', arguments: { resumeToken: token, answers } };
+  for (const declared of [{ elicitation: {} }, { elicitation: {}, sampling: {} }]) {
     // oxlint-disable-next-line no-await-in-loop -- one after the other
-    expect(await sent(server, 'modern', { name: 'asking', ...call, capabilities: declared })).toMatchObject(
-      refusal(message),
-    );
-  }
-  for (const { connect, stateless } of connections) {
-    if (stateless === true) continue;
-    const { host } = hostOf(asking(), accepting);
-    // oxlint-disable-next-line no-await-in-loop -- one after the other
-    const { client, close } = await connect(host);
-    // oxlint-disable-next-line no-await-in-loop -- one after the other
-    await expect(client.callTool({ name: 'asking', ...call })).rejects.toMatchObject({
-      code: -32602,
-      message: expect.stringContaining(message),
+    expect(await sent(server, 'modern', { ...call, capabilities: declared })).toMatchObject({
+      error: { code: -32602, data: { reason: 'invalid_params' } },
     });
-    // oxlint-disable-next-line no-await-in-loop -- one after the other
-    await close();
   }
+});
+
+test('[T14] in whatever form they come, such answers are not used: the client asks its user', async () => {
+  const { server, told } = served([asking()], accepting);
+  const { token } = await called(server, 'modern', { name: 'asking' });
+  for (const answer of [
+    'here',
+    { action: 'decline' },
+    { role: 'assistant', model: 'm', content: { type: 'text' } },
+  ]) {
+    const call = {
+      name: 'asking',
+      arguments: { resumeToken: token, answers: { target: answer } },
+      capabilities,
+    };
+    // oxlint-disable-next-line no-await-in-loop -- one after the other
+    expect(await sent(server, 'modern', call)).toMatchObject({
+      result: { resultType: 'input_required', inputRequests: { target: { method: 'elicitation/create' } } },
+    });
+  }
+  expect(told.ignored).toEqual(Array(3).fill({ stepId: 'target', why: 'not accepted' }));
 });
 
 test('[T14] a token that a client got before it declared elicitation does not let its model answer', async () => {

@@ -61,16 +61,6 @@ describe.each(connections)('$name', ({ connect, stateless = false }) => {
         title: 'Shaped',
         description: 'Has schemas',
         inputSchema: { type: 'object', properties: { size: { type: 'integer', default: 3 } } },
-        // Where calls go on by resume tokens, not every result is a whole one.
-        ...(stateless
-          ? {}
-          : {
-              outputSchema: {
-                type: 'object',
-                properties: { doubled: { type: 'number' } },
-                required: ['doubled'],
-              },
-            }),
         annotations: { readOnlyHint: true },
         _meta: { [extension]: { methods: ['tools/callSaga', 'tools/resumeSaga'] } },
       },
@@ -81,6 +71,8 @@ describe.each(connections)('$name', ({ connect, stateless = false }) => {
       },
     ]);
     expect(tools[0]?.inputSchema.required ?? []).toEqual([]);
+    // Not every call ends with a whole result.
+    expect(tools[0]).not.toHaveProperty('outputSchema');
     await close();
   });
 

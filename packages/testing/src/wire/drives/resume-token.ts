@@ -7,25 +7,34 @@ const methods: { readonly [type: string]: string } = {
   sampling: 'sampling/createMessage',
 };
 
-/** `tools/call`, again with `resumeToken` and `answers` beside the same arguments, as the model that calls does it. */
-export const resumeToken: Drive = async (driving, call) => {
-  let result = await driving.send('tools/call', { ...call });
-  for (let round = 0; round < maxRounds; round += 1) {
-    const { nextResumeToken: token, _meta: meta } = result;
-    if (token === undefined) return result;
-    const { steps = [] } = Object(Object(meta)['io.github.mcp-saga/saga']) as {
-      readonly steps?: readonly { readonly stepId: string; readonly type: string; readonly params: Fields }[];
-    };
-    const answers: Record<string, Fields> = {};
-    for (const { stepId: id, type, params } of steps) {
-      // oxlint-disable-next-line no-await-in-loop -- in the order asked
-      answers[id] = await driving.answerer.answer({ id, method: methods[type] ?? type, params });
+/** `tools/call` of a client that cannot be asked. */
+export const resumeToken: Drive = (driving, call) => driving.send('tools/call', { ...call });
+
+/** Repeats a call with `resumeToken` and `answers` beside the same arguments, as the model that calls does it. */
+export const toTheEnd =
+  (drive: Drive): Drive =>
+  async (driving, call) => {
+    let result = await drive(driving, call);
+    for (let round = 0; round < maxRounds; round += 1) {
+      const { nextResumeToken: token, _meta: meta } = result;
+      if (token === undefined) return result;
+      const { steps = [] } = Object(Object(meta)['io.github.mcp-saga/saga']) as {
+        readonly steps?: readonly {
+          readonly stepId: string;
+          readonly type: string;
+          readonly params: Fields;
+        }[];
+      };
+      const answers: Record<string, Fields> = {};
+      for (const { stepId: id, type, params } of steps) {
+        // oxlint-disable-next-line no-await-in-loop -- in the order asked
+        answers[id] = await driving.answerer.answer({ id, method: methods[type] ?? type, params });
+      }
+      // oxlint-disable-next-line no-await-in-loop -- one call after the other
+      if (steps.length === 0) await driving.wait(retryAfter(result));
+      const more = { resumeToken: driving.holds(token), ...(steps.length === 0 ? {} : { answers }) };
+      // oxlint-disable-next-line no-await-in-loop -- one call after the other
+      result = await drive(driving, { ...call, arguments: { ...call.arguments, ...more } });
     }
-    // oxlint-disable-next-line no-await-in-loop -- one call after the other
-    if (steps.length === 0) await driving.wait(retryAfter(result));
-    const more = { resumeToken: driving.holds(token), ...(steps.length === 0 ? {} : { answers }) };
-    // oxlint-disable-next-line no-await-in-loop -- one call after the other
-    result = await driving.send('tools/call', { ...call, arguments: { ...call.arguments, ...more } });
-  }
-  throw endless(call);
-};
+    throw endless(call);
+  };

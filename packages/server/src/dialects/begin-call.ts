@@ -1,0 +1,117 @@
+import { TokenRefused } from '@mcp-saga/seal';
+import type { StepAnswer } from '../host/answers.ts';
+import type { DialectTraits } from '../host/dialect-traits.ts';
+import { SagaHostError } from '../host/errors.ts';
+import type { SagaHostCore } from '../host/host.ts';
+import type { SagaTurn } from '../host/turn.ts';
+import { WireError, type FrozenAnswer } from '../mcp/wire-error.ts';
+import type { ClientCall, ClientFacts } from './dialect.ts';
+import { toModelAnswers } from './model-answers.ts';
+
+// A method of its own: a token of the saga methods or a request state is no resume token.
+export const resumeTokenMethod = 'tools/call#resumeToken';
+
+/** Answer to a resume token that does not open. */
+export const resumeTokenRefused: FrozenAnswer = {
+  message: 'Invalid or expired resumeToken',
+  reason: 'invalid_resume_token',
+};
+
+/**
+ * Begins a call: starts its saga, or continues the saga of the resume token that the call brings.
+ *
+ * @param method - sealed as the method of this call
+ */
+export async function beginCall(
+  host: SagaHostCore,
+  call: ClientCall,
+  method: string,
+  traits: DialectTraits,
+): Promise<SagaTurn> {
+  const { saga, args, caller } = call;
+  const token = resumeTokenOf(call);
+  if (token === undefined) return await host.start(saga.name, args, caller, { method, traits });
+  // It runs as a task or not at all, and no result says how to continue it otherwise.
+  if (saga.task === 'require') throw refusedToken();
+  try {
+    return await host.resume(token, answersOf(call), caller, {
+      methods: [resumeTokenMethod],
+      ...(method === resumeTokenMethod ? {} : { method }),
+      entry: { target: saga.name, args },
+      answersField: 'arguments.answers',
+      provenance: 'model',
+      traits,
+    });
+  } catch (error) {
+    throw error instanceof TokenRefused ? refusedToken() : error;
+  }
+}
+
+/**
+ * The resume token of a call: an argument, or beside the arguments, or in `_meta`.
+ *
+ * @throws SagaHostError `invalid_params` for two different tokens, and for answers without a token
+ */
+export function resumeTokenOf(call: ClientCall): string | undefined {
+  if (call.method !== 'tools/call') return undefined;
+  const [first, ...others] = tokensOf(call);
+  if (first === undefined) {
+    if (argumentsOf(call).answers !== undefined)
+      throw invalid('arguments.answers: expected arguments.resumeToken beside it');
+    return undefined;
+  }
+  const [field, token] = first;
+  if (typeof token !== 'string') throw refusedToken();
+  const other = others.find(([, another]) => another !== token);
+  if (other !== undefined) throw invalid(`${field}: it is not the one in ${other[0]}. Send one of them`);
+  return token;
+}
+
+/** `true` if a call continues a saga by its resume token. */
+export function isResumed(call: ClientCall): boolean {
+  return call.method === 'tools/call' && tokensOf(call).length > 0;
+}
+
+function tokensOf(call: ClientCall): readonly (readonly [field: string, token: unknown])[] {
+  return [
+    ['arguments.resumeToken', argumentsOf(call).resumeToken] as const,
+    ['params.resumeToken', call.params?.['resumeToken']] as const,
+    ['_meta.resumeToken', call.meta['resumeToken']] as const,
+  ].filter(([, token]) => token !== undefined);
+}
+
+/** Answers of the model that calls. Throws for an answer that the client has to get from its user. */
+function answersOf(call: ClientCall): readonly StepAnswer[] {
+  // Dropped in silence, they would be asked for again and again.
+  for (const [where, { answers }] of [['_meta', call.meta] as const, ['params', call.params ?? {}] as const])
+    if (answers !== undefined) throw invalid(`${where}.answers: answers are taken in arguments.answers only`);
+  const answers = toModelAnswers(argumentsOf(call).answers, 'arguments.answers');
+  if (answers.some((answer) => isForUser(answer, call.client))) {
+    throw invalid(
+      'arguments.answers: this client declared elicitation, so its user is asked, and not the model',
+    );
+  }
+  return answers;
+}
+
+/** `true` if an answer fits only questions that the client asks its user itself. Without content it may be about a URL. */
+function isForUser(answer: StepAnswer, { asks, era, isSession }: ClientFacts): boolean {
+  const { action, content } = Object('result' in answer ? answer.result : undefined) as Record<
+    string,
+    unknown
+  >;
+  if (action === undefined || (era === 'legacy' && !isSession)) return false;
+  return asks.includes('elicitation') && (content !== undefined || asks.includes('elicitation.url'));
+}
+
+function argumentsOf({ args }: ClientCall): { readonly resumeToken?: unknown; readonly answers?: unknown } {
+  return Object(args) as { readonly resumeToken?: unknown; readonly answers?: unknown };
+}
+
+function refusedToken(): WireError {
+  return new WireError(-32602, resumeTokenRefused.message, { reason: resumeTokenRefused.reason });
+}
+
+function invalid(message: string): SagaHostError {
+  return new SagaHostError('invalid_params', `Invalid params: ${message}`);
+}
