@@ -186,13 +186,13 @@ export class ClientCannot extends SagaError {
   readonly stepId: string;
   readonly need: ClientNeed | 'wait';
 
-  /** @param more - what the host has to say of that client: a sentence */
-  constructor(stepId: string, need: ClientNeed | 'wait', more?: string) {
+  /** @param why - the reason that the host has: a clause. Default: the client did not declare the capability. */
+  constructor(stepId: string, need: ClientNeed | 'wait', why?: string) {
     const cannot =
       need === 'wait'
         ? `'${stepId}' takes longer than the client of this call can be kept waiting.`
-        : `'${stepId}' cannot be asked: the client offers no ${offers[need]} for this call.`;
-    super(more === undefined ? cannot : `${cannot} ${more}`, { code: 'client_cannot' });
+        : `'${stepId}' cannot be asked: ${why ?? `the client offers no ${offers[need]} for this call.`}`;
+    super(cannot, { code: 'client_cannot' });
     this.name = 'ClientCannot';
     this.stepId = stepId;
     this.need = need;

@@ -62,7 +62,7 @@ export interface SendOptions {
 /** A request or a notification on the wire. */
 export interface WireRequest {
   readonly method: string;
-  readonly params?: { readonly [key: string]: unknown };
+  readonly params: { readonly [key: string]: unknown };
 }
 
 /**
@@ -80,12 +80,12 @@ export interface Dialect {
   readonly refused: FrozenAnswer;
 }
 
-/** What a dialect that asks its client nothing says of that, where the client may think that it could be asked. */
+/** The reason why a client cannot be asked, if its capabilities are not the reason. */
 export function unaskedOf({ era, isSession }: ClientFacts): Pick<DialectTraits, 'unasked'> {
   if (era === 'modern' || isSession) return {};
   const unasked =
-    'Over HTTP, a client of MCP 2025-11-25 or older can be asked in a session only: let it speak 2026-07-28, or serve ' +
-    'it in a session or over stdio.';
+    'the server keeps no session, so it cannot ask a client of MCP 2025-11-25 or older over HTTP. Create the client of the ' +
+    "official SDK with versionNegotiation: { mode: 'auto' }. Or serve sessions or stdio, or call the tool by tools/callSaga.";
   return { unasked };
 }
 

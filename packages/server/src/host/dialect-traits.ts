@@ -4,7 +4,7 @@ import type { ClientNeed } from '@mcp-saga/core';
 export interface DialectTraits {
   /** What the client can be asked for. Default: what the caller's capabilities say; unknown is not lacking. */
   readonly asks?: readonly ClientNeed[];
-  /** Why the client can be asked nothing, though it may have declared that it can: a sentence for who reads its error. */
+  /** Reason why the client cannot be asked, whatever it declared, and the remedy: a clause with its sentences. */
   readonly unasked?: string;
   /** Whether the model that calls the tool can be asked: questions stand in the tool's result. Default false. (T14) */
   readonly asksModel?: boolean;

@@ -48,10 +48,13 @@ export class NeedsMissing extends SagaHostError {
   declare readonly code: 'client_cannot';
   readonly needs: readonly ClientNeed[];
 
-  /** @param unasked - why the client cannot be asked, where there is more to say */
+  /** @param unasked - why the client cannot be asked. Default: it did not declare the capability. */
   constructor(saga: string, needs: readonly ClientNeed[], unasked?: string) {
-    const lacks = `'${saga}' needs ${needs.join(' and ')}, which the client did not declare for this call.`;
-    super('client_cannot', unasked === undefined ? lacks : `${lacks} ${unasked}`);
+    const why =
+      unasked === undefined
+        ? 'which the client did not declare for this call.'
+        : `and cannot ask: ${unasked}`;
+    super('client_cannot', `'${saga}' needs ${needs.join(' and ')}, ${why}`);
     this.name = 'NeedsMissing';
     this.needs = needs;
   }

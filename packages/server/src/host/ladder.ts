@@ -8,7 +8,7 @@ import type { HostSettings } from './host-options.ts';
 /**
  * In which order a host tries who can answer a question: the first one that can is asked. (W3)
  *
- * - `client`: the user or the model at the client, where the client offers that;
+ * - `client`: the user or the model at the client, where the client offers that. While a call runs, before `model`;
  * - `model`: the model that calls the tool, where `modelAnswers` accepts it and the dialect can ask it;
  * - `fallback`: what the author gave as `elicit(…, { fallback })`;
  * - `host`: the host's own `sampling`.
@@ -122,13 +122,17 @@ const advised = new WeakMap<Asking['settings'], Set<string>>();
 function advise({ settings, program, traits }: Asking, { need, isUnsupported }: Question): void {
   const said = advised.get(settings) ?? new Set();
   advised.set(settings, said);
-  const { unasked = '' } = traits;
-  const about = `${program.name}: ${need}${unasked}`;
+  const { unasked } = traits;
+  const about = `${program.name}: ${need}${unasked ?? ''}`;
   if (!settings.advises || said.has(about)) return;
   said.add(about);
   const own = need === 'sampling' ? 'the host a `sampling` of its own' : 'the question a `fallback`';
   settings.warn(
-    `Saga '${program.name}' asks for ${need}, which a client ${isUnsupported === true ? 'declared and does not know' : 'did not declare'}. ${unasked === '' ? 'Give' : `${unasked} Or give`} ` +
+    (unasked === undefined
+      ? `Saga '${program.name}' asks for ${need}, which a client ${
+          isUnsupported === true ? 'declared and does not know' : 'did not declare'
+        }. Give `
+      : `Saga '${program.name}' cannot ask for ${need}: ${unasked} Or give `) +
       `${own}, or the host modelAnswers: 'accept', or catch ClientCannot at the step.`,
   );
 }

@@ -22,12 +22,12 @@ import { asking, complexTool, Empty, Target } from '../fixtures/sagas.ts';
 const key = 'io.github.mcp-saga/saga';
 const accepting = { modelAnswers: 'accept' } as const;
 const complex = { name: 'complex_tool', arguments: { initial_arg: 'value' } };
-/** What a client of 2025 is told besides, which may well have declared that it can be asked. */
-const remedies = {
-  modern: '',
+/** Why a client cannot be asked. One of 2025 may well have declared that it can. */
+const reasons = {
+  modern: 'the client declared no elicitation for this call.',
   legacy:
-    ' Over HTTP, a client of MCP 2025-11-25 or older can be asked in a session only: let it speak 2026-07-28, or serve it in a ' +
-    'session or over stdio.',
+    'the server keeps no session, so it cannot ask a client of MCP 2025-11-25 or older over HTTP. Create the client of the ' +
+    "official SDK with versionNegotiation: { mode: 'auto' }. Or serve sessions or stdio, or call the tool by tools/callSaga.",
 };
 const done = 'Deployment to production initiated successfully based on confirmation.';
 
@@ -217,7 +217,7 @@ describe.each(eras)('%s, without a session', (era) => {
     const { server, told } = served([asking()]);
     const result = await called(server, era, { name: 'asking' });
     expect(result).toMatchObject({
-      text: `'target' cannot be asked: the client offers no elicitation for this call.${remedies[era]}`,
+      text: `'target' cannot be asked: ${reasons[era]}`,
       isError: true,
       token: undefined,
     });
@@ -235,7 +235,7 @@ describe.each(eras)('%s, without a session', (era) => {
     const { server } = served([asks], { guard: memoryGuard(() => start) });
     const { token } = await called(server, era, { name: 'asks' });
     const again = { name: 'asks', arguments: { resumeToken: token, answers: { may: {} } } };
-    const text = `'target' cannot be asked: the client offers no elicitation for this call.${remedies[era]} Undone: 'hold'.`;
+    const text = `'target' cannot be asked: ${reasons[era]} Undone: 'hold'.`;
     expect(await called(server, era, again)).toMatchObject({ text, isError: true });
     expect(await called(server, era, again)).toMatchObject({ text, isError: true });
   });
@@ -261,9 +261,11 @@ describe.each(eras)('%s, without a session', (era) => {
       // oxlint-disable-next-line no-await-in-loop -- one after the other
       await called(server, era, { name: 'asking' });
     }
-    const said = told.warnings.filter((warning) => warning.includes('asks for elicitation'));
-    const give = `${era === 'modern' ? ' Give' : `${remedies.legacy} Or give`} the question a \`fallback\`, or the host`;
-    const one: unknown = expect.stringContaining(`which a client did not declare.${give}`);
+    const said = told.warnings.filter(
+      (warning) => warning.includes('ask for elicitation') || warning.includes('asks for'),
+    );
+    const why = era === 'modern' ? 'which a client did not declare. Give' : `${reasons.legacy} Or give`;
+    const one: unknown = expect.stringContaining(`${why} the question a \`fallback\`, or the host`);
     expect(said).toEqual([one, one]);
   });
 
@@ -279,7 +281,11 @@ describe.each(eras)('%s, without a session', (era) => {
         ],
         options,
       ).server;
-    const message = `'needy' needs elicitation, which the client did not declare for this call.${remedies[era]}`;
+    const message = `'needy' needs elicitation, ${
+      era === 'modern'
+        ? 'which the client did not declare for this call.'
+        : `and cannot ask: ${reasons.legacy}`
+    }`;
     const { result, error } = await sent(needy({}), era, { name: 'needy' });
     if (era === 'modern') expect(error).toMatchObject({ code: -32021, message });
     else expect(result).toMatchObject({ isError: true, content: [{ text: message }] });

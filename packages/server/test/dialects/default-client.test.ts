@@ -1,0 +1,44 @@
+/** The official client as it is made by default: of MCP 2025-11-25, over HTTP. */
+import { Client, StreamableHTTPClientTransport, type ClientOptions } from '@modelcontextprotocol/client';
+import type { SagaHostOptions } from '@mcp-saga/server';
+import { describe, expect, test } from 'vitest';
+import { served } from '../fixtures/calling.ts';
+import { asking, complexTool } from '../fixtures/sagas.ts';
+
+const declared = { capabilities: { elicitation: {}, sampling: {} } };
+
+/** Calls a tool with a client that answers its questions. */
+async function called(sagas: SagaHostOptions['sagas'], options: ClientOptions): Promise<object> {
+  const { server } = served(sagas);
+  const client = new Client({ name: 'test', version: '1' }, options);
+  client.setRequestHandler('elicitation/create', () => ({ action: 'accept', content: { target: 'here' } }));
+  const url = new URL('http://localhost/mcp');
+  await client.connect(
+    new StreamableHTTPClientTransport(url, { fetch: (to, init) => server.fetch(new Request(to, init)) }),
+  );
+  const result = await client.callTool({ name: sagas[0]?.name ?? '', arguments: { initial_arg: 'value' } });
+  await client.close();
+  return result;
+}
+
+describe('a client that declares elicitation', () => {
+  test('[W3] is told the reason why it cannot be asked, and what to set', async () => {
+    const result = await called([complexTool()], declared);
+    expect(result).toMatchObject({ isError: true });
+    const text = JSON.stringify(result);
+    for (const remedy of [
+      "versionNegotiation: { mode: 'auto' }",
+      '2025-11-25',
+      'sessions',
+      'stdio',
+      'callSaga',
+    ])
+      expect(text).toContain(remedy);
+    expect(text).not.toContain('declared');
+  });
+
+  test('[W3] is asked once that is set', async () => {
+    const options = { ...declared, versionNegotiation: { mode: 'auto' } } as const;
+    expect(await called([asking()], options)).toMatchObject({ content: [{ text: 'here' }] });
+  });
+});
