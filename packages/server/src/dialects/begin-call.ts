@@ -8,17 +8,17 @@ import { WireError, type FrozenAnswer } from '../mcp/wire-error.ts';
 import type { ClientCall, ClientFacts } from './dialect.ts';
 import { toModelAnswers } from './model-answers.ts';
 
-// A method of its own: a token of the saga methods or a request state is no resume token.
+// Not the method of the request: neither a saga token nor a request state opens as a resume token.
 export const resumeTokenMethod = 'tools/call#resumeToken';
 
-/** Answer to a resume token that does not open. */
+/** Answer to a rejected resume token. */
 export const resumeTokenRefused: FrozenAnswer = {
   message: 'Invalid or expired resumeToken',
   reason: 'invalid_resume_token',
 };
 
 /**
- * Begins a call: starts its saga, or continues the saga of the resume token that the call brings.
+ * Begins a call: starts the saga, or continues a saga from the resume token of the call.
  *
  * @param method - sealed as the method of this call
  */
@@ -31,7 +31,7 @@ export async function beginCall(
   const { saga, args, caller } = call;
   const token = resumeTokenOf(call);
   if (token === undefined) return await host.start(saga.name, args, caller, { method, traits });
-  // It runs as a task or not at all, and no result says how to continue it otherwise.
+  // No interim result hands out a token of a saga that runs as a task only.
   if (saga.task === 'require') throw refusedToken();
   try {
     return await host.resume(token, answersOf(call), caller, {
@@ -48,7 +48,7 @@ export async function beginCall(
 }
 
 /**
- * The resume token of a call: an argument, or beside the arguments, or in `_meta`.
+ * Reads the resume token of a call: an argument, a field beside the arguments, or a field of `_meta`.
  *
  * @throws SagaHostError `invalid_params` for two different tokens, and for answers without a token
  */
@@ -67,7 +67,7 @@ export function resumeTokenOf(call: ClientCall): string | undefined {
   return token;
 }
 
-/** `true` if a call continues a saga by its resume token. */
+/** `true` if a call has a resume token. */
 export function isResumed(call: ClientCall): boolean {
   return call.method === 'tools/call' && tokensOf(call).length > 0;
 }
@@ -80,9 +80,9 @@ function tokensOf(call: ClientCall): readonly (readonly [field: string, token: u
   ].filter(([, token]) => token !== undefined);
 }
 
-/** Answers of the model that calls. Throws for an answer that the client has to get from its user. */
+/** Answers of the calling model. Throws for answers to questions that the client asks the user. */
 function answersOf(call: ClientCall): readonly StepAnswer[] {
-  // Dropped in silence, they would be asked for again and again.
+  // Without an error, the model would be asked the same questions again.
   for (const [where, { answers }] of [['_meta', call.meta] as const, ['params', call.params ?? {}] as const])
     if (answers !== undefined) throw invalid(`${where}.answers: answers are taken in arguments.answers only`);
   const answers = toModelAnswers(argumentsOf(call).answers, 'arguments.answers');
@@ -94,7 +94,7 @@ function answersOf(call: ClientCall): readonly StepAnswer[] {
   return answers;
 }
 
-/** `true` if an answer fits only questions that the client asks its user itself. Without content it may be about a URL. */
+/** `true` if an answer fits only questions that the client asks the user. An answer without content may be to a URL. */
 function isForUser(answer: StepAnswer, { asks, era, isSession }: ClientFacts): boolean {
   const { action, content } = Object('result' in answer ? answer.result : undefined) as Record<
     string,

@@ -15,7 +15,7 @@ export function dialectOf(call: ClientCall, host: SagaHostCore): Dialect {
   if (isRefused(call)) return tasks;
   const carrying = dialects.find((dialect) => dialect.carries(call));
   if (carrying !== undefined) return carrying;
-  // A saga that an interim result left to the model does not become a task.
+  // A saga does not become a task once a call has ended with its token.
   const candidates = isResumed(call) ? dialects.filter((dialect) => dialect !== tasks) : dialects;
   return candidates.find((dialect) => dialect.serves(call, host)) ?? resumeToken;
 }

@@ -8,7 +8,7 @@ import type { ClientCall } from './dialect.ts';
 import { toInterimResult } from './interim-result.ts';
 import { needOf } from './questions.ts';
 
-/** What the client of a call is asked while the call runs. The model that calls is asked for the rest. */
+/** Capabilities that a saga uses while the call runs. The calling model does the rest. */
 export function asksOfCall(
   { settings }: SagaHostCore,
   { client }: Pick<ClientCall, 'client'>,
@@ -16,7 +16,7 @@ export function asksOfCall(
   return client.asks.filter((need) => mayAskClient(settings, need));
 }
 
-/** Questions of a turn that the client of a call is asked while the call runs. */
+/** Steps that the client does while the call runs. */
 export function stepsForClient(
   host: SagaHostCore,
   call: Pick<ClientCall, 'client'>,
@@ -27,10 +27,10 @@ export function stepsForClient(
 }
 
 /**
- * Returns `true` if a call ends before its saga does: a page has to be shown, only the model is asked, or the wait is too
- * long. Only results of tools have a place for a token.
+ * Returns `true` if a call ends before the saga ends: a page must be shown, only the model can answer, or the wait is too
+ * long. Only tool results can carry a token.
  *
- * @param maxWait - how long the call can still wait, in milliseconds
+ * @param maxWait - longest wait that the call can hold, in milliseconds
  */
 export function endsBeforeSaga(
   host: SagaHostCore,
@@ -44,7 +44,7 @@ export function endsBeforeSaga(
   return hasPage || stepsForClient(host, call, turn).length === 0;
 }
 
-/** Ends a call whose saga continues: an interim result with a resume token. The model is not asked what the client is. */
+/** Ends a call with an interim result and a resume token. The result leaves out the steps for the client. */
 export async function endWithToken(
   host: SagaHostCore,
   call: Pick<ClientCall, 'client'>,

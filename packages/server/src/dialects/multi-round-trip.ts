@@ -36,7 +36,7 @@ export async function toAnswer(host: SagaHostCore, call: ClientCall, turn: SagaT
   return toInputRequired({ ...turn, steps: stepsForClient(host, call, turn) });
 }
 
-/** How long a call can be made to wait after a turn, in milliseconds: each of its rounds can be held. */
+/** Longest wait that the remaining rounds of a call can hold, in milliseconds. */
 export function maxWaitAfter({ settings }: SagaHostCore, turn: SuspendedTurn): number {
   return Math.max(0, settings.clientRounds - roundAfter(turn) + 1) * settings.maxHold;
 }
@@ -52,7 +52,7 @@ export async function takeRound(
   traits: DialectTraits,
 ): Promise<SagaTurn> {
   const { saga, args, method, caller, requestState } = call;
-  // A client repeats its whole request, with the resume token that the call began with.
+  // Each round repeats the whole request, resume token included.
   resumeTokenOf(call);
   const sent = toStepAnswers(call.inputResponses, host.settings.limits.maxAnswers);
   const request = {

@@ -207,7 +207,7 @@ async function goneOn(
   const next = { ...request, traits: steppingOf(call, traits), isOwnRound: true };
   let turn = first;
   for (let isLook = looked; turn.status === 'suspended'; isLook = false) {
-    // A client that holds only the token before it gets the page again.
+    // The client keeps the token before the page: if the result is lost, resuming shows the page again.
     if (turn.hasPage === true) return turn;
     // oxlint-disable-next-line no-await-in-loop -- it knows of each turn before the next one
     await tell(host, call, turn);
@@ -231,8 +231,8 @@ function isHeld(
   if (steps.length > 0) return false;
   const { maxHold, turnBudget, clock, clientRounds } = settings;
   const most = Math.min(traits.maxHold ?? maxHold, turnBudget);
-  // A client that would come back at once need not come at all. It waits about as long for one request as for all its rounds.
-  // A client of resume tokens waits for a part only.
+  // A client that would come back at once need not come at all. One request may last as long as all rounds of a call.
+  // A call by resume token holds a part of the wait only.
   const holdsAll = traits.holdsParts === true && (traits.asks?.length ?? 0) > 0 && most > 0;
   return clock() - began + retryAfterMs <= (holdsAll ? clientRounds * maxHold : most);
 }

@@ -160,7 +160,7 @@ async function expected({ methods, entry }: ResumeRequest): Promise<TokenExpecta
   };
 }
 
-/** A saga that another call continues: that call has all of its rounds. */
+/** Hands a saga to another call, which has all of its rounds. */
 function startedBy(method: string, { claims, state, ...saga }: SealedSaga): SealedSaga {
   return { ...saga, claims: { ...claims, method }, state: { ...state, ownTurns: claims.turn } };
 }

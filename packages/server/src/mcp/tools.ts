@@ -34,7 +34,7 @@ export function attachTools(
         const { icons } = saga;
         // Version 1 drops them when a tool is registered.
         const shown = icons === undefined ? tool : { ...tool, icons };
-        // Any call may end before its saga, but for those that run as tasks only.
+        // Any call may end before its saga, except a call that runs only as a task.
         if (saga.task === 'require') return shown;
         return toResumable(shown, acceptsModel({ settings, program: saga }));
       }),

@@ -1,4 +1,4 @@
-/** The official client as it is made by default: of MCP 2025-11-25, over HTTP. */
+/** The official client with its default protocol version, 2025-11-25, over HTTP. */
 import { Client, StreamableHTTPClientTransport, type ClientOptions } from '@modelcontextprotocol/client';
 import type { SagaHostOptions } from '@mcp-saga/server';
 import { describe, expect, test } from 'vitest';
@@ -7,7 +7,7 @@ import { asking, complexTool } from '../fixtures/sagas.ts';
 
 const declared = { capabilities: { elicitation: {}, sampling: {} } };
 
-/** Calls a tool with a client that answers its questions. */
+/** Calls a tool with a client that answers questions. */
 async function called(sagas: SagaHostOptions['sagas'], options: ClientOptions): Promise<object> {
   const { server } = served(sagas);
   const client = new Client({ name: 'test', version: '1' }, options);

@@ -24,7 +24,7 @@ const accepting = { modelAnswers: 'accept' } as const;
 const complex = { name: 'complex_tool', arguments: { initial_arg: 'value' } };
 /** Why a client cannot be asked. One of 2025 may well have declared that it can. */
 const reasons = {
-  modern: 'the client declared no elicitation for this call.',
+  modern: 'the client offers no elicitation for this call.',
   legacy:
     'the server keeps no session, so it cannot ask a client of MCP 2025-11-25 or older over HTTP. Create the client of the ' +
     "official SDK with versionNegotiation: { mode: 'auto' }. Or serve sessions or stdio, or call the tool by tools/callSaga.",

@@ -1,4 +1,4 @@
-/** Calls of clients that can be asked, which end before their saga does. */
+/** Calls of clients with elicitation that end before the saga ends. */
 import {
   all,
   checkpoint,
@@ -30,7 +30,7 @@ const yes = { 'step-sampling-B': 'Yes, all green.' };
 const call = { initial_arg: 'value' };
 const where = { messages: [], maxTokens: 9 } as const;
 
-/** A clock that a wait in a request moves. */
+/** A clock, and a sleep that moves the clock. */
 function sleeping(): { readonly clock: TestClock; readonly sleep: NonNullable<SagaHostOptions['sleep']> } {
   const clock = testClock();
   return { clock, sleep: async (ms) => void (clock.now += ms) };
@@ -39,8 +39,8 @@ function sleeping(): { readonly clock: TestClock; readonly sleep: NonNullable<Sa
 interface Reached extends TestHost {
   readonly client: Connected['client'];
   readonly questions: string[];
-  call(args?: object, more?: object): Promise<CallResult>;
-  close(): Promise<void>;
+  readonly call: (args?: object, more?: object) => Promise<CallResult>;
+  readonly close: () => Promise<void>;
 }
 
 describe.each(connections.filter(({ stateless }) => stateless !== true))('$name', ({ connect }) => {
@@ -58,7 +58,7 @@ describe.each(connections.filter(({ stateless }) => stateless !== true))('$name'
         return { action: 'accept', content: { target: 'production' } };
       },
     });
-    // What was listed decides whether the SDK accepts a result.
+    // The SDK checks results by the listed output schema.
     await client.listTools();
     return {
       ...host,
@@ -216,7 +216,7 @@ describe.each(connections.filter(({ stateless }) => stateless !== true))('$name'
       await expect(send({ resumeToken, answers: { form: answer } })).rejects.toMatchObject({ code: -32602 });
     }
     expect([questions, ran]).toEqual([[], []]);
-    // In a form that only a model would write for itself, it is not used.
+    // A string fits no form.
     expect(await send({ resumeToken, answers: { form: 'here' } })).toMatchObject({ text: 'worked' });
     expect(questions).toHaveLength(1);
     await close();
