@@ -27,7 +27,7 @@ import { complexTool, Empty, Target } from '../fixtures/sagas.ts';
 const accepting = { modelAnswers: 'accept' } as const;
 const forms = { elicitation: { form: {} } };
 const yes = { 'step-sampling-B': 'Yes, all green.' };
-const call = { initial_arg: 'value' };
+const deploying = { initial_arg: 'value' };
 const where = { messages: [], maxTokens: 9 } as const;
 
 /** A clock, and a sleep that moves the clock. */
@@ -67,13 +67,11 @@ describe.each(connections.filter(({ stateless }) => stateless !== true))('$name'
       close,
       call: async (args = {}, more = {}) =>
         toCallResult(
-          (await client.callTool({
+          await client.callTool({
             name: program.name,
             arguments: args as Record<string, unknown>,
             ...more,
-          })) as {
-            readonly [key: string]: unknown;
-          },
+          }),
         ),
     };
   }
@@ -82,11 +80,11 @@ describe.each(connections.filter(({ stateless }) => stateless !== true))('$name'
     const keys: string[] = [];
     const program = complexTool((key) => keys.push(key));
     const { call: send, questions, close } = await reached(program, accepting);
-    const first = await send(call);
+    const first = await send(deploying);
     expect(first).toMatchObject({ isError: false, token: expect.any(String) });
     expect(first.text).toContain('Step "step-sampling-B", for you:');
     expect(keys).toEqual([]);
-    const last = await send({ ...call, resumeToken: first.token, answers: yes });
+    const last = await send({ ...deploying, resumeToken: first.token, answers: yes });
     expect(last).toMatchObject({
       text: expect.stringMatching(/^Deployment to production/),
       token: undefined,
@@ -260,8 +258,8 @@ describe.each(connections.filter(({ stateless }) => stateless !== true))('$name'
 
   test('[T6] the token may stand beside the arguments', async () => {
     const { call: send, questions, close } = await reached(complexTool(), accepting);
-    const { token } = await send(call);
-    const last = await send({ ...call, answers: yes }, { resumeToken: token });
+    const { token } = await send(deploying);
+    const last = await send({ ...deploying, answers: yes }, { resumeToken: token });
     expect(last.text).toMatch(/^Deployment/);
     expect(questions).toHaveLength(1);
     await close();
@@ -269,7 +267,7 @@ describe.each(connections.filter(({ stateless }) => stateless !== true))('$name'
 
   test('[T5] a resume token that does not open is refused as one', async () => {
     const { call: send, close } = await reached(complexTool(), accepting);
-    await expect(send({ ...call, resumeToken: 'x' })).rejects.toMatchObject({
+    await expect(send({ ...deploying, resumeToken: 'x' })).rejects.toMatchObject({
       code: -32602,
       data: { reason: 'invalid_resume_token' },
     });
