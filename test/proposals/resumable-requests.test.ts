@@ -266,4 +266,28 @@ testStatements(proposal, [
       }
     },
   },
+  {
+    level: 'must',
+    says: 'the ID of requests/resume is that of the original request: another one is refused',
+    holds: async (era) => {
+      const { server } = servedResumably([working()]);
+      const token = await cut(server, era, 'working');
+      expect(await respond(server, era, resume(token, { id: 124 }))).toMatchObject({
+        error: { code: -32_602 },
+      });
+      expect(await respond(server, era, resume(token, { id: '123' }))).toMatchObject({
+        error: { code: -32_602 },
+      });
+      expect(await respond(server, era, resume(token))).toMatchObject({ id, ...text('done') });
+    },
+  },
+  {
+    level: 'must',
+    says: 'a status request names the original request: another one is refused',
+    holds: async (era) => {
+      const { server } = servedResumably([working()]);
+      const token = await cut(server, era, 'working');
+      expect(await respond(server, era, status(token, 124))).toMatchObject({ error: { code: -32_602 } });
+    },
+  },
 ]);

@@ -212,4 +212,44 @@ testStatements(proposal, [
       expect(ran).toEqual(['part 1']);
     },
   },
+  {
+    level: 'example',
+    says: 'the token comes in the params of the repeated call, beside unchanged arguments',
+    holds: async (era) => {
+      const ran: string[] = [];
+      const { server } = servedWith({}, ran);
+      const token = tokenOf(await call(server, era));
+      expectComplete(await call(server, era, { resumeToken: token }), 'value 2');
+      expect(ran).toEqual(['part 1', 'last']);
+    },
+  },
+  {
+    level: 'must',
+    says: 'a token in the params is checked as one in the arguments is, and is the only one',
+    holds: async (era) => {
+      const ran: string[] = [];
+      const { server } = servedWith({}, ran);
+      const token = tokenOf(await call(server, era));
+      const another = tokenOf(await call(server, era));
+      for (const more of [
+        { resumeToken: tampered(token) },
+        { resumeToken: token, arguments: { ...given, param_num: 3 } },
+        { resumeToken: token, arguments: { ...given, resumeToken: another } },
+        { resumeToken: token, _meta: { resumeToken: another } },
+      ]) {
+        // oxlint-disable-next-line no-await-in-loop -- one after the other
+        expect(await call(server, era, more)).toMatchObject({ error: { code: -32_602 } });
+      }
+      expect(ran).toEqual(['part 1', 'part 1']);
+    },
+  },
+  {
+    level: 'should',
+    says: 'servers tell how long a call can be resumed',
+    holds: async (era) => {
+      const { server } = servedWith();
+      const { result } = await call(server, era);
+      expect(JSON.stringify(result?.['_meta'])).toContain('"expiresAt":');
+    },
+  },
 ]);
