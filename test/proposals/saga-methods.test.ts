@@ -195,9 +195,9 @@ testStatements(proposal, [
     holds: async (era) => {
       const { server } = served([caught]);
       const token = tokenOf(await call(server, era, { name: 'caught' }));
-      const error = { code: -32_601, message: 'No model here', data: { why: 'none' } };
+      const error = { code: -1, message: 'No model here', data: { why: 'none' } };
       const failed = await resume(server, era, token, [{ stepId: 'ask', error }]);
-      expect(failed).toMatchObject(textIn('-32601: No model here'));
+      expect(failed).toMatchObject(textIn('-1: No model here'));
       for (const neither of [{ stepId: 'ask' }, { stepId: 'ask', result: answerB.result, error }]) {
         // oxlint-disable-next-line no-await-in-loop -- one after the other
         expect(await resume(server, era, token, [neither])).toMatchObject({ error: { code: -32_602 } });

@@ -154,7 +154,9 @@ describe.each(eras)('raw JSON-RPC of the %s era', (era) => {
       name: 'chatty',
       _meta: { progressToken: 7 },
     });
-    expect(messages.slice(0, -1).map(({ params }) => params?.['progress'])).toEqual([1, 51]);
+    expect(messages.slice(0, -1).map(({ params }) => params?.['progress'])).toEqual([
+      1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 51,
+    ]);
   });
 
   test('a saga that waits has no steps and says how long', async () => {

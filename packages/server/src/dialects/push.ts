@@ -20,7 +20,7 @@ export const push: Dialect = {
   serves: (call) => call.client.isSession && canBeAsked(call),
   answer: async (host, call) => {
     const questions = new OpenQuestions(call, host.settings);
-    const until = host.settings.clock() + clientTimeoutMs;
+    const until = host.settings.clock() + longestCallMs;
     const longestWait = (): number => Math.max(0, until - host.settings.clock());
     try {
       return await inOneRequest(host, call, traitsOf(host, call, longestWait), {
@@ -34,8 +34,8 @@ export const push: Dialect = {
   },
 };
 
-// Default request timeout of the SDK's client.
-const clientTimeoutMs = 60_000;
+// Clients of the SDK give a request up after 60 s by default.
+const longestCallMs = 55_000;
 
 function traitsOf(host: SagaHostCore, call: ClientCall, maxWait: () => number): DialectTraits {
   const asks = asksOfCall(host, call);

@@ -102,7 +102,8 @@ async function take(settings: HostSettings, request: TurnRequest): Promise<SagaT
       const last = { ...request, program, saga, mayStay };
       // oxlint-disable-next-line no-await-in-loop -- the last time round
       const ended = await concluded(settings, last, outcome, runtime);
-      const turn = unknown.length === 0 ? ended : { ...ended, unknown: fewOf(unknown) };
+      // The same object: what notifies the queue is kept by it.
+      const turn = unknown.length === 0 ? ended : Object.assign(ended, { unknown: fewOf(unknown) });
       // A rollback, or another process, can still continue it.
       if (isLeftAsItIs(turn, program)) throw turn.error;
       return reported(settings, turn, began, request.caller);

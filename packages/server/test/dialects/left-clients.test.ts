@@ -200,19 +200,11 @@ describe.each(inSessions)('a client that leaves its call, $name', ({ connect }) 
     await connection.close();
   });
 
-  test('[W6] is kept waiting for the minute that clients of the SDK wait', async () => {
+  test('[W6] gets its answer within the minute that clients of the SDK wait', async () => {
     const slow = saga({ name: 'slow', version: '1' }, function* () {
-      const ends: string[] = [];
       yield* elicit('sure', { message: 'Sure?', schema: Empty });
-      for (const ms of [41_000, 39_000]) {
-        try {
-          yield* sleep(ms);
-          ends.push('slept');
-        } catch (error) {
-          ends.push((error as { readonly code: string }).code);
-        }
-      }
-      return ends.join(' ');
+      for (const ms of [41_000, 39_000]) yield* sleep(ms);
+      return 'slept twice';
     });
     const clock = testClock();
     const wait = async (ms: number): Promise<void> => void (clock.now += ms);
@@ -224,8 +216,19 @@ describe.each(inSessions)('a client that leaves its call, $name', ({ connect }) 
         return { action: 'accept', content: {} };
       },
     });
-    const called = await connection.client.callTool({ name: 'slow', arguments: {} });
-    expect(called).toMatchObject({ content: [{ text: 'client_cannot slept' }] });
+    let args = {};
+    for (;;) {
+      const began = clock.now;
+      // oxlint-disable-next-line no-await-in-loop -- call for call
+      const called = await connection.client.callTool({ name: 'slow', arguments: args });
+      expect(clock.now - began).toBeLessThan(60_000);
+      const { nextResumeToken: resumeToken } = called as { readonly nextResumeToken?: string };
+      if (resumeToken === undefined) {
+        expect(called).toMatchObject({ content: [{ text: 'slept twice' }] });
+        break;
+      }
+      args = { resumeToken };
+    }
     await connection.close();
   });
 });

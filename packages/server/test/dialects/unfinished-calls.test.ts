@@ -143,7 +143,8 @@ describe.each(connections.filter(({ stateless }) => stateless !== true))('$name'
       last = await send({ resumeToken: last.token });
     }
     expect(last.text).toBe('waited');
-    expect(calls).toBeLessThan(10);
+    // Each call holds 20 s.
+    expect(calls).toBeLessThanOrEqual(15);
     await close();
   });
 
