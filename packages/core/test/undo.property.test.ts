@@ -168,11 +168,11 @@ const modes = (parallel: boolean): fc.Arbitrary<Mode> =>
     { budget: fc.boolean(), commitFirst: fc.boolean(), ...(parallel ? { order: seed } : {}) },
     { requiredKeys: [] },
   );
-const both = fc
-  .boolean()
-  .chain((parallel) =>
-    fc.record({ parallel: fc.constant(parallel), tree: trees({ parallel }), mode: modes(parallel), salt }),
-  );
+const drawnFrom = (parallel: boolean) =>
+  fc.record({ parallel: fc.constant(parallel), tree: trees({ parallel }), mode: modes(parallel), salt });
+const branched = drawnFrom(true);
+const straight = drawnFrom(false);
+const both = fc.boolean().chain((parallel) => (parallel ? branched : straight));
 
 const shape = ({ outcome, ledger }: Driven): unknown => ({
   status: outcome.status,

@@ -756,7 +756,15 @@ function leaves(mayFail: boolean, mayRead: boolean): fc.Arbitrary<Leaf> {
  */
 export function trees(options: { readonly wild: boolean }): fc.Arbitrary<Node> {
   const { wild } = options;
+  // A few distinct arbitraries appear in thousands of places. Building each one once keeps the heap small.
+  const made = new Map<string, fc.Arbitrary<Node>>();
   const make = (depth: number, mayFail: boolean, parallel: boolean): fc.Arbitrary<Node> => {
+    const key = `${depth} ${mayFail} ${parallel}`;
+    const nodes = made.get(key) ?? makeNew(depth, mayFail, parallel);
+    made.set(key, nodes);
+    return nodes;
+  };
+  const makeNew = (depth: number, mayFail: boolean, parallel: boolean): fc.Arbitrary<Node> => {
     const flat: fc.Arbitrary<Node>[] = [
       leaves(mayFail, true),
       leaves(mayFail, true),
