@@ -1,8 +1,14 @@
 import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 
-/** Tests of packages that replace a module, or what a module finds when it is loaded. */
-const replacing = ['packages/seal/test/portability.test.ts', 'packages/xstate/test/walk.newest.test.ts'];
+/** Package tests that run in separate processes. */
+const alone = [
+  // Replace a module, or globals that a module reads at import.
+  'packages/seal/test/portability.test.ts',
+  'packages/xstate/test/walk.newest.test.ts',
+  // Run long: faster in a fresh process, and started first.
+  'packages/*/test/**/*.property.test.ts',
+];
 const packages = 'packages/*/test/**/*.test.ts';
 
 export default defineConfig({
@@ -17,11 +23,11 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'isolated',
-          include: [...replacing, 'examples/**/*.test.ts', 'test/**/*.test.ts'],
+          include: [...alone, 'examples/**/*.test.ts', 'test/**/*.test.ts'],
         },
       },
-      // Many small files: the process they share loads the packages, the SDK and zod once.
-      { extends: true, test: { name: 'packages', include: [packages], exclude: replacing, isolate: false } },
+      // Many small files: a shared process loads the packages, the SDK and zod once.
+      { extends: true, test: { name: 'shared', include: [packages], exclude: alone, isolate: false } },
     ],
   },
 });

@@ -2,6 +2,7 @@ import { fileURLToPath } from 'node:url';
 import { generateKey } from '@mcp-saga/server';
 import { startCloud, type Cloud } from '../../examples/provision/cloud.ts';
 import { startServer, type ServerProcess } from '../../examples/run-server/index.ts';
+import { bundleForNode } from '../support/bundle-for-node.ts';
 
 /** Two server processes that share a key, a cloud, and what they did. */
 export interface World {
@@ -34,6 +35,7 @@ export async function startWorld(): Promise<World> {
     if (line.startsWith('ran ')) ran.push(line.slice('ran '.length));
     else if (line.startsWith('error')) throw new Error(`A server said: ${line}`);
   };
+  const bundled = await bundleForNode(new URL('server.ts', import.meta.url));
   const servers: readonly ServerProcess[] = await Promise.all([
     startServer('A', { folder, environment, onLine }),
     startServer('B', { folder, environment, onLine }),
@@ -45,7 +47,7 @@ export async function startWorld(): Promise<World> {
     ran,
     stdio: (version) => ({
       command: process.execPath,
-      args: ['--import', import.meta.resolve('tsx'), 'server.ts', `stdio-${version}`],
+      args: ['--enable-source-maps', bundled, `stdio-${version}`],
       cwd: fileURLToPath(folder),
       env: { ...(process.env as Record<string, string>), ...environment },
       stderr: 'pipe',

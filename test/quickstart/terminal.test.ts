@@ -1,11 +1,15 @@
 import { stripVTControlCharacters } from 'node:util';
-import { describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { type Command, processOf } from '../support/command.ts';
 import { startInTerminal } from '../support/terminal.ts';
+import { bundleStart, type BundledStart } from './bundled-start.ts';
 import { expectGone, serversOf } from './server-pids.ts';
 
-// As the package's script does: without tsx's own process, which ends on a signal before a busy machine has cleaned up.
-const script = ['--import', 'tsx', 'examples/quickstart/start.ts'];
+// `start.test.ts` runs the package's script, with tsx.
+let start: BundledStart;
+beforeAll(async () => {
+  start = await bundleStart();
+});
 
 const enter = '\r';
 const escape = '\u001B';
@@ -15,7 +19,7 @@ const controlD = '\u0004';
 
 /** Starts a run and waits until the person is asked where to deploy. */
 async function asked(): Promise<{ command: Command; pids: readonly number[] }> {
-  const command = startInTerminal(script);
+  const command = startInTerminal(start.args, start.env);
   const pids = await serversOf(command);
   await command.printed(/◆ {2}target/);
   return { command, pids };

@@ -3,6 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { compileCache } from '../support/run-in-node.ts';
 import {
   type Called,
   type Json,
@@ -87,7 +88,8 @@ function commandOf(
   home: string,
 ): Command {
   // Whoever runs the tests has an Inspector of their own, with servers and secrets.
-  const env = { ...process.env, HOME: home, MCP_STORAGE_DIR: home, MCP_INSPECTOR_SECRET_STORE: 'file' };
+  const own = { HOME: home, MCP_STORAGE_DIR: home, MCP_INSPECTOR_SECRET_STORE: 'file' };
+  const env = { ...process.env, ...compileCache, ...own };
   return async (args) => {
     try {
       const { stdout } = await run(node, [script, ...flags, ...args], { env, timeout: 30_000 });

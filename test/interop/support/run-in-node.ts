@@ -1,7 +1,9 @@
 import { execFile } from 'node:child_process';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { node } from '../../runtimes/runtime.ts';
+import { root } from '../../support/command.ts';
 import { install } from '../../support/install.ts';
 import type { Report } from '../peers/peer.ts';
 import type { RunPeer } from './play.ts';
@@ -14,12 +16,20 @@ export const installTimeout = 300_000;
 /** The Node these clients run on: they want 22 or newer, which reads TypeScript too. Installed if need be. */
 export const nodeOfPeers = (): Promise<string> => node('24.21.0').executable();
 
+/** Environment variables that let Node processes share the compiled code of a client. */
+export const compileCache: { readonly [name: string]: string } = {
+  NODE_COMPILE_CACHE: join(root, 'node_modules/.cache/compiled'),
+};
+
 /** Installs a client, and runs its file in `peers` in a process of its own. */
 export async function installPeer(file: string, ...packages: readonly string[]): Promise<RunPeer> {
   const [executable, folder] = await Promise.all([nodeOfPeers(), install('interop', ...packages)]);
   const script = fileURLToPath(new URL(`../peers/${file}`, import.meta.url));
   return async (job) => {
-    const { stdout } = await run(executable, [script, folder, JSON.stringify(job)], { timeout: 50_000 });
+    const { stdout } = await run(executable, [script, folder, JSON.stringify(job)], {
+      env: { ...process.env, ...compileCache },
+      timeout: 50_000,
+    });
     return JSON.parse(stdout.trim().split('\n').at(-1)!) as Report;
   };
 }

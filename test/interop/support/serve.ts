@@ -1,8 +1,8 @@
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { generateKey } from '@mcp-saga/server';
+import { bundleForNode } from '../../support/bundle-for-node.ts';
 import type { Target } from '../peers/peer.ts';
 import { listen, sessions, stateless } from './http-server.ts';
 import { createHost } from './sagas.ts';
@@ -29,6 +29,10 @@ export async function serve(place: Place, { hasModel }: { readonly hasModel: boo
   return { target: { url }, effects: async () => effects, stop };
 }
 
+let bundled: Promise<string> | undefined;
+const stdioServer = (): Promise<string> =>
+  (bundled ??= bundleForNode(new URL('stdio-server.ts', import.meta.url)));
+
 async function forStdio(keys: string, hasModel: boolean): Promise<Served> {
   const folder = await mkdtemp(join(tmpdir(), 'interop-'));
   const effects = join(folder, 'effects');
@@ -36,11 +40,7 @@ async function forStdio(keys: string, hasModel: boolean): Promise<Served> {
   return {
     target: {
       command: process.execPath,
-      args: [
-        '--import',
-        import.meta.resolve('tsx'),
-        fileURLToPath(new URL('stdio-server.ts', import.meta.url)),
-      ],
+      args: ['--enable-source-maps', await stdioServer()],
       env: { SAGA_KEYS: keys, INTEROP_EFFECTS: effects, INTEROP_MODEL: hasModel ? 'yes' : 'no' },
     },
     effects: async () => (await readFile(effects, 'utf8')).split('\n').filter(Boolean),

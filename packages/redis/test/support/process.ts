@@ -1,7 +1,6 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
-import { fileURLToPath } from 'node:url';
-import { root } from '../../../../test/support/command.ts';
+import { bundleForNode } from '../../../../test/support/bundle-for-node.ts';
 import type { Reply, Request } from './host-process.ts';
 
 /** A host in a process of its own. */
@@ -17,10 +16,12 @@ export interface HostProcess {
 
 type Message = { readonly ready: true } | { readonly shipped: string } | { readonly reply: Reply };
 
+let bundled: Promise<string> | undefined;
+
 /** Starts a host. It asks one thing at a time. */
 export async function startHost(args: readonly [url: string, prefix: string, keys: string, mode?: 'hangs']) {
-  const script = fileURLToPath(new URL('host-process.ts', import.meta.url));
-  const child = fork(script, args.map(String), { cwd: root, execArgv: ['--import', 'tsx'] });
+  bundled ??= bundleForNode(new URL('host-process.ts', import.meta.url));
+  const child = fork(await bundled, args.map(String), { execArgv: ['--enable-source-maps'] });
   const shipped: string[] = [];
   let onReply: ((reply: Reply) => void) | undefined;
   let onShip = (): void => undefined;
