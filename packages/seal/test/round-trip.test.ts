@@ -44,6 +44,9 @@ const anyStream = fc.record({
   compress: fc.boolean(),
 });
 
+/** Class and bytes as text: `expect` compares arrays of bytes a hundred times slower. */
+const textOf = (bytes: Uint8Array): string => `${bytes.constructor.name} ${toBase64Url(bytes)}`;
+
 describe.each(pairs)('a token, $from to $to', ({ from, to }) => {
   it('[T1] comes out as it went in', async () => {
     const sealer = sealerWith({ implementation: from });
@@ -60,13 +63,13 @@ describe.each(pairs)('a token, $from to $to', ({ from, to }) => {
           const expected = streams.map(({ bytes }) =>
             typeof bytes === 'string' ? new TextEncoder().encode(bytes) : bytes,
           );
-          expect(opened).toStrictEqual({
+          expect({ ...opened, streams: opened.streams.map(textOf) }).toStrictEqual({
             claims,
             purpose,
             audience,
             kid: 'k1',
             sid: saga,
-            streams: expected,
+            streams: expected.map(textOf),
           });
         },
       ),
