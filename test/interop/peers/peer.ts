@@ -91,7 +91,7 @@ export async function drive(peer: Peer, { tool, modelAnswers }: Job): Promise<Re
     if (resumeToken === undefined) break;
     // What its client has asked the user already, it is not asked.
     if (!Object.keys(answers).every((stepId) => shown.includes(stepId))) continue;
-    calls.push(await peer.call(tool, { ...args, resumeToken, answers }));
+    calls.push(await peer.call(tool, { ...args, resumeToken, answers: JSON.stringify(answers) }));
   }
   return { client, asked: peer.asked, calls };
 }
