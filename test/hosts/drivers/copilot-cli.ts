@@ -1,0 +1,33 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { baseEnvironment } from '../environment.ts';
+import type { Host } from '../host.ts';
+import { runInTerminal } from '../terminal.ts';
+
+/** Copilot CLI, in its interactive mode, offline and with a model provider of its user's own. */
+export const copilotCli: Host = {
+  name: 'copilot-cli',
+  title: 'Copilot CLI',
+  packages: ['@github/copilot@1.0.102'],
+  start: async ({ installed, home, serverUrl, modelUrl, prompt }) => {
+    const folder = join(home, '.copilot');
+    await mkdir(folder);
+    const servers = { mcpServers: { sagas: { type: 'http', url: serverUrl, tools: ['*'] } } };
+    await writeFile(join(folder, 'mcp-config.json'), JSON.stringify(servers));
+    await writeFile(join(folder, 'config.json'), JSON.stringify({ trusted_folders: [home], banner: 'never' }));
+    return await runInTerminal({
+      command: join(installed, 'node_modules/.bin/copilot'),
+      args: ['--allow-all-tools', '--no-auto-update', '-i', prompt],
+      cwd: home,
+      env: {
+        ...baseEnvironment(home),
+        COPILOT_HOME: folder,
+        COPILOT_OFFLINE: 'true',
+        COPILOT_PROVIDER_BASE_URL: `${modelUrl}/v1`,
+        COPILOT_PROVIDER_API_KEY: 'scripted',
+        COPILOT_MODEL: 'gpt-4.1',
+      },
+      keys: () => undefined,
+    });
+  },
+};

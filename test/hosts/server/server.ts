@@ -1,0 +1,30 @@
+/** One server process of `pnpm hosts`: stateless, except for the task store, which the runner holds for both processes. */
+import type { StoredTask, TaskStore } from '@mcp-saga/server';
+import { serveSagas } from '@mcp-saga/server/serve';
+import { listen } from '../../interop/support/http-server.ts';
+import { createSagas } from './sagas.ts';
+
+const { RUNNER_URL: runner = '' } = process.env;
+
+const store: TaskStore = {
+  read: async (id) => ((await post({ read: id })) as StoredTask | null) ?? undefined,
+  write: async (id, sealed, expected) => (await post({ write: id, sealed, expected })) as boolean,
+};
+
+const sagas = serveSagas({
+  name: 'sagas',
+  version: '1.0.0',
+  sagas: createSagas((effect) => console.error(`effect ${effect}`)),
+  // For hosts without dialogs: the model that calls the tool answers.
+  modelAnswers: 'accept',
+  tasks: { store, bearer: 'accept' },
+  hooks: { onError: (error) => console.error('error', error) },
+});
+
+const { url } = await listen((request) => sagas.fetch(request));
+console.log(`MCP is served at ${url}`);
+
+async function post(body: object): Promise<unknown> {
+  const response = await fetch(runner, { method: 'POST', body: JSON.stringify(body) });
+  return await response.json();
+}
