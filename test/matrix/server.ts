@@ -20,7 +20,7 @@ const host: SagaHost = createSagaHost({
   audience: info.name,
   // For clients that cannot ask their user: the model that calls the tool answers.
   modelAnswers: 'accept',
-  tasks: { bearer: 'accept' },
+  tasks: { bearer: 'accept', maxIdLength: 4_096 },
   resumableRequests: { bearer: 'accept' },
   hooks: {
     onStep: ({ kind, path, type }) => {

@@ -205,7 +205,10 @@ describe('a machine whose client gets a token', () => {
 
 function hostOf(program: Program, store: boolean): { readonly host: SagaHost; readonly clock: TestClock } {
   const clock = testClock();
-  const tasks = { bearer: 'accept', ...(store ? { store: memoryTaskStore(clock) } : {}) } as const;
+  const tasks = {
+    bearer: 'accept',
+    ...(store ? { store: memoryTaskStore(clock) } : { maxIdLength: 4_096 }),
+  } as const;
   const hooks = { onTurn: () => undefined, onWarning: () => undefined };
   const resumableRequests = { bearer: 'accept' } as const;
   const options = {

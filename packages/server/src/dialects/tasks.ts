@@ -152,7 +152,7 @@ function adviseOnStore({ settings }: SagaHostCore, { saga }: ClientCall, { store
   if (store !== undefined || saga.task === undefined || advised.has(saga)) return;
   advised.add(saga);
   settings.warn(
-    `Calls of saga '${saga.name}' are answered without a task: more is left to do in it than to wait. Give the host ` +
-      'tasks: { store } to have it done in tasks.',
+    `Calls of saga '${saga.name}' are answered without a task. Without a store, a task can only wait, and its ID holds ` +
+      'its entire state, which tasks.maxIdLength limits. Give the host tasks: { store }.',
   );
 }

@@ -54,6 +54,7 @@ const hookNames: { readonly [name in keyof HostHooks]-?: true } = {
 const taskNames: { readonly [name in keyof TaskOptions]-?: true } = {
   store: true,
   ttl: true,
+  maxIdLength: true,
   pollInterval: true,
   bearer: true,
 };

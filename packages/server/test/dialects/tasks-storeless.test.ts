@@ -6,10 +6,11 @@ import { taskClient } from '../fixtures/task-client.ts';
 import { Target, waits } from '../fixtures/task-sagas.ts';
 
 const minute = 60_000;
+const tasks = { bearer: 'accept', maxIdLength: 4_096 } as const;
 
 function storeless(...sagas: Parameters<typeof hostOf>[0][]): TestHost {
   // Its rounds cover seventeen minutes, a millisecond at a time.
-  return hostOf(sagas.flat(), { tasks: { bearer: 'accept' }, clientRounds: 1_000_000, maxHold: 1 });
+  return hostOf(sagas.flat(), { tasks, clientRounds: 1_000_000, maxHold: 1 });
 }
 
 describe('without a store', () => {
@@ -36,7 +37,7 @@ describe('without a store', () => {
     );
     expect(created).toMatchObject({ resultType: 'task', status: 'working', pollIntervalMs: 30_000 });
     const taskId = String(created['taskId']);
-    const other = taskClient(hostOf(asking, { clock, tasks: { bearer: 'accept' } }).host);
+    const other = taskClient(hostOf(asking, { clock, tasks }).host);
     clock.now += 20 * minute - 1;
     expect(await other.get(taskId)).toMatchObject({ status: 'working', pollIntervalMs: 1_000 });
     clock.now += 1;
@@ -63,7 +64,7 @@ describe('without a store', () => {
   });
 
   test('[W6] a saga that only waits is a task, without any option of its own', async () => {
-    const { host, clock } = hostOf(waits(), { tasks: { bearer: 'accept' } });
+    const { host, clock } = hostOf(waits(), { tasks });
     const client = taskClient(host);
     const taskId = await client.start('waits');
     clock.now += 20 * minute;

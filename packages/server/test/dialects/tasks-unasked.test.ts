@@ -14,7 +14,7 @@ function unasked(
   { stores = false }: { readonly stores?: boolean } = {},
 ): TestHost & { readonly client: TaskClient } {
   const clock = testClock();
-  const store = stores ? { store: memoryTaskStore(clock) } : {};
+  const store = stores ? { store: memoryTaskStore(clock) } : { maxIdLength: 4_096 };
   const made = hostOf(sagas, { clock, modelAnswers: 'accept', tasks: { bearer: 'accept', ...store } });
   return { ...made, client: taskClient(made.host, { capabilities: { extensions: { [tasksKey]: {} } } }) };
 }

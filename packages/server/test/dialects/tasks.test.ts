@@ -366,13 +366,23 @@ describe('the id of a task', () => {
   test('[T3] opens nothing but tasks, and a token of another purpose is no task', async () => {
     const { host } = offering(asksInTask());
     const client = taskClient(host);
-    const taskId = await client.start('asks');
+    const bare = hostOf(waits(), { tasks: { bearer: 'accept', maxIdLength: 4_096 } });
+    const ids = [
+      [await client.start('asks'), 'malformed'],
+      [await taskClient(bare.host).start('waits'), 'undecryptable'],
+    ] as const;
     await client.idle();
-    await expect(host.resume(taskId)).rejects.toMatchObject({ reason: 'undecryptable' });
-    await expect(host.cancel(taskId)).rejects.toMatchObject({ reason: 'undecryptable' });
-    await expect(host.inspect(taskId)).rejects.toMatchObject({ reason: 'undecryptable' });
-    const again = client.call('asks', {}, { requestState: taskId });
-    await expect(again).rejects.toMatchObject({ data: { reason: 'invalid_request_state' } });
+    for (const [taskId, reason] of ids) {
+      // oxlint-disable-next-line no-await-in-loop -- one after the other
+      await expect(host.resume(taskId)).rejects.toMatchObject({ reason });
+      // oxlint-disable-next-line no-await-in-loop -- one after the other
+      await expect(host.cancel(taskId)).rejects.toMatchObject({ reason });
+      // oxlint-disable-next-line no-await-in-loop -- one after the other
+      await expect(host.inspect(taskId)).rejects.toMatchObject({ reason });
+      const again = client.call('asks', {}, { requestState: taskId });
+      // oxlint-disable-next-line no-await-in-loop -- one after the other
+      await expect(again).rejects.toMatchObject({ data: { reason: 'invalid_request_state' } });
+    }
     const turn = await host.start('asks', {});
     const token = turn.status === 'suspended' ? turn.token : '';
     expect((await client.send('tasks/get', { taskId: token }, token)).last.error).toEqual(unknown);
@@ -420,7 +430,10 @@ describe('tasks are offered', () => {
   });
 
   test('[T14] to those who are authenticated, unless the host says otherwise', async () => {
-    const { host } = hostOf([waits('require'), asksInTask()], { principal: 'client-only' });
+    const { host } = hostOf([waits('require'), asksInTask()], {
+      principal: 'client-only',
+      tasks: { maxIdLength: 4_096 },
+    });
     const nobody = taskClient(host);
     await expect(nobody.call('waits')).rejects.toMatchObject({ code: -32602 });
     expect(await nobody.call('asks')).toMatchObject({ resultType: 'input_required' });

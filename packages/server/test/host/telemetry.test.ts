@@ -213,7 +213,7 @@ describe('what a token carries of its trace', () => {
       yield* sleep(1_000_000);
       return 'waited';
     });
-    const { host } = hostOf(waiting, { telemetry, clock, tasks: { bearer: 'accept' } });
+    const { host } = hostOf(waiting, { telemetry, clock, tasks: { bearer: 'accept', maxIdLength: 4_096 } });
     const client = taskClient(host);
     const taskId = await client.start('waiting');
     const turns = telemetry.turns.length;

@@ -185,7 +185,8 @@ describe('a task', () => {
 
   test('[E10] without a store stays open at a process of another version', async () => {
     const clock = testClock();
-    const options = { clock, tasks: { bearer: 'accept' }, clientRounds: 1_000_000, maxHold: 1 } as const;
+    const tasks = { bearer: 'accept', maxIdLength: 4_096 } as const;
+    const options = { clock, tasks, clientRounds: 1_000_000, maxHold: 1 };
     const old = hostOf(waits('prefer'), options);
     const taskId = await taskClient(old.host).start('waits');
     const other = saga({ name: 'waits', version: '2', task: 'prefer' }, function* () {

@@ -10,14 +10,14 @@ import { askedNow } from './keys.ts';
 import { drive } from './drive.ts';
 import { elapse } from './elapse.ts';
 import type { TaskSettings } from './options.ts';
-import { createRecord, readRecord, type StoredTaskRef, type TaskRecord } from './record.ts';
+import { createRecord, readTask, type StoredTaskRef, type TaskRecord } from './record.ts';
 import { toWireTask } from './status.ts';
 import type { TaskStore } from './store.ts';
 import { sealedTaskId, storedTaskId } from './task-id.ts';
 
 /**
  * Makes a task of a call that has nothing to ask: `resultType: 'task'`. Undefined where it cannot be one: nothing keeps
- * it and something is left to run, or its id would be too long. The call is then answered without a task.
+ * it, and something is left to run or its id would be too long. The call is then answered without a task.
  */
 export async function createTask(
   settings: HostSettings,
@@ -52,14 +52,12 @@ async function withStore(
   store: TaskStore,
   call: ClientCall,
   { opened, turn }: { readonly opened: OpenSaga; readonly turn: SuspendedTurn },
-): Promise<Created | undefined> {
+): Promise<Created> {
   const { saga } = opened;
   const { sagaId } = saga;
   const createdAt = settings.clock();
   const expiresAt = lifeOf(settings, saga.claims, createdAt);
   const claims = { ...saga.claims, jti: newTokenId(), iat: createdAt, exp: expiresAt };
-  const taskId = await storedTaskId(settings, sagaId, claims);
-  if (taskId === undefined) return undefined;
   const { asks, capabilities } = call.client;
   const { progressToken } = call.meta;
   const message = turn.content?.join('\n');
@@ -83,16 +81,15 @@ async function withStore(
   const task: StoredTaskRef = { settings, store, sagaId, claims };
   if (await createRecord(task, record)) {
     call.waitUntil(drive(task, call.caller));
-    return { ...record, taskId };
+    return { ...record, taskId: storedTaskId(sagaId, claims) };
   }
   // Its answer was lost, and the client repeats its last round. Another round than that one came too late.
-  const known = await readRecord(task);
-  if (known?.origin !== record.origin) {
+  const known = await readTask(task);
+  if (known?.record.origin !== record.origin) {
     settings.reject('used');
     throw new TokenRefused('used');
   }
-  const again = await storedTaskId(settings, sagaId, { ...claims, exp: known.expiresAt });
-  return again === undefined ? undefined : { ...known, taskId: again };
+  return { ...known.record, taskId: storedTaskId(sagaId, known.claims) };
 }
 
 async function withoutStore(
@@ -109,7 +106,10 @@ async function withoutStore(
   const expiresAt = lifeOf({ ...settings, tasks }, saga.claims, createdAt, elapsed.at);
   // It could be asked for no longer by the time it is over.
   if (expiresAt <= elapsed.at) return undefined;
-  const taskId = await sealedTaskId(settings, { ...saga, claims: { ...saga.claims, exp: expiresAt } });
+  const taskId = await sealedTaskId(
+    { ...settings, tasks },
+    { ...saga, claims: { ...saga.claims, exp: expiresAt } },
+  );
   if (taskId === undefined) return undefined;
   return {
     taskId,

@@ -1,5 +1,8 @@
 import type { TaskStore } from './store.ts';
 
+/** Maximum length of any task ID, in characters: it travels in a header, which proxies cut or refuse at 8 KiB. */
+export const maxTaskIdLength = 4_096;
+
 /** How a host offers MCP's tasks (extension `io.modelcontextprotocol/tasks`). */
 export interface TaskOptions {
   /**
@@ -10,6 +13,13 @@ export interface TaskOptions {
   readonly store?: TaskStore;
   /** How long a task is kept, in milliseconds from its creation. Default 24 hours; never past `maxLifetime`. */
   readonly ttl?: number;
+  /**
+   * Maximum length of a task ID, in characters. With a store, an ID has 45. Without a store, it holds the entire state,
+   * in about 1,000 or more: a call whose ID would be longer is answered without a task. At most 4,096.
+   *
+   * @default 128, because Claude Code refuses longer IDs
+   */
+  readonly maxIdLength?: number;
   /** How often clients are told to ask, in milliseconds. Default one second. */
   readonly pollInterval?: number;
   /**
@@ -24,13 +34,15 @@ export interface TaskSettings {
   readonly store: TaskStore | undefined;
   readonly ttl: number;
   readonly pollInterval: number;
+  readonly maxIdLength: number;
   readonly bearer: 'accept' | undefined;
 }
 
 /**
  * Completes the options; undefined where nobody is offered a task.
  *
- * @throws RangeError for a duration that is not a finite number of milliseconds, more than 0; fractions are rounded up
+ * @throws RangeError for a duration that is not a finite number of milliseconds, more than 0; fractions are rounded up.
+ * For a `maxIdLength` that is not a whole number from 1 to 4,096
  */
 export function toTaskSettings(
   host: {
@@ -45,6 +57,7 @@ export function toTaskSettings(
     store: tasks?.store,
     ttl: whole('ttl', tasks?.ttl ?? 24 * 60 * 60 * 1000),
     pollInterval: whole('pollInterval', tasks?.pollInterval ?? 1_000),
+    maxIdLength: idLength(tasks?.maxIdLength ?? 128),
     bearer: tasks?.bearer,
   };
   if (tasks === undefined && sagas.every(({ task }) => task === undefined)) return undefined;
@@ -61,4 +74,10 @@ function whole(name: string, ms: number): number {
   if (!Number.isSafeInteger(rounded) || rounded < 1)
     throw new RangeError(`tasks.${name} must be a number of milliseconds, more than 0.`);
   return rounded;
+}
+
+function idLength(length: number): number {
+  if (!Number.isSafeInteger(length) || length < 1 || length > maxTaskIdLength)
+    throw new RangeError(`tasks.maxIdLength must be a whole number from 1 to ${maxTaskIdLength}.`);
+  return length;
 }

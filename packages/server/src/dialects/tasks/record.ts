@@ -64,7 +64,7 @@ export interface StoredTaskRef {
   readonly settings: HostSettings;
   readonly store: TaskStore;
   readonly sagaId: string;
-  /** The claims its id has sealed. */
+  /** The claims of the task, which each of its records has sealed. */
   readonly claims: Claims;
 }
 
@@ -91,8 +91,18 @@ export async function createRecord(task: StoredTaskRef, record: TaskRecord): Pro
 
 /** A task as it is. */
 export async function readRecord(task: StoredTaskRef): Promise<TaskRecord | undefined> {
+  return (await readTask(task))?.record;
+}
+
+/** A task as it is, with the claims that it was created with. */
+export async function readTask(task: StoredTaskRef): Promise<OpenTask | undefined> {
   const stored = await task.store.read(task.sagaId);
   return stored === undefined ? undefined : await open(task, stored.sealed);
+}
+
+interface OpenTask {
+  readonly record: TaskRecord;
+  readonly claims: Claims;
 }
 
 /**
@@ -110,7 +120,7 @@ export async function changeRecord(
     const stored = await task.store.read(task.sagaId);
     if (stored === undefined) throw new TokenRefused('used');
     // oxlint-disable-next-line no-await-in-loop -- again, where another writer came first
-    const before = await open(task, stored.sealed);
+    const { record: before } = await open(task, stored.sealed);
     const changed = change(before);
     if (changed === undefined) return undefined;
     const status = statusOf(changed);
@@ -134,9 +144,9 @@ async function seal({ settings, sagaId, claims }: StoredTaskRef, record: TaskRec
   return await settings.responses.seal('blob', sagaId, claims, [{ bytes, compress: false }]);
 }
 
-async function open({ settings, sagaId, claims }: StoredTaskRef, sealed: string): Promise<TaskRecord> {
-  const { principal } = claims;
+async function open({ settings, sagaId, claims: known }: StoredTaskRef, sealed: string): Promise<OpenTask> {
+  const { principal } = known;
   const expect = { purpose: 'blob', sid: sagaId, principal, ignoreExpiry: true } as const;
-  const { streams } = await settings.responses.open(sealed, expect);
-  return readSealedJson(streams[0]) as TaskRecord;
+  const { streams, claims } = await settings.responses.open(sealed, expect);
+  return { record: readSealedJson(streams[0]) as TaskRecord, claims };
 }

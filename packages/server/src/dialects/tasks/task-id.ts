@@ -1,34 +1,40 @@
 import { engineVersion } from '@mcp-saga/core';
-import { TokenRefused, TokenTooLarge, type Claims } from '@mcp-saga/seal';
+import {
+  digestText,
+  TokenRefused,
+  TokenTooLarge,
+  type Claims,
+  type Expectations,
+  type Sealed,
+} from '@mcp-saga/seal';
 import { assertBegun } from '../../host/assert-begun.ts';
 import { principalOf, type Caller } from '../../host/caller.ts';
 import type { HostSettings } from '../../host/host-options.ts';
 import { found, openSealed, type OpenSaga } from '../../host/open-saga.ts';
 import { sealSagaAs, type SealedSaga } from '../../host/sealed-saga.ts';
-import type { TaskSettings } from './options.ts';
+import { maxTaskIdLength, type TaskSettings } from './options.ts';
 
-/** The longest id that is handed out, in characters: it travels in a header, which proxies cut or refuse at 8 KiB. */
-export const maxTaskIdBytes = 4_096;
+/** ID of a stored task: the saga's ID and a secret, both 16 random bytes. No token has this form. */
+const storedForm = /^([\w-]{22})\.([\w-]{22})$/;
 
 /** What the id of a task says: which stored task it is, or, without a store, all there is of it. */
 export type OpenTaskId =
   | { readonly sagaId: string; readonly claims: Claims; readonly saga?: undefined }
   | { readonly sagaId: string; readonly claims: Claims; readonly saga: OpenSaga };
 
-/** The id of a stored task: it seals whose and which task it is. Undefined where it would be too long. */
-export async function storedTaskId(
-  { sealer }: HostSettings,
-  sagaId: string,
-  claims: Claims,
-): Promise<string | undefined> {
-  // Without a stream it holds no saga.
-  return fitting(await sealer.seal('task', sagaId, claims, []));
+/** Makes the ID of a stored task. The store has all the rest, and Claude Code refuses IDs over 128 characters. */
+export function storedTaskId(sagaId: string, { jti }: Claims): string {
+  return `${sagaId}.${jti}`;
 }
 
-/** The id of a task without a store: it seals all there is of it. Undefined where it would be too long. */
-export async function sealedTaskId({ sealer }: HostSettings, saga: SealedSaga): Promise<string | undefined> {
+/** Makes the ID of a task without a store, which seals its entire state. Returns undefined if it would be too long. */
+export async function sealedTaskId(
+  { sealer, tasks }: HostSettings & { readonly tasks: TaskSettings },
+  saga: SealedSaga,
+): Promise<string | undefined> {
   try {
-    return fitting(await sealSagaAs('task', sealer, saga));
+    const taskId = await sealSagaAs('task', sealer, saga);
+    return taskId.length <= tasks.maxIdLength ? taskId : undefined;
   } catch (error) {
     if (error instanceof TokenTooLarge) return undefined;
     throw error;
@@ -48,17 +54,21 @@ export async function openTaskId(
   taskId: unknown,
   caller: Caller,
 ): Promise<OpenTaskId> {
-  if (typeof taskId !== 'string' || taskId.length > maxTaskIdBytes) throw new TokenRefused('malformed');
+  if (typeof taskId !== 'string' || taskId.length > maxTaskIdLength) throw new TokenRefused('malformed');
   const principal = await principalOf(caller, settings.principal);
   const { rejectIssuedBefore } = settings;
-  const sealed = await openSealed(settings, taskId, {
-    purpose: 'task',
+  const expect = {
     methods: ['tools/call'],
     principal,
     engines: { min: 1, max: engineVersion },
     allowFuture: true,
     ...(rejectIssuedBefore === undefined ? {} : { rejectIssuedBefore }),
-  });
+  };
+  const [, sagaId, secret] = storedForm.exec(taskId) ?? [];
+  const sealed =
+    sagaId === undefined || secret === undefined
+      ? await openSealed(settings, taskId, { ...expect, purpose: 'task' })
+      : await openStored(settings, tasks, { sagaId, secret }, { ...expect, purpose: 'blob' });
   // The option may have been taken back since.
   if (!mayHaveTasks(tasks, principal)) throw new TokenRefused('principal');
   const { sid, claims, streams } = sealed;
@@ -68,14 +78,27 @@ export async function openTaskId(
     throw new TokenRefused('forbidden');
   assertBegun(settings, claims);
   const identity = { sagaId: sid, claims };
-  return streams.length === 0 ? identity : { ...identity, saga: found(settings, sealed) };
+  // Without a stream, an ID holds no saga: IDs of stored tasks were sealed so before they became short.
+  const isStored = sagaId !== undefined || streams.length === 0;
+  return isStored ? identity : { ...identity, saga: found(settings, sealed) };
+}
+
+/** Opens the record of a stored task. Its claims are those of the task. */
+async function openStored(
+  { responses, reject }: HostSettings,
+  { store }: TaskSettings,
+  { sagaId, secret }: { readonly sagaId: string; readonly secret: string },
+  expect: Expectations,
+): Promise<Sealed> {
+  const stored = await store?.read(sagaId);
+  if (stored === undefined) throw new TokenRefused('used');
+  const sealed = await openSealed({ sealer: responses, reject }, stored.sealed, { ...expect, sid: sagaId });
+  // Compared by digest, so that the time of the comparison says nothing about the secret.
+  if ((await digestText(sealed.claims.jti)) !== (await digestText(secret))) throw new TokenRefused('used');
+  return sealed;
 }
 
 /** Whether a caller is given tasks: ids lie about in headers and logs, so that one is not enough by itself. (T14) */
 export function mayHaveTasks({ bearer }: TaskSettings, principal: string | null): boolean {
   return principal !== null || bearer === 'accept';
-}
-
-function fitting(taskId: string): string | undefined {
-  return taskId.length <= maxTaskIdBytes ? taskId : undefined;
 }

@@ -1,0 +1,111 @@
+import { createKeyRing, createSealer } from '@mcp-saga/seal';
+import { memoryTaskStore, saga, step, type TaskOptions, type TaskStore } from '@mcp-saga/server';
+import { expect, test } from 'vitest';
+import { start } from '../fixtures/clock.ts';
+import { hostOf, oldKey } from '../fixtures/host.ts';
+import { taskClient } from '../fixtures/task-client.ts';
+import { waits } from '../fixtures/task-sagas.ts';
+
+const quick = saga({ name: 'quick', version: '1', task: 'prefer' }, function* () {
+  return yield* step('go', () => 'Went');
+});
+const unknown = { code: -32602, data: { reason: 'invalid_task_id' } };
+
+const claims = {
+  method: 'tools/call',
+  entry: { target: 'quick', argsDigest: '' },
+  saga: { name: 'quick', version: '1' },
+  principal: null,
+  engine: 1,
+  turn: 1,
+  born: start,
+  iat: start,
+  exp: start + 1_000,
+};
+
+const flip = (id: string, at: number): string =>
+  `${id.slice(0, at)}${id[at] === 'A' ? 'B' : 'A'}${id.slice(at + 1)}`;
+
+test('[W1] the ID of a stored task is at most 128 printable characters, which Claude Code accepts', async () => {
+  const store = memoryTaskStore(() => start);
+  const client = taskClient(hostOf(quick, { tasks: { store, bearer: 'accept' } }).host);
+  const taskId = await client.start('quick');
+  expect(taskId).toMatch(/^[\x21-\x7e]{1,128}$/);
+  await client.idle();
+  expect(await client.get(taskId)).toMatchObject({ taskId, status: 'completed' });
+});
+
+test('[W1] [T14] an ID with another saga or another secret opens no task', async () => {
+  const store = memoryTaskStore(() => start);
+  const client = taskClient(hostOf(quick, { tasks: { store, bearer: 'accept' } }).host);
+  const taskId = await client.start('quick');
+  const other = await client.start('quick');
+  await client.idle();
+  const [sagaId = '', secret = ''] = taskId.split('.');
+  const [, foreign = ''] = other.split('.');
+  const forged = [flip(taskId, 0), flip(taskId, 30), `${sagaId}.${foreign}`, `${sagaId}.`, sagaId, secret];
+  for (const id of forged) {
+    // oxlint-disable-next-line no-await-in-loop -- one after the other
+    await expect(client.get(id)).rejects.toMatchObject(unknown);
+  }
+});
+
+test('[T6] an ID opens no task for another user', async () => {
+  const store = memoryTaskStore(() => start);
+  const options = { tasks: { store }, principal: 'client-only' } as const;
+  const { host } = hostOf(quick, options);
+  const alice = taskClient(host, { clientId: 'alice' });
+  const taskId = await alice.start('quick');
+  await alice.idle();
+  expect(await alice.get(taskId)).toMatchObject({ status: 'completed' });
+  const mallory = taskClient(host, { clientId: 'mallory' });
+  await expect(mallory.get(taskId)).rejects.toMatchObject(unknown);
+});
+
+test('[T3] an ID that an earlier release sealed for a stored task opens it', async () => {
+  const store = memoryTaskStore(() => start);
+  const client = taskClient(hostOf(quick, { tasks: { store, bearer: 'accept' } }).host);
+  const taskId = await client.start('quick');
+  await client.idle();
+  const [sagaId = '', jti = ''] = taskId.split('.');
+  const sealer = createSealer({
+    ring: createKeyRing(oldKey),
+    audience: 'deployer',
+    clock: () => start,
+  });
+  const sealed = await sealer.seal('task', sagaId, { ...claims, jti }, []);
+  expect(sealed.length).toBeGreaterThan(128);
+  expect(await client.get(sealed)).toMatchObject({ taskId: sealed, status: 'completed' });
+});
+
+test('an ID of nothing reaches the store only if it has the form of one', async () => {
+  const reads: string[] = [];
+  const store: TaskStore = { ...memoryTaskStore(), read: (id) => void reads.push(id) };
+  const client = taskClient(hostOf(quick, { tasks: { store, bearer: 'accept' } }).host);
+  for (const id of ['', 'x', '__proto__', `${'a'.repeat(22)}.${'b'.repeat(23)}`, 'a'.repeat(5_000)]) {
+    // oxlint-disable-next-line no-await-in-loop -- one after the other
+    await expect(client.get(id)).rejects.toMatchObject(unknown);
+  }
+  expect(reads).toEqual([]);
+});
+
+test('[W7] a call without a store is a task only if `maxIdLength` leaves room for its state', async () => {
+  const call = async (tasks: TaskOptions): Promise<Record<string, unknown>> => {
+    const { host } = hostOf(waits('prefer'), {
+      tasks: { bearer: 'accept', ...tasks },
+      clientRounds: 1_000_000,
+      maxHold: 1,
+    });
+    return await taskClient(host).call('waits');
+  };
+  expect(await call({})).not.toMatchObject({ resultType: 'task' });
+  const { taskId } = await call({ maxIdLength: 4_096 });
+  const { length } = String(taskId);
+  expect(length).toBeGreaterThan(128);
+  expect(await call({ maxIdLength: length - 1 })).not.toMatchObject({ resultType: 'task' });
+  expect(await call({ maxIdLength: length })).toMatchObject({ resultType: 'task' });
+});
+
+test.each([0, -1, 1.5, Number.NaN, 4_097])('a host refuses a `maxIdLength` of %d', (maxIdLength) => {
+  expect(() => hostOf(quick, { tasks: { bearer: 'accept', maxIdLength } })).toThrow(RangeError);
+});
