@@ -1,45 +1,87 @@
-/** `pnpm hosts [name …] [--long] [--write]`: drives real hosts through sagas, and prints a table. */
-import { generateKey } from '@mcp-saga/server';
-import { startServer } from '../../examples/run-server/index.ts';
+/**
+ * `pnpm hosts [name …] [--long] [--write] [--show]`: drives real hosts through sagas, and prints tables. `--long` adds
+ * the scenarios that take minutes, `--write` writes `docs/hosts.md`, and `--show` prints the messages and the screen of
+ * each scenario that did not end right.
+ */
+import { parseArgs } from 'node:util';
+import type { Host } from './host.ts';
 import { hosts } from './hosts.ts';
 import { installHost } from './install-host.ts';
-import { ScriptedModel } from './model/model.ts';
-import { play } from './play.ts';
-import { scenarios } from './scenarios.ts';
-import { startTaskStore } from './task-store.ts';
-import { Wire } from './wire.ts';
+import { writePage } from './page.ts';
+import { play, type Played, type World } from './play.ts';
+import { toTables, type HostReport } from './report.ts';
+import { scenarios, type Scenario } from './scenarios.ts';
+import { startWorld } from './world.ts';
 
-const only = process.env['ONLY'];
-const folder = new URL('server/', import.meta.url);
-const store = await startTaskStore();
-const environment = { SAGA_KEYS: generateKey(), RUNNER_URL: store.url, NODE_ENV: 'production' };
-let effects: string[] = [];
-const onLine = (line: string): void => {
-  if (line.startsWith('effect ')) effects.push(line.slice(7));
-  else console.error(line);
-};
-const servers = await Promise.all(['A', 'B'].map((name) => startServer(name, { folder, environment, onLine })));
-const wire = await Wire.listen(servers.map(({ url }) => url));
-const model = await ScriptedModel.listen();
-if (process.env['DEBUG'])
-  model.onRequest = (path, body, reply) => console.error(path, JSON.stringify(body).slice(-1500), '\n=>', JSON.stringify(reply));
-const names = process.argv.slice(2).filter((a) => !a.startsWith('--'));
-for (const host of hosts.filter(({ name }) => names.length === 0 || names.includes(name))) {
-  const installed = await installHost(host.name, host.packages);
-  for (const scenario of scenarios.filter((s) => !s.isLong && (only === undefined || only.split(',').includes(s.tool)))) {
-    const played = await play(host, installed, scenario, {
-      model,
-      wire,
-      takeEffects: () => {
-        const taken = effects;
-        effects = [];
-        return taken;
-      },
-    });
-    console.log(scenario.title, played.problem ?? 'right', played.calls);
-    if (played.problem) console.log(played.output);
-    if (process.env['FRAMES'])
-      for (const { from, message } of played.frames) console.log(from, JSON.stringify(message).slice(0, 1200));
+const { values: flags, positionals: names } = parseArgs({
+  allowPositionals: true,
+  options: {
+    long: { type: 'boolean', default: false },
+    write: { type: 'boolean', default: false },
+    show: { type: 'boolean', default: false },
+    only: { type: 'string' },
+  },
+});
+const unknown = names.filter((name) => hosts.every((host) => host.name !== name));
+if (unknown.length > 0) {
+  const known = hosts.map(({ name }) => name).join(', ');
+  throw new Error(`Unknown hosts: ${unknown.join(', ')}. Known hosts: ${known}.`);
+}
+if (flags.write && names.length > 0) throw new Error('--write needs all hosts: leave the names out.');
+
+const chosenHosts = hosts.filter(({ name }) => names.length === 0 || names.includes(name));
+const chosen = scenarios.filter(
+  ({ isLong, tool }) => (flags.long || isLong !== true) && (flags.only ?? tool) === tool,
+);
+const isLong = (scenario: Scenario): boolean => scenario.isLong === true;
+
+const reports: HostReport[] = [];
+for (const host of chosenHosts) {
+  // oxlint-disable-next-line no-await-in-loop -- one host at a time
+  reports.push(
+    await drive(
+      host,
+      chosen.filter((scenario) => !isLong(scenario)),
+    ),
+  );
+}
+// Long scenarios are mostly waits: all hosts wait at once.
+const long = chosen.filter(isLong);
+const complete = await Promise.all(
+  reports.map(async (report) => {
+    if (long.length === 0 || report.notRun !== undefined) return report;
+    const { played, notRun } = await drive(report.host, long);
+    return { ...report, ...(notRun === undefined ? {} : { notRun }), played: [...report.played, ...played] };
+  }),
+);
+
+const tables = toTables(complete, chosen);
+console.log(tables);
+if (flags.write) await writePage(tables, new Date());
+
+/** Drives one host through scenarios, in a world of its own. */
+async function drive(host: Host, list: readonly Scenario[]): Promise<HostReport> {
+  let world: World | undefined;
+  const played: Played[] = [];
+  try {
+    const installed = await installHost(host.name, host.packages);
+    world = await startWorld();
+    for (const scenario of list) {
+      // oxlint-disable-next-line no-await-in-loop -- one scenario after the other
+      const one = await play(host, installed, scenario, world);
+      played.push(one);
+      console.error(`${host.title}, ${scenario.title}: ${one.problem ?? 'right'}`);
+      if (flags.show && one.problem !== undefined) show(one);
+    }
+    return { host, played };
+  } catch (error) {
+    return { host, played, notRun: (error as Error).message };
+  } finally {
+    await world?.stop();
   }
 }
-await Promise.all([...servers.map((s) => s.stop()), wire.close(), model.close(), store.close()]);
+
+function show({ output, frames }: Played): void {
+  console.error(output);
+  for (const { from, message } of frames) console.error(from, JSON.stringify(message).slice(0, 1_000));
+}

@@ -11,6 +11,10 @@ export interface Scenario {
   readonly effects: readonly string[];
   /** Texts that a host shows to its model, in order. */
   readonly shown: readonly string[];
+  /** `true` if its result may be larger than a host shows to its model. */
+  readonly isLarge?: boolean;
+  /** `true` if it may go on after the model has read a first result. */
+  readonly isTask?: boolean;
   /** Time limit, in milliseconds. Default 90 s. */
   readonly limitMs?: number;
   /** `true` if it runs only with `--long`. */
@@ -103,6 +107,7 @@ export const scenarios: readonly Scenario[] = [
     answer: accept,
     effects: ['large'],
     shown: ['End of the large result.'],
+    isLarge: true,
   },
   {
     title: 'progress',
@@ -117,5 +122,6 @@ export const scenarios: readonly Scenario[] = [
     answer: accept,
     effects: ['Ada likes red'],
     shown: ['Noted by a task: Ada likes red.'],
+    isTask: true,
   },
 ];

@@ -20,7 +20,9 @@ interface Operation {
 export async function startTaskStore(): Promise<SharedTaskStore> {
   const store = memoryTaskStore();
   const perform = async ({ read, write = '', sealed = '', expected = 0 }: Operation): Promise<unknown> =>
-    read === undefined ? await store.write(write, sealed, expected, Number.MAX_SAFE_INTEGER) : await store.read(read);
+    read === undefined
+      ? await store.write(write, sealed, expected, Number.MAX_SAFE_INTEGER)
+      : await store.read(read);
   const server = createServer((incoming, outgoing) => {
     void (async () => {
       const chunks: Buffer[] = [];

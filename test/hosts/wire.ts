@@ -80,7 +80,8 @@ export class Wire {
       if (!isStream) return;
       const lines = unread.split('\n');
       unread = lines.pop() ?? '';
-      for (const line of lines) if (line.startsWith('data:')) this.#record('server', line.slice('data:'.length));
+      for (const line of lines)
+        if (line.startsWith('data:')) this.#record('server', line.slice('data:'.length));
     });
     response.once('close', () => {
       if (!isStream) this.#record('server', unread);
@@ -90,7 +91,8 @@ export class Wire {
   #record(from: Frame['from'], text: string): void {
     if (text.trim() === '') return;
     try {
-      for (const message of [JSON.parse(text) as Message | Message[]].flat()) this.#frames.push({ from, message });
+      for (const message of [JSON.parse(text) as Message | Message[]].flat())
+        this.#frames.push({ from, message });
     } catch {
       // Not a message: the body of a refusal by HTTP status, or a comment of a stream.
     }

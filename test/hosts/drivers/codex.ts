@@ -22,7 +22,10 @@ export const codex: Host = {
       answer: (request) => answerOf(request, scenario),
     });
     const clientInfo = { name: 'mcp-saga-hosts', title: null, version: '1.0.0' };
-    await rpc.request('initialize', { clientInfo, capabilities: { experimentalApi: true, requestAttestation: false } });
+    await rpc.request('initialize', {
+      clientInfo,
+      capabilities: { experimentalApi: true, requestAttestation: false },
+    });
     rpc.notify('initialized');
     const started = (await rpc.request('thread/start', { cwd: home, approvalPolicy: 'never' })) as Started;
     const input = [{ type: 'text', text: prompt, text_elements: [] }];

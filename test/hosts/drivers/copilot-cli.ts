@@ -14,7 +14,10 @@ export const copilotCli: Host = {
     await mkdir(folder);
     const servers = { mcpServers: { sagas: { type: 'http', url: serverUrl, tools: ['*'] } } };
     await writeFile(join(folder, 'mcp-config.json'), JSON.stringify(servers));
-    await writeFile(join(folder, 'config.json'), JSON.stringify({ trusted_folders: [home], banner: 'never' }));
+    await writeFile(
+      join(folder, 'config.json'),
+      JSON.stringify({ trusted_folders: [home], banner: 'never' }),
+    );
     return await runInTerminal({
       command: join(installed, 'node_modules/.bin/copilot'),
       args: ['--allow-all-tools', '--no-auto-update', '-i', prompt],

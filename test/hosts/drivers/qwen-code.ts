@@ -14,6 +14,7 @@ export const qwenCode: Host = {
     const settings = {
       mcpServers: { sagas: { httpUrl: serverUrl, trust: true } },
       security: { auth: { selectedType: 'openai' } },
+      tools: { toolSearch: { enabled: false } },
       privacy: { usageStatisticsEnabled: false },
       general: { disableAutoUpdate: true },
     };

@@ -23,6 +23,7 @@ export const anthropic: ModelApi = {
     return {
       tools: tools.map(({ name, input_schema: parameters = {} }) => ({ name, parameters })),
       results: blocks.filter(({ type }) => type === 'tool_result').map(({ content }) => textOf(content)),
+      read: JSON.stringify(messages),
       isStreamed: stream,
     };
   },
@@ -36,7 +37,10 @@ export const anthropic: ModelApi = {
     const block = blockOf(reply);
     const [start, delta] =
       block.type === 'text'
-        ? [{ type: 'text', text: '' }, { type: 'text_delta', text: block.text }]
+        ? [
+            { type: 'text', text: '' },
+            { type: 'text_delta', text: block.text },
+          ]
         : [
             { ...block, input: {} },
             { type: 'input_json_delta', partial_json: JSON.stringify(block.input) },

@@ -3,6 +3,8 @@ export interface Conversation {
   readonly tools: readonly ModelTool[];
   /** Results of tool calls, oldest first, as the model reads them. */
   readonly results: readonly string[];
+  /** All messages as JSON, without system prompts and tools. */
+  readonly read: string;
   /** `true` if the host wants server-sent events. */
   readonly isStreamed: boolean;
 }
@@ -44,7 +46,10 @@ export function textOf(content: unknown): string {
   if (!Array.isArray(content)) return content === undefined ? '' : JSON.stringify(content);
   return content
     .map((block: unknown) => {
-      const { text, content: inner } = Object(block) as { readonly text?: unknown; readonly content?: unknown };
+      const { text, content: inner } = Object(block) as {
+        readonly text?: unknown;
+        readonly content?: unknown;
+      };
       if (typeof text === 'string') return text;
       return inner === undefined ? JSON.stringify(block) : textOf(inner);
     })

@@ -33,6 +33,7 @@ export const gemini: ModelApi = {
         const { response = {} } = functionResponse;
         return [textOf(response.output ?? response.error ?? JSON.stringify(response))];
       }),
+      read: JSON.stringify(contents),
       isStreamed: path.includes(':streamGenerateContent'),
     };
   },

@@ -7,7 +7,7 @@ import type { Conversation, ModelApi, Reply } from './conversation.ts';
 import { gemini } from './gemini.ts';
 import { openaiChat } from './openai-chat.ts';
 import { openaiResponses } from './openai-responses.ts';
-import { farewell, nextReply, tokenIn } from './script.ts';
+import { nextReply, tokenIn } from './script.ts';
 
 const apis: readonly ModelApi[] = [anthropic, openaiResponses, openaiChat, gemini];
 
@@ -18,12 +18,9 @@ const thinkingMs = 500;
 export class ScriptedModel {
   readonly #server: Server;
   #scenario: Scenario | undefined;
-  #conversation: Conversation | undefined;
+  #read = '';
   #calls = 0;
-  #hasEnded = false;
-  #onEnded: () => void = () => undefined;
-  /** Receives each request, for debugging. */
-  onRequest: (path: string, body: unknown, reply: Reply) => void = () => undefined;
+  #hasSpoken = false;
 
   private constructor() {
     this.#server = createServer((incoming, outgoing) => {
@@ -44,9 +41,9 @@ export class ScriptedModel {
     return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
   }
 
-  /** Tool results that the model has read in this scenario. */
-  get results(): readonly string[] {
-    return this.#conversation?.results ?? [];
+  /** All that the model has read in this scenario, as JSON. */
+  get read(): string {
+    return this.#read;
   }
 
   /** How often the model called the tool in this scenario. */
@@ -54,20 +51,17 @@ export class ScriptedModel {
     return this.#calls;
   }
 
-  /** `true` once the model has said its last words in this scenario. */
-  get hasEnded(): boolean {
-    return this.#hasEnded;
+  /** `true` once the model has nothing more to call in this scenario. */
+  get hasSpoken(): boolean {
+    return this.#hasSpoken;
   }
 
   /** Begins a scenario, and forgets the previous one. */
-  begin(scenario: Scenario): Promise<void> {
+  begin(scenario: Scenario): void {
     this.#scenario = scenario;
-    this.#conversation = undefined;
+    this.#read = '';
     this.#calls = 0;
-    this.#hasEnded = false;
-    return new Promise((resolve) => {
-      this.#onEnded = resolve;
-    });
+    this.#hasSpoken = false;
   }
 
   async close(): Promise<void> {
@@ -82,7 +76,7 @@ export class ScriptedModel {
     for await (const chunk of incoming) chunks.push(chunk as Buffer);
     const api = method === 'POST' ? apis.find((known) => known.matches(path)) : undefined;
     if (api === undefined) {
-      // Hosts list models, count tokens and report events.
+      // Hosts list models, count tokens, and report events.
       outgoing.writeHead(200, { 'content-type': 'application/json' });
       outgoing.end(JSON.stringify(otherAnswer(path)));
       return;
@@ -91,28 +85,25 @@ export class ScriptedModel {
     const { model = 'scripted' } = body;
     const conversation = api.read(body, path);
     const reply = await this.#reply(conversation);
-    this.onRequest(path, body, reply);
     if (!conversation.isStreamed) {
       outgoing.writeHead(200, { 'content-type': 'application/json' });
       outgoing.end(JSON.stringify(api.whole(reply, model)));
-    } else {
-      outgoing.writeHead(200, { 'content-type': 'text/event-stream' });
-      for (const { event, data } of api.events(reply, model)) {
-        if (event !== undefined) outgoing.write(`event: ${event}\n`);
-        outgoing.write(`data: ${typeof data === 'string' ? data : JSON.stringify(data)}\n\n`);
-      }
-      outgoing.end();
+      return;
     }
-    if (reply.kind === 'text' && reply.text === farewell) {
-      this.#hasEnded = true;
-      this.#onEnded();
+    outgoing.writeHead(200, { 'content-type': 'text/event-stream' });
+    for (const { event, data } of api.events(reply, model)) {
+      if (event !== undefined) outgoing.write(`event: ${event}\n`);
+      outgoing.write(`data: ${typeof data === 'string' ? data : JSON.stringify(data)}\n\n`);
     }
+    outgoing.end();
   }
 
   async #reply(conversation: Conversation): Promise<Reply> {
     const scripted = this.#scenario === undefined ? undefined : nextReply(conversation, this.#scenario);
+    // Hosts also ask their model for titles and the like.
     if (scripted === undefined) return { kind: 'text', text: 'Yes.' };
-    this.#conversation = conversation;
+    this.#read = conversation.read;
+    this.#hasSpoken = scripted.kind === 'text';
     if (scripted.kind === 'text') return scripted;
     const last = conversation.results.at(-1);
     if (last !== undefined && tokenIn(last) !== undefined) await thinking();

@@ -17,6 +17,7 @@ export const openaiChat: ModelApi = {
         tool === undefined ? [] : [{ name: tool.name, parameters: tool.parameters ?? {} }],
       ),
       results: messages.filter(({ role }) => role === 'tool').map(({ content }) => textOf(content)),
+      read: JSON.stringify(messages),
       isStreamed: stream,
     };
   },
@@ -48,7 +49,10 @@ function envelope(object: string, model: string): object {
 function messageOf(reply: Reply): object {
   if (reply.kind === 'text') return { content: reply.text };
   const call = { name: reply.tool.name, arguments: JSON.stringify(reply.args) };
-  return { content: null, tool_calls: [{ index: 0, id: `call_${randomUUID()}`, type: 'function', function: call }] };
+  return {
+    content: null,
+    tool_calls: [{ index: 0, id: `call_${randomUUID()}`, type: 'function', function: call }],
+  };
 }
 
 function finishOf({ kind }: Reply): string {

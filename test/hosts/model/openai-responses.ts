@@ -25,6 +25,7 @@ export const openaiResponses: ModelApi = {
       results: items
         .filter(({ type }) => type === 'function_call_output' || type === 'mcp_tool_call_output')
         .map(({ output }) => textOf(output)),
+      read: JSON.stringify(items),
       isStreamed: stream,
     };
   },

@@ -1,10 +1,10 @@
 import type { Scenario } from '../scenarios.ts';
 import type { Conversation, ModelTool, Reply } from './conversation.ts';
 
-/** Last words of the scripted model: the host has nothing more to do. */
-export const farewell = 'The tool call has ended.';
+// Last words of the scripted model: the host has nothing more to do.
+const farewell = 'The tool call has ended.';
 
-/** Most calls of one tool, after which the scripted model gives up. */
+// After so many calls, the scripted model gives up.
 const mostCalls = 400;
 
 /**
@@ -25,7 +25,10 @@ export function nextReply({ tools, results }: Conversation, scenario: Scenario):
 
 /** The token that a result tells the model to repeat, also in a result that a host shows as JSON. */
 export function tokenIn(result: string): string | undefined {
-  const patterns = [/exactly this:\s*(?:\\n)?\s*([\w.~-]{20,})/g, /"nextResumeToken\\?":\s*\\?"([\w.~-]{20,})/g];
+  const patterns = [
+    /exactly this:\s*(?:\\n)?\s*([\w.~-]{20,})/g,
+    /"nextResumeToken\\?":\s*\\?"([\w.~-]{20,})/g,
+  ];
   for (const pattern of patterns) {
     const found = [...result.matchAll(pattern)].at(-1)?.[1];
     if (found !== undefined) return found;

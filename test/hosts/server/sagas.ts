@@ -51,16 +51,19 @@ export function createSagas(act: Act): readonly Program[] {
       yield* effect(text);
       return `Noted: ${text}.`;
     }),
-    saga({ name: 'question_and_model', version: '1', description: 'Asks the user, then the model' }, function* () {
-      const { name } = yield* elicit('name', { message: 'What is your name?', schema: Name });
-      const verdict = yield* sample('verdict', {
-        messages: [{ role: 'user', content: { type: 'text', text: `Is ${name} a name? Yes or no?` } }],
-        maxTokens: 100,
-      });
-      const said = verdict.content.type === 'text' ? verdict.content.text : verdict.content.type;
-      yield* effect(`${name}: ${said}`);
-      return `The model says about ${name}: ${said}`;
-    }),
+    saga(
+      { name: 'question_and_model', version: '1', description: 'Asks the user, then the model' },
+      function* () {
+        const { name } = yield* elicit('name', { message: 'What is your name?', schema: Name });
+        const verdict = yield* sample('verdict', {
+          messages: [{ role: 'user', content: { type: 'text', text: `Is ${name} a name? Yes or no?` } }],
+          maxTokens: 100,
+        });
+        const said = verdict.content.type === 'text' ? verdict.content.text : verdict.content.type;
+        yield* effect(`${name}: ${said}`);
+        return `The model says about ${name}: ${said}`;
+      },
+    ),
     saga({ name: 'both_at_once', version: '1', description: 'Asks two questions at once' }, function* () {
       const [{ name }, { color }] = yield* all([
         elicit('name', { message: 'What is your name?', schema: Name }),

@@ -1,0 +1,63 @@
+import type { Frame, Message } from './wire.ts';
+
+/** What the messages between a host and its server tell about the host. */
+export interface HostFacts {
+  readonly client: string;
+  /** Negotiated protocol version. */
+  readonly revision: string;
+  readonly declared: readonly string[];
+  /** Dialects in which calls were answered. */
+  readonly dialects: readonly string[];
+}
+
+const prefix = 'io.modelcontextprotocol/';
+
+interface Hello {
+  readonly clientInfo?: { readonly name: string; readonly version: string };
+  readonly capabilities?: { readonly [name: string]: unknown };
+  readonly protocolVersion?: string;
+}
+
+/** Reads the facts about a host from all messages of its scenarios. */
+export function factsOf(frames: readonly Frame[]): HostFacts {
+  const sent = frames.filter(({ from }) => from === 'client').map(({ message }) => message);
+  const received = frames.filter(({ from }) => from === 'server').map(({ message }) => message);
+  const hello = sent.findLast(({ method }) => method === 'tools/call' || method === 'tools/list');
+  const modern = hello === undefined ? {} : modernHello(hello);
+  const legacy = (sent.find(({ method }) => method === 'initialize')?.params ?? {}) as Hello;
+  const { clientInfo, capabilities = {} } = modern.clientInfo === undefined ? legacy : modern;
+  const negotiated = received.findLast(({ result }) => result?.['protocolVersion'] !== undefined);
+  return {
+    client: clientInfo === undefined ? 'unknown' : `${clientInfo.name} ${clientInfo.version}`,
+    revision: modern.protocolVersion ?? String(negotiated?.result?.['protocolVersion'] ?? 'none'),
+    declared: Object.entries(capabilities).flatMap(([name, value]) => describe(name, value)),
+    dialects: dialectsOf(received),
+  };
+}
+
+/** Clients of 2026-07-28 introduce themselves in every request. */
+function modernHello({ params = {} }: Message): Hello {
+  const meta = Object(params['_meta']) as { readonly [key: string]: unknown };
+  return {
+    clientInfo: meta[`${prefix}clientInfo`],
+    capabilities: meta[`${prefix}clientCapabilities`],
+    protocolVersion: meta[`${prefix}protocolVersion`],
+  } as Hello;
+}
+
+function describe(name: string, value: unknown): readonly string[] {
+  const inner = Object.keys(Object(value) as object);
+  if (name === 'extensions') return inner.map((extension) => `\`${extension}\``);
+  const modes = inner.filter((key) => key !== 'listChanged');
+  return [modes.length === 0 ? name : `${name} (${modes.join(', ')})`];
+}
+
+function dialectsOf(received: readonly Message[]): readonly string[] {
+  const signs: readonly (readonly [string, (message: Message) => boolean])[] = [
+    ['tasks', ({ result }) => result?.['resultType'] === 'task'],
+    ['multi round-trip', ({ result }) => result?.['resultType'] === 'input_required'],
+    ['push', ({ id, method }) => id !== undefined && method !== undefined],
+    ['resume token', ({ result }) => result?.['nextResumeToken'] !== undefined],
+  ];
+  return signs.filter(([, isIn]) => received.some(isIn)).map(([name]) => name);
+}
