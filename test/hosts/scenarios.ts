@@ -62,7 +62,7 @@ export const scenarios: readonly Scenario[] = [
     tool: 'declined',
     answer: () => ({ action: 'decline' }),
     effects: [],
-    shown: ["The user's action: decline."],
+    shown: ['Action of the user: decline.'],
   },
   {
     title: `${rounds} rounds`,

@@ -6,33 +6,44 @@ import { startRpc, type RpcMessage } from '../rpc.ts';
 import type { Scenario } from '../scenarios.ts';
 
 /** Codex, by its app-server: the protocol that its IDE extensions and desktop application speak. */
-export const codex: Host = {
-  name: 'codex',
-  title: 'Codex app-server',
-  packages: ['@openai/codex@0.169.0'],
-  start: async ({ installed, home, serverUrl, modelUrl, scenario, prompt }) => {
-    const folder = join(home, '.codex');
-    await mkdir(folder);
-    await writeFile(join(folder, 'config.toml'), configOf(serverUrl, modelUrl));
-    const rpc = startRpc({
-      command: join(installed, 'node_modules/.bin/codex'),
-      args: ['app-server'],
-      cwd: home,
-      env: { ...baseEnvironment(home), CODEX_HOME: folder },
-      answer: (request) => answerOf(request, scenario),
-    });
-    const clientInfo = { name: 'mcp-saga-hosts', title: null, version: '1.0.0' };
-    await rpc.request('initialize', {
-      clientInfo,
-      capabilities: { experimentalApi: true, requestAttestation: false },
-    });
-    rpc.notify('initialized');
-    const started = (await rpc.request('thread/start', { cwd: home, approvalPolicy: 'never' })) as Started;
-    const input = [{ type: 'text', text: prompt, text_elements: [] }];
-    await rpc.request('turn/start', { threadId: started.thread.id, input });
-    return rpc;
-  },
-};
+export const codex: Host = codexWith('codex', 'Codex app-server', '');
+
+/** Codex with the client of MCP 2026-07-28, which is still behind a feature flag. */
+export const codexModern: Host = codexWith(
+  'codex-2026',
+  'Codex app-server, `mcp_2026_07_28` on',
+  '[features]\nmcp_2026_07_28 = true',
+);
+
+function codexWith(name: string, title: string, features: string): Host {
+  return {
+    name,
+    title,
+    packages: ['@openai/codex@0.169.0'],
+    start: async ({ installed, home, serverUrl, modelUrl, scenario, prompt }) => {
+      const folder = join(home, '.codex');
+      await mkdir(folder);
+      await writeFile(join(folder, 'config.toml'), `${configOf(serverUrl, modelUrl)}${features}\n`);
+      const rpc = startRpc({
+        command: join(installed, 'node_modules/.bin/codex'),
+        args: ['app-server'],
+        cwd: home,
+        env: { ...baseEnvironment(home), CODEX_HOME: folder },
+        answer: (request) => answerOf(request, scenario),
+      });
+      const clientInfo = { name: 'mcp-saga-hosts', title: null, version: '1.0.0' };
+      await rpc.request('initialize', {
+        clientInfo,
+        capabilities: { experimentalApi: true, requestAttestation: false },
+      });
+      rpc.notify('initialized');
+      const started = (await rpc.request('thread/start', { cwd: home, approvalPolicy: 'never' })) as Started;
+      const input = [{ type: 'text', text: prompt, text_elements: [] }];
+      await rpc.request('turn/start', { threadId: started.thread.id, input });
+      return rpc;
+    },
+  };
+}
 
 interface Started {
   readonly thread: { readonly id: string };

@@ -2,6 +2,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { baseEnvironment } from '../environment.ts';
 import type { Host } from '../host.ts';
+import type { Scenario } from '../scenarios.ts';
 import { runInTerminal } from '../terminal.ts';
 
 /** Copilot CLI, in its interactive mode, offline and with a model provider of its user's own. */
@@ -9,7 +10,7 @@ export const copilotCli: Host = {
   name: 'copilot-cli',
   title: 'Copilot CLI',
   packages: ['@github/copilot@1.0.102'],
-  start: async ({ installed, home, serverUrl, modelUrl, prompt }) => {
+  start: async ({ installed, home, serverUrl, modelUrl, scenario, prompt }) => {
     const folder = join(home, '.copilot');
     await mkdir(folder);
     const servers = { mcpServers: { sagas: { type: 'http', url: serverUrl, tools: ['*'] } } };
@@ -30,7 +31,20 @@ export const copilotCli: Host = {
         COPILOT_PROVIDER_API_KEY: 'scripted',
         COPILOT_MODEL: 'gpt-4.1',
       },
-      keys: () => undefined,
+      keys: (screen) => answerKeys(screen, scenario),
     });
   },
 };
+
+const controlD = '\x04';
+
+/** What the user types into a dialog. */
+function answerKeys(screen: string, scenario: Scenario): string | undefined {
+  const [, dialog] = / sagas needs information\.\n([\s\S]*)/.exec(screen) ?? [];
+  if (dialog === undefined) return undefined;
+  const answer = scenario.answer(dialog);
+  if (answer.action === 'decline') return controlD;
+  const [, field = ''] = /^ (\w+)\n ─/m.exec(dialog) ?? [];
+  const value = 'content' in answer ? answer.content[field] : undefined;
+  return value !== undefined && /^ ❯$/m.test(dialog) ? value : '\r';
+}

@@ -37,7 +37,9 @@ export function tokenIn(result: string): string | undefined {
 }
 
 function answersTo(result: string, { parameters }: ModelTool, scenario: Scenario): object {
-  const steps = [...result.matchAll(/Step \\?"([^"\\]+)\\?", for (the user|you):(.{0,200})/gs)];
+  const steps = [
+    ...result.matchAll(/Step \\?"([^"\\]+)\\?", for (the user|you):((?:(?!(?:\\n|\n){2}).)*)/gs),
+  ];
   if (steps.length === 0) return {};
   const answers = Object.fromEntries(
     steps.map(([, id = '', asked, question = '']) => [

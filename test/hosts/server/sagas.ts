@@ -75,7 +75,7 @@ export function createSagas(act: Act): readonly Program[] {
     saga({ name: 'declined', version: '1', description: 'Asks a question' }, function* () {
       const outcome = yield* elicit.outcome('name', { message: 'What is your name?', schema: Name });
       if (outcome.action === 'accept') yield* effect(outcome.content.name);
-      return `The user's action: ${outcome.action}.`;
+      return `Action of the user: ${outcome.action}.`;
     }),
     saga({ name: 'twelve_rounds', version: '1', description: 'Asks twelve questions' }, function* () {
       const names: string[] = [];
