@@ -14,9 +14,9 @@ const run = promisify(execFile);
  * @returns the folder with `node_modules`
  * @throws Error with npm's message if they cannot be installed
  */
-export async function installHost(name: string, packages: readonly string[]): Promise<string> {
+export async function installHost(packages: readonly string[]): Promise<string> {
   const cache = join(tmpdir(), 'mcp-saga-hosts');
-  const folder = join(cache, [name, ...packages].join('+').replaceAll(/[^\w.@+-]/g, '-'));
+  const folder = join(cache, packages.join('+').replaceAll(/[^\w.@+-]/g, '-'));
   if (existsSync(folder)) return folder;
   await mkdir(cache, { recursive: true });
   const fresh = await mkdtemp(join(cache, 'installing-'));

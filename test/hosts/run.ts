@@ -64,7 +64,7 @@ async function drive(host: Host, list: readonly Scenario[]): Promise<HostReport>
   let world: World | undefined;
   const played: Played[] = [];
   try {
-    const installed = await installHost(host.name, host.packages);
+    const installed = await installHost(host.packages);
     world = await startWorld();
     for (const scenario of list) {
       // oxlint-disable-next-line no-await-in-loop -- one scenario after the other

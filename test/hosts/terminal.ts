@@ -49,7 +49,7 @@ const againMs = 2_000;
 /** Runs a program in a pseudo-terminal, and types what a user would. */
 export async function runInTerminal(options: TerminalOptions): Promise<Running> {
   const { command, args, cwd, env, keys } = options;
-  const installed = await installHost('terminal', ['@lydell/node-pty@1.1.0', '@xterm/headless@6.0.0']);
+  const installed = await installHost(['@lydell/node-pty@1.1.0', '@xterm/headless@6.0.0']);
   const load = createRequire(join(installed, 'package.json'));
   const { spawn } = load('@lydell/node-pty') as PtyModule;
   const { Terminal } = load('@xterm/headless') as ScreenModule;

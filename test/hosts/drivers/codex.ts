@@ -37,7 +37,10 @@ function codexWith(name: string, title: string, features: string): Host {
         capabilities: { experimentalApi: true, requestAttestation: false },
       });
       rpc.notify('initialized');
-      const started = (await rpc.request('thread/start', { cwd: home, approvalPolicy: 'never' })) as Started;
+      const started = (await rpc.request('thread/start', {
+        cwd: home,
+        approvalPolicy: 'on-request',
+      })) as Started;
       const input = [{ type: 'text', text: prompt, text_elements: [] }];
       await rpc.request('turn/start', { threadId: started.thread.id, input });
       return rpc;
