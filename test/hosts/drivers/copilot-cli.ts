@@ -40,7 +40,7 @@ const controlD = '\x04';
 
 /** What the user types into a dialog. */
 function answerKeys(screen: string, scenario: Scenario): string | undefined {
-  const [, dialog] = / sagas needs information\.\n([\s\S]*)/.exec(screen) ?? [];
+  const [, dialog] = /^ sagas (?:needs information\.|wants you to visit)\n([\s\S]*)/m.exec(screen) ?? [];
   if (dialog === undefined) return undefined;
   const answer = scenario.answer(dialog);
   if (answer.action === 'decline') return controlD;
