@@ -1,12 +1,12 @@
 import type { Frame, Message } from './wire.ts';
 
-/** What the messages between a host and its server tell about the host. */
+/** Facts about a host, from its messages. */
 export interface HostFacts {
   readonly client: string;
   /** Negotiated protocol version. */
   readonly revision: string;
   readonly declared: readonly string[];
-  /** Dialects in which calls were answered. */
+  /** Dialects of the answers. */
   readonly dialects: readonly string[];
 }
 
@@ -26,10 +26,11 @@ export function factsOf(frames: readonly Frame[]): HostFacts {
   const modern = hello === undefined ? {} : modernHello(hello);
   const legacy = (sent.find(({ method }) => method === 'initialize')?.params ?? {}) as Hello;
   const { clientInfo, capabilities = {} } = modern.clientInfo === undefined ? legacy : modern;
-  const negotiated = received.findLast(({ result }) => result?.['protocolVersion'] !== undefined);
+  const answers = received.map(({ result = {} }) => result as Hello);
+  const negotiated = answers.find(({ protocolVersion }) => protocolVersion !== undefined);
   return {
     client: clientInfo === undefined ? 'unknown' : `${clientInfo.name} ${clientInfo.version}`,
-    revision: modern.protocolVersion ?? String(negotiated?.result?.['protocolVersion'] ?? 'none'),
+    revision: modern.protocolVersion ?? negotiated?.protocolVersion ?? 'none',
     declared: Object.entries(capabilities).flatMap(([name, value]) => describe(name, value)),
     dialects: dialectsOf(received),
   };

@@ -1,6 +1,6 @@
 import type { Scenario } from './scenarios.ts';
 
-/** A host that is installed from npm. */
+/** A host from npm. */
 export interface Host {
   /** Name on the command line. */
   readonly name: string;
@@ -11,7 +11,7 @@ export interface Host {
   start(place: Place): Promise<Running>;
 }
 
-/** The surroundings of a host that is started. */
+/** Surroundings of a started host. */
 export interface Place {
   /** Folder of the installed packages. */
   readonly installed: string;
@@ -23,16 +23,16 @@ export interface Place {
   readonly modelUrl: string;
   readonly scenario: Scenario;
   readonly prompt: string;
-  /** `true` once the host has asked the MCP server for its tools. */
-  isListed(): boolean;
+  /** Returns `true` once the host has listed the tools of the MCP server. */
+  readonly isListed: () => boolean;
 }
 
-/** A host that runs. */
+/** A running host. */
 export interface Running {
-  /** The last part of its output, or its screen. */
+  /** Screen, or last part of the output. */
   readonly output: string;
-  /** Resolves when the host ends by itself. */
+  /** Resolves when the host exits. */
   readonly ended: Promise<void>;
-  /** Ends it, and waits for that. */
+  /** Kills the host, and waits for its exit. */
   stop(): Promise<void>;
 }

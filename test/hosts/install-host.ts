@@ -8,8 +8,8 @@ import { promisify } from 'node:util';
 const run = promisify(execFile);
 
 /**
- * Installs packages of pinned versions from npm, outside of the repository: hosts are large, and read configuration
- * from parent folders. Later runs find them there.
+ * Installs packages of pinned versions from npm into a cache folder outside of the repository, because hosts read
+ * configuration from parent folders.
  *
  * @returns the folder with `node_modules`
  * @throws Error with npm's message if they cannot be installed

@@ -6,35 +6,35 @@ import type { ScriptedModel } from './model/model.ts';
 import type { Scenario } from './scenarios.ts';
 import type { Frame, Wire } from './wire.ts';
 
-/** What a host did in one scenario. */
+/** Outcome of one scenario on a host. */
 export interface Played {
   readonly scenario: Scenario;
-  /** Why it did not end right; undefined if it did. */
+  /** Reason for a wrong end; undefined for a right one. */
   readonly problem?: string;
-  /** What is worth to know of a scenario that ended right. */
+  /** A note on a scenario that ended right. */
   readonly remark?: string;
-  /** How often the model called the tool. */
+  /** Number of tool calls by the model. */
   readonly calls: number;
   readonly frames: readonly Frame[];
   /** Screen or output of the host at the end. */
   readonly output: string;
 }
 
-/** The world in which hosts are driven. */
+/** Servers, proxy, and model around a host. */
 export interface World {
   readonly model: ScriptedModel;
   readonly wire: Wire;
-  /** Effects that the servers recorded since they were last taken. */
-  takeEffects(): readonly string[];
+  /** Returns the effects recorded since the previous call. */
+  readonly takeEffects: () => readonly string[];
   stop(): Promise<void>;
 }
 
 const defaultLimitMs = 90_000;
-// The model has nothing more to call: what it does not read soon, it never reads.
+// After the last call, the model reads the missing text soon or never.
 const graceMs = 5_000;
 const lookMs = 100;
 
-/** Drives a host through one scenario, in a home of its own. */
+/** Drives a host through one scenario, in an empty home. */
 export async function play(host: Host, installed: string, scenario: Scenario, world: World): Promise<Played> {
   const { model, wire } = world;
   const home = await mkdtemp(join(tmpdir(), 'mcp-saga-home-'));
@@ -51,24 +51,24 @@ export async function play(host: Host, installed: string, scenario: Scenario, wo
     isListed: () => wire.frames.some(({ message }) => message.result?.['tools'] !== undefined),
   });
   try {
-    let hasEnded = false;
-    void running.ended.then(() => {
-      hasEnded = true;
-    });
-    const limit = Date.now() + (scenario.limitMs ?? defaultLimitMs);
-    let last = limit;
-    while (Date.now() < last && !hasEnded && !(model.hasSpoken && missing(scenario, model) === undefined)) {
-      // A task goes on behind the result that the model reads first.
-      if (model.hasSpoken && scenario.isTask !== true) last = Math.min(last, Date.now() + graceMs);
-      // oxlint-disable-next-line no-await-in-loop -- looks again
-      await elapsed(lookMs);
-    }
+    await Promise.race([running.ended, over(scenario, model)]);
     const { output } = running;
     const { frames } = wire;
     return { scenario, ...verdictOf(scenario, world), calls: model.calls, frames, output };
   } finally {
     await running.stop();
     await rm(home, { recursive: true, force: true, maxRetries: 5 });
+  }
+}
+
+/** Waits until the model has read every expected text, or until it is too late. */
+async function over(scenario: Scenario, model: ScriptedModel): Promise<void> {
+  let last = Date.now() + (scenario.limitMs ?? defaultLimitMs);
+  while (Date.now() < last && !(model.hasSpoken && missing(scenario, model) === undefined)) {
+    // A task continues after the first result that the model reads.
+    if (model.hasSpoken && scenario.isTask !== true) last = Math.min(last, Date.now() + graceMs);
+    // oxlint-disable-next-line no-await-in-loop -- looks again
+    await elapsed(lookMs);
   }
 }
 
@@ -87,7 +87,7 @@ function verdictOf(
   return { problem: `the model never reads “${text}”` };
 }
 
-/** The first text that the model should have read, in this order, and has not. */
+/** Finds the first expected text missing from the model's input. */
 function missing({ shown }: Scenario, { read }: ScriptedModel): string | undefined {
   let from = 0;
   for (const text of shown) {

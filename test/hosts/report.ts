@@ -3,10 +3,10 @@ import type { Host } from './host.ts';
 import type { Played } from './play.ts';
 import type { Scenario } from './scenarios.ts';
 
-/** What became of a host. */
+/** Outcome of all scenarios on a host. */
 export interface HostReport {
   readonly host: Host;
-  /** Why it was not run; undefined if it was. */
+  /** Reason why the host was not run; undefined if it was. */
   readonly notRun?: string;
   readonly played: readonly Played[];
 }

@@ -1,7 +1,10 @@
 /**
- * `pnpm hosts [name …] [--long] [--write] [--show]`: drives real hosts through sagas, and prints tables. `--long` adds
- * the scenarios that take minutes, `--write` writes `docs/hosts.md`, and `--show` prints the messages and the screen of
- * each scenario that did not end right.
+ * `pnpm hosts [name …]` drives real hosts through sagas and prints tables.
+ *
+ * - `--long` adds the scenario that takes minutes.
+ * - `--write` writes `docs/hosts.md`.
+ * - `--only TOOL` drives one scenario.
+ * - `--show` prints the messages and the screen of each scenario that did not end right.
  */
 import { parseArgs } from 'node:util';
 import type { Host } from './host.ts';
@@ -59,7 +62,7 @@ const tables = toTables(complete, chosen);
 console.log(tables);
 if (flags.write) await writePage(tables, new Date());
 
-/** Drives one host through scenarios, in a world of its own. */
+/** Drives one host through scenarios, with its own servers. */
 async function drive(host: Host, list: readonly Scenario[]): Promise<HostReport> {
   let world: World | undefined;
   const played: Played[] = [];

@@ -1,6 +1,6 @@
 import { largeSize, rounds } from './server/sagas.ts';
 
-/** One saga that a host is driven through. */
+/** One saga, with the answers and the end expected of a host. */
 export interface Scenario {
   /** Column of the table. */
   readonly title: string;
@@ -9,9 +9,9 @@ export interface Scenario {
   answer(question: string): Answer;
   /** Effects that the server records, in order. */
   readonly effects: readonly string[];
-  /** Texts that a host shows to its model, in order. */
+  /** Texts expected in the model's input, in order. */
   readonly shown: readonly string[];
-  /** `true` if its result may be larger than a host shows to its model. */
+  /** `true` if hosts may cut the result. */
   readonly isLarge?: boolean;
   /** `true` if it may go on after the model has read a first result. */
   readonly isTask?: boolean;

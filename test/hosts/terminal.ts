@@ -24,7 +24,7 @@ interface Pty {
 }
 
 interface PtyModule {
-  spawn(command: string, args: readonly string[], options: object): Pty;
+  readonly spawn: (command: string, args: readonly string[], options: object) => Pty;
 }
 
 interface Screen {
@@ -44,6 +44,7 @@ interface ScreenModule {
 
 const size = { cols: 140, rows: 50 };
 const lookMs = 250;
+const settledMs = 500;
 const againMs = 2_000;
 
 /** Runs a program in a pseudo-terminal, and types what a user would. */
@@ -60,20 +61,18 @@ export async function runInTerminal(options: TerminalOptions): Promise<Running> 
   screen.onData((data) => pty.write(data));
   const ended = new Promise<void>((resolve) => pty.onExit(resolve));
   let seen = '';
-  let typed = 0;
+  let typed = { at: 0, on: '' };
   const look = setInterval(() => {
     const text = textOf(screen);
-    const isNew = text !== seen;
     // A screen that changes is not complete yet.
+    const isComplete = text === seen;
     seen = text;
-    if (isNew || Date.now() - typed < lookMs * 2) return;
+    if (!isComplete || Date.now() - typed.at < (text === typed.on ? againMs : settledMs)) return;
     const pressed = keys(text);
-    if (pressed === undefined || (text === typedAt && Date.now() - typed < againMs)) return;
-    typed = Date.now();
-    typedAt = text;
+    if (pressed === undefined) return;
+    typed = { at: Date.now(), on: text };
     pty.write(pressed);
   }, lookMs);
-  let typedAt = '';
   void ended.then(() => clearInterval(look));
   return {
     get output() {

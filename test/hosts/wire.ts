@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import { forward, passOn, readRequest } from '../chaos/proxy/forward.ts';
 
-/** A JSON-RPC message, in the direction it was sent. */
+/** A JSON-RPC message and its sender. */
 export interface Frame {
   readonly from: 'client' | 'server';
   readonly message: Message;

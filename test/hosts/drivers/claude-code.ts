@@ -10,7 +10,7 @@ const left = '\x1b[D';
 const right = '\x1b[C';
 const key = 'sk-ant-scripted-model-0000000000';
 
-/** Claude Code, in its interactive mode: only there it shows the dialogs of elicitation. */
+/** Claude Code, in its interactive mode, because the other mode shows no dialogs. */
 export const claudeCode: Host = {
   name: 'claude-code',
   title: 'Claude Code',
@@ -39,7 +39,7 @@ export const claudeCode: Host = {
         ENABLE_TOOL_SEARCH: 'false',
       },
       keys: (screen) => {
-        // The prompt is typed once the tools are there: it would be answered without them.
+        // Typed before the tools are listed, the prompt would be answered without them.
         if (/^❯\s*$/m.test(screen) && isListed() && !screen.includes(prompt)) return prompt;
         if (screen.includes(`❯ ${prompt}`) && !screen.includes('●')) return '\r';
         return answerKeys(screen, scenario);

@@ -5,10 +5,10 @@ import type { Host } from '../host.ts';
 import { startRpc, type RpcMessage } from '../rpc.ts';
 import type { Scenario } from '../scenarios.ts';
 
-/** Codex, by its app-server: the protocol that its IDE extensions and desktop application speak. */
+/** Codex through its app-server, the interface of IDE extensions and the desktop application. */
 export const codex: Host = codexWith('codex', 'Codex app-server', '');
 
-/** Codex with the client of MCP 2026-07-28, which is still behind a feature flag. */
+/** Codex with its client of MCP 2026-07-28, still behind a feature flag. */
 export const codexModern: Host = codexWith(
   'codex-2026',
   'Codex app-server, `mcp_2026_07_28` on',

@@ -5,7 +5,7 @@ import type { Host } from '../host.ts';
 import type { Scenario } from '../scenarios.ts';
 import { runInTerminal } from '../terminal.ts';
 
-/** Copilot CLI, in its interactive mode, offline and with a model provider of its user's own. */
+/** Copilot CLI, in its interactive mode, offline, with a custom model provider. */
 export const copilotCli: Host = {
   name: 'copilot-cli',
   title: 'Copilot CLI',

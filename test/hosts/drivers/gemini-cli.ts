@@ -4,7 +4,7 @@ import { runCommand } from '../command.ts';
 import { baseEnvironment } from '../environment.ts';
 import type { Host } from '../host.ts';
 
-/** Gemini CLI. It has no dialogs for elicitation, so that its mode without a terminal is enough. */
+/** Gemini CLI, without a terminal: there are no dialogs to answer. */
 export const geminiCli: Host = {
   name: 'gemini-cli',
   title: 'Gemini CLI',

@@ -4,7 +4,7 @@ import { runCommand } from '../command.ts';
 import { baseEnvironment } from '../environment.ts';
 import type { Host } from '../host.ts';
 
-/** Qwen Code. It has no dialogs for elicitation, so that its mode without a terminal is enough. */
+/** Qwen Code, without a terminal: there are no dialogs to answer. */
 export const qwenCode: Host = {
   name: 'qwen-code',
   title: 'Qwen Code',

@@ -1,4 +1,4 @@
-/** One request to a model, reduced to the parts that all model APIs share. */
+/** One request to a model, in the terms common to all model APIs. */
 export interface Conversation {
   readonly tools: readonly ModelTool[];
   /** Results of tool calls, oldest first, as the model reads them. */
@@ -9,7 +9,7 @@ export interface Conversation {
   readonly isStreamed: boolean;
 }
 
-/** A tool that a host offers to its model. */
+/** A tool in a request to a model. */
 export interface ModelTool {
   /** Name as the model calls it. Hosts add a prefix with the server's name. */
   readonly name: string;

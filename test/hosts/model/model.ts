@@ -11,7 +11,7 @@ import { nextReply, tokenIn } from './script.ts';
 
 const apis: readonly ModelApi[] = [anthropic, openaiResponses, openaiChat, gemini];
 
-// A model thinks before it calls again. Without that, a wait would be thousands of calls.
+// Without a pause between calls, a wait would become thousands of calls.
 const thinkingMs = 500;
 
 /** A model endpoint that follows a script, for hosts of every vendor. */
@@ -41,17 +41,17 @@ export class ScriptedModel {
     return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
   }
 
-  /** All that the model has read in this scenario, as JSON. */
+  /** All messages of this scenario, as JSON. */
   get read(): string {
     return this.#read;
   }
 
-  /** How often the model called the tool in this scenario. */
+  /** Number of tool calls in this scenario. */
   get calls(): number {
     return this.#calls;
   }
 
-  /** `true` once the model has nothing more to call in this scenario. */
+  /** `true` after the last call of this scenario. */
   get hasSpoken(): boolean {
     return this.#hasSpoken;
   }

@@ -8,8 +8,8 @@ const farewell = 'The tool call has ended.';
 const mostCalls = 400;
 
 /**
- * Decides what the scripted model says next. It calls the scenario's tool, calls it again as long as a result asks for
- * that, answers what a result asks the model, and stops.
+ * Decides the next reply of the scripted model: call the scenario's tool, call again while a result carries a token, answer
+ * the questions of that result, and stop.
  *
  * @returns undefined if the request does not offer the tool: hosts also ask their model for titles and the like
  */
@@ -23,7 +23,7 @@ export function nextReply({ tools, results }: Conversation, scenario: Scenario):
   return { kind: 'call', tool, args: { resumeToken: token, ...answersTo(last, tool, scenario) } };
 }
 
-/** The token that a result tells the model to repeat, also in a result that a host shows as JSON. */
+/** Finds the token of an unfinished call in a result. Some hosts show results as JSON. */
 export function tokenIn(result: string): string | undefined {
   const patterns = [
     /exactly this:\s*(?:\\n)?\s*([\w.~-]{20,})/g,

@@ -13,20 +13,20 @@ import {
 } from '@mcp-saga/server';
 import { z } from 'zod';
 
-/** Performs and records an effect. The runner compares all effects of a call with the expected ones. */
+/** Performs and records an effect. The runner compares the effects of a call with the expected ones. */
 export type Act = (effect: string) => void;
 
 const Name = z.object({ name: z.string() });
 const Color = z.object({ color: z.string() });
 
-/** How many questions `twelve_rounds` asks, each in a round of its own. */
+/** Number of questions in `twelve_rounds`, each in its own round. */
 export const rounds = 12;
 
 /** Size of the result of `large_result`, in characters. */
 export const largeSize = 100_000;
 
 /**
- * Creates one saga for each shape of conversation that a host has to handle.
+ * Creates one saga for each shape of conversation.
  *
  * @param act - performs the effect of a saga
  */
