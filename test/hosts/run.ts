@@ -6,6 +6,7 @@
  * - `--only TOOL` drives one scenario.
  * - `--show` prints the messages and the screen of each scenario that did not end right.
  */
+import { setMaxListeners } from 'node:events';
 import { parseArgs } from 'node:util';
 import type { Host } from './host.ts';
 import { hosts } from './hosts.ts';
@@ -36,6 +37,9 @@ const chosenHosts = hosts.filter(({ name }) => names.length === 0 || names.inclu
 const chosen = scenarios.filter(
   ({ isLong, tool }) => (flags.long || isLong !== true) && (flags.only ?? tool) === tool,
 );
+// Each server process ends with this one.
+setMaxListeners(0, process);
+
 const isLong = (scenario: Scenario): boolean => scenario.isLong === true;
 
 const reports: HostReport[] = [];

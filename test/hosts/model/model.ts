@@ -11,8 +11,8 @@ import { nextReply, tokenIn } from './script.ts';
 
 const apis: readonly ModelApi[] = [anthropic, openaiResponses, openaiChat, gemini];
 
-// Without a pause between calls, a wait would become thousands of calls.
-const thinkingMs = 500;
+// Without the time that a model takes for a reply, a wait would become thousands of calls.
+const thinkingMs = 2_000;
 
 /** A model endpoint that follows a script, for hosts of every vendor. */
 export class ScriptedModel {
