@@ -3,7 +3,7 @@ import type { Frame, Message } from './wire.ts';
 /** Facts about a host, from its messages. */
 export interface HostFacts {
   readonly client: string;
-  /** Negotiated protocol version. */
+  /** Negotiated protocol versions: a host may fall back to an older one. */
   readonly revision: string;
   readonly declared: readonly string[];
   /** Dialects of the answers. */
@@ -22,15 +22,15 @@ interface Hello {
 export function factsOf(frames: readonly Frame[]): HostFacts {
   const sent = frames.filter(({ from }) => from === 'client').map(({ message }) => message);
   const received = frames.filter(({ from }) => from === 'server').map(({ message }) => message);
-  const hello = sent.findLast(({ method }) => method === 'tools/call' || method === 'tools/list');
-  const modern = hello === undefined ? {} : modernHello(hello);
+  const hellos = sent.filter(({ method }) => method === 'tools/call').map((message) => modernHello(message));
+  const modern = hellos.find(({ clientInfo }) => clientInfo !== undefined);
   const legacy = (sent.find(({ method }) => method === 'initialize')?.params ?? {}) as Hello;
-  const { clientInfo, capabilities = {} } = modern.clientInfo === undefined ? legacy : modern;
+  const { clientInfo, capabilities = {} } = modern ?? legacy;
   const answers = received.map(({ result = {} }) => result as Hello);
   const negotiated = answers.find(({ protocolVersion }) => protocolVersion !== undefined);
   return {
     client: clientInfo === undefined ? 'unknown' : `${clientInfo.name} ${clientInfo.version}`,
-    revision: modern.protocolVersion ?? negotiated?.protocolVersion ?? 'none',
+    revision: [modern, negotiated].flatMap((hello) => hello?.protocolVersion ?? []).join(', '),
     declared: Object.entries(capabilities).flatMap(([name, value]) => describe(name, value)),
     dialects: dialectsOf(received),
   };
