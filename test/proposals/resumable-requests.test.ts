@@ -281,13 +281,4 @@ testStatements(proposal, [
       expect(await respond(server, era, resume(token))).toMatchObject({ id, ...text('done') });
     },
   },
-  {
-    level: 'must',
-    says: 'a status request names the original request: another one is refused',
-    holds: async (era) => {
-      const { server } = servedResumably([working()]);
-      const token = await cut(server, era, 'working');
-      expect(await respond(server, era, status(token, 124))).toMatchObject({ error: { code: -32_602 } });
-    },
-  },
 ]);

@@ -87,7 +87,7 @@ export class DueTasks {
 
   /**
    * What this turn ends for, since it is this turn that came to it: it undoes next, or has passed a pivot, a timer, or a failure.
-   * A request that repeats it may come to something else: a step ends otherwise, a time has passed meanwhile, other code runs.
+   * A request that repeats it may come to something else: a step ends otherwise, a time has passed meanwhile, no new patch applies.
    * It must find neither undone what it needs, nor done what nobody takes back or knows of.
    */
   get #keepsBefore(): Exclude<GoesOn, 'step'> | undefined {
@@ -97,7 +97,6 @@ export class DueTasks {
     const undoes = ending.current !== undefined;
     if (undoes && (this.#options.isLeftNow || ending.undoesFrom > this.#liveFrom)) return 'undo';
     if (marks.pivotedAt > this.#liveFrom) return 'pivot';
-    // A repetition of this turn does not apply the patch.
     if (this.#chanceAt <= this.#liveFrom && !marks.patchedNow) return undefined;
     return undoes ? 'undo' : 'chance';
   }

@@ -72,7 +72,9 @@ export async function resumeRequest(
     isResumable: true,
   };
   const call = { ...callOf(saga, 'tools/call'), ...nothingElse };
-  await assertRequest(host, requestId, call.id);
+  // The answer belongs to the request that was cut: its client waits for that ID.
+  if (requestId !== undefined && requestId !== (await digestRequestId(call.id)))
+    throw refused(host, 'request');
   const dialect = dialects.find((candidate) => candidate.serves(call, host)) ?? resumeToken;
   const told = telling(host, call);
   const result = await dialect.answer(
@@ -100,19 +102,6 @@ export async function resumeRequest(
   });
 }
 
-/**
- * Checks that a token belongs to the request with this ID: the client waits for the answer under that ID.
- *
- * @param digest - sealed in the token. Tokens of older releases have none.
- */
-async function assertRequest(
-  host: SagaHostCore,
-  digest: string | undefined,
-  requestId: ClientCall['id'],
-): Promise<void> {
-  if (digest !== undefined && digest !== (await digestRequestId(requestId))) throw refused(host, 'request');
-}
-
 /** What `requests/getStatus` answers. */
 export interface RequestStatus {
   readonly requestId: string | number;
@@ -133,8 +122,7 @@ export async function getStatus(host: SagaHostCore, params: unknown, caller: Cal
     throw invalid('requestId: expected a string or a whole number');
   }
   if (typeof token !== 'string') throw invalid('resumeToken: expected a string');
-  const { asked, fails, requestId: sealed } = await statusOf(host, token, caller);
-  await assertRequest(host, sealed, requestId as string | number);
+  const { asked, fails } = await statusOf(host, token, caller);
   return {
     requestId: requestId as string | number,
     status: fails ? 'failed' : 'processing',

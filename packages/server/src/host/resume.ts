@@ -101,12 +101,12 @@ async function resumed(
     }: Interrupted = {}): Promise<SagaTurn> => {
       const lost = begun === undefined ? undefined : await openRequest(settings.responses, saga, begun);
       // What it follows or awaits was begun and never finished: it continues with the answers of that request.
-      const given = (request.follows === true || isAwaited ? lost?.answers : undefined) ?? answers;
+      const brings = (request.follows === true || isAwaited ? lost?.answers : undefined) ?? answers;
       const heardAt = lost === undefined ? at : lost.at;
       const turn = await runTurn(settings, {
         program: standIn(opened, begun !== undefined),
         saga,
-        answers: withoutInstantRefusals(settings, saga, given, heardAt ?? at),
+        answers: withoutInstantRefusals(settings, saga, brings, heardAt ?? at),
         heardAt,
         isInterrupted: begun !== undefined || isBehind,
         // Served otherwise, it might take another way than what was lost, and nobody would know what that did.

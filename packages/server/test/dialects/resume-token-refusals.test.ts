@@ -242,7 +242,7 @@ test('[T14] in whatever form they come, such answers are not used: the client as
       result: { resultType: 'input_required', inputRequests: { target: { method: 'elicitation/create' } } },
     });
   }
-  expect(told.ignored).toEqual(Array(3).fill({ stepId: 'target', why: 'not accepted' }));
+  expect(told.ignored).toEqual(Array.from({ length: 3 }, () => ({ stepId: 'target', why: 'not accepted' })));
 });
 
 test('[T14] a token that a client got before it declared elicitation does not let its model answer', async () => {
