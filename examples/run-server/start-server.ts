@@ -6,6 +6,12 @@ export interface ServerOptions extends Pick<CommandOptions, 'onLine' | 'signal' 
   readonly folder: URL;
   /** Its environment, beside this process's own: `SAGA_KEYS`, which processes that serve a saga in turns share. */
   readonly environment: { readonly SAGA_KEYS: string; readonly [name: string]: string };
+  /**
+   * Options of Node.
+   *
+   * @default those of this process, such as `--import tsx`
+   */
+  readonly execArgv?: readonly string[];
 }
 
 /**
@@ -14,13 +20,12 @@ export interface ServerOptions extends Pick<CommandOptions, 'onLine' | 'signal' 
  * @throws Error with what the process said when it ends before it serves
  */
 export async function startServer(name: string, options: ServerOptions): Promise<ServerProcess> {
-  const { folder, environment, ...rest } = options;
-  const tsx = import.meta.resolve('tsx');
-  const endWithParent = import.meta.resolve('./end-with-parent.ts');
+  const { folder, environment, execArgv = process.execArgv, ...rest } = options;
+  const endWithParent = new URL('end-with-parent.js', import.meta.url).href;
   return await startCommand(name, {
     ...rest,
     command: process.execPath,
-    args: ['--import', tsx, '--import', endWithParent, 'server.ts'],
+    args: [...execArgv, '--import', endWithParent, 'server.ts'],
     cwd: fileURLToPath(folder),
     environment: { ...environment, PORT: '0' },
     served: /(?<=^MCP is served at )http:\S+/,

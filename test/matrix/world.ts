@@ -2,7 +2,7 @@ import { fileURLToPath } from 'node:url';
 import { generateKey } from '@mcp-saga/server';
 import { startCloud, type Cloud } from '../../examples/provision/cloud.ts';
 import { startServer, type ServerProcess } from '../../examples/run-server/index.ts';
-import { bundleForNode } from '../support/bundle-for-node.ts';
+import { bundleForNode, runBundles } from '../support/bundle-for-node.ts';
 
 /** Two server processes that share a key, a cloud, and what they did. */
 export interface World {
@@ -35,10 +35,10 @@ export async function startWorld(): Promise<World> {
     if (line.startsWith('ran ')) ran.push(line.slice('ran '.length));
     else if (line.startsWith('error')) throw new Error(`A server said: ${line}`);
   };
-  const bundled = await bundleForNode(new URL('server.ts', import.meta.url));
+  await bundleForNode('test/matrix/server.ts');
   const servers: readonly ServerProcess[] = await Promise.all([
-    startServer('A', { folder, environment, onLine }),
-    startServer('B', { folder, environment, onLine }),
+    startServer('A', { folder, environment, execArgv: runBundles, onLine }),
+    startServer('B', { folder, environment, execArgv: runBundles, onLine }),
   ]);
   const [a, b] = servers as [ServerProcess, ServerProcess];
   return {
@@ -47,7 +47,7 @@ export async function startWorld(): Promise<World> {
     ran,
     stdio: (version) => ({
       command: process.execPath,
-      args: ['--enable-source-maps', bundled, `stdio-${version}`],
+      args: [...runBundles, 'server.ts', `stdio-${version}`],
       cwd: fileURLToPath(folder),
       env: { ...(process.env as Record<string, string>), ...environment },
       stderr: 'pipe',

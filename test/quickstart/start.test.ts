@@ -1,5 +1,6 @@
 import { stripVTControlCharacters } from 'node:util';
-import { describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { bundleForNode, runBundles } from '../support/bundle-for-node.ts';
 import { type Command, isRunning, start } from '../support/command.ts';
 import { serversOf } from './server-pids.ts';
 
@@ -7,43 +8,58 @@ const tsx = ['--import', 'tsx'];
 const script = 'examples/quickstart/start.ts';
 const result = 'Deployment to production initiated successfully based on confirmation.';
 
-const run = (...args: readonly string[]): Command => start(process.execPath, [...tsx, script, ...args]);
+const client = 'examples/quickstart/client.ts';
+
+beforeAll(() => bundleForNode(script, client, 'examples/quickstart/server.ts'));
+
+const run = (...args: readonly string[]): Command =>
+  start(process.execPath, [...runBundles, script, ...args]);
 
 describe.concurrent('pnpm start', () => {
   it.each([
-    { args: [], why: 'without a terminal' },
-    { args: ['--yes'], why: 'with --yes' },
-    { args: ['--', '-y'], why: 'with -y behind the dashes that other package managers want' },
-  ])('[P2] answers by script $why, each request on the other process, and ends', async ({ args }) => {
-    const command = run(...args);
-    const pids = await serversOf(command);
-    expect(pids.filter(isRunning)).toStrictEqual(pids);
+    // As the package's script runs it.
+    { args: [], why: 'without a terminal', options: tsx },
+    { args: ['--yes'], why: 'with --yes', options: runBundles },
+    {
+      args: ['--', '-y'],
+      why: 'with -y behind the dashes that other package managers want',
+      options: runBundles,
+    },
+  ])(
+    '[P2] answers by script $why, each request on the other process, and ends',
+    async ({ args, options }) => {
+      const command = start(process.execPath, [...options, script, ...args]);
+      const pids = await serversOf(command);
+      expect(pids.filter(isRunning)).toStrictEqual(pids);
 
-    const { code, output } = await command.ended;
-    expect({ code, output }).toMatchObject({ code: 0 });
-    expect(output.trimEnd().endsWith(result)).toBe(true);
-    expect(output.match(/Request \d to [AB]/g)).toStrictEqual([
-      'Request 1 to A',
-      'Request 2 to B',
-      'Request 3 to A',
-    ]);
-    expect(output.match(/(?<=│ {2})[AB] (asks the \w+|gave a token|ran \w+|ended the saga)/g)).toStrictEqual([
-      'A asks the user',
-      'A gave a token',
-      'B asks the model',
-      'B gave a token',
-      'A ran deploy',
-      'A ended the saga',
-    ]);
-    expect(output).toMatch(/token of \d{3,4} bytes/);
-    expect(stripVTControlCharacters(output)).toBe(output);
-    expect(pids.filter(isRunning)).toStrictEqual([]);
-  });
+      const { code, output } = await command.ended;
+      expect({ code, output }).toMatchObject({ code: 0 });
+      expect(output.trimEnd().endsWith(result)).toBe(true);
+      expect(output.match(/Request \d to [AB]/g)).toStrictEqual([
+        'Request 1 to A',
+        'Request 2 to B',
+        'Request 3 to A',
+      ]);
+      expect(
+        output.match(/(?<=│ {2})[AB] (asks the \w+|gave a token|ran \w+|ended the saga)/g),
+      ).toStrictEqual([
+        'A asks the user',
+        'A gave a token',
+        'B asks the model',
+        'B gave a token',
+        'A ran deploy',
+        'A ended the saga',
+      ]);
+      expect(output).toMatch(/token of \d{3,4} bytes/);
+      expect(stripVTControlCharacters(output)).toBe(output);
+      expect(pids.filter(isRunning)).toStrictEqual([]);
+    },
+  );
 
   it('ends quietly when nobody reads on', async () => {
     const { output } = await start('sh', [
       '-c',
-      `'${process.execPath}' ${tsx.join(' ')} ${script} --yes | head -n 1`,
+      `'${process.execPath}' ${runBundles.join(' ')} ${script} --yes | head -n 1`,
     ]).ended;
     expect(output).toMatch(/^┌ {2}One saga[^\n]*\n$/);
   });
@@ -64,7 +80,7 @@ describe.concurrent('pnpm start', () => {
 
 describe.concurrent('the client of the quickstart', () => {
   it('ends on another server the saga whose server was killed', async () => {
-    const { code, output } = await start(process.execPath, [...tsx, 'examples/quickstart/client.ts']).ended;
+    const { code, output } = await start(process.execPath, [...runBundles, client]).ended;
     expect({ code, output }).toMatchObject({ code: 0, output: expect.stringContaining(result) });
   });
 });

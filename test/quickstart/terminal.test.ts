@@ -2,14 +2,11 @@ import { stripVTControlCharacters } from 'node:util';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { type Command, processOf } from '../support/command.ts';
 import { startInTerminal } from '../support/terminal.ts';
-import { bundleStart, type BundledStart } from './bundled-start.ts';
+import { bundleForNode, runBundles } from '../support/bundle-for-node.ts';
 import { expectGone, serversOf } from './server-pids.ts';
 
 // `start.test.ts` runs the package's script, with tsx.
-let start: BundledStart;
-beforeAll(async () => {
-  start = await bundleStart();
-});
+beforeAll(() => bundleForNode('examples/quickstart/start.ts', 'examples/quickstart/server.ts'));
 
 const enter = '\r';
 const escape = '\u001B';
@@ -19,7 +16,7 @@ const controlD = '\u0004';
 
 /** Starts a run and waits until the person is asked where to deploy. */
 async function asked(): Promise<{ command: Command; pids: readonly number[] }> {
-  const command = startInTerminal(start.args, start.env);
+  const command = startInTerminal([...runBundles, 'examples/quickstart/start.ts']);
   const pids = await serversOf(command);
   await command.printed(/◆ {2}target/);
   return { command, pids };

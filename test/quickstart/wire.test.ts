@@ -1,6 +1,7 @@
 import { generateKey } from '@mcp-saga/server';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type ServerProcess, startServer } from '../../examples/run-server/index.ts';
+import { bundleForNode, runBundles } from '../support/bundle-for-node.ts';
 import { type Era, type JsonRpcRequest, post, withoutMetadata } from '../support/json-rpc.ts';
 
 const folder = new URL('../../examples/quickstart/', import.meta.url);
@@ -23,16 +24,19 @@ describe.each<Era>(['legacy', 'modern'])('the quickstart on the wire, %s era', (
   const did: { first: string[]; second: string[] } = { first: [], second: [] };
 
   beforeAll(async () => {
+    await bundleForNode('examples/quickstart/server.ts');
     const keys = generateKey();
     [first, second] = await Promise.all([
       startServer('first', {
         folder,
         environment: { SAGA_KEYS: keys },
+        execArgv: runBundles,
         onLine: (line) => did.first.push(line),
       }),
       startServer('second', {
         folder,
         environment: { SAGA_KEYS: keys },
+        execArgv: runBundles,
         onLine: (line) => did.second.push(line),
       }),
     ]);
@@ -136,6 +140,7 @@ describe.each<Era>(['legacy', 'modern'])('the quickstart on the wire, %s era', (
     const stranger = await startServer('stranger', {
       folder,
       environment: { SAGA_KEYS: generateKey('k1') },
+      execArgv: runBundles,
     });
     try {
       const { result } = await send(first, {

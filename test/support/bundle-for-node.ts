@@ -1,24 +1,29 @@
-import { mkdir, rename, writeFile } from 'node:fs/promises';
-import { join, relative } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { build } from 'esbuild';
+import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { build, type Plugin } from 'esbuild';
 import { root } from './command.ts';
 
+/** Options of Node for programs that were bundled: `node ...runBundles PROGRAM.ts` runs the bundle in the program's stead. */
+export const runBundles: readonly string[] = [
+  '--enable-source-maps',
+  '--import',
+  new URL('run-bundles.js', import.meta.url).href,
+];
+
 /**
- * Bundles a program into one file for Node, which starts five times faster than the program with tsx.
+ * Bundles programs for Node, each into one file that starts five times faster than the program with tsx.
  *
- * @param entry - the program's TypeScript; must not read files relative to `import.meta.url`
- * @param alias - modules to bundle instead of packages, by package name
- * @returns the path of the file, including its source map; run it with `--enable-source-maps` for readable stacks
+ * @param programs - paths in the workspace; `node ...runBundles` takes the same paths
  */
-export async function bundleForNode(
-  entry: URL,
-  alias: { readonly [name: string]: string } = {},
-): Promise<string> {
-  const path = fileURLToPath(entry);
+export async function bundleForNode(...programs: readonly string[]): Promise<void> {
+  await Promise.all(programs.map((program) => bundle(program)));
+}
+
+async function bundle(program: string): Promise<void> {
   const { outputFiles } = await build({
-    entryPoints: [path],
-    alias: { ...alias },
+    absWorkingDir: root,
+    entryPoints: [program],
     bundle: true,
     write: false,
     format: 'esm',
@@ -27,17 +32,33 @@ export async function bundleForNode(
     sourcemap: 'inline',
     sourcesContent: false,
     sourceRoot: root,
+    // Runs an executable next to itself.
+    external: ['esbuild'],
+    plugins: [ownUrls],
     // Bundled CommonJS modules call `require('node:…')`.
     banner: {
-      js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);",
+      js: "import { createRequire as $createRequire } from 'node:module'; const require = $createRequire(import.meta.url);",
     },
   });
   const folder = join(root, 'node_modules/.cache/bundles');
   await mkdir(folder, { recursive: true });
-  const file = join(folder, `${relative(root, path).replaceAll(/[/\\]/g, '-')}.mjs`);
+  const file = join(folder, `${program.replaceAll('/', '-')}.mjs`);
   // Concurrent runs never read a partial file.
   const fresh = `${file}.${process.pid}`;
   await writeFile(fresh, outputFiles[0]!.contents);
   await rename(fresh, file);
-  return file;
 }
+
+/** Keeps the URL of each module that reads files next to itself. */
+const ownUrls: Plugin = {
+  name: 'own-urls',
+  setup: (builder) => {
+    builder.onLoad({ filter: /\.ts$/ }, async ({ path }) => {
+      const text = await readFile(path, 'utf8');
+      return {
+        contents: text.replaceAll('import.meta.url', () => JSON.stringify(pathToFileURL(path).href)),
+        loader: 'ts',
+      };
+    });
+  },
+};

@@ -1,8 +1,9 @@
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { generateKey } from '@mcp-saga/server';
-import { bundleForNode } from '../../support/bundle-for-node.ts';
+import { bundleForNode, runBundles } from '../../support/bundle-for-node.ts';
 import type { Target } from '../peers/peer.ts';
 import { listen, sessions, stateless } from './http-server.ts';
 import { createHost } from './sagas.ts';
@@ -29,18 +30,17 @@ export async function serve(place: Place, { hasModel }: { readonly hasModel: boo
   return { target: { url }, effects: async () => effects, stop };
 }
 
-let bundled: Promise<string> | undefined;
-const stdioServer = (): Promise<string> =>
-  (bundled ??= bundleForNode(new URL('stdio-server.ts', import.meta.url)));
+let bundled: Promise<void> | undefined;
 
 async function forStdio(keys: string, hasModel: boolean): Promise<Served> {
+  await (bundled ??= bundleForNode('test/interop/support/stdio-server.ts'));
   const folder = await mkdtemp(join(tmpdir(), 'interop-'));
   const effects = join(folder, 'effects');
   await writeFile(effects, '');
   return {
     target: {
       command: process.execPath,
-      args: ['--enable-source-maps', await stdioServer()],
+      args: [...runBundles, fileURLToPath(new URL('stdio-server.ts', import.meta.url))],
       env: { SAGA_KEYS: keys, INTEROP_EFFECTS: effects, INTEROP_MODEL: hasModel ? 'yes' : 'no' },
     },
     effects: async () => (await readFile(effects, 'utf8')).split('\n').filter(Boolean),

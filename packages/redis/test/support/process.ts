@@ -1,6 +1,7 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
-import { bundleForNode } from '../../../../test/support/bundle-for-node.ts';
+import { fileURLToPath } from 'node:url';
+import { bundleForNode, runBundles } from '../../../../test/support/bundle-for-node.ts';
 import type { Reply, Request } from './host-process.ts';
 
 /** A host in a process of its own. */
@@ -16,12 +17,13 @@ export interface HostProcess {
 
 type Message = { readonly ready: true } | { readonly shipped: string } | { readonly reply: Reply };
 
-let bundled: Promise<string> | undefined;
+let bundled: Promise<void> | undefined;
 
 /** Starts a host. It asks one thing at a time. */
 export async function startHost(args: readonly [url: string, prefix: string, keys: string, mode?: 'hangs']) {
-  bundled ??= bundleForNode(new URL('host-process.ts', import.meta.url));
-  const child = fork(await bundled, args.map(String), { execArgv: ['--enable-source-maps'] });
+  await (bundled ??= bundleForNode('packages/redis/test/support/host-process.ts'));
+  const program = fileURLToPath(new URL('host-process.ts', import.meta.url));
+  const child = fork(program, args.map(String), { execArgv: [...runBundles] });
   const shipped: string[] = [];
   let onReply: ((reply: Reply) => void) | undefined;
   let onShip = (): void => undefined;
