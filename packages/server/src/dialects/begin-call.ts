@@ -5,7 +5,7 @@ import { SagaHostError } from '../host/errors.ts';
 import type { SagaHostCore } from '../host/host.ts';
 import type { SagaTurn } from '../host/turn.ts';
 import { WireError, type FrozenAnswer } from '../mcp/wire-error.ts';
-import type { ClientCall, ClientFacts } from './dialect.ts';
+import type { ClientCall } from './dialect.ts';
 import { toModelAnswers } from './model-answers.ts';
 
 // Not the method of the request: neither a saga token nor a request state opens as a resume token.
@@ -34,7 +34,7 @@ export async function beginCall(
   // No interim result hands out a token of a saga that runs as a task only.
   if (saga.task === 'require') throw refusedToken();
   try {
-    return await host.resume(token, answersOf(call), caller, {
+    return await host.resume(token, answersOf(call, traits), caller, {
       methods: [resumeTokenMethod],
       ...(method === resumeTokenMethod ? {} : { method }),
       entry: { target: saga.name, args },
@@ -81,12 +81,12 @@ function tokensOf(call: ClientCall): readonly (readonly [field: string, token: u
 }
 
 /** Answers of the calling model. Throws for answers to questions that the client asks the user. */
-function answersOf(call: ClientCall): readonly StepAnswer[] {
+function answersOf(call: ClientCall, traits: DialectTraits): readonly StepAnswer[] {
   // Without an error, the model would be asked the same questions again.
   for (const [where, { answers }] of [['_meta', call.meta] as const, ['params', call.params ?? {}] as const])
     if (answers !== undefined) throw invalid(`${where}.answers: answers are taken in arguments.answers only`);
   const answers = toModelAnswers(argumentsOf(call).answers, 'arguments.answers');
-  if (answers.some((answer) => isForUser(answer, call.client))) {
+  if (answers.some((answer) => isForUser(answer, traits))) {
     throw invalid(
       'arguments.answers: this client declared elicitation, so its user is asked, and not the model',
     );
@@ -95,12 +95,12 @@ function answersOf(call: ClientCall): readonly StepAnswer[] {
 }
 
 /** `true` if an answer fits only questions that the client asks the user. An answer without content may be to a URL. */
-function isForUser(answer: StepAnswer, { asks, era, isSession }: ClientFacts): boolean {
+function isForUser(answer: StepAnswer, { asks = [] }: DialectTraits): boolean {
   const { action, content } = Object('result' in answer ? answer.result : undefined) as Record<
     string,
     unknown
   >;
-  if (action === undefined || (era === 'legacy' && !isSession)) return false;
+  if (action === undefined) return false;
   return asks.includes('elicitation') && (content !== undefined || asks.includes('elicitation.url'));
 }
 

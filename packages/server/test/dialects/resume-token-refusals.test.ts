@@ -297,3 +297,13 @@ test('an input may have such fields further inside', async () => {
   const more = { ...args, resumeToken: token, answers: { go: {} } };
   expect(await called(server, 'modern', { name: 'deep', arguments: more })).toMatchObject({ text: '42' });
 });
+
+test('[W3] the model answers a client with elicitation if the ladder leaves the client out', async () => {
+  const { server } = served([asking()], { ...accepting, ladder: { elicitation: ['model', 'fallback'] } });
+  const { token } = await called(server, 'modern', { name: 'asking', capabilities });
+  const args = { resumeToken: token, answers };
+  expect(await called(server, 'modern', { name: 'asking', arguments: args, capabilities })).toMatchObject({
+    token: undefined,
+    isError: false,
+  });
+});
