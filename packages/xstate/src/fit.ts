@@ -4,7 +4,7 @@ import { definitionOf } from './definition.ts';
 import { MachineMismatch, MachineRefused } from './errors.ts';
 import type { MachineProgramOptions } from './machine-program.ts';
 import type { SagaRecord } from './machine-record.ts';
-import { fromMachineState, toMachineState } from './machine-state.ts';
+import { toMachineState } from './machine-state.ts';
 import { toMigratedRecord } from './migrated.ts';
 import { misfitsOf } from './misfits.ts';
 import { restore, type Restored } from './restore.ts';
@@ -42,7 +42,7 @@ function fittingRecord(
   const definition = definitionOf(machine);
   if (record.d === definition) return { record };
   const misfits = misfitsOf(machine, record);
-  if (misfits.length === 0 && drift === 'compatible') return { record: moved(record, definition) };
+  if (misfits.length === 0 && drift === 'compatible') return { record: { ...record, d: definition } };
   const told = misfits.length === 0 ? ['it has another definition'] : misfits;
   if (migrate === undefined) return { mismatch: new MachineMismatch(name, told) };
   try {
@@ -53,11 +53,6 @@ function fittingRecord(
   } catch (cause) {
     return { mismatch: new MachineMismatch(name, [...told, 'its migration failed'], { cause }) };
   }
-}
-
-/** Drops positions of states, which belong to the older machine. */
-function moved(record: SagaRecord, definition: string): SagaRecord {
-  return { ...fromMachineState(toMachineState(record), definition) };
 }
 
 // A stored machine waits for something, and its questions could be asked.

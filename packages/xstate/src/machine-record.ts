@@ -12,7 +12,7 @@ export interface MachineRecord {
   readonly c?: unknown;
   /** What history states remember: ids of states. */
   readonly h?: { readonly [id: string]: readonly string[] };
-  /** The order of active states, where a restored machine would have another one: their positions in the machine. */
+  /** Positions of active states in document order, if XState would restore another order. A changed machine uses their ranks. */
   readonly o?: readonly number[];
   /** IDs of active states with an `onDone` that have completed and stayed active. */
   readonly f?: readonly string[];

@@ -10,6 +10,12 @@ export interface MachineState {
   readonly history?: { readonly [id: string]: readonly string[] };
   /** IDs of active states that have completed and whose `onDone` was already considered: XState does not take it again. */
   readonly completed?: readonly string[];
+  /**
+   * Order in which XState looks at the active states for transitions without an event. Ignored if `value` changes.
+   *
+   * @default the order that XState gives a restored `value`
+   */
+  readonly order?: unknown;
   /** By id. To have an invoke started that is new, add a child with its `input`. */
   readonly children: { readonly [id: string]: ChildState };
 }
@@ -47,6 +53,12 @@ export interface MigratedState extends MachineState {
   readonly delays: readonly DelayState[];
 }
 
+interface StateOrder {
+  /** The state value with this order, as JSON. */
+  readonly of: string;
+  readonly positions: readonly number[];
+}
+
 /** A record as authors read it. */
 export function toMachineState({ m, t = [] }: SagaRecord): MigratedState {
   const delays = t.map(([at, actor, id, event, target]): DelayState => {
@@ -62,12 +74,13 @@ export function toMachineState({ m, t = [] }: SagaRecord): MigratedState {
 }
 
 function machineState(record: MachineRecord): MachineState {
-  const { v, c = {}, h, f, k = {} } = record;
+  const { v, c = {}, h, o, f, k = {} } = record;
   return {
     value: v,
     context: c as MachineState['context'],
     ...(h === undefined ? {} : { history: h }),
     ...(f === undefined ? {} : { completed: f }),
+    ...(o === undefined ? {} : { order: { of: JSON.stringify(v), positions: o } satisfies StateOrder }),
     children: mapValues(k, childState),
     ...(record.s === undefined ? {} : { ended: record.s }),
   };
@@ -101,11 +114,13 @@ export function fromMachineState(state: MigratedState, definition: string): Saga
 
 function machineRecord(state: MachineState): MachineRecord {
   const { value, context, history, completed, children } = state;
+  const order = state.order as StateOrder | undefined;
   const { ended } = state as { readonly ended?: NonNullable<MachineRecord['s']> };
   return {
     v: value,
     ...(Object.keys(context).length === 0 ? {} : { c: context }),
     ...(history === undefined ? {} : { h: history }),
+    ...(order?.of === JSON.stringify(value) ? { o: order.positions } : {}),
     ...(completed === undefined ? {} : { f: completed }),
     ...(Object.keys(children).length === 0 ? {} : { k: mapValues(children, childRecord) }),
     ...(ended === undefined ? {} : { s: ended }),

@@ -24,7 +24,7 @@ export function toMigratedRecord(returned: MigratedState, definition: string): S
 
 function checkMachine(state: unknown, place: string): void {
   check(isPlainObject(state), place, 'an object');
-  const { value, context, history, completed, children, ended } = state;
+  const { value, context, history, completed, order, children, ended } = state;
   checkValue(value, `${place}.value`);
   check(isPlainObject(context), `${place}.context`, 'an object');
   check(completed === undefined || isTexts(completed), `${place}.completed`, 'a list of state IDs');
@@ -32,6 +32,7 @@ function checkMachine(state: unknown, place: string): void {
   for (const [id, remembered] of Object.entries(history ?? {})) {
     check(isTexts(remembered), `${place}.history['${id}']`, 'a list of state IDs');
   }
+  check(order === undefined || isOrder(order), `${place}.order`, 'what the state before had');
   check(isOptionalText(ended), `${place}.ended`, 'a status');
   check(isPlainObject(children), `${place}.children`, 'an object');
   for (const [id, child] of Object.entries(children)) checkChild(child, `${place}.children['${id}']`);
@@ -78,6 +79,12 @@ function checkDelay(delay: unknown, place: string): void {
 
 function isTexts(value: unknown): boolean {
   return Array.isArray(value) && value.every((item) => typeof item === 'string');
+}
+
+function isOrder(order: unknown): boolean {
+  if (!isPlainObject(order)) return false;
+  const { of, positions } = order;
+  return typeof of === 'string' && Array.isArray(positions) && positions.every(isTime);
 }
 
 function isOptionalText(value: unknown): boolean {

@@ -14,6 +14,7 @@ import {
   type StateValue,
 } from './adapter.ts';
 import type { ChildRecord, MachineRecord, SagaRecord, TimerRecord } from './machine-record.ts';
+import { fitsOrder } from './state-order.ts';
 
 /**
  * Exactly what of a kept state no longer fits a machine, a sentence each; empty where all of it does. XState itself would
@@ -43,8 +44,12 @@ function misfitsOfMachine(
     .flatMap(([id, remembered]) => [id, ...remembered])
     .filter((id) => !ids.has(id))
     .map((id) => `the state '${id}', which a history remembers, is gone`);
+  const misfitsOfStates = misfitsOfValue(root, record.v);
+  if (misfitsOfStates.length === 0 && !fitsOrder(root, record)) {
+    misfitsOfStates.push(`the active states of '${root.id}' are in another order now`);
+  }
   return [
-    ...misfitsOfValue(root, record.v),
+    ...misfitsOfStates,
     ...misfitsOfCompletion(root, record),
     ...lostHistory,
     ...misfitsOfChildren(machine, nodes, record, timers, path),
@@ -52,7 +57,7 @@ function misfitsOfMachine(
   ];
 }
 
-function misfitsOfValue(node: LiveNode, value: StateValue): readonly string[] {
+function misfitsOfValue(node: LiveNode, value: StateValue): string[] {
   const nested: readonly (readonly [string, StateValue])[] =
     typeof value === 'string' ? [[value, {}]] : Object.entries(value);
   const inside = Object.keys(node.states).filter((key) => node.states[key]?.type !== 'history');

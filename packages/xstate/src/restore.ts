@@ -6,7 +6,6 @@ import {
   kindOf,
   logicOf,
   makeRoot,
-  nodesOf,
   orderedNodes,
   rootOf,
   type LiveActor,
@@ -18,6 +17,7 @@ import type { AnyStateMachine } from 'xstate';
 import type { Timer } from './deadlines.ts';
 import { MachineRefused } from './errors.ts';
 import type { ActiveStepRecord, ChildRecord, MachineRecord, SagaRecord } from './machine-record.ts';
+import { inStoredOrder } from './state-order.ts';
 import { actorAt, pathOf } from './survey.ts';
 
 /** A machine made again of its record, not started yet. */
@@ -96,7 +96,7 @@ function persistedChild(record: ChildRecord, logic: unknown): PersistedSnapshot 
 
 function verify(actor: LiveActor, record: MachineRecord, steps: Map<LiveActor, ActiveStepRecord>): void {
   const snapshot = actor.getSnapshot();
-  const { status, error, children = {}, machine } = snapshot;
+  const { status, error, children = {} } = snapshot;
   const path = pathOf(actor);
   if (status !== (record.s ?? 'active'))
     throw notRestored(path === '' ? 'its state' : `the state of '${path}'`, error);
@@ -113,9 +113,7 @@ function verify(actor: LiveActor, record: MachineRecord, steps: Map<LiveActor, A
       steps.set(restored, child);
     }
   }
-  if (record.o !== undefined && machine !== undefined) {
-    reorder(orderedNodes(snapshot), rootOf(machine), record.o);
-  }
+  if (record.o !== undefined) reorder(orderedNodes(snapshot), record.o);
 }
 
 function statusOf(end: 'd' | 'e' | 'x'): string {
@@ -128,16 +126,10 @@ function statusOfOther(record: ChildRecord): string {
 }
 
 // In place: the order is only to be had inside of the snapshot.
-function reorder(nodes: LiveNode[], root: LiveNode, order: readonly number[]): void {
-  const all = nodesOf(root);
-  const ordered = order.map((position) => all.find((node) => node.order === position));
-  if (
-    ordered.length !== nodes.length ||
-    !ordered.every((node) => node !== undefined && nodes.includes(node))
-  ) {
-    throw notRestored('the order of its active states');
-  }
-  nodes.splice(0, nodes.length, ...(ordered as LiveNode[]));
+function reorder(nodes: LiveNode[], order: readonly number[]): void {
+  const ordered = inStoredOrder(nodes, order);
+  if (ordered === undefined) throw notRestored('the order of its active states');
+  nodes.splice(0, nodes.length, ...ordered);
 }
 
 function notRestored(what: string, cause?: unknown): MachineRefused {
