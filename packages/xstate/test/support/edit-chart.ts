@@ -35,6 +35,7 @@ const kinds = [
   'a state is removed',
   'a state is renamed',
   'a region has ended',
+  'regions change places',
   'a parallel state is no longer parallel',
   'a state is parallel now',
   'an invoke is added',
@@ -109,6 +110,13 @@ function edit(kind: EditKind, root: Config, [where = 0, which = 0, what = 0]: re
         for (const key of Object.keys(plain.config)) delete plain.config[key];
         Object.assign(plain.config, { id, entry, exit, type: 'final' });
         retarget(root, id);
+      }
+      return;
+    case 'regions change places':
+      if (parallel !== undefined) {
+        parallel.config.states = Object.fromEntries(
+          Object.entries(parallel.config.states ?? {}).toReversed(),
+        );
       }
       return;
     case 'a parallel state is no longer parallel':
