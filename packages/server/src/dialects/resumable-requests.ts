@@ -6,7 +6,7 @@ import { SagaHostError } from '../host/errors.ts';
 import type { ResumeRequest, SagaHostCore } from '../host/host.ts';
 import type { SagaStatus } from '../host/status.ts';
 import type { SagaTurn, SuspendedTurn } from '../host/turn.ts';
-import { digestRequestId } from '../host/request-id.ts';
+import { bindToRequest, digestRequestId } from '../host/request-id.ts';
 import { WireError, type FrozenAnswer } from '../mcp/wire-error.ts';
 import { resumeTokenMethod, resumeTokenRefused } from './begin-call.ts';
 import type { CallMethod, ClientCall, Dialect } from './dialect.ts';
@@ -209,6 +209,8 @@ async function goneOn(
   for (let isLook = looked; turn.status === 'suspended'; isLook = false) {
     // The client keeps the token before the page: if the result is lost, resuming shows the page again.
     if (turn.hasPage === true) return turn;
+    // oxlint-disable-next-line no-await-in-loop -- each turn follows from the one before
+    turn = await bindToRequest(host.settings, turn, call.id);
     // oxlint-disable-next-line no-await-in-loop -- it knows of each turn before the next one
     await tell(host, call, turn);
     const isDone = isLook ? turn.steps.length > 0 : !isHeld(host, traits, turn, began);

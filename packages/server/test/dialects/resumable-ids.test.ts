@@ -1,7 +1,9 @@
-import { saga, step } from '@mcp-saga/server';
+import { elicit, memoryGuard, saga, step } from '@mcp-saga/server';
 import { expect, test } from 'vitest';
+import { z } from 'zod';
 import { eras, post, read, type Fetches } from '../fixtures/raw.ts';
 import { hostForAll } from '../fixtures/ways.ts';
+import { testClock } from '../fixtures/clock.ts';
 import { handlerOf } from '../fixtures/rounds.ts';
 
 const declared = { 'io.modelcontextprotocol/clientCapabilities': { resumableRequests: {} } };
@@ -61,4 +63,36 @@ test('[R4] a token that an older release sealed without an ID is resumed under a
   expect(await resumed(handlerOf(host), 'modern', token, 'other')).toMatchObject({
     result: { content: [{ text: 'worked' }] },
   });
+});
+
+test('[T6] [T13] a token of a kept response is told under the ID of the request that gets it', async () => {
+  const asks = saga({ name: 'asks', version: '1', forks: 'refuse' }, function* () {
+    yield* step('first', () => 1);
+    yield* elicit('ready', { message: 'Ready?', schema: z.object({}) });
+    yield* step('second', () => 2);
+    yield* elicit('sure', { message: 'Sure?', schema: z.object({}) });
+    return 'asked';
+  });
+  const clock = testClock();
+  const { host } = hostForAll([asks], { clock, guard: memoryGuard(clock) });
+  const server = handlerOf(host);
+  const capabilities = { resumableRequests: {}, elicitation: {} };
+  const _meta = { 'io.modelcontextprotocol/clientCapabilities': capabilities };
+  const send = async (method: string, params: object, id: number) => {
+    const headers = method === 'tools/call' ? { headers: { 'mcp-name': 'asks' } } : {};
+    const { messages, last } = await read(
+      await server.fetch(post('modern', method, { ...params, _meta }, id, headers)),
+    );
+    return { last, told: messages.flatMap(({ params: sent }) => sent?.['resumeToken'] ?? []).at(-1) };
+  };
+  const call = { name: 'asks', arguments: {} };
+  const first = await send('tools/call', call, 7);
+  const { requestState } = first.last.result as { readonly requestState: string };
+  const inputResponses = { ready: { action: 'accept', content: {} } };
+  // The client never gets this answer.
+  await send('tools/call', { ...call, requestState, inputResponses }, 8);
+  const again = await send('requests/resume', { resumeToken: first.told }, 7);
+  expect(again.told).toBeDefined();
+  const { last } = await send('requests/resume', { resumeToken: again.told }, 7);
+  expect(last).toMatchObject({ error: { data: { reason: 'input_required' } } });
 });
