@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { checkPackage, createPackageFromTarballData, type Package } from '@arethetypeswrong/core';
 import { generateKey } from '@mcp-saga/server';
 import { publint } from 'publint';
@@ -10,6 +9,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { node } from '../runtimes/runtime.ts';
 import { start } from '../support/command.ts';
 import { bundleSize } from './bundle-size.ts';
+import { compileProjects } from './compile-projects.ts';
 import { installConsumer } from './install-consumer.ts';
 import { pack, type Tarball } from './pack.ts';
 import { run } from './run.ts';
@@ -94,37 +94,52 @@ describe.concurrent('a project that installs them', { timeout }, () => {
   const bundler = { module: 'preserve', moduleResolution: 'bundler' };
   const all = ['src/run.ts', 'src/require.cts'];
 
-  /** Compiles with the TypeScript of a name among the dependencies. */
-  async function compile(typescript: string, options: object, files: readonly string[]): Promise<void> {
-    const compilerOptions = {
-      strict: true,
-      target: 'es2023',
-      lib: ['es2023', 'dom', 'dom.iterable'],
-      types: ['node'],
-      rewriteRelativeImportExtensions: true,
-      noEmit: true,
-      ...options,
-    };
-    const project = join(consumer, `tsconfig.${randomUUID()}.json`);
-    await writeFile(project, JSON.stringify({ compilerOptions, files }));
-    const tsc = fileURLToPath(new URL(`node_modules/${typescript}/bin/tsc`, import.meta.url));
+  interface Project {
+    readonly options: object;
+    readonly files: readonly string[];
+  }
+
+  /** Compiles projects with the TypeScript of a name among the dependencies. */
+  async function compile(typescript: string, ...projects: readonly Project[]): Promise<void> {
+    const paths = await Promise.all(
+      projects.map(async ({ options, files }) => {
+        const compilerOptions = {
+          strict: true,
+          target: 'es2023',
+          lib: ['es2023', 'dom', 'dom.iterable'],
+          types: ['node'],
+          rewriteRelativeImportExtensions: true,
+          noEmit: true,
+          ...options,
+        };
+        const path = join(consumer, `tsconfig.${randomUUID()}.json`);
+        await writeFile(path, JSON.stringify({ compilerOptions, files }));
+        return path;
+      }),
+    );
     try {
-      await run(process.execPath, [tsc, '-p', project], consumer);
+      await compileProjects(typescript, paths, consumer);
     } finally {
-      await rm(project);
+      await Promise.all(paths.map((path) => rm(path)));
     }
   }
 
   /** What to run: compiled once, in `out`. */
   let compiled: Promise<void> | undefined;
   const compileToRun = (): Promise<void> =>
-    (compiled ??= compile('typescript', { ...nodenext, noEmit: false, outDir: 'out', rootDir: 'src' }, all));
+    (compiled ??= compile('typescript', {
+      options: { ...nodenext, noEmit: false, outDir: 'out', rootDir: 'src' },
+      files: all,
+    }));
 
   it.each(['typescript-5', 'typescript-6', 'typescript'])('compiles with %s', async (typescript) => {
-    await compile(typescript, { ...nodenext, skipLibCheck: true }, all);
-    await compile(typescript, { ...bundler, skipLibCheck: true }, ['src/run.ts']);
-    // The declarations themselves.
-    await compile(typescript, nodenext, ['src/declarations.ts']);
+    await compile(
+      typescript,
+      { options: { ...nodenext, skipLibCheck: true }, files: all },
+      { options: { ...bundler, skipLibCheck: true }, files: ['src/run.ts'] },
+      // The declarations themselves.
+      { options: nodenext, files: ['src/declarations.ts'] },
+    );
   });
 
   it('compiles with the declarations of `serve` and of all that it depends on', compileToRun);
@@ -150,13 +165,10 @@ describe.concurrent('a project that installs them', { timeout }, () => {
 });
 
 describe("a newcomer's first tool", { timeout }, () => {
-  const tsc = (typescript: string): string =>
-    fileURLToPath(new URL(`node_modules/${typescript}/bin/tsc`, import.meta.url));
-
   it.each(['typescript-5', 'typescript-6', 'typescript'])(
     'compiles with what `tsc --init` writes, three lines, and %s',
     async (typescript) => {
-      await run(process.execPath, [tsc(typescript), '-p', 'first'], consumer);
+      await compileProjects(typescript, [join(consumer, 'first/tsconfig.json')], consumer);
     },
   );
 
