@@ -7,6 +7,8 @@ import { dueAt } from './waits.ts';
 interface WaitTime {
   /** Milliseconds since the epoch. */
   readonly now: number;
+  /** Time for which the request was held so far, in milliseconds. */
+  readonly held: number;
   /** Time for which the request can still be held, in milliseconds. */
   readonly room: number;
   /** `true` if the turn may end with a wait, and still has time. */
@@ -23,7 +25,7 @@ export interface HeldWait {
 export function nextWait(
   pending: ReadonlyMap<string, Task>,
   runtime: Runtime,
-  { now, room, isInTime }: WaitTime,
+  { now, held, room, isInTime }: WaitTime,
 ): HeldWait | undefined {
   const tasks = [...pending.values()];
   const [first] = tasks.toSorted((one, other) => dueAt(one) - dueAt(other));
@@ -34,7 +36,7 @@ export function nextWait(
   const fits = ms <= room;
   const isWait = first.spec.kind === 'sleep' || first.spec.kind === 'poll';
   // A client without a token waits for this request.
-  if ((!fits || deadline === undefined) && ms > maxWait && isInTime && isWait) return { ms, hopeless: first };
+  if ((!fits || deadline === undefined) && ms > maxWait - held && isInTime && isWait) return { ms, hopeless: first };
   if (fits) return { ms };
   return holdsParts && room > 0 ? { ms: room } : undefined;
 }

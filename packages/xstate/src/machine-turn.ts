@@ -265,7 +265,7 @@ export class MachineTurn {
     const room = this.#room();
     const fits = wait <= room;
     // Where the client gets no token, it is kept waiting by this request. No step could be told: the machine waits itself.
-    if ((!fits || deadline === undefined) && wait > maxWait && this.#hasTime()) {
+    if ((!fits || deadline === undefined) && wait > maxWait - this.#held && this.#hasTime()) {
       throw new ClientCannot(inStates(run.root.getSnapshot().value), 'wait');
     }
     if (fits) return wait;

@@ -18,7 +18,12 @@ export const atOnce: Dialect = {
     const until = clock() + maxHold;
     // However many short waits there are, a request is held no longer than one long one would be.
     const maxWait = (): number => Math.max(0, until - clock());
-    const traits: DialectTraits = { asks: [], maxWait, ...unaskedOf(call.client) };
+    const traits = (): DialectTraits => ({
+      asks: [],
+      maxWait,
+      maxHold: Math.min(maxHold, maxWait()),
+      ...unaskedOf(call.client),
+    });
     const signal = call.caller.signal ?? new AbortController().signal;
     return await inOneRequest(host, call, traits, {
       answersTo: async ({ retryAfterMs = 0 }) => {

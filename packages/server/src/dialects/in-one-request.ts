@@ -20,20 +20,20 @@ interface OneRequest {
  * If the client aborts, disconnects, or times out, the current turn ends before its next step. A saga that declares `forks` is
  * then undone at once. With `onSuspended`, the queue of the operator undoes it instead, as after any absent client.
  *
- * @param can - capabilities of the dialect
+ * @param can - returns the capabilities of the dialect at the beginning of a turn
  */
 export async function inOneRequest(
   host: SagaHostCore,
   call: ClientCall,
-  can: DialectTraits,
+  can: () => DialectTraits,
   { answersTo, endWith }: OneRequest,
 ): Promise<object> {
   const { saga, method, isResumable = false } = call;
   // A client with resumable requests has the tokens, and may resume the saga. So may one that began with a resume token.
   const undoes = saga.forks !== undefined && !isResumable && !isResumed(call);
   const { caller } = call;
-  const traits = { ...can, endsOnAbort: undoes };
-  let turn = await beginCall(host, call, method, traits);
+  const traits = (): DialectTraits => ({ ...can(), endsOnAbort: undoes });
+  let turn = await beginCall(host, call, method, traits());
   try {
     while (turn.status === 'suspended') {
       if (caller.signal?.aborted === true) throw new TurnAborted(caller.signal.reason);
@@ -43,7 +43,7 @@ export async function inOneRequest(
       // oxlint-disable-next-line no-await-in-loop -- each turn follows from the one before
       const answers = await answersTo(turn);
       // oxlint-disable-next-line no-await-in-loop -- each turn follows from the one before
-      turn = await host.resume(turn.token, answers, caller, { methods: [method], traits });
+      turn = await host.resume(turn.token, answers, caller, { methods: [method], traits: traits() });
     }
     return call.toResult(turn);
   } catch (error) {

@@ -23,7 +23,7 @@ export const push: Dialect = {
     const until = host.settings.clock() + longestCallMs;
     const longestWait = (): number => Math.max(0, until - host.settings.clock());
     try {
-      return await inOneRequest(host, call, traitsOf(host, call, longestWait), {
+      return await inOneRequest(host, call, () => traitsOf(host, call, longestWait), {
         answersTo: (turn) => questions.answersTo({ ...turn, steps: stepsForClient(host, call, turn) }),
         endWith: (turn) =>
           endsBeforeSaga(host, call, turn, longestWait()) ? endWithToken(host, call, turn) : undefined,
@@ -38,6 +38,8 @@ export const push: Dialect = {
 const longestCallMs = 55_000;
 
 function traitsOf(host: SagaHostCore, call: ClientCall, maxWait: () => number): DialectTraits {
-  const asks = asksOfCall(host, call);
-  return call.method === 'tools/call' ? { asks, asksModel: true, holdsParts: true } : { asks, maxWait };
+  const traits = { asks: asksOfCall(host, call), maxHold: Math.min(host.settings.maxHold, maxWait()) };
+  return call.method === 'tools/call'
+    ? { ...traits, asksModel: true, holdsParts: true }
+    : { ...traits, maxWait };
 }

@@ -1,7 +1,7 @@
 import { checkpoint, ClientCannot, elicit, promptSaga, sleep } from '@mcp-saga/server';
 import { describe, expect, test } from 'vitest';
 import * as z from 'zod';
-import { tickingClock } from '../fixtures/clock.ts';
+import { testClock, tickingClock } from '../fixtures/clock.ts';
 import { hostOf } from '../fixtures/host.ts';
 import { reviewPrompt } from '../fixtures/prompts.ts';
 import { ask, type RawMessage } from '../fixtures/raw.ts';
@@ -56,4 +56,20 @@ describe('a prompt for a client that can be asked nothing', () => {
     const long = await getting('legacy', 'patient', { ms: '60000' });
     expect(long.result).toMatchObject({ messages: [{ content: { text: 'wait' } }] });
   });
+});
+
+test.each([
+  [15, 15],
+  [5, 5, 5, 5, 5],
+])('[W6] several waits are held no longer than one: %i s, %i s', async (...waits) => {
+  const clock = testClock();
+  const patient = promptSaga({ name: 'patient', version: '1' }, function* () {
+    for (const s of waits) yield* sleep(s * 1_000);
+    return 'waited';
+  });
+  const { host } = hostOf(patient, { clock, sleep: async (ms) => void (clock.now += ms) });
+  const began = clock.now;
+  const { last } = await ask(handlerOf(host), 'legacy', 'prompts/get', { name: 'patient' });
+  expect(last.error?.message).toContain('takes longer');
+  expect(clock.now - began).toBeLessThanOrEqual(20_000);
 });
