@@ -1,5 +1,6 @@
 import { TurnAborted } from '@mcp-saga/core';
 import type { StepAnswer } from '../host/answers.ts';
+import type { Caller } from '../host/caller.ts';
 import type { DialectTraits } from '../host/dialect-traits.ts';
 import type { SagaHostCore } from '../host/host.ts';
 import type { SuspendedTurn } from '../host/turn.ts';
@@ -28,18 +29,17 @@ export async function inOneRequest(
   can: () => DialectTraits,
   { answersTo, endWith }: OneRequest,
 ): Promise<object> {
-  const { saga, method, isResumable = false } = call;
-  // A client with resumable requests has the tokens, and may resume the saga. So may one that began with a resume token.
-  const undoes = saga.forks !== undefined && !isResumable && !isResumed(call);
-  const { caller } = call;
-  const traits = (): DialectTraits => ({ ...can(), endsOnAbort: undoes });
+  const { method, caller, isResumable = false } = call;
+  // A client with resumable requests has the tokens, and may resume the saga.
+  const traits = (): DialectTraits => ({ ...can(), endsOnAbort: !isResumable });
   let turn = await beginCall(host, call, method, traits());
+  const { turn: first } = turn;
   try {
     while (turn.status === 'suspended') {
       if (caller.signal?.aborted === true) throw new TurnAborted(caller.signal.reason);
       const result = endWith?.(turn);
       // oxlint-disable-next-line no-await-in-loop -- the last time round
-      if (result !== undefined) return await result;
+      if (result !== undefined) return await received(result, caller);
       // oxlint-disable-next-line no-await-in-loop -- each turn follows from the one before
       const answers = await answersTo(turn);
       // oxlint-disable-next-line no-await-in-loop -- each turn follows from the one before
@@ -47,16 +47,35 @@ export async function inOneRequest(
     }
     return call.toResult(turn);
   } catch (error) {
-    if (undoes && turn.status === 'suspended') await undoLeft(host, call, turn);
+    if (!isResumable && turn.status === 'suspended') await undoLeft(host, call, turn, first);
     throw error;
   }
 }
 
-/** Cancels a saga, because its token is lost with this request. */
-async function undoLeft(host: SagaHostCore, call: ClientCall, { token }: SuspendedTurn): Promise<void> {
-  const { guard, notifiesSuspended, hooks } = host.settings;
-  const isQueued = notifiesSuspended && guard !== undefined && call.saga.forks === 'refuse';
-  if (isQueued) return;
+/** A result with a token. Throws if the client left while it was made. */
+async function received(made: Promise<object>, { signal }: Caller): Promise<object> {
+  const result = await made;
+  if (signal?.aborted === true) throw new TurnAborted(signal.reason);
+  return result;
+}
+
+/**
+ * Cancels a saga, because its token is lost with this request.
+ *
+ * @param first - the first turn of the call. A repeated resume token gives that turn again
+ */
+async function undoLeft(
+  host: SagaHostCore,
+  call: ClientCall,
+  { token, turn, saga }: SuspendedTurn,
+  first: number,
+): Promise<void> {
+  const { notifiesSuspended, hooks, registry } = host.settings;
+  // Not of the call: the saga may have continued as another one.
+  const forks = registry.named(saga)?.forks;
+  const isQueued = notifiesSuspended && forks === 'refuse';
+  const isRepeated = isResumed(call) && (forks === 'accept' || turn === first);
+  if (forks === undefined || isQueued || isRepeated) return;
   try {
     const request = { methods: [call.method], reason: 'The client has left.' };
     const { signal: _, ...caller } = call.caller;

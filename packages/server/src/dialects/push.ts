@@ -1,5 +1,6 @@
 import type { DialectTraits } from '../host/dialect-traits.ts';
 import type { SagaHostCore } from '../host/host.ts';
+import { resumeTokenRefused } from './begin-call.ts';
 import { canBeAsked, type ClientCall, type Dialect } from './dialect.ts';
 import { inOneRequest } from './in-one-request.ts';
 import { asksOfCall, endsBeforeSaga, endWithToken, stepsForClient } from './end-with-token.ts';
@@ -14,8 +15,8 @@ import { OpenQuestions } from './open-questions.ts';
  */
 export const push: Dialect = {
   name: 'push',
-  // Its tokens go nowhere, so that none comes back.
-  refused: { message: 'Invalid or expired token', reason: 'invalid_token' },
+  // The only token that comes back.
+  refused: resumeTokenRefused,
   carries: () => false,
   serves: (call) => call.client.isSession && canBeAsked(call),
   answer: async (host, call) => {

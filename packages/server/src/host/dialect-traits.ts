@@ -25,8 +25,8 @@ export interface DialectTraits {
    */
   readonly defersEffects?: boolean;
   /**
-   * `true` if an abort of the caller's signal ends the turn between two steps, with a new token. Default: the turn is aborted,
-   * and its own token stays good.
+   * `true` if an abort of the caller's signal ends the turn between two steps, with a new token, in sagas that declare `forks`.
+   * Default: the turn is aborted, and its own token stays good.
    */
   readonly endsOnAbort?: boolean;
   /** `true` if the client declared resumable requests: `requests/resume` takes the token of this turn. Default false. */

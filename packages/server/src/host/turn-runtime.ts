@@ -56,7 +56,9 @@ export function turnRuntime(
     compensator: (name) => settings.compensators.get(name),
     capabilities: caller.capabilities,
     context: caller.context,
-    ...(traits.endsOnAbort === true ? { signal: never(), stops: signal } : { signal }),
+    ...(traits.endsOnAbort === true && program.forks !== undefined
+      ? { signal: never(), stops: signal }
+      : { signal }),
     now: settings.clock,
     ...(heardAt === undefined ? {} : { heardAt }),
     ...(isInterrupted === true ? { isInterrupted } : {}),

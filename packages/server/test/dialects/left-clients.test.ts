@@ -1,6 +1,9 @@
 import {
+  checkpoint,
+  continueAs,
   elicit,
   memoryGuard,
+  memoryTaskStore,
   promptSaga,
   saga,
   sleep,
@@ -25,10 +28,15 @@ interface Calls {
 }
 
 /** Calls a tool with a client of either version, and resolves with its error. */
-function calling({ client }: Connected, name: string, options: object): Promise<unknown> {
+function calling(
+  { client }: Connected,
+  name: string,
+  options: object,
+  args: { readonly [name: string]: unknown } = {},
+): Promise<unknown> {
   const more = 'getProtocolEra' in client ? [options] : [undefined, options];
   return (client as unknown as Calls)
-    .callTool({ name, arguments: {} }, ...more)
+    .callTool({ name, arguments: args }, ...more)
     .catch((error: unknown) => error);
 }
 
@@ -162,6 +170,98 @@ describe.each(inSessions)('a client that leaves its call, $name', ({ connect }) 
     await waits.promise;
     left.abort();
     await call;
+    await world.undone.promise;
+    expect(world.log).toEqual(['held', 'released']);
+    await connection.close();
+  });
+
+  test('[E3] has a saga undone that its call has continued as', async () => {
+    const world = new World();
+    const clock = testClock(Date.now());
+    const { onSuspended: _, onSettled: __, ...hooks } = hooksInto(nothingTold());
+    const held = holding(world, 'refuse');
+    const calls = saga({ name: 'calls', version: '1' }, function* () {
+      yield* elicit('which', { message: 'Which?', schema: Empty });
+      return yield* continueAs(held);
+    });
+    const made = hostOf([calls, held], { clock, guard: memoryGuard(clock), hooks });
+    const connection = await connect(made.host);
+    const left = new AbortController();
+    answerBy(connection.client, {
+      elicit: ({ message }) => {
+        if (message === 'Sure?') left.abort();
+        return message === 'Sure?' ? never() : { action: 'accept', content: {} };
+      },
+    });
+    expect(await calling(connection, 'calls', { signal: left.signal })).toBeInstanceOf(Error);
+    await world.undone.promise;
+    expect(world.log).toEqual(['held', 'released']);
+    await connection.close();
+  });
+
+  test('[E3] [T13] has a saga undone that a repeated resume token cannot reach', async () => {
+    const world = new World();
+    const clock = testClock(Date.now());
+    const { onSuspended: _, onSettled: __, ...hooks } = hooksInto(nothingTold());
+    const paging = saga({ name: 'paging', version: '1', forks: 'refuse' }, function* () {
+      yield* checkpoint('a page');
+      yield* step('hold', () => world.do('held'), { compensate: world.undo });
+      yield* elicit('which', { message: 'Which?', schema: Empty });
+      yield* elicit('sure', { message: 'Sure?', schema: Empty });
+      return 'done';
+    });
+    const connection = await connect(hostOf(paging, { clock, guard: memoryGuard(clock), hooks }).host);
+    const { nextResumeToken: resumeToken } = (await calling(connection, 'paging', {})) as {
+      readonly nextResumeToken: string;
+    };
+    for (const leavesAt of ['Which?', 'Sure?']) {
+      const left = new AbortController();
+      answerBy(connection.client, {
+        elicit: ({ message }) => {
+          if (message === leavesAt) left.abort();
+          return message === leavesAt ? never() : { action: 'accept', content: {} };
+        },
+      });
+      // oxlint-disable-next-line no-await-in-loop -- one call after the other
+      const called = await calling(connection, 'paging', { signal: left.signal }, { resumeToken });
+      expect(called).toBeInstanceOf(Error);
+      // The token of the call still gives the question that the first call left.
+      if (leavesAt === 'Which?') expect(world.log).toEqual(['held']);
+    }
+    await world.undone.promise;
+    expect(world.log).toEqual(['held', 'released']);
+    await connection.close();
+  });
+
+  test('[E3] has its saga undone when it leaves while its resume token is stored', async () => {
+    const world = new World();
+    const left = new AbortController();
+    const store = memoryTaskStore();
+    const writing = deferred<undefined>();
+    const written = deferred<undefined>();
+    const handles = {
+      store: {
+        read: store.read,
+        write: async (...entry: Parameters<typeof store.write>) => {
+          writing.resolve(undefined);
+          await written.promise;
+          return await store.write(...entry);
+        },
+      },
+    };
+    const paging = saga({ name: 'paging', version: '1', forks: 'accept' }, function* () {
+      yield* step('hold', () => world.do('held'), { compensate: world.undo });
+      yield* checkpoint('a page');
+      return 'done';
+    });
+    const connection = await connect(hostOf(paging, { handles }).host);
+    await connection.client.listTools();
+    const call = calling(connection, 'paging', { signal: left.signal });
+    await writing.promise;
+    left.abort();
+    await call;
+    await connection.client.listTools();
+    written.resolve(undefined);
     await world.undone.promise;
     expect(world.log).toEqual(['held', 'released']);
     await connection.close();
