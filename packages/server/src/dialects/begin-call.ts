@@ -36,7 +36,7 @@ export async function beginCall(
   try {
     return await host.resume(token, answersOf(call, traits), caller, {
       methods: [resumeTokenMethod],
-      ...(method === resumeTokenMethod ? {} : { method }),
+      method,
       entry: { target: saga.name, args },
       answersField: 'arguments.answers',
       provenance: 'model',

@@ -1,7 +1,7 @@
 import type { ClientNeed, ClientStep } from '@mcp-saga/core';
 import { mayAskClient } from '../host/ladder.ts';
 import type { SagaHostCore } from '../host/host.ts';
-import { sealSaga, toSealedSaga } from '../host/sealed-saga.ts';
+import { sealedFor } from '../host/sealed-saga.ts';
 import type { SuspendedTurn } from '../host/turn.ts';
 import { resumeTokenMethod } from './begin-call.ts';
 import type { ClientCall } from './dialect.ts';
@@ -50,15 +50,10 @@ export async function endWithToken(
   call: Pick<ClientCall, 'client'>,
   turn: SuspendedTurn,
 ): Promise<object> {
-  const { sealer } = host.settings;
-  const saga = toSealedSaga(
-    await sealer.open(turn.token, { purpose: 'token', ignoreExpiry: true, allowFuture: true }),
-  );
-  const claims = { ...saga.claims, method: resumeTokenMethod };
   const forClient = stepsForClient(host, call, turn);
   return await toInterimResult(host.settings, {
     ...turn,
-    token: await sealSaga(sealer, { ...saga, claims }),
+    token: await sealedFor(resumeTokenMethod, host.settings.sealer, turn.token),
     steps: turn.steps.filter((step) => !forClient.includes(step)),
   });
 }

@@ -14,7 +14,7 @@ import { acceptsModel } from './ladder.ts';
 import { openOwn, openSaga, standIn, versionGone, type TokenExpectations } from './open-saga.ts';
 import { runTurn, type TurnRequest } from './run-turn.ts';
 import { inPlaceOf, openRequest, sealRequest, usableOf } from './sealed-request.ts';
-import { roundOf, type SealedSaga } from './sealed-saga.ts';
+import { roundOf, sealedFor, type SealedSaga } from './sealed-saga.ts';
 import { settleTurn } from './settle-turn.ts';
 import type { SagaTurn, SuspendedTurn } from './turn.ts';
 
@@ -41,7 +41,18 @@ export async function resume(
     // oxlint-disable-next-line no-await-in-loop -- one turn after the other
     turn = await resumed(settings, turn.token, [], caller, { ...own, goesOn }, true);
   }
-  return unknown === undefined ? turn : { ...turn, unknown };
+  const ended = unknown === undefined ? turn : { ...turn, unknown };
+  return await sealedAs(settings, request.method, ended);
+}
+
+/** A guard repeats a turn as it was sealed, perhaps for the method of another dialect. */
+async function sealedAs(
+  { guard, sealer }: HostSettings,
+  method: string | undefined,
+  turn: SagaTurn,
+): Promise<SagaTurn> {
+  if (method === undefined || guard === undefined || turn.status !== 'suspended') return turn;
+  return { ...turn, token: await sealedFor(method, sealer, turn.token) };
 }
 
 /** `true` if the host continues by itself, with nothing that it would have to show to the client first. */

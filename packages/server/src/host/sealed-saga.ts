@@ -55,6 +55,16 @@ export async function sealSaga(sealer: Sealer, saga: SealedSaga): Promise<string
   return await sealSagaAs('token', sealer, saga);
 }
 
+/** Returns the token of the same turn for another method: its requests alone continue the saga. */
+export async function sealedFor(method: string, sealer: Sealer, token: string): Promise<string> {
+  const sealed = await sealer.open(token, { purpose: 'token', ignoreExpiry: true, allowFuture: true });
+  const saga = toSealedSaga(sealed);
+  const { claims } = saga;
+  return claims.method === method
+    ? token
+    : await sealSaga(sealer, { ...saga, claims: { ...claims, method } });
+}
+
 /** Seals a saga for a purpose. */
 export async function sealSagaAs(
   purpose: 'token' | 'cancel' | 'task' | 'handle',

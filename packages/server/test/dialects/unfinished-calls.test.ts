@@ -432,3 +432,39 @@ describe('a request that can be resumed', () => {
     expect(calls).toBe(count);
   });
 });
+
+describe('a resume token that clients of two dialects send', () => {
+  const capabilities = { elicitation: {} };
+  const answers = { target: { target: 'moon' } };
+  const inputResponses = { target: accepted({ target: 'moon' }) };
+
+  function paging(): { readonly server: ReturnType<typeof served>['server']; readonly ran: string[] } {
+    const ran: string[] = [];
+    const program = saga({ name: 'paging', version: '1', forks: 'refuse' }, function* () {
+      yield* checkpoint('a page');
+      yield* step('work', () => void ran.push('work'));
+      const { target } = yield* elicit('target', { message: 'Where?', schema: Target });
+      return target;
+    });
+    // The clock of `served` stands still.
+    return { ran, server: served([program], { ...accepting, guard: memoryGuard(testClock()) }).server };
+  }
+
+  test.each([
+    [{ capabilities }, {}],
+    [{}, { capabilities }],
+  ])('[T13] [W1] continues in the dialect of the last client: %j, %j', async (one, other) => {
+    const { server, ran } = paging();
+    const call = async (more: object): Promise<{ readonly [key: string]: unknown }> =>
+      (await sent(server, 'modern', { name: 'paging', ...more })).result ?? {};
+    const { token: resumeToken } = toCallResult(await call(one));
+    await call({ ...one, arguments: { resumeToken } });
+    const { requestState, nextResumeToken } = await call({ ...other, arguments: { resumeToken } });
+    const last =
+      requestState === undefined
+        ? { arguments: { resumeToken: nextResumeToken, answers } }
+        : { arguments: { resumeToken }, requestState, inputResponses };
+    expect(await call({ ...other, ...last })).toMatchObject({ content: [{ text: 'moon' }] });
+    expect(ran).toEqual(['work']);
+  });
+});
