@@ -1,3 +1,5 @@
+import type { ClientAnswer } from '@mcp-saga/core';
+import { isUnsupported } from '@mcp-saga/core/program';
 import { digestArguments, TokenRefused } from '@mcp-saga/seal';
 import { toAnswers, toArguments } from './answers.ts';
 import type { Caller } from './caller.ts';
@@ -114,16 +116,17 @@ async function resumed(
       // What it follows or awaits was begun and never finished: it continues with the answers of that request.
       const brings = (request.follows === true || isAwaited ? lost?.answers : undefined) ?? answers;
       const heardAt = lost === undefined ? at : lost.at;
+      const taken = withoutInstantRefusals(settings, saga, brings, heardAt ?? at);
       const turn = await runTurn(settings, {
         program: standIn(opened, begun !== undefined),
         saga,
-        answers: withoutInstantRefusals(settings, saga, brings, heardAt ?? at),
+        answers: taken,
         heardAt,
         isInterrupted: begun !== undefined || isBehind,
         // Served otherwise, it might take another way than what was lost, and nobody would know what that did.
         caller: lost === undefined ? caller : inPlaceOf(lost, caller),
         tokenBytes: token.length,
-        traits: lost?.traits ?? traits,
+        traits: ableToTake(taken, lost?.traits ?? traits),
         isGuarded,
         isOwn: isOwnRound,
         // An interrupted turn may have had effects: its token is used up. This request still needs the token it awaits.
@@ -155,6 +158,12 @@ async function resumed(
     if (error instanceof TokenRefused) settings.reject(error.reason);
     throw error;
   }
+}
+
+/** No token can record "method not found", so the turn with that answer also runs what replaces the client. */
+function ableToTake(answers: ReadonlyMap<string, ClientAnswer>, traits: DialectTraits): DialectTraits {
+  if (![...answers.values()].some(isUnsupported)) return traits;
+  return { ...traits, runs: true, defersEffects: false };
 }
 
 async function expected({ methods, entry }: ResumeRequest): Promise<TokenExpectations> {

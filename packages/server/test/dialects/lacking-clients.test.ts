@@ -164,3 +164,29 @@ describe('a URL question in rounds', () => {
     expect(again.requests).toEqual(first.requests);
   });
 });
+
+describe('a client that lacks what it declares, with resumable requests', () => {
+  const options = { resumableRequests: { bearer: 'accept' } } as const;
+
+  test.each(inSessions)('[W3] is asked once in a session: $name', async ({ connect }) => {
+    const capabilities = { ...all, experimental: { resumableRequests: {} } };
+    const { host, told } = hostOf(falling, options);
+    const { client, close } = await connect(host, { capabilities });
+    expect(await client.callTool({ name: 'falling', arguments: {} })).toMatchObject({
+      content: [{ text: 'staging' }],
+    });
+    expect(told.steps.filter(({ type }) => type === 'asked').length).toBeLessThan(3);
+    await close();
+  });
+
+  test('[W3] is asked in one round if its refusal is instant', async () => {
+    const { host } = hostOf(falling, { ...options, instantRefusals: { treatAs: 'unsupported' } });
+    const server = handlerOf(host);
+    const call = { method: 'tools/call', name: 'falling' } as const;
+    const capabilities = { ...all, resumableRequests: {} };
+    const { requestState } = asked(await round(server, call, { capabilities }));
+    const inputResponses = { target: { action: 'decline' } };
+    const { last } = await round(server, call, { capabilities, requestState, inputResponses });
+    expect(last).toMatchObject({ result: { content: [{ text: 'staging' }] } });
+  });
+});
