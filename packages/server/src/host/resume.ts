@@ -89,6 +89,7 @@ async function resumed(
       : await openSaga(settings, token, caller, { ...(await expected(request)), purpose });
     const { program } = opened;
     const saga = method === undefined ? opened.saga : startedBy(method, opened.saga);
+    const isSameMethod = saga.claims.method === opened.saga.claims.method;
     // Repeated answers and those to older generations make no other request of it: only what was asked last counts.
     const ids = stepIdsOf(saga.state.generation);
     const { inner } = ids.fromWire(answers);
@@ -130,7 +131,8 @@ async function resumed(
         isGuarded,
         isOwn: isOwnRound,
         // An interrupted turn may have had effects: its token is used up. This request still needs the token it awaits.
-        mayStay: isGuarded && !isOwn && (isAwaited || (lost === undefined && !isBehind)),
+        // A repeated call with a resume token finds its first turn, and from there the others.
+        mayStay: isGuarded && !isOwn && isSameMethod && (isAwaited || (lost === undefined && !isBehind)),
         goesOnAs: request.goesOnAs,
         goesOn: request.goesOn,
       });

@@ -311,6 +311,19 @@ describe('rounds', () => {
     expect(await rounds(server, { resumeToken: second.token })).toMatchObject({ rounds: 2, text: 'known' });
   });
 
+  test('[T13] a repeated call with a resume token gets the same end', async () => {
+    const clock = testClock();
+    const program = saga({ name: 'curious', version: '1', forks: 'refuse' }, function* () {
+      for (let at = 0; at < 12; at += 1) yield* elicit('target', { message: 'Where?', schema: Target });
+      return 'known';
+    });
+    const server = handlerOf(hostOf(program, { clock, guard: memoryGuard(clock) }).host);
+    const { token: resumeToken } = await rounds(server, {});
+    for (const _ of ['once', 'again'])
+      // oxlint-disable-next-line no-await-in-loop -- one after the other
+      expect(await rounds(server, { resumeToken })).toMatchObject({ text: 'known', token: undefined });
+  });
+
   test('[W1] a call that needs all of them ends in them', async () => {
     const server = handlerOf(hostOf(curious(9)).host);
     expect(await rounds(server, {})).toMatchObject({ rounds: 9, text: 'known', token: undefined });
