@@ -204,7 +204,7 @@ async function goneOn(
   }: Pick<ResumeRequest, 'methods'> & { readonly traits: DialectTraits; readonly looked: boolean },
 ): Promise<SagaTurn> {
   const began = host.settings.clock();
-  const next = { ...request, traits: steppingOf(call, traits), isOwnRound: true };
+  const next = { ...request, traits: steppingOf(call, traits), isOwnRound: true, follows: true };
   let turn = first;
   for (let isLook = looked; turn.status === 'suspended'; isLook = false) {
     // The client keeps the token before the page: if the result is lost, resuming shows the page again.

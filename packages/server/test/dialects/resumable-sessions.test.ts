@@ -1,4 +1,4 @@
-import { elicit, memoryGuard, saga } from '@mcp-saga/server';
+import { all, checkpoint, elicit, memoryGuard, saga, sleep } from '@mcp-saga/server';
 import { describe, expect, test } from 'vitest';
 import { answerBy } from '../fixtures/answer-by.ts';
 import { testClock } from '../fixtures/clock.ts';
@@ -160,5 +160,27 @@ describe.each(sessions)('resumable requests in a session, $name', ({ connect }) 
     expect(told).toEqual([...new Set(told)].toSorted((one, other) => one - other));
     expect(did.get('two')).toHaveLength(1);
     await far.close();
+  });
+
+  test('[T13] a call that is repeated after its timer continues from the answer before it', async () => {
+    const clock = testClock();
+    const racing = saga({ name: 'racing', version: '1', forks: 'refuse' }, function* () {
+      yield* checkpoint('a page');
+      yield* all({ wait: sleep(30_000), form: elicit('form', { message: 'Where?', schema: Target }) });
+      return 'done';
+    });
+    const wait = async (ms: number): Promise<void> => void (clock.now += ms);
+    const made = hostOf(racing, { ...resumableRequests, clock, sleep: wait, guard: memoryGuard(clock) });
+    const { client, close } = await connect(made.host, options);
+    answerBy(client, { elicit: () => ({ action: 'accept', content: { target: 'a' } }) });
+    const { nextResumeToken: resumeToken } = (await client.callTool({ name: 'racing', arguments: {} })) as {
+      readonly nextResumeToken?: unknown;
+    };
+    for (const _ of ['once', 'again'])
+      // oxlint-disable-next-line no-await-in-loop -- one after the other
+      expect(await client.callTool({ name: 'racing', arguments: { resumeToken } })).toMatchObject({
+        content: [{ text: 'done' }],
+      });
+    await close();
   });
 });
