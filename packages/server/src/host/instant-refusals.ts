@@ -59,15 +59,15 @@ export function reportInstantRefusals(
 /**
  * Replaces instant refusals by a "method not found" error, with `treatAs: 'unsupported'`.
  *
- * @param heardAt - time of the first request with these answers (ms since the epoch), so that a repeated turn decides alike
+ * @param at - time of the request with these answers (ms since the epoch)
  */
 export function withoutInstantRefusals(
   { instantRefusals: { withinMs, treatAs } }: Pick<HostSettings, 'instantRefusals'>,
   { claims }: SealedSaga,
   answers: ReadonlyMap<string, ClientAnswer>,
-  heardAt: number,
+  at: number,
 ): ReadonlyMap<string, ClientAnswer> {
-  if (treatAs !== 'unsupported' || heardAt - claims.iat >= withinMs) return answers;
+  if (treatAs !== 'unsupported' || at - claims.iat >= withinMs) return answers;
   const unsupported = { code: -32_601, message: 'Refused before a person could read it.' };
   return new Map(
     [...answers].map(([stepId, answer]) => [

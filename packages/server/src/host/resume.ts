@@ -114,15 +114,16 @@ async function resumed(
       isBehind = false,
     }: Interrupted = {}): Promise<SagaTurn> => {
       const lost = begun === undefined ? undefined : await openRequest(settings.responses, saga, begun);
-      // What it follows or awaits was begun and never finished: it continues with the answers of that request.
-      const brings = (request.follows === true || isAwaited ? lost?.answers : undefined) ?? answers;
-      const heardAt = lost === undefined ? at : lost.at;
-      const taken = withoutInstantRefusals(settings, saga, brings, heardAt ?? at);
+      // Another host may treat instant refusals differently, so the answers of an interrupted request are kept as they were taken.
+      const own = lost === undefined ? withoutInstantRefusals(settings, saga, answers, at) : answers;
+      // What it follows or awaits was begun and never finished: it continues with the answers of that request alone.
+      const takesOwn = lost === undefined || (request.follows !== true && !isAwaited);
+      const taken = new Map([...(takesOwn ? own : []), ...(lost?.answers ?? [])]);
       const turn = await runTurn(settings, {
         program: standIn(opened, begun !== undefined),
         saga,
         answers: taken,
-        heardAt,
+        heardAt: lost === undefined ? at : lost.at,
         isInterrupted: begun !== undefined || isBehind,
         // Served otherwise, it might take another way than what was lost, and nobody would know what that did.
         caller: lost === undefined ? caller : inPlaceOf(lost, caller),
@@ -144,7 +145,12 @@ async function resumed(
     const news = new Map([...inner].filter(([stepId]) => asked.has(stepId)));
     const digest = await digestOf('resume', news);
     const signal = caller.signal ?? new AbortController().signal;
-    const brought = { answers: news, traits, capabilities: caller.capabilities, at };
+    const brought = {
+      answers: withoutInstantRefusals(settings, saga, news, at),
+      traits,
+      capabilities: caller.capabilities,
+      at,
+    };
     const usable = usableOf(ids, brought, settings.limits);
     const claim = {
       action: 'resume',

@@ -1,7 +1,18 @@
-import { elicit, elicitUrl, listRoots, memoryGuard, sample, saga, type Program } from '@mcp-saga/server';
+import {
+  elicit,
+  elicitUrl,
+  listRoots,
+  memoryGuard,
+  sample,
+  saga,
+  step,
+  type Program,
+  type SagaGuard,
+} from '@mcp-saga/server';
 import { describe, expect, test } from 'vitest';
 import { testClock } from '../fixtures/clock.ts';
 import { connections } from '../fixtures/connections.ts';
+import { deferred } from '../fixtures/deferred.ts';
 import { hostOf, suspended, type TestHost } from '../fixtures/host.ts';
 import { asked, handlerOf, round } from '../fixtures/rounds.ts';
 import { Target } from '../fixtures/sagas.ts';
@@ -188,5 +199,33 @@ describe('a client that lacks what it declares, with resumable requests', () => 
     const inputResponses = { target: { action: 'decline' } };
     const { last } = await round(server, call, { capabilities, requestState, inputResponses });
     expect(last).toMatchObject({ result: { content: [{ text: 'staging' }] } });
+  });
+});
+
+test('[E9] a host with another option repeats an interrupted turn as it was begun', async () => {
+  const paying = saga({ name: 'paying', version: '1', forks: 'refuse' }, function* () {
+    yield* elicit('target', { message: 'Where?', schema: Target, fallback: { target: 'staging' } });
+    return yield* step('pay', () => 'paid');
+  });
+  const clock = testClock();
+  const guard = memoryGuard(clock);
+  const killed = deferred<never>();
+  const paid = deferred<undefined>();
+  const dying: SagaGuard = {
+    ...guard,
+    finish: () => {
+      paid.resolve(undefined);
+      return killed.promise;
+    },
+  };
+  const { host } = hostOf(paying, { clock, guard: dying, instantRefusals: { treatAs: 'unsupported' } });
+  const { token } = suspended(await host.start('paying', {}));
+  const refusal = { stepId: 'target', result: { action: 'decline' } };
+  void host.resume(token, [refusal]);
+  await paid.promise;
+  clock.now += 61_000;
+  // It does not tell of a payment that it was declined.
+  expect(await hostOf(paying, { clock, guard }).host.resume(token, [refusal])).toMatchObject({
+    result: 'paid',
   });
 });
