@@ -38,7 +38,7 @@ export function attachSagas(host: SagaHostCore, server: McpServerLike, options: 
   attachTools(host, server, options.context, options.waitUntil);
   attachPrompts(host, server, options.context);
   attachResources(host, server, options.context);
-  attachCompletions(host, server);
+  attachCompletions(host, server, options.context);
   attachMethods(host, server, options.context);
   attachResumableRequests(host, server, options.context);
   const offersTasks = attachTaskMethods(host, server, options);

@@ -1,7 +1,8 @@
 import type { Program } from '@mcp-saga/core';
+import { SagaHostError } from '../host/errors.ts';
 import type { SagaHostCore } from '../host/host.ts';
 import { intercept } from './intercept.ts';
-import { isVersion2, type McpServerLike } from './sdk.ts';
+import { isVersion2, toCaller, type McpServerLike } from './sdk.ts';
 import { sagaTokenRefused, toWireError } from './wire-error.ts';
 
 // The mark of `completable` in both versions of the SDK.
@@ -27,23 +28,34 @@ function toCompletable(field: unknown): object | undefined {
   return [schema, inner].find((candidate) => completableMark in candidate);
 }
 
-/** Keeps the messages of errors that completions of sagas throw off the wire, and reports them. */
-export function attachCompletions({ sagas, settings }: SagaHostCore, server: McpServerLike): void {
-  const refs = new Set(
-    sagas.flatMap((saga) => {
-      if (saga.resource?.complete !== undefined) return [saga.resource.template.text];
-      return saga.serves === 'prompt' && completableArguments(server, saga) !== undefined ? [saga.name] : [];
+/**
+ * Completes nothing for callers that may not use a saga. Keeps the messages of errors that completions throw off the wire, and
+ * reports them.
+ */
+export function attachCompletions(
+  { sagas, settings }: SagaHostCore,
+  server: McpServerLike,
+  stepContext: unknown,
+): void {
+  const refs = new Map(
+    sagas.flatMap((saga): readonly (readonly [string, Program])[] => {
+      if (saga.resource?.complete !== undefined) return [[saga.resource.template.text, saga]];
+      const isCompleted = saga.serves === 'prompt' && completableArguments(server, saga) !== undefined;
+      return isCompleted ? [[saga.name, saga]] : [];
     }),
   );
   if (refs.size === 0) return;
   intercept(server, 'completion/complete', async (request, context, next) => {
+    const { name, uri } = Object(request.params?.['ref']) as { name?: string; uri?: string };
+    const saga = refs.get(String(name ?? uri));
     try {
+      if (saga !== undefined && !(await settings.authorize(toCaller(server, context, stepContext), saga)))
+        throw new SagaHostError('forbidden', `Not allowed: ${saga.name}`);
       return await next(request, context);
     } catch (error) {
-      const { name, uri } = Object(request.params?.['ref']) as { name?: string; uri?: string };
       // The SDK refuses invalid references and params.
       const isRefused = (error as { readonly code?: unknown } | null)?.code === invalidParams;
-      if (isRefused || !refs.has(String(name ?? uri))) throw error;
+      if (isRefused || saga === undefined) throw error;
       throw toWireError(error, sagaTokenRefused, settings.hooks.onError);
     }
   });

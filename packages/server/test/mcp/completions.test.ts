@@ -66,6 +66,19 @@ describe.each(connections)('$name', ({ connect }) => {
     await close();
   });
 
+  test('[T6] completes nothing for a caller that may not use the saga', async () => {
+    const { client, close } = await connect(hostOf([review, order], { authorize: () => false }).host);
+    for (const [ref, name] of [
+      [prompt, 'language'],
+      [template, 'region'],
+    ] as const)
+      // oxlint-disable-next-line no-await-in-loop -- one after the other
+      await expect(client.complete({ ref, argument: { name, value: '' } })).rejects.toMatchObject({
+        code: -32_602,
+      });
+    await close();
+  });
+
   test('answers and lists a prompt that completes arguments as any other', async () => {
     const { client, close } = await connect(hostOf([review]).host);
     expect((await client.listPrompts()).prompts[0]?.arguments).toEqual([
