@@ -114,7 +114,12 @@ export class DueTasks {
       const now = this.#runtime.now();
       const isInTime = this.canSuspend && this.hasTime(now);
       const room = this.#room(now);
-      const wait = nextWait(this.#execution.pending, this.#runtime, { now, held: this.#held, room, isInTime });
+      const wait = nextWait(this.#execution.pending, this.#runtime, {
+        now,
+        held: this.#held,
+        room,
+        isInTime,
+      });
       if (wait === undefined) return;
       if (wait.hopeless !== undefined) {
         this.#execution.record(wait.hopeless, { letter: 'C' }, undefined);

@@ -36,7 +36,8 @@ export function nextWait(
   const fits = ms <= room;
   const isWait = first.spec.kind === 'sleep' || first.spec.kind === 'poll';
   // A client without a token waits for this request.
-  if ((!fits || deadline === undefined) && ms > maxWait - held && isInTime && isWait) return { ms, hopeless: first };
+  if ((!fits || deadline === undefined) && ms > maxWait - held && isInTime && isWait)
+    return { ms, hopeless: first };
   if (fits) return { ms };
   return holdsParts && room > 0 ? { ms: room } : undefined;
 }

@@ -182,7 +182,7 @@ describe.each(inSessions)('a client that leaves its call, $name', ({ connect }) 
     const held = holding(world, 'refuse');
     const calls = saga({ name: 'calls', version: '1' }, function* () {
       yield* elicit('which', { message: 'Which?', schema: Empty });
-      return yield* continueAs(held);
+      return yield* continueAs(held, {});
     });
     const made = hostOf([calls, held], { clock, guard: memoryGuard(clock), hooks });
     const connection = await connect(made.host);
@@ -241,7 +241,7 @@ describe.each(inSessions)('a client that leaves its call, $name', ({ connect }) 
     const written = deferred<undefined>();
     const handles = {
       store: {
-        read: store.read,
+        read: (id: string) => store.read(id),
         write: async (...entry: Parameters<typeof store.write>) => {
           writing.resolve(undefined);
           await written.promise;
