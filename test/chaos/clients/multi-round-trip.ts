@@ -1,5 +1,5 @@
 import { answersOf, canAsk, connect } from './connect.ts';
-import { judged, textOf, type Way } from './way.ts';
+import { calledToTheEnd, judged, type Way } from './way.ts';
 
 /**
  * Multi round-trip requests by the SDK's client, which goes its rounds by itself and forgets them when one fails.
@@ -20,7 +20,7 @@ export function multiRoundTrip(sends: 'again' | 'once'): Way {
       });
       try {
         const options = { signal: user.left, timeout: sends === 'again' ? 60_000 : 15_000 };
-        return textOf(await client.callTool({ name, arguments: args }, options));
+        return await calledToTheEnd(args, (given) => client.callTool({ name, arguments: given }, options));
       } catch (error) {
         user.left.throwIfAborted();
         throw judged(error);

@@ -1,5 +1,5 @@
 import { answersOf, canAsk, connect, type Kind } from './connect.ts';
-import { judged, textOf, type Way } from './way.ts';
+import { calledToTheEnd, judged, type Way } from './way.ts';
 
 /**
  * Push: the server asks while it answers, in a session that lives in one process and dies with it. The call fails then,
@@ -29,12 +29,12 @@ export function push(kind: Kind, server: 1 | 2): Way {
       });
       try {
         const options = { signal: user.left, timeout: 20_000 };
-        const call = { name, arguments: args };
-        return textOf(
-          await (kind === 'v1 client'
+        return await calledToTheEnd(args, (given) => {
+          const call = { name, arguments: given };
+          return kind === 'v1 client'
             ? client.callTool(call, undefined as never, options)
-            : client.callTool(call, options)),
-        );
+            : client.callTool(call, options);
+        });
       } catch (error) {
         user.left.throwIfAborted();
         throw judged(error);

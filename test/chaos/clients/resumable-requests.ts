@@ -1,7 +1,7 @@
 import type { Client } from '@modelcontextprotocol/client';
 import { backOff } from './steady-fetch.ts';
 import { answersOf, anything, canAsk, connect } from './connect.ts';
-import { judged, textOf, type Calling, type ToolText, type Way } from './way.ts';
+import { judged, textOf, type Arguments, type Calling, type ToolText, type Way } from './way.ts';
 
 const mostTries = 40;
 
@@ -38,22 +38,29 @@ async function seen(client: Client, calling: Calling): Promise<ToolText> {
     },
   );
   const options = { signal: user.left, timeout: 15_000 };
-  const call = { name, arguments: args };
+  let call: { name: string; arguments: Arguments } = { name, arguments: args };
   // What a resumed request needs: the call is sent again with it, and goes its rounds from there.
   let needed: object | undefined;
   for (let tries = 1; ; tries += 1) {
     try {
+      let result: unknown;
       if (token === undefined || needed !== undefined) {
         const params = { ...call, ...needed };
         needed = undefined;
         // oxlint-disable-next-line no-await-in-loop -- again, from where it was
-        return textOf(await client.callTool(params, options));
+        result = await client.callTool(params, options);
+      } else {
+        // A request is resumed under its own ID, and the SDK counts.
+        Reflect.set(client, '_requestMessageId', id);
+        const resume = { method: 'requests/resume', params: { resumeToken: token } };
+        // oxlint-disable-next-line no-await-in-loop -- again, from where it was
+        result = await client.request(resume, anything as never, options);
       }
-      // A request is resumed under its own ID, and the SDK counts.
-      Reflect.set(client, '_requestMessageId', id);
-      const resume = { method: 'requests/resume', params: { resumeToken: token } };
-      // oxlint-disable-next-line no-await-in-loop -- again, from where it was
-      return textOf(await client.request(resume, anything as never, options));
+      const { nextResumeToken: resumeToken } = result as { readonly nextResumeToken?: string };
+      if (resumeToken === undefined) return textOf(result);
+      // The call has ended before its saga: another one continues it.
+      token = undefined;
+      call = { name, arguments: { ...args, resumeToken } };
     } catch (error) {
       user.left.throwIfAborted();
       const { data } = Object(error) as { readonly data?: Needed };

@@ -6,7 +6,7 @@ import {
 import type { Client } from '@modelcontextprotocol/client';
 import { answersOf, canAsk, connect } from './connect.ts';
 import { steadyFetch } from './steady-fetch.ts';
-import { judged, textOf, type Calling, type ToolText, type Way } from './way.ts';
+import { calledToTheEnd, judged, type Calling, type Way } from './way.ts';
 
 const capabilities = { ...canAsk, extensions: { 'io.modelcontextprotocol/tasks': {} } } as const;
 const info = { name: 'chaos', version: '1.0.0' };
@@ -39,9 +39,11 @@ export const tasks: Way = {
       },
     });
     try {
-      const execution = await session.callTool(tool, args, { signal: user.left });
-      const { outcome } = await execution.settle({ signal: user.left });
-      return textOfOutcome(outcome);
+      return await calledToTheEnd(args, async (given) => {
+        const execution = await session.callTool(tool, given, { signal: user.left });
+        const { outcome } = await execution.settle({ signal: user.left });
+        return resultOf(outcome);
+      });
     } catch (error) {
       user.left.throwIfAborted();
       throw judged(error);
@@ -52,14 +54,15 @@ export const tasks: Way = {
   },
 };
 
-function textOfOutcome(outcome: {
+function resultOf(outcome: {
   readonly status: string;
   readonly result?: unknown;
   readonly error?: Error;
   readonly task?: { readonly statusMessage?: string };
-}): ToolText {
-  if (outcome.status === 'completed') return textOf(outcome.result);
-  return { text: outcome.task?.statusMessage ?? outcome.error?.message ?? outcome.status, isError: true };
+}): unknown {
+  if (outcome.status === 'completed') return outcome.result;
+  const text = outcome.task?.statusMessage ?? outcome.error?.message ?? outcome.status;
+  return { content: [{ text }], isError: true };
 }
 
 /** Sends requests that the SDK's client does not know. */

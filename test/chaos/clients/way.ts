@@ -31,6 +31,27 @@ export interface Way {
 /** The server will not go on with a call, and says why. */
 export class RefusedCall extends Error {}
 
+/** Arguments of a tool. */
+export type Arguments = Readonly<Record<string, string>>;
+
+/**
+ * Calls a tool to its end. A call may end before its saga does, with a token to call again with.
+ *
+ * @param call - calls the tool once
+ */
+export async function calledToTheEnd(
+  args: Arguments,
+  call: (args: Arguments) => Promise<unknown>,
+): Promise<ToolText> {
+  let result = await call(args);
+  for (;;) {
+    const { nextResumeToken: resumeToken } = result as { readonly nextResumeToken?: string };
+    if (resumeToken === undefined) return textOf(result);
+    // oxlint-disable-next-line no-await-in-loop -- one call after the other
+    result = await call({ ...args, resumeToken });
+  }
+}
+
 /** The text of a tool's result. */
 export function textOf(result: unknown): ToolText {
   const { content, isError = false } = result as {
