@@ -113,13 +113,8 @@ export class DueTasks {
       await this.#runDue();
       const now = this.#runtime.now();
       const isInTime = this.canSuspend && this.hasTime(now);
-      const room = this.#room(now);
-      const wait = nextWait(this.#execution.pending, this.#runtime, {
-        now,
-        held: this.#held,
-        room,
-        isInTime,
-      });
+      const times = { now, held: this.#held, room: this.#room(now), isInTime };
+      const wait = nextWait(this.#execution.pending, this.#runtime, times);
       if (wait === undefined) return;
       if (wait.hopeless !== undefined) {
         this.#execution.record(wait.hopeless, { letter: 'C' }, undefined);
