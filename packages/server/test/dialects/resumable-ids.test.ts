@@ -77,11 +77,11 @@ test('[T6] [T13] a token of a kept response is told under the ID of the request 
   const { host } = hostForAll([asks], { clock, guard: memoryGuard(clock) });
   const server = handlerOf(host);
   const capabilities = { resumableRequests: {}, elicitation: {} };
-  const _meta = { 'io.modelcontextprotocol/clientCapabilities': capabilities };
+  const resumes = { 'io.modelcontextprotocol/clientCapabilities': capabilities };
   const send = async (method: string, params: object, id: number) => {
     const headers = method === 'tools/call' ? { headers: { 'mcp-name': 'asks' } } : {};
     const { messages, last } = await read(
-      await server.fetch(post('modern', method, { ...params, _meta }, id, headers)),
+      await server.fetch(post('modern', method, { ...params, _meta: resumes }, id, headers)),
     );
     return { last, told: messages.flatMap(({ params: sent }) => sent?.['resumeToken'] ?? []).at(-1) };
   };
