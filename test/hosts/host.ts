@@ -5,6 +5,8 @@ export interface Host {
   /** Name on the command line. */
   readonly name: string;
   readonly title: string;
+  /** `true` if the host hides from its model what looks like a JSON Web Token. Its servers then replace tokens by handles. */
+  readonly needsHandles?: boolean;
   /** Packages to install, the host's first, with pinned versions. */
   readonly packages: readonly string[];
   /** Starts the host with one prompt, in an empty home. */

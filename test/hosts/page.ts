@@ -19,6 +19,8 @@ answers what a result asks of it, and stops. Dialogs are answered by keys in a p
 The server is \`serveSagas\` in two processes behind a proxy, which sends every request to the other process. "Yes" means that
 the server recorded each effect exactly once, and that the model read the result.
 
+Copilot CLI shows its model asterisks in place of a token. Its servers have \`handles: { store }\`, and give out handles instead.
+
 ${tables}
 
 \`pnpm hosts NAME …\` drives some hosts and prints their tables. Versions are pinned in \`test/hosts/drivers\`.

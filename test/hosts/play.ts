@@ -51,7 +51,7 @@ export async function play(host: Host, installed: string, scenario: Scenario, wo
     isListed: () => wire.frames.some(({ message }) => message.result?.['tools'] !== undefined),
   });
   try {
-    await Promise.race([running.ended, over(scenario, model)]);
+    await Promise.race([running.ended, over(scenario, world)]);
     const { output } = running;
     const { frames } = wire;
     return { scenario, ...verdictOf(scenario, world), calls: model.calls, frames, output };
@@ -62,11 +62,12 @@ export async function play(host: Host, installed: string, scenario: Scenario, wo
 }
 
 /** Waits until the model has read every expected text, or until it is too late. */
-async function over(scenario: Scenario, model: ScriptedModel): Promise<void> {
+async function over(scenario: Scenario, { model, wire }: World): Promise<void> {
   let last = Date.now() + (scenario.limitMs ?? defaultLimitMs);
   while (Date.now() < last && !(model.hasSpoken && missing(scenario, model) === undefined)) {
     // A task continues after the first result that the model reads.
-    if (model.hasSpoken && scenario.isTask !== true) last = Math.min(last, Date.now() + graceMs);
+    const isTask = wire.frames.some(({ message }) => message.result?.['resultType'] === 'task');
+    if (model.hasSpoken && !isTask) last = Math.min(last, Date.now() + graceMs);
     // oxlint-disable-next-line no-await-in-loop -- looks again
     await elapsed(lookMs);
   }

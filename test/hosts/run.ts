@@ -72,7 +72,7 @@ async function drive(host: Host, list: readonly Scenario[]): Promise<HostReport>
   const played: Played[] = [];
   try {
     const installed = await installHost(host.packages);
-    world = await startWorld();
+    world = await startWorld(host.needsHandles === true);
     for (const scenario of list) {
       // oxlint-disable-next-line no-await-in-loop -- one scenario after the other
       const one = await play(host, installed, scenario, world);

@@ -13,8 +13,6 @@ export interface Scenario {
   readonly shown: readonly string[];
   /** `true` if hosts may cut the result. */
   readonly isLarge?: boolean;
-  /** `true` if it may go on after the model has read a first result. */
-  readonly isTask?: boolean;
   /** Time limit, in milliseconds. Default 90 s. */
   readonly limitMs?: number;
   /** `true` if it runs only with `--long`. */
@@ -122,6 +120,5 @@ export const scenarios: readonly Scenario[] = [
     answer: accept,
     effects: ['Ada likes red'],
     shown: ['Noted by a task: Ada likes red.'],
-    isTask: true,
   },
 ];

@@ -7,10 +7,19 @@ import { Wire } from './wire.ts';
 
 const folder = new URL('server/', import.meta.url);
 
-/** Starts two server processes that share a key and a task store, the proxy in front of them, and the model. */
-export async function startWorld(): Promise<World> {
+/**
+ * Starts two server processes that share a key and a store, the proxy in front of them, and the model.
+ *
+ * @param hasHandles - `true` to replace resume tokens by handles
+ */
+export async function startWorld(hasHandles: boolean): Promise<World> {
   const store = await startTaskStore();
-  const environment = { SAGA_KEYS: generateKey(), RUNNER_URL: store.url, NODE_ENV: 'production' };
+  const environment = {
+    SAGA_KEYS: generateKey(),
+    RUNNER_URL: store.url,
+    HAS_HANDLES: String(hasHandles),
+    NODE_ENV: 'production',
+  };
   let effects: string[] = [];
   const onLine = (line: string): void => {
     if (line.startsWith('effect ')) effects.push(line.slice('effect '.length));

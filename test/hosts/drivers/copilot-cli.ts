@@ -9,6 +9,7 @@ import { runInTerminal } from '../terminal.ts';
 export const copilotCli: Host = {
   name: 'copilot-cli',
   title: 'Copilot CLI',
+  needsHandles: true,
   packages: ['@github/copilot@1.0.102'],
   start: async ({ installed, home, serverUrl, modelUrl, scenario, prompt }) => {
     const folder = join(home, '.copilot');

@@ -4,7 +4,7 @@ import { serveSagas } from '@mcp-saga/server/serve';
 import { listen } from '../../interop/support/http-server.ts';
 import { createSagas } from './sagas.ts';
 
-const { RUNNER_URL: runner = '' } = process.env;
+const { RUNNER_URL: runner = '', HAS_HANDLES: hasHandles } = process.env;
 
 const store: TaskStore = {
   read: async (id) => ((await post({ read: id })) as StoredTask | null) ?? undefined,
@@ -18,6 +18,7 @@ const sagas = serveSagas({
   // For hosts without dialogs: the model that calls the tool answers.
   modelAnswers: 'accept',
   tasks: { store, bearer: 'accept' },
+  ...(hasHandles === 'true' ? { handles: { store } } : {}),
   hooks: { onError: (error) => console.error('error', error) },
 });
 

@@ -91,12 +91,13 @@ const partNames = ['header', 'key', 'nonce', 'ciphertext', 'tag'] as const;
 
 /**
  * Each part of a token changed at its first and at its last character, and taken from the token of another saga; and the
- * id of the other key of the ring.
+ * id of the other key of the ring. The ID of a stored task has two parts and no key.
  */
 function changes(token: string, other: string): { readonly how: string; readonly token: string }[] {
   const [parts, others] = [token.split('.'), other.split('.')];
   const replaced = (index: number, by: string): string =>
     parts.map((part, at) => (at === index ? by : part)).join('.');
+  const isSealed = parts.length === partNames.length;
   const kid = Buffer.from(parts[0] ?? '', 'base64url')
     .toString()
     .replace('"k1"', '"k2"');
@@ -104,7 +105,7 @@ function changes(token: string, other: string): { readonly how: string; readonly
     how: 'the id of the other key',
     token: replaced(0, Buffer.from(kid).toString('base64url')),
   };
-  const changed = partNames.flatMap((name, index) => {
+  const changed = partNames.slice(0, parts.length).flatMap((name, index) => {
     const part = parts[index] ?? '';
     const swapped = { how: `the ${name} of another saga`, token: replaced(index, others[index] ?? '') };
     if (part === '') return [{ how: `a ${name} where there is none`, token: replaced(index, 'A') }];
@@ -117,7 +118,7 @@ function changes(token: string, other: string): { readonly how: string; readonly
     ];
     return [...ends, swapped];
   });
-  return [underOtherKey, ...changed];
+  return isSealed ? [underOtherKey, ...changed] : changed;
 }
 
 function flipped(part: string, index: number): string {

@@ -38,7 +38,8 @@ export function rotationSuite(subject: Subject): void {
       async (carrier) => {
         const label = randomUUID();
         const token = await carrier.begin(subject.mcp({ keys: 'k1,k2' }), label);
-        expect(kidOf(token)).toBe('k1');
+        // The ID of a stored task names no key: the store holds what is sealed.
+        if (carrier !== tasks) expect(kidOf(token)).toBe('k1');
         const { error } = await carrier.goOn(subject.mcp({ keys: 'k2' }), label, token);
         expect(error).toEqual(carrier.refused);
       },
