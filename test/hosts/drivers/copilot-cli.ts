@@ -45,7 +45,8 @@ function answerKeys(screen: string, scenario: Scenario): string | undefined {
   if (dialog === undefined) return undefined;
   const answer = scenario.answer(dialog);
   if (answer.action === 'decline') return controlD;
-  const [, field = ''] = /^ (\w+)\n ─/m.exec(dialog) ?? [];
+  // After an early Enter, the name of the field is followed by an error.
+  const [, field = ''] = /^ (\w+)(?: \*.*)?\n ─/m.exec(dialog) ?? [];
   const value = 'content' in answer ? answer.content[field] : undefined;
-  return value !== undefined && /^ ❯$/m.test(dialog) ? value : '\r';
+  return value !== undefined && /^ ❯ *$/m.test(dialog) ? value : '\r';
 }
