@@ -53,10 +53,14 @@ export function attachCompletions(
         throw new SagaHostError('forbidden', `Not allowed: ${saga.name}`);
       return await next(request, context);
     } catch (error) {
-      // The SDK refuses invalid references and params.
-      const isRefused = (error as { readonly code?: unknown } | null)?.code === invalidParams;
-      if (isRefused || saga === undefined) throw error;
+      if (isRefusal(error) || saga === undefined) throw error;
       throw toWireError(error, sagaTokenRefused, settings.hooks.onError);
     }
   });
+}
+
+/** `true` for an error by which the SDK refuses invalid references and params. Errors of other code may hold secrets. */
+function isRefusal(error: unknown): boolean {
+  const { name, code } = Object(error) as { readonly name?: unknown; readonly code?: unknown };
+  return code === invalidParams && (name === 'McpError' || name === 'ProtocolError');
 }

@@ -97,8 +97,8 @@ describe.each(connections)('$name', ({ connect }) => {
     await close();
   });
 
-  test('keeps what a completion throws off the wire, and reports it to onError', async () => {
-    const thrown = new Error('kq-918273');
+  test.each([undefined, -32_602])('keeps what a completion throws off the wire: code %s', async (code) => {
+    const thrown = Object.assign(new Error('kq-918273'), { code });
     const failing = promptSaga(
       {
         name: 'failing',
