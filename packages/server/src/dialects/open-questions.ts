@@ -57,6 +57,7 @@ export class OpenQuestions {
     expiresAt,
   }: SuspendedTurn): Promise<readonly StepAnswer[]> {
     if (this.#signal.aborted) throw new TurnAborted(this.#signal.reason);
+    this.#call.caller.flushProgress?.();
     const questions = steps.map((step) => this.#ask(step, sagaId, expiresAt));
     for (const [stepId, question] of this.#open)
       if (!questions.includes(question)) this.#withdraw(stepId, question);

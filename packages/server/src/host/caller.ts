@@ -29,6 +29,8 @@ export interface Caller {
     readonly total?: number;
     readonly message?: string;
   }) => void;
+  /** Sends progress that a rate limit holds back. */
+  readonly flushProgress?: () => void;
   /** Gets the saga's log messages, each told once. */
   readonly log?: (level: LogLevel, data: Json) => void;
   /** The trace context of the request, as the client wrote it: only telemetry reads it, and only by its own rules. */

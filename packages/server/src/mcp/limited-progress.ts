@@ -10,6 +10,8 @@ const refillMs = 100;
 /** Progress of one request: ten at once, then ten a second, always the newest, and nothing after the answer. */
 export interface LimitedProgress {
   tell(progress: Progress): void;
+  /** Sends the value that was held back, because the client is asked next. */
+  flush(): void;
   /** Sends the value that was held back, and ends it: the answer comes next. */
   end(): void;
 }
@@ -30,7 +32,12 @@ export function limitedProgress(tell: Tell, clock: () => number): LimitedProgres
     spare = Math.min(burst, spare + Math.max(0, now - refilledAt) / refillMs);
     refilledAt = now;
   };
+  const flush = (): void => {
+    if (held !== undefined && !ended) tell(held);
+    held = undefined;
+  };
   return {
+    flush,
     tell: (progress) => {
       if (ended) return;
       refill();
@@ -42,7 +49,7 @@ export function limitedProgress(tell: Tell, clock: () => number): LimitedProgres
       tell(progress);
     },
     end: () => {
-      if (held !== undefined && !ended) tell(held);
+      flush();
       ended = true;
     },
   };

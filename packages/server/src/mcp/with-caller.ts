@@ -13,7 +13,11 @@ export async function withCaller<T>(
   if (caller.progress === undefined) return await answer(caller);
   const progress = limitedProgress(caller.progress, options.clock);
   try {
-    return await answer({ ...caller, progress: (told) => progress.tell(told) });
+    return await answer({
+      ...caller,
+      progress: (told) => progress.tell(told),
+      flushProgress: () => progress.flush(),
+    });
   } finally {
     progress.end();
   }

@@ -46,6 +46,26 @@ describe.each(connections.filter(({ name }) => name.includes('in memory')))('$na
     expect(seen).toEqual([1, 2, 5]);
     await close();
   });
+
+  test('[W5] the last value before a question arrives before the question', async () => {
+    const busy = saga({ name: 'busy', version: '1' }, function* () {
+      for (let value = 1; value <= 25; value += 1) yield* progress(value);
+      yield* elicit('one', { message: 'One?', schema: Empty });
+      return 'done';
+    });
+    const { client, close } = await connect(hostOf(busy).host);
+    const seen: number[] = [];
+    let before: number | undefined;
+    answerBy(client, { elicit: () => ((before = seen.at(-1)), accept) });
+    const call = { name: 'busy', arguments: {} };
+    const onprogress = (told: { readonly progress: number }): void => void seen.push(told.progress);
+    const calling = client as { callTool(...args: readonly unknown[]): Promise<unknown> };
+    await ('getProtocolEra' in client
+      ? calling.callTool(call, { onprogress })
+      : calling.callTool(call, undefined, { onprogress }));
+    expect(before).toBe(25);
+    await close();
+  });
 });
 
 test('[W5] progress rises over the rounds of a call, to the token of each', async () => {

@@ -47,3 +47,13 @@ test('[W5] continues to send progress when the clock is set back', () => {
   progress.tell({ value: 13 });
   expect(told.slice(10)).toEqual([13]);
 });
+
+test('[W5] sends the value held back when the client is asked, once', () => {
+  const { told, progress } = limited();
+  for (let value = 1; value <= 25; value += 1) progress.tell({ value });
+  progress.flush();
+  progress.flush();
+  expect(told.slice(10)).toEqual([25]);
+  progress.end();
+  expect(told.slice(10)).toEqual([25]);
+});
