@@ -1,0 +1,69 @@
+import { execFileSync } from 'node:child_process';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { packages, repository } from './packages.ts';
+import { memberCount, publicNames } from './public-api.ts';
+import { sourceFolders } from './folders.ts';
+
+/** One figure of the architecture: what it is now, and the most that it may be. */
+export interface Figure {
+  readonly name: string;
+  readonly value: number;
+  /** Lower it when the figure falls. It never rises. */
+  readonly limit: number;
+  /** What the project wants to reach. */
+  readonly target: number;
+}
+
+/** The figures of the architecture, counted. Import cycles are an error of the lint; sizes are counted by `test/packed`. */
+export function figures(): readonly Figure[] {
+  const { files, frames } = oneResume();
+  const lines = packages.map((name) => linesOf(name));
+  const all = lines.reduce((sum, count) => sum + count, 0);
+  return [
+    {
+      name: 'source files in the fullest folder',
+      value: Math.max(...[...sourceFolders().values()].map(({ length }) => length)),
+      limit: 93,
+      target: 15,
+    },
+    { name: 'source files entered by one guarded resume', value: files.length, limit: 97, target: 55 },
+    { name: 'frames of the host before core is entered', value: frames.length, limit: 12, target: 5 },
+    {
+      name: 'members of Runtime',
+      value: memberCount(join(repository, 'packages/core/src'), 'Runtime'),
+      limit: 40,
+      target: 24,
+    },
+    {
+      name: 'members of HostSettings',
+      value: memberCount(join(repository, 'packages/server/src'), 'HostSettings'),
+      limit: 33,
+      target: 0,
+    },
+    { name: 'source lines of all packages', value: all, limit: 36_153, target: 28_500 },
+    { name: 'source lines of testing', value: linesOf('testing'), limit: 8_553, target: 6_000 },
+    {
+      name: 'names exported by server',
+      value: publicNames(join(repository, 'packages/server')).size,
+      limit: 221,
+      target: 120,
+    },
+  ];
+}
+
+function linesOf(name: string): number {
+  const root = join(repository, 'packages', name, 'src');
+  return readdirSync(root, { recursive: true, encoding: 'utf8' })
+    .filter((file) => file.endsWith('.ts'))
+    .reduce((sum, file) => sum + readFileSync(join(root, file), 'utf8').split('\n').length - 1, 0);
+}
+
+function oneResume(): { readonly files: readonly string[]; readonly frames: readonly string[] } {
+  const printed = execFileSync(
+    process.execPath,
+    ['--import', 'tsx', join(repository, 'test/architecture/one-resume.ts')],
+    { encoding: 'utf8', cwd: repository },
+  );
+  return JSON.parse(printed) as ReturnType<typeof oneResume>;
+}
