@@ -1,5 +1,5 @@
 import { createHostCore, type SagaHostCore } from './host/host.ts';
-import type { SagaHostOptions } from './host/host-options.ts';
+import type { SagaHostOptions } from './model/host-options.ts';
 import { attachSagas, type AttachOptions } from './mcp/attach.ts';
 import type { McpServerLike } from './mcp/sdk.ts';
 

@@ -7,7 +7,7 @@ import {
 } from '@modelcontextprotocol/server';
 import { hostCheck } from './allowed-hosts.ts';
 import { originCheck, preflightResponse, readableBy } from './allowed-origins.ts';
-import type { SagaHostOptions } from './host/host-options.ts';
+import type { SagaHostOptions } from './model/host-options.ts';
 import { readJson } from './json-body.ts';
 import { protectedResource, type ProtectedResourceOptions } from './protected-resource.ts';
 import { createSagaHost, type SagaHost } from './saga-host.ts';

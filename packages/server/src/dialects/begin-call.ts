@@ -5,7 +5,7 @@ import { SagaHostError } from '../host/errors.ts';
 import type { SagaHostCore } from '../host/host.ts';
 import type { SagaTurn } from '../host/turn.ts';
 import { WireError, type FrozenAnswer } from '../mcp/wire-error.ts';
-import type { ClientCall } from './dialect.ts';
+import type { ClientCall } from '../model/client-call.ts';
 import { toModelAnswers } from './model-answers.ts';
 
 // Not the method of the request: neither a saga token nor a request state opens as a resume token.

@@ -1,4 +1,5 @@
-import type { ClientCall, Dialect } from './dialect.ts';
+import type { ClientCall } from '../model/client-call.ts';
+import type { Dialect } from './dialect.ts';
 import type { SagaHostCore } from '../host/host.ts';
 import { isResumed } from './begin-call.ts';
 import { atOnce } from './at-once.ts';

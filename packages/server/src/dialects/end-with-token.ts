@@ -4,7 +4,7 @@ import type { SagaHostCore } from '../host/host.ts';
 import { sealedFor } from '../host/sealed-saga.ts';
 import type { SuspendedTurn } from '../host/turn.ts';
 import { resumeTokenMethod } from './begin-call.ts';
-import type { ClientCall } from './dialect.ts';
+import type { ClientCall } from '../model/client-call.ts';
 import { toInterimResult } from './interim-result.ts';
 import { needOf } from './questions.ts';
 

@@ -1,11 +1,11 @@
 import { TurnAborted } from '@mcp-saga/core';
 import type { StepAnswer } from '../host/answers.ts';
-import type { Caller } from '../host/caller.ts';
+import type { Caller } from '../model/caller.ts';
 import type { DialectTraits } from '../host/dialect-traits.ts';
 import type { SagaHostCore } from '../host/host.ts';
 import type { SuspendedTurn } from '../host/turn.ts';
 import { beginCall, isResumed } from './begin-call.ts';
-import type { ClientCall } from './dialect.ts';
+import type { ClientCall } from '../model/client-call.ts';
 
 /** Part of a dialect that runs all turns of a saga within one request. */
 interface OneRequest {

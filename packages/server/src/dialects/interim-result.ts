@@ -1,6 +1,6 @@
 import type { ClientStep, ContentBlock, Json, SamplingMessage, ToolResult } from '@mcp-saga/core';
 import { toHandle } from '../host/handles.ts';
-import type { HostSettings } from '../host/host-options.ts';
+import type { HostSettings } from '../host/host-settings.ts';
 import type { SuspendedTurn } from '../host/turn.ts';
 import { extensionKey } from '../mcp/tool-result.ts';
 import { formatExpiry, toWireStep } from './saga-methods.ts';

@@ -7,7 +7,8 @@ import type { SagaTurn, SuspendedTurn } from '../host/turn.ts';
 import { extensionKey } from '../mcp/tool-result.ts';
 import { WireError } from '../mcp/wire-error.ts';
 import { beginCall, resumeTokenOf } from './begin-call.ts';
-import { canBeAsked, type ClientCall, type Dialect } from './dialect.ts';
+import { canBeAsked, type Dialect } from './dialect.ts';
+import type { ClientCall } from '../model/client-call.ts';
 import { asksOfCall, endsBeforeSaga, endWithToken, stepsForClient } from './end-with-token.ts';
 import { toRequest } from './questions.ts';
 

@@ -1,9 +1,9 @@
 import { TurnAborted, type ClientStep, type Json } from '@mcp-saga/core';
 import { toJson, type StepAnswer } from '../host/answers.ts';
-import type { HostSettings } from '../host/host-options.ts';
+import type { HostSettings } from '../host/host-settings.ts';
 import { sleep } from '../host/sleep.ts';
 import type { SuspendedTurn } from '../host/turn.ts';
-import type { ClientCall } from './dialect.ts';
+import type { ClientCall } from '../model/client-call.ts';
 import { toRequest } from './questions.ts';
 
 // How often one question may be answered in a form that does not fit: a client that answers by rule never ends.
@@ -13,7 +13,9 @@ const maxTries = 10;
 const longestTimeout = 2 ** 31 - 1;
 
 const requestTimedOut = -32_001;
+
 const connectionClosed = -32_000;
+
 const invalidParams = -32_602;
 
 interface OpenQuestion {

@@ -1,7 +1,8 @@
 import type { DialectTraits } from '../host/dialect-traits.ts';
 import type { SagaHostCore } from '../host/host.ts';
 import { resumeTokenRefused } from './begin-call.ts';
-import { canBeAsked, type ClientCall, type Dialect } from './dialect.ts';
+import { canBeAsked, type Dialect } from './dialect.ts';
+import type { ClientCall } from '../model/client-call.ts';
 import { inOneRequest } from './in-one-request.ts';
 import { asksOfCall, endsBeforeSaga, endWithToken, stepsForClient } from './end-with-token.ts';
 import { OpenQuestions } from './open-questions.ts';

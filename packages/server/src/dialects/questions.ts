@@ -1,5 +1,5 @@
 import type { ClientNeed, ClientStep, Json } from '@mcp-saga/core';
-import type { WireRequest } from './dialect.ts';
+import type { WireRequest } from '../model/client-call.ts';
 
 const methods = {
   elicitation: 'elicitation/create',

@@ -1,19 +1,22 @@
 import type { Json, Program } from '@mcp-saga/core';
 import { TokenRefused } from '@mcp-saga/seal';
-import type { Caller } from '../host/caller.ts';
+import type { Caller } from '../model/caller.ts';
 import type { DialectTraits } from '../host/dialect-traits.ts';
 import { SagaHostError } from '../host/errors.ts';
-import type { ResumeRequest, SagaHostCore } from '../host/host.ts';
+import type { ResumeRequest } from '../model/requests.ts';
+import type { SagaHostCore } from '../host/host.ts';
 import type { SagaStatus } from '../host/status.ts';
 import type { SagaTurn, SuspendedTurn } from '../host/turn.ts';
 import { bindToRequest, digestRequestId } from '../host/request-id.ts';
 import { WireError, type FrozenAnswer } from '../mcp/wire-error.ts';
 import { resumeTokenMethod, resumeTokenRefused } from './begin-call.ts';
-import type { CallMethod, ClientCall, Dialect } from './dialect.ts';
+import type { CallMethod, ClientCall } from '../model/client-call.ts';
+import type { Dialect } from './dialect.ts';
 import { multiRoundTrip } from './multi-round-trip.ts';
 import { push } from './push.ts';
-import { mayResume } from './resumable-options.ts';
 import { resumeToken } from './resume-token.ts';
+import type { HostSettings } from '../host/host-settings.ts';
+import { principalOf } from '../host/principal.ts';
 
 /** The methods of this dialect. */
 export const resumableMethods = { resume: 'requests/resume', status: 'requests/getStatus' } as const;
@@ -22,7 +25,9 @@ export const resumableMethods = { resume: 'requests/resume', status: 'requests/g
 export const resumeRefused: FrozenAnswer = resumeTokenRefused;
 
 const resumePolicy = 'notifications/requests/resumePolicy';
+
 const capabilitiesKey = 'io.modelcontextprotocol/clientCapabilities';
+
 const invalidParams = -32_602;
 
 /** The methods that may have started a saga that is resumed: calls of tools, in each dialect that has one of its own. */
@@ -280,4 +285,12 @@ function isRecord(value: unknown): value is { readonly [key: string]: unknown } 
 
 function invalid(message: string): SagaHostError {
   return new SagaHostError('invalid_params', `Invalid params: ${message}`);
+}
+
+/** `true` if a caller may resume requests. */
+export async function mayResume(
+  { principal, resumableRequests }: Pick<HostSettings, 'principal' | 'resumableRequests'>,
+  caller: Caller,
+): Promise<boolean> {
+  return resumableRequests.bearer === 'accept' || (await principalOf(caller, principal)) !== null;
 }

@@ -1,4 +1,4 @@
-import type { ListedTool } from './dialect.ts';
+import type { ListedTool } from '../model/client-call.ts';
 
 const resumeToken = {
   type: 'string',

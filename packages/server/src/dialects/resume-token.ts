@@ -2,7 +2,8 @@ import type { DialectTraits } from '../host/dialect-traits.ts';
 import type { SagaHostCore } from '../host/host.ts';
 import type { SagaTurn } from '../host/turn.ts';
 import { beginCall, resumeTokenMethod, resumeTokenRefused } from './begin-call.ts';
-import { unaskedOf, type ClientCall, type Dialect } from './dialect.ts';
+import { unaskedOf, type Dialect } from './dialect.ts';
+import type { ClientCall } from '../model/client-call.ts';
 import { toInterimResult } from './interim-result.ts';
 
 /** Nobody can be asked in the request; the model that calls can be asked in its result, and comes again when it likes. */

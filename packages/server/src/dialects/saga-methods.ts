@@ -1,6 +1,6 @@
 import type { ClientStep, Json, ToolResult } from '@mcp-saga/core';
 import type { StepAnswer } from '../host/answers.ts';
-import type { Caller } from '../host/caller.ts';
+import type { Caller } from '../model/caller.ts';
 import type { DialectTraits } from '../host/dialect-traits.ts';
 import { SagaHostError } from '../host/errors.ts';
 import type { SagaHostCore } from '../host/host.ts';

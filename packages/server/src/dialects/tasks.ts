@@ -1,12 +1,13 @@
 import type { Awaitable } from '@mcp-saga/core';
 import type { DialectTraits } from '../host/dialect-traits.ts';
-import { principalOf } from '../host/caller.ts';
+import { principalOf } from '../host/principal.ts';
 import { SagaHostError } from '../host/errors.ts';
 import type { SagaHostCore } from '../host/host.ts';
 import type { SagaTurn, SuspendedTurn } from '../host/turn.ts';
 import { WireError } from '../mcp/wire-error.ts';
 import { beginCall, resumeTokenMethod } from './begin-call.ts';
-import { canBeAsked, type ClientCall, type Dialect } from './dialect.ts';
+import { canBeAsked, type Dialect } from './dialect.ts';
+import type { ClientCall } from '../model/client-call.ts';
 import { stepsForClient } from './end-with-token.ts';
 import { maxWaitAfter, multiRoundTrip, roundTraits, takeRound, toAnswer } from './multi-round-trip.ts';
 import { resumeToken, resumeTokenTraits, toTokenResult } from './resume-token.ts';

@@ -1,4 +1,4 @@
-import { assertClock } from '../host/assert-clock.ts';
+import { assertClock } from '../host/sleep.ts';
 import type { Fence, GuardClaim, GuardVerdict, SagaGuard } from './guard.ts';
 
 interface UsedTurn {

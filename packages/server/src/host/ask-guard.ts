@@ -1,6 +1,6 @@
 import { outline } from './default-log.ts';
 import { SagaHostError } from './errors.ts';
-import type { HostSettings } from './host-options.ts';
+import type { HostSettings } from './host-settings.ts';
 
 /**
  * Asks the guard. Where that fails, `onError` is told that it was the guard, with what it threw as `cause`: the error of

@@ -1,6 +1,6 @@
 import { hasBegun, type Claims } from '@mcp-saga/seal';
 import { SagaHostError } from './errors.ts';
-import type { HostSettings } from './host-options.ts';
+import type { HostSettings } from './host-settings.ts';
 
 /**
  * Checks that a token was not issued in the future. Call it after every other check: only the bearer of a good token may

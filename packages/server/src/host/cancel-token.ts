@@ -1,5 +1,6 @@
 import type { Claims, Sealer } from '@mcp-saga/seal';
-import { sealSagaAs, type SealedSaga } from './sealed-saga.ts';
+import { sealSagaAs } from './sealed-saga.ts';
+import type { SealedSaga } from '../model/sealed-saga.ts';
 
 // The token itself is granted 30 seconds of skew; so is this one, on the other side.
 const afterExpiry = 60_000;

@@ -1,12 +1,13 @@
 import { SagaCancelled } from '@mcp-saga/core';
 import { TokenRefused } from '@mcp-saga/seal';
 import { cancelExpiry } from './cancel-token.ts';
-import type { Caller } from './caller.ts';
+import type { Caller } from '../model/caller.ts';
 import { NotEnded, SagaHostError } from './errors.ts';
 import { digestOf, guarded, type Interrupted } from './guarded.ts';
-import type { CancelRequest } from './host.ts';
-import type { HostSettings } from './host-options.ts';
-import { found, openSaga, standIn, type OpenSaga } from './open-saga.ts';
+import type { CancelRequest } from '../model/requests.ts';
+import type { HostSettings } from './host-settings.ts';
+import { found, standIn, type OpenSaga } from './resolve-program.ts';
+import { openSaga } from './open-saga.ts';
 import { readTimeline } from './readable-state.ts';
 import { runTurn } from './run-turn.ts';
 import { inPlaceOf, openRequest, sealRequest } from './sealed-request.ts';

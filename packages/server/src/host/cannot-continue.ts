@@ -1,7 +1,7 @@
 import { ReplayMismatch, type Program } from '@mcp-saga/core';
 import { SagaHostError } from './errors.ts';
-import type { HostSettings } from './host-options.ts';
-import type { SealedSaga } from './sealed-saga.ts';
+import type { HostSettings } from './host-settings.ts';
+import type { SealedSaga } from '../model/sealed-saga.ts';
 import type { FailedTurn, SagaTurn } from './turn.ts';
 
 /**

@@ -1,7 +1,6 @@
-import type { TaskOptions } from '../dialects/tasks/options.ts';
-import { assertClock } from './assert-clock.ts';
-import type { HostHooks } from './hooks.ts';
-import type { SagaHostOptions } from './host-options.ts';
+import type { TaskOptions, SagaHostOptions } from '../model/host-options.ts';
+import { assertClock } from './sleep.ts';
+import type { HostHooks } from '../model/hooks.ts';
 import { defaultHostLimits } from './limits.ts';
 
 // What a host can be given, so that an option that is written otherwise is not ignored in silence.

@@ -1,6 +1,6 @@
 import { ElicitationRefused, SagaAborted, SagaCancelled } from '@mcp-saga/core';
 import { SagaHostError } from './errors.ts';
-import type { IgnoredAnswerFacts, Rejection, TurnFacts } from './hooks.ts';
+import type { IgnoredAnswerFacts, Rejection, TurnFacts } from '../model/hooks.ts';
 import { whyRefused } from './refusal-reasons.ts';
 import { oneLine, withoutKeys } from './shown-path.ts';
 

@@ -1,8 +1,8 @@
 import { digestText } from '@mcp-saga/seal';
 import type { GuardClaim } from '../guard/guard.ts';
 import { SagaHostError } from './errors.ts';
-import type { HostSettings } from './host-options.ts';
-import type { SealedSaga } from './sealed-saga.ts';
+import type { HostSettings } from './host-settings.ts';
+import type { SealedSaga } from '../model/sealed-saga.ts';
 
 /**
  * Names the principal of a turn for the guard, by a digest. Turns without a principal are not counted: otherwise one

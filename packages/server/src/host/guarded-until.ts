@@ -1,6 +1,6 @@
 import type { Claims } from '@mcp-saga/seal';
 import { cancelLifetime } from './cancel-token.ts';
-import type { HostSettings } from './host-options.ts';
+import type { HostSettings } from './host-settings.ts';
 
 // The skew that tokens are granted on both sides, the minute by which one that cancels follows, and what the clocks of
 // a fleet and of its store may differ by.

@@ -4,14 +4,13 @@ import type { GuardClaim, GuardVerdict, SagaGuard } from '../guard/guard.ts';
 import { askGuard } from './ask-guard.ts';
 import { SagaHostError } from './errors.ts';
 import { guardFull, ownerOf } from './guard-owner.ts';
-import type { HostSettings } from './host-options.ts';
+import type { HostSettings } from './host-settings.ts';
 import { guardedUntil, respondsUntil } from './guarded-until.ts';
-import { busyWait } from './busy-wait.ts';
 import { cannotContinue } from './cannot-continue.ts';
 import { noteCancelAgain } from './note-cancel.ts';
 import { renderQuestions } from './render-questions.ts';
 import { openResponse, sealResponse } from './sealed-response.ts';
-import type { SealedSaga } from './sealed-saga.ts';
+import type { SealedSaga } from '../model/sealed-saga.ts';
 import { settleTurn } from './settle-turn.ts';
 import { sleep } from './sleep.ts';
 import { tracedAgain } from './traced-turn.ts';
@@ -184,4 +183,21 @@ export async function digestOf(action: string, answers: ReadonlyMap<string, Clie
   const sorted = [...answers].toSorted(([one], [other]) => (one < other ? -1 : 1));
   // An answer may be as deep as the door lets through, and stands in a few lists and objects here.
   return await digestText(canonicalize([action, sorted], { maxDepth: 2 * maxAnswerDepth }));
+}
+
+const first = 50;
+
+const longest = 1_000;
+
+/**
+ * How long to wait before a guard is asked again about a request that is being run elsewhere, in milliseconds. Most
+ * turns are short, so the first waits are; a long one shall not keep a guard on a network busy. Spread, so that many
+ * that wait do not ask together.
+ *
+ * @param waits - how often it has been waited for already
+ * @param random - in [0, 1); default `Math.random`
+ */
+export function busyWait(waits: number, random: () => number = Math.random): number {
+  const most = Math.min(longest, first * 2 ** waits);
+  return most * (0.5 + random() / 2);
 }

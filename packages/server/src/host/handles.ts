@@ -1,18 +1,8 @@
 import { digestText, skewMs, TokenRefused } from '@mcp-saga/seal';
-import type { TaskStore } from '../dialects/tasks/store.ts';
 import { SagaHostError } from './errors.ts';
-import type { HostSettings } from './host-options.ts';
+import type { HostSettings } from './host-settings.ts';
 import { sealSagaAs, toSealedSaga } from './sealed-saga.ts';
 import { newTokenId } from './token-id.ts';
-
-/** Options for handles: short names for the tokens of the resume token dialect. */
-export interface HandleOptions {
-  /**
-   * Store for the sealed state behind each handle. The stores of tasks fit: `memoryTaskStore()` for one process,
-   * `redisTaskStore(client)` of `@mcp-saga/redis` for a fleet. One store can serve tasks and handles.
-   */
-  readonly store: TaskStore;
-}
 
 /** The sealed state of a saga: a token, or the entry of a handle. */
 export interface SealedToken {

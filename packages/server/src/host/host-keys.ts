@@ -1,6 +1,5 @@
 import { createKeyRing, SealError, type KeyRing, type KeyRingOptions } from '@mcp-saga/seal';
-import { environmentOf } from './environment.ts';
-import type { SagaHostOptions } from './host-options.ts';
+import type { SagaHostOptions } from '../model/host-options.ts';
 
 /**
  * The keys of a host: those it is given, or else those of `SAGA_KEYS`.
@@ -18,4 +17,14 @@ export function hostKeys(options: Pick<SagaHostOptions, 'keys'>, ringOptions: Ke
     if (!(error instanceof SealError) || keys === undefined || keys !== variable) throw error;
     throw new SealError(error.code, `SAGA_KEYS: ${error.message}`, { cause: error });
   }
+}
+
+interface ProcessLike {
+  readonly env?: { readonly [name: string]: string | undefined };
+}
+
+/** An environment variable, where the runtime has such things. */
+export function environmentOf(name: string): string | undefined {
+  const { process } = globalThis as { readonly process?: ProcessLike };
+  return process?.env?.[name];
 }

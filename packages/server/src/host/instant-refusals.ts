@@ -1,44 +1,6 @@
 import type { ClientAnswer, Json } from '@mcp-saga/core';
-import type { HostSettings } from './host-options.ts';
-import type { SealedSaga } from './sealed-saga.ts';
-
-/**
- * Options for refusals faster than any person, by clients without a user to ask.
- *
- * @example
- * ```ts
- * const instantRefusals: InstantRefusalOptions = { treatAs: 'unsupported', withinMs: 300 };
- * ```
- */
-export interface InstantRefusalOptions {
-  /**
-   * Time from the question to the refusal within which the refusal is instant, in milliseconds.
-   *
-   * @default 1000
-   */
-  readonly withinMs?: number;
-  /**
-   * `refused`: the saga gets the refusal. `unsupported`: the saga continues as with a client without elicitation. Its fallback
-   * answers, or the step throws `ClientCannot`. Clients can cause the same by declaring no elicitation.
-   *
-   * @default 'refused'
-   */
-  readonly treatAs?: 'refused' | 'unsupported';
-}
-
-/**
- * Completes the options for instant refusals.
- *
- * @throws RangeError if `withinMs` is not a number of milliseconds from 0
- */
-export function toInstantRefusals({
-  withinMs = 1_000,
-  treatAs = 'refused',
-}: InstantRefusalOptions = {}): Required<InstantRefusalOptions> {
-  if (typeof withinMs !== 'number' || !(withinMs >= 0))
-    throw new RangeError('instantRefusals.withinMs must be a number of milliseconds from 0.');
-  return { withinMs, treatAs };
-}
+import type { HostSettings } from './host-settings.ts';
+import type { SealedSaga } from '../model/sealed-saga.ts';
 
 /** Reports instant refusals to `onInstantRefusal`. */
 export function reportInstantRefusals(

@@ -1,5 +1,5 @@
-import type { HostSettings } from './host-options.ts';
-import type { SealedSaga } from './sealed-saga.ts';
+import type { HostSettings } from './host-settings.ts';
+import type { SealedSaga } from '../model/sealed-saga.ts';
 import type { SuspendedTurn } from './turn.ts';
 
 /** Questions up to this size, in bytes, are always kept. */

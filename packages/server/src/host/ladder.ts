@@ -1,30 +1,9 @@
 import type { ClientNeed, Program, Provenance, Question, Route } from '@mcp-saga/core';
 import { asksOf } from './asks.ts';
-import type { Caller } from './caller.ts';
+import type { Caller } from '../model/caller.ts';
 import type { DialectTraits } from './dialect-traits.ts';
 import { NeedsMissing } from './errors.ts';
-import type { HostSettings } from './host-options.ts';
-
-/**
- * In which order a host tries who can answer a question: the first one that can is asked. (W3)
- *
- * - `client`: the user or the model at the client, where the client offers that. While a call runs, before `model`;
- * - `model`: the model that calls the tool, where `modelAnswers` accepts it and the dialect can ask it;
- * - `fallback`: what the author gave as `elicit(…, { fallback })`;
- * - `host`: the host's own `sampling`.
- */
-export interface Ladder {
-  /** Default `['client', 'model', 'fallback']`. */
-  readonly elicitation?: readonly ('client' | 'model' | 'fallback')[];
-  /** Default `['client', 'host', 'model']`. */
-  readonly sampling?: readonly ('client' | 'host' | 'model')[];
-}
-
-/** The ladder of a host that declares none. */
-export const defaultLadder: Required<Ladder> = {
-  elicitation: ['client', 'model', 'fallback'],
-  sampling: ['client', 'host', 'model'],
-};
+import type { HostSettings } from './host-settings.ts';
 
 type Rung = 'client' | 'model' | 'fallback' | 'host';
 

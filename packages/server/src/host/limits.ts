@@ -1,37 +1,5 @@
-import { defaultLimits as sealLimits, type Limits as SealLimits } from '@mcp-saga/seal';
-
-/** All bounds of a host, in one table. (T11) */
-export interface HostLimits extends SealLimits {
-  /** Entries in the journal of one saga. Default 10,000. */
-  readonly maxJournalEntries: number;
-  /**
-   * Commands a body may yield in one turn, replayed ones included; or steps that a machine may take, of which delays that
-   * passed while nobody called take one each. Default 100,000.
-   */
-  readonly maxCommands: number;
-  /**
-   * Bytes of the arguments of a call that starts a saga, as JSON. Larger arguments are refused, and meet no schema. Default
-   * `maxTokenBytes`: the token carries them through the whole saga.
-   */
-  readonly maxArgumentBytes: number;
-  /** Answers in one request, repeated ones included. Default 2,000. */
-  readonly maxAnswers: number;
-  /**
-   * Bytes of one answer, as JSON. A larger one meets no schema and is asked again, with the reason. Default four times
-   * `maxTokenBytes`, since answers are compressed.
-   */
-  readonly maxAnswerBytes: number;
-  /**
-   * Bytes of responses that a guard keeps of one saga at a time, as an estimate. A turn that comes with more is refused with
-   * `guard_full` until some have expired; to cancel and to undo are never refused. Default 16 MiB.
-   */
-  readonly maxKeptBytesPerSaga: number;
-  /**
-   * Bytes that a guard keeps at a time for one principal, over all of its sagas. A turn beyond is refused with `guard_full`
-   * until some have expired; to cancel and to undo are never refused. Callers without a principal are not counted. Default 256 MiB.
-   */
-  readonly maxKeptBytesPerPrincipal: number;
-}
+import { defaultLimits as sealLimits } from '@mcp-saga/seal';
+import type { HostLimits } from '../model/host-options.ts';
 
 const mebibyte = 1024 * 1024;
 

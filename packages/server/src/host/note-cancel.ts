@@ -1,7 +1,8 @@
 import type { Program } from '@mcp-saga/core';
 import { sealCancelToken } from './cancel-token.ts';
-import type { HostSettings } from './host-options.ts';
-import { toSealedSaga, type SealedSaga } from './sealed-saga.ts';
+import type { HostSettings } from './host-settings.ts';
+import { toSealedSaga } from './sealed-saga.ts';
+import type { SealedSaga } from '../model/sealed-saga.ts';
 import { noteCancel } from './settle-turn.ts';
 import type { SagaTurn, SuspendedTurn } from './turn.ts';
 

@@ -1,6 +1,5 @@
 import type { Program } from '@mcp-saga/core';
 import { assertListable } from './assert-listable.ts';
-import { servedAs } from './served-as.ts';
 
 interface Served {
   readonly program: Program;
@@ -78,4 +77,11 @@ export class Registry {
 
 function keyOf(name: string, version: string): string {
   return JSON.stringify([name, version]);
+}
+
+/** What of MCP's a program serves. */
+export function servedAs({
+  serves = 'tool',
+}: Partial<Pick<Program, 'serves'>>): 'tool' | 'prompt' | 'resource' {
+  return serves;
 }

@@ -1,7 +1,7 @@
 import type { ClientStep } from '@mcp-saga/core';
 import { stepIdsOf } from './generation.ts';
-import type { HostSettings } from './host-options.ts';
-import { found, versionGone } from './open-saga.ts';
+import type { HostSettings } from './host-settings.ts';
+import { found, versionGone } from './resolve-program.ts';
 import type { UnrenderedTurn } from './sealed-response.ts';
 import { turnRuntime } from './turn-runtime.ts';
 import type { SuspendedTurn } from './turn.ts';

@@ -1,5 +1,5 @@
 import { digestText } from '@mcp-saga/seal';
-import type { HostSettings } from './host-options.ts';
+import type { HostSettings } from './host-settings.ts';
 import { sealSaga, toSealedSaga } from './sealed-saga.ts';
 import type { SuspendedTurn } from './turn.ts';
 

@@ -2,12 +2,12 @@ import type { ClientAnswer, Json } from '@mcp-saga/core';
 import { isLargerThan } from '@mcp-saga/core/program';
 import { TokenRefused, type Sealer } from '@mcp-saga/seal';
 import { asksOf } from './asks.ts';
-import type { Caller } from './caller.ts';
+import type { Caller } from '../model/caller.ts';
 import type { DialectTraits } from './dialect-traits.ts';
 import type { StepIds } from './generation.ts';
-import type { HostLimits } from './limits.ts';
+import type { HostLimits } from '../model/host-options.ts';
 import { readSealedJson } from './sealed-json.ts';
-import type { SealedSaga } from './sealed-saga.ts';
+import type { SealedSaga } from '../model/sealed-saga.ts';
 
 /** What a request brings to a turn: with it the turn can be brought to its end by somebody else. */
 export interface BegunRequest {

@@ -5,7 +5,7 @@ import { SagaHostError } from './errors.ts';
 import { isRenderedAgain } from './kept-bytes.ts';
 import { publicMessageOf } from './public-message.ts';
 import { readSealedJson } from './sealed-json.ts';
-import type { SealedSaga } from './sealed-saga.ts';
+import type { SealedSaga } from '../model/sealed-saga.ts';
 import type { SagaTurn, SuspendedTurn } from './turn.ts';
 
 /** Bytes that a result or the questions of a turn may have for a guard to keep them: half of what a response may. */

@@ -1,5 +1,5 @@
-import type { SuspendedSagaFacts } from './hooks.ts';
-import type { HostSettings } from './host-options.ts';
+import type { SuspendedSagaFacts } from '../model/hooks.ts';
+import type { HostSettings } from './host-settings.ts';
 import type { SagaTurn, SuspendedTurn } from './turn.ts';
 
 const cancellable = new WeakMap<SuspendedTurn, SuspendedSagaFacts>();

@@ -1,5 +1,5 @@
 import type { StepEvent } from '@mcp-saga/core';
-import type { HostSettings } from './host-options.ts';
+import type { HostSettings } from './host-settings.ts';
 import { withoutKeys } from './shown-path.ts';
 import { longestTimerMs } from './sleep.ts';
 

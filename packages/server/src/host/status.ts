@@ -1,16 +1,12 @@
 import { TokenRefused } from '@mcp-saga/seal';
 import type { Program } from '@mcp-saga/core';
-import type { Caller } from './caller.ts';
+import type { Caller } from '../model/caller.ts';
 import { stepIdsOf } from './generation.ts';
 import { fromHandle } from './handles.ts';
-import type { HostSettings } from './host-options.ts';
-import { openForCaller, standIn } from './open-saga.ts';
-
-/** How a status request came. */
-export interface StatusRequest {
-  /** The methods that may have started the saga. Default: any. */
-  readonly methods?: readonly string[];
-}
+import type { HostSettings } from './host-settings.ts';
+import { openForCaller } from './open-saga.ts';
+import { standIn } from './resolve-program.ts';
+import type { StatusRequest } from '../model/requests.ts';
 
 /** How far the saga of a token is, for whoever may go on with it. */
 export interface SagaStatus {

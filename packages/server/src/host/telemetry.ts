@@ -1,5 +1,5 @@
 import type { StepEvent } from '@mcp-saga/core';
-import type { Rejection } from './hooks.ts';
+import type { Rejection } from '../model/hooks.ts';
 import type { SagaTurn } from './turn.ts';
 
 /**

@@ -1,5 +1,5 @@
 import { StepError } from '@mcp-saga/core';
-import type { Caller } from './caller.ts';
+import type { Caller } from '../model/caller.ts';
 import { quietly } from './hooks.ts';
 
 /** How many are kept for one request: enough to see what goes wrong. */

@@ -1,10 +1,9 @@
 import type { Runtime, StepCall, StepEvent } from '@mcp-saga/core';
-import { errorTypeOf } from './error-type.ts';
+import { errorTypeOf, within } from './traced-turn.ts';
 import type { StepIds } from './generation.ts';
 import { quietly } from './hooks.ts';
 import { withoutKeys } from './shown-path.ts';
 import type { StepSpan, TracedStep, TurnSpan } from './telemetry.ts';
-import { within } from './traced-turn.ts';
 
 /** A runtime whose turn is seen in a trace: the code of each step runs within a span of its own. */
 export function tracedRuntime(

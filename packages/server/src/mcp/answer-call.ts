@@ -1,4 +1,4 @@
-import type { ClientCall } from '../dialects/dialect.ts';
+import type { ClientCall } from '../model/client-call.ts';
 import { dialectOf } from '../dialects/dialects.ts';
 import { resumable } from '../dialects/resumable-requests.ts';
 import type { SagaHostCore } from '../host/host.ts';

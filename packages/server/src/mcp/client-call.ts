@@ -1,10 +1,10 @@
-import type { Program } from '@mcp-saga/core';
-import type { CallMethod, ClientCall } from '../dialects/dialect.ts';
-import type { Caller } from '../host/caller.ts';
+import type { Program, Json } from '@mcp-saga/core';
+import type { CallMethod, ClientCall, ClientFacts } from '../model/client-call.ts';
+import type { Caller } from '../model/caller.ts';
 import type { CompletedTurn, FailedTurn } from '../host/turn.ts';
-import { clientFactsOf } from './client-facts.ts';
 import type { RequestLike } from './intercept.ts';
-import { notifierOf, senderOf, type McpServerLike, type RequestContextLike } from './sdk.ts';
+import { notifierOf, senderOf, type McpServerLike, type RequestContextLike, capabilitiesOf } from './sdk.ts';
+import { asksOf } from '../host/asks.ts';
 
 /** A request to a saga, with all that dialects need to know of it. */
 export function toClientCall(
@@ -57,4 +57,21 @@ function inputResponsesOf(request: RequestContextLike['mcpReq']): unknown {
     ...Object.entries(Object(inputResponses) as object),
     ...dropped.map((key) => [key, null] as const),
   ]);
+}
+
+const protocolVersionKey = 'io.modelcontextprotocol/protocolVersion';
+
+/** What a request tells of its client. */
+export function clientFactsOf(server: McpServerLike, context: RequestContextLike): ClientFacts {
+  const capabilities: Json | undefined = capabilitiesOf(server, context);
+  // Some clients send other parts of it in the older era as well.
+  const era = context.mcpReq?.envelope?.[protocolVersionKey] === undefined ? 'legacy' : 'modern';
+  const overHttp = context.http?.req !== undefined || context.requestInfo !== undefined;
+  return {
+    era,
+    // Over HTTP without a session each request meets a server that never saw the client's other ones.
+    isSession: era === 'legacy' && (!overHttp || context.sessionId !== undefined),
+    capabilities,
+    asks: asksOf(capabilities),
+  };
 }

@@ -1,10 +1,12 @@
-import type { Caller } from '../host/caller.ts';
+import type { Caller } from '../model/caller.ts';
 
 type Tell = NonNullable<Caller['progress']>;
+
 type Progress = Parameters<Tell>[0];
 
 // A model that reports every token would otherwise send a message for each.
 const burst = 10;
+
 const refillMs = 100;
 
 /** Progress of one request: ten at once, then ten a second, always the newest, and nothing after the answer. */

@@ -1,9 +1,9 @@
 import type { Program } from '@mcp-saga/core';
 import { callSaga, cancelSaga, resumeSaga, sagaMethods } from '../dialects/saga-methods.ts';
-import type { Caller } from '../host/caller.ts';
+import type { Caller } from '../model/caller.ts';
 import type { SagaHostCore } from '../host/host.ts';
-import { servedAs } from '../host/served-as.ts';
-import { clientFactsOf } from './client-facts.ts';
+import { servedAs } from '../host/registry.ts';
+import { clientFactsOf } from './client-call.ts';
 import { assertParamHeaders } from './param-headers.ts';
 import { setMethodHandler, type McpServerLike, type RequestContextLike } from './sdk.ts';
 import { withCaller } from './with-caller.ts';

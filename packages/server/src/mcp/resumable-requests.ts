@@ -1,5 +1,5 @@
 import { getStatus, resumableMethods, resumeRefused, resumeRequest } from '../dialects/resumable-requests.ts';
-import type { Caller } from '../host/caller.ts';
+import type { Caller } from '../model/caller.ts';
 import type { SagaHostCore } from '../host/host.ts';
 import { toClientCall } from './client-call.ts';
 import { setMethodHandler, type McpServerLike, type RequestContextLike } from './sdk.ts';

@@ -1,6 +1,6 @@
 import type { Json, LogLevel } from '@mcp-saga/core';
-import type { SendOptions, WireRequest } from '../dialects/dialect.ts';
-import type { Caller } from '../host/caller.ts';
+import type { SendOptions, WireRequest } from '../model/client-call.ts';
+import type { Caller } from '../model/caller.ts';
 
 /**
  * As much of the MCP SDK as is used, of version 2 and version 1 alike: known by its structure, so that neither has

@@ -2,11 +2,12 @@ import { TokenRefused } from '@mcp-saga/seal';
 import { declaresTasks, requiredCapabilities } from '../dialects/tasks/declared.ts';
 import { cancelTask, getTask, updateTask, type TaskRequest } from '../dialects/tasks/methods.ts';
 import type { SagaHostCore } from '../host/host.ts';
-import { clientFactsOf } from './client-facts.ts';
+import { clientFactsOf } from './client-call.ts';
 import { isVersion2, notifierOf, setMethodHandler, toCaller, type McpServerLike } from './sdk.ts';
 import { toWireError, WireError, type FrozenAnswer } from './wire-error.ts';
 
 const methodNotFound = -32601;
+
 const missingCapability = -32021;
 
 const taskRefused: FrozenAnswer = { message: 'Unknown or expired task', reason: 'invalid_task_id' };

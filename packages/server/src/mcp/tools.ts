@@ -1,5 +1,5 @@
 import { InvalidInput, type Program, type Schema, type ToolResult } from '@mcp-saga/core';
-import type { ClientCall, ListedTool } from '../dialects/dialect.ts';
+import type { ClientCall, ListedTool } from '../model/client-call.ts';
 import { toResumable } from '../dialects/resumable-tool.ts';
 import { NeedsMissing, SagaHostError } from '../host/errors.ts';
 import type { SagaHostCore } from '../host/host.ts';
@@ -7,7 +7,6 @@ import { acceptsModel } from '../host/ladder.ts';
 import { answerCall } from './answer-call.ts';
 import { toClientCall } from './client-call.ts';
 import { intercept } from './intercept.ts';
-import { memoised } from './memoised-schema.ts';
 import { methodsOf, toolsOf } from './methods.ts';
 import { isVersion2, type McpServerLike } from './sdk.ts';
 import { extensionKey, toToolResult } from './tool-result.ts';
@@ -91,4 +90,39 @@ function registerTool(server: McpServerLike, saga: Program): void {
   tools.registerTool(name, config, () => {
     throw new TypeError(`'${name}' is a saga: its calls are answered before they come here.`);
   });
+}
+
+const memoisedSchemas = new WeakMap<Schema, Schema>();
+
+/**
+ * A schema that derives its JSON Schema once. Stateless serving makes a server for each request, and the SDK asks each
+ * of them anew: for a small tool that is half of what a call costs.
+ */
+function memoised(schema: Schema): Schema {
+  const known = memoisedSchemas.get(schema);
+  if (known !== undefined) return known;
+  const standard = schema['~standard'];
+  const { jsonSchema } = standard;
+  if (jsonSchema === undefined) return schema;
+  const made: Schema = {
+    '~standard': {
+      ...standard,
+      jsonSchema: { input: once(jsonSchema.input), output: once(jsonSchema.output) },
+    },
+  };
+  memoisedSchemas.set(schema, made);
+  return made;
+}
+
+function once<O extends { readonly target: string }, R>(derive: (options: O) => R): (options: O) => R {
+  const made = new Map<string, R>();
+  return (options) => {
+    const key = JSON.stringify(options);
+    let schema = made.get(key);
+    if (schema === undefined) {
+      schema = derive(options);
+      made.set(key, schema);
+    }
+    return schema;
+  };
 }

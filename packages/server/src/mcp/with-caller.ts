@@ -1,4 +1,4 @@
-import type { Caller } from '../host/caller.ts';
+import type { Caller } from '../model/caller.ts';
 import { limitedProgress } from './limited-progress.ts';
 import { toCaller, type McpServerLike, type RequestContextLike } from './sdk.ts';
 

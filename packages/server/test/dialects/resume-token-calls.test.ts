@@ -1,6 +1,6 @@
 import { checkpoint, elicit, saga, sleep, type Program } from '@mcp-saga/server';
 import { expect, test } from 'vitest';
-import type { ClientCall, ClientFacts } from '../../src/dialects/dialect.ts';
+import type { ClientCall, ClientFacts } from '../../src/model/client-call.ts';
 import { dialectOf } from '../../src/dialects/dialects.ts';
 import { resumeToken } from '../../src/dialects/resume-token.ts';
 import { toToolResult } from '../../src/mcp/tool-result.ts';

@@ -1,11 +1,11 @@
 import { canonicalize, digestText, TokenRefused, type Claims } from '@mcp-saga/seal';
 import { toJson } from '../../host/answers.ts';
-import type { HostSettings } from '../../host/host-options.ts';
-import { found, type OpenSaga } from '../../host/open-saga.ts';
+import type { HostSettings } from '../../host/host-settings.ts';
+import { found, type OpenSaga } from '../../host/resolve-program.ts';
 import { sealSaga } from '../../host/sealed-saga.ts';
 import { newTokenId } from '../../host/token-id.ts';
 import type { SuspendedTurn } from '../../host/turn.ts';
-import type { ClientCall } from '../dialect.ts';
+import type { ClientCall } from '../../model/client-call.ts';
 import { askedNow } from './keys.ts';
 import { drive } from './drive.ts';
 import { elapse } from './elapse.ts';

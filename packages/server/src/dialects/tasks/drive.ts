@@ -1,6 +1,6 @@
 import { TurnAborted } from '@mcp-saga/core';
 import { TokenTooLarge } from '@mcp-saga/seal';
-import type { Caller } from '../../host/caller.ts';
+import type { Caller } from '../../model/caller.ts';
 import { cannotContinue } from '../../host/cannot-continue.ts';
 import { sleep } from '../../host/sleep.ts';
 import { newTokenId } from '../../host/token-id.ts';

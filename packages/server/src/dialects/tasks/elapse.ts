@@ -1,8 +1,8 @@
 import { TurnAborted, type Outcome, type ReplayMismatch } from '@mcp-saga/core';
 import { isLeftAsItIs } from '../../host/cannot-continue.ts';
 import type { SagaHostError } from '../../host/errors.ts';
-import type { HostSettings } from '../../host/host-options.ts';
-import { versionGone, type OpenSaga } from '../../host/open-saga.ts';
+import type { HostSettings } from '../../host/host-settings.ts';
+import { versionGone, type OpenSaga } from '../../host/resolve-program.ts';
 import { advanceFrom } from '../../host/readable-state.ts';
 import { turnRuntime } from '../../host/turn-runtime.ts';
 import type { CompletedTurn, FailedTurn } from '../../host/turn.ts';

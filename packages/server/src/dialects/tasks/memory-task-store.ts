@@ -1,4 +1,4 @@
-import { assertClock } from '../../host/assert-clock.ts';
+import { assertClock } from '../../host/sleep.ts';
 import type { StoredTask, TaskStore } from './store.ts';
 
 /**

@@ -1,12 +1,12 @@
 import type { Json } from '@mcp-saga/core';
 import { TokenRefused } from '@mcp-saga/seal';
 import { toJson } from '../../host/answers.ts';
-import type { Caller } from '../../host/caller.ts';
+import type { Caller } from '../../model/caller.ts';
 import { reportCannotContinue } from '../../host/cannot-continue.ts';
 import { SagaHostError } from '../../host/errors.ts';
-import type { HostSettings } from '../../host/host-options.ts';
-import type { OpenSaga } from '../../host/open-saga.ts';
-import type { WireRequest } from '../dialect.ts';
+import type { HostSettings } from '../../host/host-settings.ts';
+import type { OpenSaga } from '../../host/resolve-program.ts';
+import type { WireRequest } from '../../model/client-call.ts';
 import { drive, isDue } from './drive.ts';
 import { elapse } from './elapse.ts';
 import type { TaskSettings } from './options.ts';

@@ -1,33 +1,8 @@
 import type { TaskStore } from './store.ts';
+import type { TaskOptions } from '../../model/host-options.ts';
 
 /** Maximum length of any task ID, in characters: it travels in a header, which proxies cut or refuse at 8 KiB. */
 export const maxTaskIdLength = 4_096;
-
-/** How a host offers MCP's tasks (extension `io.modelcontextprotocol/tasks`). */
-export interface TaskOptions {
-  /**
-   * Keeps tasks that do more than wait: they run server steps after the answer, ask questions, and can be cancelled.
-   * Without a store a call becomes a task only where nothing is left to do but wait. `memoryTaskStore()` is for one
-   * process.
-   */
-  readonly store?: TaskStore;
-  /** How long a task is kept, in milliseconds from its creation. Default 24 hours; never past `maxLifetime`. */
-  readonly ttl?: number;
-  /**
-   * Maximum length of a task ID, in characters. With a store, an ID has 45. Without a store, it holds the entire state,
-   * in about 1,000 or more: a call whose ID would be longer is answered without a task. At most 4,096.
-   *
-   * @default 128, because Claude Code refuses longer IDs
-   */
-  readonly maxIdLength?: number;
-  /** How often clients are told to ask, in milliseconds. Default one second. */
-  readonly pollInterval?: number;
-  /**
-   * `accept` offers tasks to callers that are not authenticated: whoever has the id of such a task, which stands in
-   * headers and logs, sees its result, answers its questions and cancels it. (T14) Default: they get none.
-   */
-  readonly bearer?: 'accept';
-}
 
 /** The options of tasks, completed. */
 export interface TaskSettings {

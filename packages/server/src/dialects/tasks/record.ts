@@ -1,8 +1,8 @@
 import type { ClientNeed, Json } from '@mcp-saga/core';
 import { TokenRefused, type Claims } from '@mcp-saga/seal';
-import type { HostSettings } from '../../host/host-options.ts';
+import type { HostSettings } from '../../host/host-settings.ts';
 import { readSealedJson } from '../../host/sealed-json.ts';
-import type { WireRequest } from '../dialect.ts';
+import type { WireRequest } from '../../model/client-call.ts';
 import type { TaskStore } from './store.ts';
 
 export type TaskStatus = 'working' | 'input_required' | 'completed' | 'failed' | 'cancelled';

@@ -2,7 +2,7 @@ import { AnswerConflict, CodecError, TurnAborted, type Program } from '@mcp-saga
 import { SealError, TokenRefused } from '@mcp-saga/seal';
 import type { StepAnswer } from '../../host/answers.ts';
 import { cancel } from '../../host/cancel.ts';
-import type { Caller } from '../../host/caller.ts';
+import type { Caller } from '../../model/caller.ts';
 import { SagaHostError } from '../../host/errors.ts';
 import { resume } from '../../host/resume.ts';
 import type { SagaTurn } from '../../host/turn.ts';

@@ -8,10 +8,12 @@ import {
   type Sealed,
 } from '@mcp-saga/seal';
 import { assertBegun } from '../../host/assert-begun.ts';
-import { principalOf, type Caller } from '../../host/caller.ts';
-import type { HostSettings } from '../../host/host-options.ts';
-import { found, openSealed, type OpenSaga } from '../../host/open-saga.ts';
-import { sealSagaAs, type SealedSaga } from '../../host/sealed-saga.ts';
+import { principalOf } from '../../host/principal.ts';
+import type { Caller } from '../../model/caller.ts';
+import type { HostSettings } from '../../host/host-settings.ts';
+import { found, openSealed, type OpenSaga } from '../../host/resolve-program.ts';
+import { sealSagaAs } from '../../host/sealed-saga.ts';
+import type { SealedSaga } from '../../model/sealed-saga.ts';
 import { maxTaskIdLength, type TaskSettings } from './options.ts';
 
 /** ID of a stored task: the saga's ID and a secret, both 16 random bytes. No token has this form. */

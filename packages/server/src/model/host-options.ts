@@ -1,30 +1,101 @@
 import type {
-  Awaitable,
-  Compensator,
-  HostSampling,
-  Program,
-  Schema,
   SampleParams,
+  HostSampling,
+  Awaitable,
   SampleResult,
+  Program,
+  Compensator,
+  Schema,
 } from '@mcp-saga/core';
-import { createSealer, type KeysOption, type Sealer } from '@mcp-saga/seal';
-import type { Caller, PrincipalOption } from './caller.ts';
-import type { ResumableRequestOptions } from '../dialects/resumable-options.ts';
-import { toTaskSettings, type TaskOptions, type TaskSettings } from '../dialects/tasks/options.ts';
+import type { KeysOption, Limits as SealLimits } from '@mcp-saga/seal';
+import type { TaskStore } from '../dialects/tasks/store.ts';
+import type { PrincipalOption, Caller } from './caller.ts';
 import type { SagaGuard } from '../guard/guard.ts';
-import { assertHostOptions } from './check-options.ts';
-import { consoleLog } from './default-log.ts';
-import { duration, wholeDuration } from './durations.ts';
-import { environmentOf } from './environment.ts';
-import { toInstantRefusals, type InstantRefusalOptions } from './instant-refusals.ts';
-import type { HandleOptions } from './handles.ts';
-import { hostKeys } from './host-keys.ts';
-import { guardedHooks, quietly, rejectionReporter, type HostHooks } from './hooks.ts';
-import { defaultLadder, type Ladder } from './ladder.ts';
-import { resolveHostLimits, type HostLimits } from './limits.ts';
-import { Registry } from './registry.ts';
-import { sleep } from './sleep.ts';
-import type { SagaTelemetry } from './telemetry.ts';
+import type { HostHooks } from './hooks.ts';
+import type { SagaTelemetry } from '../host/telemetry.ts';
+
+/** How a host offers MCP's tasks (extension `io.modelcontextprotocol/tasks`). */
+export interface TaskOptions {
+  /**
+   * Keeps tasks that do more than wait: they run server steps after the answer, ask questions, and can be cancelled.
+   * Without a store a call becomes a task only where nothing is left to do but wait. `memoryTaskStore()` is for one
+   * process.
+   */
+  readonly store?: TaskStore;
+  /** How long a task is kept, in milliseconds from its creation. Default 24 hours; never past `maxLifetime`. */
+  readonly ttl?: number;
+  /**
+   * Maximum length of a task ID, in characters. With a store, an ID has 45. Without a store, it holds the entire state,
+   * in about 1,000 or more: a call whose ID would be longer is answered without a task. At most 4,096.
+   *
+   * @default 128, because Claude Code refuses longer IDs
+   */
+  readonly maxIdLength?: number;
+  /** How often clients are told to ask, in milliseconds. Default one second. */
+  readonly pollInterval?: number;
+  /**
+   * `accept` offers tasks to callers that are not authenticated: whoever has the id of such a task, which stands in
+   * headers and logs, sees its result, answers its questions and cancels it. (T14) Default: they get none.
+   */
+  readonly bearer?: 'accept';
+}
+
+/** Options for resumable requests. */
+export interface ResumableRequestOptions {
+  /**
+   * `accept` offers resumable requests to unauthenticated callers. A used token of such a call, found in a log, then gives
+   * the newest token and its question. Default: authenticated callers only.
+   */
+  readonly bearer?: 'accept';
+}
+
+/**
+ * Options for refusals faster than any person, by clients without a user to ask.
+ *
+ * @example
+ * ```ts
+ * const instantRefusals: InstantRefusalOptions = { treatAs: 'unsupported', withinMs: 300 };
+ * ```
+ */
+export interface InstantRefusalOptions {
+  /**
+   * Time from the question to the refusal within which the refusal is instant, in milliseconds.
+   *
+   * @default 1000
+   */
+  readonly withinMs?: number;
+  /**
+   * `refused`: the saga gets the refusal. `unsupported`: the saga continues as with a client without elicitation. Its fallback
+   * answers, or the step throws `ClientCannot`. Clients can cause the same by declaring no elicitation.
+   *
+   * @default 'refused'
+   */
+  readonly treatAs?: 'refused' | 'unsupported';
+}
+
+/** Options for handles: short names for the tokens of the resume token dialect. */
+export interface HandleOptions {
+  /**
+   * Store for the sealed state behind each handle. The stores of tasks fit: `memoryTaskStore()` for one process,
+   * `redisTaskStore(client)` of `@mcp-saga/redis` for a fleet. One store can serve tasks and handles.
+   */
+  readonly store: TaskStore;
+}
+
+/**
+ * In which order a host tries who can answer a question: the first one that can is asked. (W3)
+ *
+ * - `client`: the user or the model at the client, where the client offers that. While a call runs, before `model`;
+ * - `model`: the model that calls the tool, where `modelAnswers` accepts it and the dialect can ask it;
+ * - `fallback`: what the author gave as `elicit(…, { fallback })`;
+ * - `host`: the host's own `sampling`.
+ */
+export interface Ladder {
+  /** Default `['client', 'model', 'fallback']`. */
+  readonly elicitation?: readonly ('client' | 'model' | 'fallback')[];
+  /** Default `['client', 'host', 'model']`. */
+  readonly sampling?: readonly ('client' | 'host' | 'model')[];
+}
 
 /** Facts by which a host decides whether a turn may run. */
 export interface AdmissionFacts {
@@ -158,137 +229,35 @@ export interface SagaHostOptions {
   readonly sealing?: 'auto' | 'fast' | 'portable';
 }
 
-/** The options of a host, completed. */
-export interface HostSettings {
-  readonly registry: Registry;
-  readonly sealer: Sealer;
-  /** Seals responses for the guard: they hold a token or a result, and no client ever carries one. */
-  readonly responses: Sealer;
-  readonly principal: PrincipalOption | undefined;
-  readonly authorize: NonNullable<SagaHostOptions['authorize']>;
-  readonly admit: NonNullable<SagaHostOptions['admit']>;
-  readonly guard: SagaGuard | undefined;
-  readonly whenGuardIsDown: 'closed' | 'open';
-  readonly leaseMs: number;
-  readonly sampling: Sampling | undefined;
-  readonly modelAnswers: 'accept' | 'refuse';
-  readonly ladder: Required<Ladder>;
-  readonly clientRounds: number;
-  readonly instantRefusals: Required<InstantRefusalOptions>;
-  /** How tasks are offered; undefined where they are not. */
-  readonly tasks: TaskSettings | undefined;
-  readonly resumableRequests: ResumableRequestOptions;
-  readonly handles: HandleOptions | undefined;
-  readonly compensators: ReadonlyMap<string, Pick<Compensator<Schema>, 'run'>>;
-  /** Whether there is somebody to tell of suspended sagas: their cancel tokens cost a seal. */
-  readonly notifiesSuspended: boolean;
-  readonly tokenTtl: number;
-  readonly maxLifetime: number;
-  readonly turnBudget: number;
-  readonly maxHold: number;
-  readonly rejectIssuedBefore: number | undefined;
-  readonly limits: HostLimits;
-  readonly hooks: Required<HostHooks>;
-  readonly telemetry: SagaTelemetry | undefined;
-  readonly clock: () => number;
-  readonly sleep: NonNullable<SagaHostOptions['sleep']>;
-  /** Whether advice is given that costs time to find. */
-  readonly advises: boolean;
-  /** Whether who reads the log is who writes the client. */
-  readonly develops: boolean;
-  readonly warn: (message: string) => void;
-  readonly reject: (reason: string) => void;
-}
-
-const responseLimits = { maxTokenBytes: 64 * 1024 * 1024, maxInflatedBytes: 64 * 1024 * 1024 };
-
-/** Checks the options of a host and completes them. Throws a `TypeError` or `RangeError` that says what to do. */
-export function toHostSettings(options: SagaHostOptions): HostSettings {
-  assertHostOptions(options);
-  const { audience, clock: now = Date.now, telemetry } = options;
-  // Times are whole milliseconds in a token; performance.now() gives fractions.
-  const clock = (): number => Math.floor(now());
-  const environment = 'environment' in options ? options.environment : environmentOf('NODE_ENV');
-  const advises = environment !== 'production';
-  const develops = environment === 'development';
-  const log = consoleLog({ development: develops, advises, clock });
-  const hookTimeoutMs = duration('hookTimeoutMs', options.hookTimeoutMs ?? 10_000);
-  const hooks = guardedHooks(options.hooks ?? {}, log, hookTimeoutMs);
-  const warn = hooks.onWarning;
-  const ring = hostKeys(options, { ...(environment === undefined ? {} : { environment }), warn });
-  const limits = resolveHostLimits(options.limits);
-  const implementation = options.sealing ?? 'auto';
-  const turnBudget = duration('turnBudget', options.turnBudget ?? 25_000);
-  const leaseMs = wholeDuration('guardLease', options.guardLease ?? 60_000);
-  const registry = guardedRegistry(options);
-  if (options.guard !== undefined && leaseMs < turnBudget) {
-    warn(
-      `guardLease (${leaseMs} ms) is shorter than turnBudget (${turnBudget} ms): a repeated request would run its ` +
-        'steps beside one that still runs. Make guardLease the longer one.',
-    );
-  }
-  if (
-    develops &&
-    options.hooks?.onSuspended !== undefined &&
-    registry.all.every(({ forks }) => forks !== 'refuse')
-  ) {
-    warn("hooks.onSuspended is never called: no saga of this host declares forks: 'refuse'.");
-  }
-  return {
-    registry,
-    sealer: createSealer({ ring, audience, limits, clock, implementation }),
-    responses: createSealer({ ring, audience, limits: responseLimits, clock, implementation }),
-    principal: options.principal,
-    authorize: options.authorize ?? (() => true),
-    admit: options.admit ?? (() => true),
-    guard: options.guard,
-    whenGuardIsDown: options.whenGuardIsDown ?? 'closed',
-    leaseMs,
-    sampling: options.sampling,
-    modelAnswers: options.modelAnswers ?? 'refuse',
-    ladder: { ...defaultLadder, ...options.ladder },
-    clientRounds: rounds(options.clientRounds ?? 9),
-    instantRefusals: toInstantRefusals(options.instantRefusals),
-    tasks: toTaskSettings(options, warn),
-    resumableRequests: options.resumableRequests ?? {},
-    handles: options.handles,
-    compensators: new Map(options.compensators?.map((compensator) => [compensator.name, compensator])),
-    notifiesSuspended: options.hooks?.onSuspended !== undefined,
-    tokenTtl: wholeDuration('tokenTtl', options.tokenTtl ?? 60 * 60 * 1000),
-    maxLifetime: wholeDuration('maxLifetime', options.maxLifetime ?? 7 * 24 * 60 * 60 * 1000),
-    turnBudget,
-    maxHold: options.maxHold === 0 ? 0 : duration('maxHold', options.maxHold ?? 20_000),
-    rejectIssuedBefore: options.rejectIssuedBefore,
-    limits,
-    hooks,
-    telemetry,
-    clock,
-    sleep: options.sleep ?? sleep,
-    advises,
-    develops,
-    warn,
-    reject: rejectionReporter((rejection) => {
-      hooks.onReject(rejection);
-      if (telemetry !== undefined) quietly(() => telemetry.refused(rejection), hooks.onError);
-    }, clock),
-  };
-}
-
-function guardedRegistry({ sagas, guard }: SagaHostOptions): Registry {
-  const registry = new Registry(sagas);
-  for (const saga of registry.all) {
-    if (saga.forks === 'refuse' && guard === undefined) {
-      throw new TypeError(
-        `Saga '${saga.name}' declares forks: 'refuse', which needs a guard: give the host guard: memoryGuard() for one ` +
-          "process, or a shared one for many; or declare forks: 'accept' where going back does no harm.",
-      );
-    }
-  }
-  return registry;
-}
-
-function rounds(count: number): number {
-  if (!Number.isSafeInteger(count) || count < 1)
-    throw new RangeError('clientRounds must be a whole number from 1.');
-  return count;
+/** All bounds of a host, in one table. (T11) */
+export interface HostLimits extends SealLimits {
+  /** Entries in the journal of one saga. Default 10,000. */
+  readonly maxJournalEntries: number;
+  /**
+   * Commands a body may yield in one turn, replayed ones included; or steps that a machine may take, of which delays that
+   * passed while nobody called take one each. Default 100,000.
+   */
+  readonly maxCommands: number;
+  /**
+   * Bytes of the arguments of a call that starts a saga, as JSON. Larger arguments are refused, and meet no schema. Default
+   * `maxTokenBytes`: the token carries them through the whole saga.
+   */
+  readonly maxArgumentBytes: number;
+  /** Answers in one request, repeated ones included. Default 2,000. */
+  readonly maxAnswers: number;
+  /**
+   * Bytes of one answer, as JSON. A larger one meets no schema and is asked again, with the reason. Default four times
+   * `maxTokenBytes`, since answers are compressed.
+   */
+  readonly maxAnswerBytes: number;
+  /**
+   * Bytes of responses that a guard keeps of one saga at a time, as an estimate. A turn that comes with more is refused with
+   * `guard_full` until some have expired; to cancel and to undo are never refused. Default 16 MiB.
+   */
+  readonly maxKeptBytesPerSaga: number;
+  /**
+   * Bytes that a guard keeps at a time for one principal, over all of its sagas. A turn beyond is refused with `guard_full`
+   * until some have expired; to cancel and to undo are never refused. Callers without a principal are not counted. Default 256 MiB.
+   */
+  readonly maxKeptBytesPerPrincipal: number;
 }

@@ -1,0 +1,44 @@
+import type { Json, LogLevel, Awaitable } from '@mcp-saga/core';
+import type { TraceContext } from '../host/telemetry.ts';
+
+/** Who a saga belongs to. A token opens for the principal that started the saga, and for no other. (T6) */
+export interface Principal {
+  /** Who vouches for the subject: the issuer of the access token. */
+  readonly issuer?: string;
+  /** The user. */
+  readonly subject: string;
+  /** The client application the user works with. */
+  readonly client: string;
+}
+
+/** One request to a host: who sends it, and what it brings along. */
+export interface Caller {
+  /** The principal, if the caller knows it. */
+  readonly principal?: Principal;
+  /** What the transport's authentication found; the host's option `principal` makes a principal of it. */
+  readonly authInfo?: unknown;
+  /** The capabilities the client declared, as it declared them; undefined when not known. */
+  readonly capabilities?: Json;
+  /** Handed to server steps as `context`; never journalled. */
+  readonly context?: unknown;
+  /** Gets the saga's progress: rising over all turns, and nothing told before. (W5) */
+  readonly progress?: (progress: {
+    readonly value: number;
+    readonly total?: number;
+    readonly message?: string;
+  }) => void;
+  /** Sends progress that a rate limit holds back. */
+  readonly flushProgress?: () => void;
+  /** Gets the saga's log messages, each told once. */
+  readonly log?: (level: LogLevel, data: Json) => void;
+  /** The trace context of the request, as the client wrote it: only telemetry reads it, and only by its own rules. */
+  readonly traceContext?: TraceContext;
+  /** Aborts the turn: it stops between steps, undoes nothing, and leaves the token before it good. (U4) */
+  readonly signal?: AbortSignal;
+}
+
+/**
+ * How a host makes a principal of what the transport's authentication found. `'client-only'` binds a saga to the
+ * client application alone: all users of a hosted client can then continue each other's sagas.
+ */
+export type PrincipalOption = 'client-only' | ((authInfo: unknown) => Awaitable<Principal | undefined>);

@@ -1,0 +1,125 @@
+import type { UndoneStep, IgnoredAnswer, StepEvent } from '@mcp-saga/core';
+
+/**
+ * A token that was refused, and the true reason. The client got the one frozen answer, or, for `not-yet-valid`, the retryable
+ * error `clock_behind` if everything else about the token was right.
+ */
+export interface Rejection {
+  /** Why: `expired`, `principal`, `undecryptable`, … */
+  readonly reason: string;
+  /** How many rejections were not reported in the second before, because there were too many. */
+  readonly suppressed: number;
+}
+
+/** Facts about one turn that ended. */
+export interface TurnFacts {
+  readonly saga: string;
+  readonly sagaId: string;
+  /** From 1. */
+  readonly turn: number;
+  readonly status: 'suspended' | 'completed' | 'failed';
+  /**
+   * What failed the saga, of a failed turn: for logs, never for the wire. The error of a step has what was thrown as its
+   * `cause`, with its stack, where that was in this process.
+   */
+  readonly error?: unknown;
+  /** What a failed turn could not undo, where there is any. */
+  readonly residue?: readonly LeftStep[];
+  /** Bytes of the token that was sealed; 0 when the saga ended. */
+  readonly tokenBytes: number;
+  /** Milliseconds. */
+  readonly duration: number;
+}
+
+/** A step that was not undone. */
+export interface LeftStep extends UndoneStep {
+  /** What its undo has failed with, where that was in this process: for logs, never for the wire. */
+  readonly error?: unknown;
+}
+
+/** A saga that waits for its client, and by which token it can be cancelled should the client never come. (E8) */
+export interface SuspendedSagaFacts {
+  readonly saga: string;
+  readonly sagaId: string;
+  readonly turn: number;
+  /** Give it to `host.cancel`. It only cancels, opens only after `cancelAfter`, and needs no user. */
+  readonly cancelToken: string;
+  /**
+   * Milliseconds since the epoch. A minute after the client's token expires; of a turn that the queue itself has brought forward past
+   * a pivot, when that goes on.
+   */
+  readonly cancelAfter: number;
+}
+
+/** A saga that has ended. (E8) */
+export interface SettledSagaFacts {
+  readonly saga: string;
+  readonly sagaId: string;
+  /** What could not be undone: the client is told as well, but may not be there any more. */
+  readonly residue: readonly UndoneStep[];
+}
+
+/** An answer that was not used, and why. */
+export interface IgnoredAnswerFacts extends IgnoredAnswer {
+  readonly saga: string;
+  readonly sagaId: string;
+}
+
+/** A question that was refused sooner than a person can have read it. */
+export interface InstantRefusal {
+  readonly saga: string;
+  readonly sagaId: string;
+  readonly stepId: string;
+  readonly action: 'decline' | 'cancel';
+  /** Milliseconds from the question to the refusal. */
+  readonly after: number;
+}
+
+/** What a host tells its operator. None of these gets a token, a key or an answer. */
+export interface HostHooks {
+  /**
+   * A token was refused. At most ten a second. Default: `console.warn`, once a minute for each reason; in development with
+   * what that comes of. (T5)
+   */
+  readonly onReject?: (rejection: Rejection) => void;
+  /**
+   * A client's answer was not used. Default: `console.warn`, once a minute for each saga, where a question is `asked
+   * otherwise` than before; outside production `onWarning` tells of that. (W4)
+   */
+  readonly onIgnoredAnswer?: (answer: IgnoredAnswerFacts) => void;
+  /**
+   * A client with elicitation refused a question within `instantRefusals.withinMs`, faster than any person: it has no user to
+   * ask. `instantRefusals.treatAs` decides about the answer.
+   */
+  readonly onInstantRefusal?: (refusal: InstantRefusal) => void;
+  /** Something happened to a step. */
+  readonly onStep?: (event: StepEvent & { readonly saga: string; readonly sagaId: string }) => void;
+  /**
+   * A saga waits for its client: replace the one message a delayed queue holds for this `sagaId`, unless that has a
+   * higher `turn`, by one that calls `host.cancel(cancelToken)` at `cancelAfter`. Awaited, for `hookTimeoutMs` at most.
+   * Called with a guard, for sagas with `forks: 'refuse'`; and again where the client repeats the request, or the queue
+   * delivers an older message, should this have been lost. (E8)
+   */
+  readonly onSuspended?: (saga: SuspendedSagaFacts) => unknown;
+  /**
+   * A saga has ended: remove the message, and have somebody see to what could not be undone. Awaited, for `hookTimeoutMs`
+   * at most. Called again where the client repeats the request. (E8)
+   */
+  readonly onSettled?: (saga: SettledSagaFacts) => unknown;
+  /**
+   * A turn has ended. Default: `console.error` for one that failed, and for each step that it could not undo; errors are
+   * shown in development only.
+   */
+  readonly onTurn?: (turn: TurnFacts) => void;
+  /**
+   * Something failed that the client is told nothing about. Default: `console.error`, without the message of an error
+   * that is not the host's own.
+   */
+  readonly onError?: (error: unknown) => void;
+  /**
+   * Advice: a token grows large, keys are ephemeral, `guardLease` is too short, a step outlives `turnBudget`. If `NODE_ENV` is
+   * not `production`, also: a command was never yielded, a question is asked otherwise than before, a turn differs when it is
+   * replayed at once. Default: `console.warn`.
+   */
+  readonly onWarning?: (message: string) => void;
+}
