@@ -5,9 +5,9 @@ export type { Claims, KeyInput, KeysOption, OctJwk } from '@mcp-saga/seal';
 export { createSagaHost, type SagaHost } from './saga-host.ts';
 export type { AttachOptions } from './mcp/attach.ts';
 export type { McpServerLike } from './mcp/sdk.ts';
-export { NeedsMissing, NotEnded, SagaHostError, type SagaHostErrorCode } from './host/errors.ts';
+export { NeedsMissing, NotEnded, SagaHostError, type SagaHostErrorCode } from './wire/errors.ts';
 export type { Caller, Principal, PrincipalOption } from './model/caller.ts';
-export type { DialectTraits } from './host/dialect-traits.ts';
+export type { DialectTraits } from './model/dialect-traits.ts';
 export type {
   AdmissionFacts,
   HandleOptions,
@@ -30,9 +30,9 @@ export type {
   TurnFacts,
 } from './model/hooks.ts';
 export { memoryGuard } from './guard/memory-guard.ts';
-export type { Fence, GuardClaim, GuardOwner, GuardVerdict, SagaGuard } from './guard/guard.ts';
+export type { Fence, GuardClaim, GuardOwner, GuardVerdict, SagaGuard } from './model/guard.ts';
 export { memoryTaskStore } from './dialects/tasks/memory-task-store.ts';
-export type { StoredTask, TaskStore } from './dialects/tasks/store.ts';
+export type { StoredTask, TaskStore } from './model/task-store.ts';
 export type {
   SagaTelemetry,
   StepSpan,
@@ -42,11 +42,11 @@ export type {
   TracedStep,
   TracedTurn,
   TurnSpan,
-} from './host/telemetry.ts';
-export type { StepAnswer } from './host/answers.ts';
-export type { CancelRequest, ResumeRequest, StartRequest, StatusRequest } from './model/requests.ts';
-export type { SagaHostCore, SagaInspection } from './host/host.ts';
-export type { SagaStatus } from './host/status.ts';
-export type { CompletedTurn, FailedTurn, SagaTurn, SuspendedTurn } from './host/turn.ts';
-export { publicMessageOf } from './host/public-message.ts';
+} from './model/telemetry.ts';
+export type { StepAnswer } from './wire/step-answers.ts';
+export type { CancelRequest, ResumeRequest, StartRequest, StatusRequest } from './model/host-requests.ts';
+export type { SagaHostCore, SagaInspection } from './requests/host.ts';
+export type { SagaStatus } from './requests/status.ts';
+export type { CompletedTurn, FailedTurn, SagaTurn, SuspendedTurn } from './model/turn.ts';
+export { publicMessageOf } from './wire/public-message.ts';
 export type { SuspendedResult, SuspensionReport, WireStep } from './dialects/saga-methods.ts';

@@ -1,4 +1,4 @@
-import { createHostCore, type SagaHostCore } from './host/host.ts';
+import { createHostCore, type SagaHostCore } from './requests/host.ts';
 import type { SagaHostOptions } from './model/host-options.ts';
 import { attachSagas, type AttachOptions } from './mcp/attach.ts';
 import type { McpServerLike } from './mcp/sdk.ts';

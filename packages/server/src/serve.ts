@@ -5,14 +5,14 @@ import {
   McpServer,
   type CreateMcpHandlerOptions,
 } from '@modelcontextprotocol/server';
-import { hostCheck } from './allowed-hosts.ts';
-import { originCheck, preflightResponse, readableBy } from './allowed-origins.ts';
+import { hostCheck } from './http/allowed-hosts.ts';
+import { originCheck, preflightResponse, readableBy } from './http/allowed-origins.ts';
 import type { SagaHostOptions } from './model/host-options.ts';
-import { readJson } from './json-body.ts';
-import { protectedResource, type ProtectedResourceOptions } from './protected-resource.ts';
+import { readJson } from './http/json-body.ts';
+import { protectedResource, type ProtectedResourceOptions } from './http/protected-resource.ts';
 import { createSagaHost, type SagaHost } from './saga-host.ts';
 
-export type { ProtectedResourceOptions } from './protected-resource.ts';
+export type { ProtectedResourceOptions } from './http/protected-resource.ts';
 
 /** What is served, and how. `Env` is what the runtime hands to `fetch` beside the request, the bindings of a Worker say. */
 export interface ServeSagasOptions<Env = unknown> extends Omit<SagaHostOptions, 'audience' | 'keys'> {

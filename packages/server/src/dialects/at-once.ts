@@ -1,5 +1,5 @@
 import { TurnAborted } from '@mcp-saga/core';
-import type { DialectTraits } from '../host/dialect-traits.ts';
+import type { DialectTraits } from '../model/dialect-traits.ts';
 import { unaskedOf, type Dialect } from './dialect.ts';
 import { inOneRequest } from './in-one-request.ts';
 

@@ -1,6 +1,6 @@
-import type { DialectTraits } from '../host/dialect-traits.ts';
-import type { SagaHostCore } from '../host/host.ts';
-import type { FrozenAnswer } from '../mcp/wire-error.ts';
+import type { DialectTraits } from '../model/dialect-traits.ts';
+import type { SagaHostCore } from '../requests/host.ts';
+import type { FrozenAnswer } from '../wire/wire-error.ts';
 import type { ClientFacts, ClientCall } from '../model/client-call.ts';
 
 /**

@@ -1,6 +1,6 @@
 import type { ClientCall } from '../model/client-call.ts';
 import type { Dialect } from './dialect.ts';
-import type { SagaHostCore } from '../host/host.ts';
+import type { SagaHostCore } from '../requests/host.ts';
 import { isResumed } from './begin-call.ts';
 import { atOnce } from './at-once.ts';
 import { multiRoundTrip } from './multi-round-trip.ts';

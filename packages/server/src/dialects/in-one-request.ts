@@ -1,9 +1,9 @@
 import { TurnAborted } from '@mcp-saga/core';
-import type { StepAnswer } from '../host/answers.ts';
+import type { StepAnswer } from '../wire/step-answers.ts';
 import type { Caller } from '../model/caller.ts';
-import type { DialectTraits } from '../host/dialect-traits.ts';
-import type { SagaHostCore } from '../host/host.ts';
-import type { SuspendedTurn } from '../host/turn.ts';
+import type { DialectTraits } from '../model/dialect-traits.ts';
+import type { SagaHostCore } from '../requests/host.ts';
+import type { SuspendedTurn } from '../model/turn.ts';
 import { beginCall, isResumed } from './begin-call.ts';
 import type { ClientCall } from '../model/client-call.ts';
 

@@ -1,8 +1,8 @@
 import type { ClientStep, ContentBlock, Json, SamplingMessage, ToolResult } from '@mcp-saga/core';
-import { toHandle } from '../host/handles.ts';
-import type { HostSettings } from '../host/host-settings.ts';
-import type { SuspendedTurn } from '../host/turn.ts';
-import { extensionKey } from '../mcp/tool-result.ts';
+import { toHandle } from '../token/handles.ts';
+import type { HostSettings } from '../settings/host-settings.ts';
+import type { SuspendedTurn } from '../model/turn.ts';
+import { extensionKey } from '../wire/tool-result.ts';
 import { formatExpiry, toWireStep } from './saga-methods.ts';
 
 /**

@@ -1,16 +1,16 @@
 import type { Json } from '@mcp-saga/core';
-import type { StepAnswer } from '../host/answers.ts';
-import type { DialectTraits } from '../host/dialect-traits.ts';
-import { SagaHostError } from '../host/errors.ts';
-import type { SagaHostCore } from '../host/host.ts';
-import type { SagaTurn, SuspendedTurn } from '../host/turn.ts';
-import { extensionKey } from '../mcp/tool-result.ts';
-import { WireError } from '../mcp/wire-error.ts';
+import type { StepAnswer } from '../wire/step-answers.ts';
+import type { DialectTraits } from '../model/dialect-traits.ts';
+import { SagaHostError } from '../wire/errors.ts';
+import type { SagaHostCore } from '../requests/host.ts';
+import type { SagaTurn, SuspendedTurn } from '../model/turn.ts';
+import { extensionKey } from '../wire/tool-result.ts';
+import { WireError } from '../wire/wire-error.ts';
 import { beginCall, resumeTokenOf } from './begin-call.ts';
 import { canBeAsked, type Dialect } from './dialect.ts';
 import type { ClientCall } from '../model/client-call.ts';
 import { asksOfCall, endsBeforeSaga, endWithToken, stepsForClient } from './end-with-token.ts';
-import { toRequest } from './questions.ts';
+import { toRequest } from '../wire/step-requests.ts';
 
 /**
  * Multi round-trip requests (spec 2026-07-28): the result says what is needed, `requestState` is the token, and the

@@ -1,5 +1,5 @@
-import type { DialectTraits } from '../host/dialect-traits.ts';
-import type { SagaHostCore } from '../host/host.ts';
+import type { DialectTraits } from '../model/dialect-traits.ts';
+import type { SagaHostCore } from '../requests/host.ts';
 import { resumeTokenRefused } from './begin-call.ts';
 import { canBeAsked, type Dialect } from './dialect.ts';
 import type { ClientCall } from '../model/client-call.ts';

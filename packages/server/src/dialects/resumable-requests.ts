@@ -1,22 +1,22 @@
 import type { Json, Program } from '@mcp-saga/core';
 import { TokenRefused } from '@mcp-saga/seal';
 import type { Caller } from '../model/caller.ts';
-import type { DialectTraits } from '../host/dialect-traits.ts';
-import { SagaHostError } from '../host/errors.ts';
-import type { ResumeRequest } from '../model/requests.ts';
-import type { SagaHostCore } from '../host/host.ts';
-import type { SagaStatus } from '../host/status.ts';
-import type { SagaTurn, SuspendedTurn } from '../host/turn.ts';
-import { bindToRequest, digestRequestId } from '../host/request-id.ts';
-import { WireError, type FrozenAnswer } from '../mcp/wire-error.ts';
+import type { DialectTraits } from '../model/dialect-traits.ts';
+import { SagaHostError } from '../wire/errors.ts';
+import type { ResumeRequest } from '../model/host-requests.ts';
+import type { SagaHostCore } from '../requests/host.ts';
+import type { SagaStatus } from '../requests/status.ts';
+import type { SagaTurn, SuspendedTurn } from '../model/turn.ts';
+import { bindToRequest, digestRequestId } from '../token/token-request-id.ts';
+import { WireError, type FrozenAnswer } from '../wire/wire-error.ts';
 import { resumeTokenMethod, resumeTokenRefused } from './begin-call.ts';
 import type { CallMethod, ClientCall } from '../model/client-call.ts';
 import type { Dialect } from './dialect.ts';
 import { multiRoundTrip } from './multi-round-trip.ts';
 import { push } from './push.ts';
 import { resumeToken } from './resume-token.ts';
-import type { HostSettings } from '../host/host-settings.ts';
-import { principalOf } from '../host/principal.ts';
+import type { HostSettings } from '../settings/host-settings.ts';
+import { principalOf } from '../requests/principal.ts';
 
 /** The methods of this dialect. */
 export const resumableMethods = { resume: 'requests/resume', status: 'requests/getStatus' } as const;

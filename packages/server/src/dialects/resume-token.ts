@@ -1,6 +1,6 @@
-import type { DialectTraits } from '../host/dialect-traits.ts';
-import type { SagaHostCore } from '../host/host.ts';
-import type { SagaTurn } from '../host/turn.ts';
+import type { DialectTraits } from '../model/dialect-traits.ts';
+import type { SagaHostCore } from '../requests/host.ts';
+import type { SagaTurn } from '../model/turn.ts';
 import { beginCall, resumeTokenMethod, resumeTokenRefused } from './begin-call.ts';
 import { unaskedOf, type Dialect } from './dialect.ts';
 import type { ClientCall } from '../model/client-call.ts';

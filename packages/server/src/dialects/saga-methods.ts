@@ -1,12 +1,12 @@
 import type { ClientStep, Json, ToolResult } from '@mcp-saga/core';
-import type { StepAnswer } from '../host/answers.ts';
+import type { StepAnswer } from '../wire/step-answers.ts';
 import type { Caller } from '../model/caller.ts';
-import type { DialectTraits } from '../host/dialect-traits.ts';
-import { SagaHostError } from '../host/errors.ts';
-import type { SagaHostCore } from '../host/host.ts';
-import type { SagaTurn, SuspendedTurn } from '../host/turn.ts';
-import { withElicitationId } from './questions.ts';
-import { extensionKey, toToolResult } from '../mcp/tool-result.ts';
+import type { DialectTraits } from '../model/dialect-traits.ts';
+import { SagaHostError } from '../wire/errors.ts';
+import type { SagaHostCore } from '../requests/host.ts';
+import type { SagaTurn, SuspendedTurn } from '../model/turn.ts';
+import { withElicitationId } from '../wire/step-requests.ts';
+import { extensionKey, toToolResult } from '../wire/tool-result.ts';
 
 /** The methods of this dialect. */
 export const sagaMethods = {

@@ -1,19 +1,19 @@
 import type { Awaitable } from '@mcp-saga/core';
-import type { DialectTraits } from '../host/dialect-traits.ts';
-import { principalOf } from '../host/principal.ts';
-import { SagaHostError } from '../host/errors.ts';
-import type { SagaHostCore } from '../host/host.ts';
-import type { SagaTurn, SuspendedTurn } from '../host/turn.ts';
-import { WireError } from '../mcp/wire-error.ts';
+import type { DialectTraits } from '../model/dialect-traits.ts';
+import { principalOf } from '../requests/principal.ts';
+import { SagaHostError } from '../wire/errors.ts';
+import type { SagaHostCore } from '../requests/host.ts';
+import type { SagaTurn, SuspendedTurn } from '../model/turn.ts';
+import { WireError } from '../wire/wire-error.ts';
 import { beginCall, resumeTokenMethod } from './begin-call.ts';
 import { canBeAsked, type Dialect } from './dialect.ts';
 import type { ClientCall } from '../model/client-call.ts';
 import { stepsForClient } from './end-with-token.ts';
 import { maxWaitAfter, multiRoundTrip, roundTraits, takeRound, toAnswer } from './multi-round-trip.ts';
 import { resumeToken, resumeTokenTraits, toTokenResult } from './resume-token.ts';
-import { createTask } from './tasks/create.ts';
-import { declaresTasks, requiredCapabilities } from './tasks/declared.ts';
-import type { TaskSettings } from './tasks/options.ts';
+import { createTask } from './tasks/create-task.ts';
+import { declaresTasks, requiredCapabilities } from './tasks/task-capability.ts';
+import type { TaskSettings } from '../settings/task-settings.ts';
 import { mayHaveTasks } from './tasks/task-id.ts';
 
 const missingCapability = -32021;

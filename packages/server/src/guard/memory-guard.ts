@@ -1,5 +1,5 @@
-import { assertClock } from '../host/sleep.ts';
-import type { Fence, GuardClaim, GuardVerdict, SagaGuard } from './guard.ts';
+import { assertClock } from '../settings/clock.ts';
+import type { Fence, GuardClaim, GuardVerdict, SagaGuard } from '../model/guard.ts';
 
 interface UsedTurn {
   readonly jti: string;

@@ -1,8 +1,8 @@
 import type { ClientCall } from '../model/client-call.ts';
 import { dialectOf } from '../dialects/dialects.ts';
 import { resumable } from '../dialects/resumable-requests.ts';
-import type { SagaHostCore } from '../host/host.ts';
-import { toWireError } from './wire-error.ts';
+import type { SagaHostCore } from '../requests/host.ts';
+import { toWireError } from '../wire/wire-error.ts';
 
 /**
  * Answers a request to a saga in the dialect of its client.

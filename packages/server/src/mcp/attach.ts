@@ -1,13 +1,13 @@
-import { tasksKey } from '../dialects/tasks/declared.ts';
-import type { SagaHostCore } from '../host/host.ts';
+import { tasksKey } from '../dialects/tasks/task-capability.ts';
+import type { SagaHostCore } from '../requests/host.ts';
 import { attachCompletions } from './completions.ts';
-import { attachMethods, methodsOf, toolsOf } from './methods.ts';
+import { attachMethods, methodsOf, toolsOf } from './attach-saga-methods.ts';
 import { attachPrompts } from './prompts.ts';
 import { attachResources } from './resources.ts';
-import { attachResumableRequests } from './resumable-requests.ts';
+import { attachResumableRequests } from './attach-resumable-requests.ts';
 import type { McpServerLike } from './sdk.ts';
-import { attachTaskMethods } from './task-methods.ts';
-import { extensionKey } from './tool-result.ts';
+import { attachTaskMethods } from './attach-task-methods.ts';
+import { extensionKey } from '../wire/tool-result.ts';
 import { attachTools } from './tools.ts';
 
 /** How sagas are attached to one server. */

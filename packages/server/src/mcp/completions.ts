@@ -1,9 +1,9 @@
 import type { Program } from '@mcp-saga/core';
-import { SagaHostError } from '../host/errors.ts';
-import type { SagaHostCore } from '../host/host.ts';
+import { SagaHostError } from '../wire/errors.ts';
+import type { SagaHostCore } from '../requests/host.ts';
 import { intercept } from './intercept.ts';
 import { isVersion2, toCaller, type McpServerLike } from './sdk.ts';
-import { sagaTokenRefused, toWireError } from './wire-error.ts';
+import { sagaTokenRefused, toWireError } from '../wire/wire-error.ts';
 
 // The mark of `completable` in both versions of the SDK.
 const completableMark = Symbol.for('mcp.completable');

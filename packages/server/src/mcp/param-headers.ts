@@ -1,6 +1,6 @@
 import { toJsonSchema, type Program } from '@mcp-saga/core';
 import type { RequestContextLike } from './sdk.ts';
-import { WireError } from './wire-error.ts';
+import { WireError } from '../wire/wire-error.ts';
 
 const headerMismatch = -32_020;
 

@@ -1,11 +1,11 @@
 import { toJsonSchema, type Program, type PromptResult } from '@mcp-saga/core';
-import type { SagaHostCore } from '../host/host.ts';
-import { isPromptResult } from '../host/result.ts';
-import type { CompletedTurn, FailedTurn } from '../host/turn.ts';
+import type { SagaHostCore } from '../requests/host.ts';
+import { isPromptResult } from '../wire/saga-result.ts';
+import type { CompletedTurn, FailedTurn } from '../model/turn.ts';
 import { answerCall } from './answer-call.ts';
-import { toClientCall } from './client-call.ts';
+import { toClientCall } from './to-client-call.ts';
 import { completableArguments } from './completions.ts';
-import { failureError } from './failure.ts';
+import { failureError } from '../wire/failure-result.ts';
 import { intercept } from './intercept.ts';
 import type { McpServerLike } from './sdk.ts';
 import { withCaller } from './with-caller.ts';

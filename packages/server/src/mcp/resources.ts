@@ -1,10 +1,10 @@
 import type { Program, ResourceResult } from '@mcp-saga/core';
-import type { SagaHostCore } from '../host/host.ts';
-import { isResourceResult } from '../host/result.ts';
-import type { CompletedTurn, FailedTurn } from '../host/turn.ts';
+import type { SagaHostCore } from '../requests/host.ts';
+import { isResourceResult } from '../wire/saga-result.ts';
+import type { CompletedTurn, FailedTurn } from '../model/turn.ts';
 import { answerCall } from './answer-call.ts';
-import { toClientCall } from './client-call.ts';
-import { failureError } from './failure.ts';
+import { toClientCall } from './to-client-call.ts';
+import { failureError } from '../wire/failure-result.ts';
 import { intercept } from './intercept.ts';
 import type { McpServerLike } from './sdk.ts';
 import { withCaller } from './with-caller.ts';

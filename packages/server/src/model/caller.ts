@@ -1,5 +1,5 @@
 import type { Json, LogLevel, Awaitable } from '@mcp-saga/core';
-import type { TraceContext } from '../host/telemetry.ts';
+import type { TraceContext } from './telemetry.ts';
 
 /** Who a saga belongs to. A token opens for the principal that started the saga, and for no other. (T6) */
 export interface Principal {

@@ -1,6 +1,6 @@
 import type { Json, ClientNeed, Program } from '@mcp-saga/core';
 import type { Caller } from './caller.ts';
-import type { CompletedTurn, FailedTurn } from '../host/turn.ts';
+import type { CompletedTurn, FailedTurn } from './turn.ts';
 
 /** The client of one request, as far as its request and its session tell. */
 export interface ClientFacts {

@@ -8,11 +8,11 @@ import type {
   Schema,
 } from '@mcp-saga/core';
 import type { KeysOption, Limits as SealLimits } from '@mcp-saga/seal';
-import type { TaskStore } from '../dialects/tasks/store.ts';
+import type { TaskStore } from './task-store.ts';
 import type { PrincipalOption, Caller } from './caller.ts';
-import type { SagaGuard } from '../guard/guard.ts';
+import type { SagaGuard } from './guard.ts';
 import type { HostHooks } from './hooks.ts';
-import type { SagaTelemetry } from '../host/telemetry.ts';
+import type { SagaTelemetry } from './telemetry.ts';
 
 /** How a host offers MCP's tasks (extension `io.modelcontextprotocol/tasks`). */
 export interface TaskOptions {

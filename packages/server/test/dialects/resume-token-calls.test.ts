@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import type { ClientCall, ClientFacts } from '../../src/model/client-call.ts';
 import { dialectOf } from '../../src/dialects/dialects.ts';
 import { resumeToken } from '../../src/dialects/resume-token.ts';
-import { toToolResult } from '../../src/mcp/tool-result.ts';
+import { toToolResult } from '../../src/wire/tool-result.ts';
 import { toCallResult } from '../fixtures/calling.ts';
 import { start, type TestClock } from '../fixtures/clock.ts';
 import { hostOf } from '../fixtures/host.ts';

@@ -1,6 +1,6 @@
 import { all, elicit, memoryGuard, poll, saga, SagaError, sleep, step } from '@mcp-saga/server';
 import { describe, expect, test } from 'vitest';
-import { errorTypeOf } from '../../src/host/traced-turn.ts';
+import { errorTypeOf } from '../../src/turn/traced-turn.ts';
 import { sent, served } from '../fixtures/calling.ts';
 import { testClock } from '../fixtures/clock.ts';
 import { accept, completed, failed, hostOf, suspended } from '../fixtures/host.ts';

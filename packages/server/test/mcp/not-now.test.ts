@@ -1,6 +1,6 @@
 import { memoryGuard, SagaHostError } from '@mcp-saga/server';
 import { afterEach, describe, expect, test, vi } from 'vitest';
-import { toWireError } from '../../src/mcp/wire-error.ts';
+import { toWireError } from '../../src/wire/wire-error.ts';
 import { testClock } from '../fixtures/clock.ts';
 import { deploys, hostForAll, ways, type Way } from '../fixtures/ways.ts';
 

@@ -1,5 +1,5 @@
-import { assertClock } from '../../host/sleep.ts';
-import type { StoredTask, TaskStore } from './store.ts';
+import { assertClock } from '../../settings/clock.ts';
+import type { StoredTask, TaskStore } from '../../model/task-store.ts';
 
 /**
  * A store of tasks in the memory of one process: for tests, stdio, and servers that are one process. It forgets what has

@@ -7,14 +7,14 @@ import {
   type Expectations,
   type Sealed,
 } from '@mcp-saga/seal';
-import { assertBegun } from '../../host/assert-begun.ts';
-import { principalOf } from '../../host/principal.ts';
+import { assertBegun } from '../../token/assert-issued.ts';
+import { principalOf } from '../../requests/principal.ts';
 import type { Caller } from '../../model/caller.ts';
-import type { HostSettings } from '../../host/host-settings.ts';
-import { found, openSealed, type OpenSaga } from '../../host/resolve-program.ts';
-import { sealSagaAs } from '../../host/sealed-saga.ts';
+import type { HostSettings } from '../../settings/host-settings.ts';
+import { found, openSealed, type OpenSaga } from '../../token/resolve-program.ts';
+import { sealSagaAs } from '../../token/sealed-saga.ts';
 import type { SealedSaga } from '../../model/sealed-saga.ts';
-import { maxTaskIdLength, type TaskSettings } from './options.ts';
+import { maxTaskIdLength, type TaskSettings } from '../../settings/task-settings.ts';
 
 /** ID of a stored task: the saga's ID and a secret, both 16 random bytes. No token has this form. */
 const storedForm = /^([\w-]{22})\.([\w-]{22})$/;

@@ -1,0 +1,137 @@
+import { canonicalize, digestText, TokenRefused, type Claims } from '@mcp-saga/seal';
+import { toJson } from '../../wire/step-answers.ts';
+import type { HostSettings } from '../../settings/host-settings.ts';
+import { found, type OpenSaga } from '../../token/resolve-program.ts';
+import { sealSaga } from '../../token/sealed-saga.ts';
+import { newTokenId } from '../../token/token-id.ts';
+import type { SuspendedTurn } from '../../model/turn.ts';
+import type { ClientCall } from '../../model/client-call.ts';
+import { askedNow } from './task-questions.ts';
+import { drive } from './drive-task.ts';
+import { elapse } from './elapse-task.ts';
+import type { TaskSettings } from '../../settings/task-settings.ts';
+import { createRecord, readTask, type StoredTaskRef, type TaskRecord } from './task-record.ts';
+import { toWireTask } from './task-status.ts';
+import type { TaskStore } from '../../model/task-store.ts';
+import { sealedTaskId, storedTaskId } from './task-id.ts';
+
+/**
+ * Makes a task of a call that has nothing to ask: `resultType: 'task'`. Undefined where it cannot be one: nothing keeps
+ * it, and something is left to run or its id would be too long. The call is then answered without a task.
+ */
+export async function createTask(
+  settings: HostSettings,
+  tasks: TaskSettings,
+  call: ClientCall,
+  turn: SuspendedTurn,
+): Promise<object | undefined> {
+  const sealed = found(settings, await settings.sealer.open(turn.token, { purpose: 'token' }));
+  // From here on it is a task, by whatever the call would have gone on otherwise.
+  const claims = { ...sealed.saga.claims, method: call.method };
+  const opened = { ...sealed, saga: { ...sealed.saga, claims } };
+  const { store } = tasks;
+  const task =
+    store === undefined
+      ? await withoutStore(settings, tasks, opened)
+      : await withStore({ ...settings, tasks }, store, call, { opened, turn });
+  if (task === undefined) return undefined;
+  const wire = toWireTask(task.taskId, task, {
+    pollInterval: tasks.pollInterval,
+    now: settings.clock(),
+  });
+  return { resultType: 'task', ...wire };
+}
+
+type Created = Pick<
+  TaskRecord,
+  'status' | 'createdAt' | 'lastUpdatedAt' | 'expiresAt' | 'due' | 'message'
+> & { readonly taskId: string };
+
+async function withStore(
+  settings: HostSettings & { readonly tasks: TaskSettings },
+  store: TaskStore,
+  call: ClientCall,
+  { opened, turn }: { readonly opened: OpenSaga; readonly turn: SuspendedTurn },
+): Promise<Created> {
+  const { saga } = opened;
+  const { sagaId } = saga;
+  const createdAt = settings.clock();
+  const expiresAt = lifeOf(settings, saga.claims, createdAt);
+  const claims = { ...saga.claims, jti: newTokenId(), iat: createdAt, exp: expiresAt };
+  const { asks, capabilities } = call.client;
+  const { progressToken } = call.meta;
+  const message = turn.content?.join('\n');
+  const asked = askedNow({ questions: [], keys: [] }, [], turn.steps);
+  const record: TaskRecord = {
+    ...asked,
+    createdAt,
+    lastUpdatedAt: createdAt,
+    expiresAt,
+    status: asked.questions.length > 0 ? 'input_required' : 'working',
+    origin: await originOf(call),
+    client: { asks, ...(capabilities === undefined ? {} : { capabilities }) },
+    // It never leaves the server again, and is as good as the task is.
+    token: await sealSaga(settings.sealer, { ...saga, claims: { ...saga.claims, exp: expiresAt } }),
+    due: createdAt + (turn.retryAfterMs ?? 0),
+    ...(message === undefined ? {} : { message }),
+    ...(typeof progressToken === 'string' || typeof progressToken === 'number'
+      ? { progress: { token: progressToken } }
+      : {}),
+  };
+  const task: StoredTaskRef = { settings, store, sagaId, claims };
+  if (await createRecord(task, record)) {
+    call.waitUntil(drive(task, call.caller));
+    return { ...record, taskId: storedTaskId(sagaId, claims) };
+  }
+  // Its answer was lost, and the client repeats its last round. Another round than that one came too late.
+  const known = await readTask(task);
+  if (known?.record.origin !== record.origin) {
+    settings.reject('used');
+    throw new TokenRefused('used');
+  }
+  return { ...known.record, taskId: storedTaskId(sagaId, known.claims) };
+}
+
+async function withoutStore(
+  settings: HostSettings,
+  tasks: TaskSettings,
+  opened: OpenSaga,
+): Promise<Created | undefined> {
+  const { saga, program } = opened;
+  // Nobody would tell the operator's queue that it is over.
+  if (settings.notifiesSuspended && program?.forks === 'refuse') return undefined;
+  const elapsed = await elapse(settings, opened, Number.POSITIVE_INFINITY);
+  if (elapsed.status !== 'over') return undefined;
+  const createdAt = saga.claims.iat;
+  const expiresAt = lifeOf({ ...settings, tasks }, saga.claims, createdAt, elapsed.at);
+  // It could be asked for no longer by the time it is over.
+  if (expiresAt <= elapsed.at) return undefined;
+  const taskId = await sealedTaskId(
+    { ...settings, tasks },
+    { ...saga, claims: { ...saga.claims, exp: expiresAt } },
+  );
+  if (taskId === undefined) return undefined;
+  return {
+    taskId,
+    status: 'working',
+    createdAt,
+    lastUpdatedAt: createdAt,
+    expiresAt,
+    due: elapsed.at,
+  };
+}
+
+/** Until when a task is kept: `ttl` after it began, or after it will be over where that is known. */
+function lifeOf(
+  { tasks, maxLifetime }: { readonly tasks: TaskSettings; readonly maxLifetime: number },
+  { born }: Claims,
+  createdAt: number,
+  over: number = createdAt,
+): number {
+  return Math.min(Math.max(createdAt, Math.ceil(over)) + tasks.ttl, born + maxLifetime);
+}
+
+async function originOf({ requestState, inputResponses }: ClientCall): Promise<string> {
+  const round = [requestState ?? null, toJson(inputResponses ?? null, 'inputResponses')];
+  return await digestText(canonicalize(toJson(round, 'inputResponses')));
+}

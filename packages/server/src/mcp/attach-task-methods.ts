@@ -1,0 +1,51 @@
+import { TokenRefused } from '@mcp-saga/seal';
+import { declaresTasks, requiredCapabilities } from '../dialects/tasks/task-capability.ts';
+import { cancelTask, getTask, updateTask, type TaskRequest } from '../dialects/tasks/task-methods.ts';
+import type { SagaHostCore } from '../requests/host.ts';
+import { clientFactsOf } from './to-client-call.ts';
+import { isVersion2, notifierOf, setMethodHandler, toCaller, type McpServerLike } from './sdk.ts';
+import { toWireError, WireError, type FrozenAnswer } from '../wire/wire-error.ts';
+
+const methodNotFound = -32601;
+
+const missingCapability = -32021;
+
+const taskRefused: FrozenAnswer = { message: 'Unknown or expired task', reason: 'invalid_task_id' };
+
+/** Registers the methods of tasks where they are offered. False where they are not: version 1 has tasks of its own. */
+export function attachTaskMethods(
+  { settings }: SagaHostCore,
+  server: McpServerLike,
+  options: { readonly context?: unknown; readonly waitUntil?: (work: Promise<unknown>) => void },
+): boolean {
+  const { tasks } = settings;
+  if (tasks === undefined || !isVersion2(server)) return false;
+  const register = (method: string, handle: (request: TaskRequest) => Promise<object>): void =>
+    setMethodHandler(server, method, async (params, context) => {
+      const client = clientFactsOf(server, context);
+      if (client.era === 'legacy') throw new WireError(methodNotFound, 'Method not found');
+      if (!declaresTasks(client.capabilities)) {
+        const text = `${method} is for clients that declare the extension of tasks.`;
+        throw new WireError(missingCapability, text, { requiredCapabilities });
+      }
+      try {
+        return await handle({
+          settings,
+          tasks,
+          // Whatever it is: only what this host has sealed opens.
+          taskId: (Object(params) as { readonly taskId?: unknown }).taskId as string,
+          caller: toCaller(server, context, options.context),
+          inputResponses: context.mcpReq?.inputResponses,
+          notify: notifierOf(context),
+          waitUntil: options.waitUntil ?? (() => undefined),
+        });
+      } catch (error) {
+        if (error instanceof TokenRefused) settings.reject(error.reason);
+        throw toWireError(error, taskRefused, settings.hooks.onError);
+      }
+    });
+  register('tasks/get', getTask);
+  register('tasks/update', updateTask);
+  register('tasks/cancel', cancelTask);
+  return true;
+}

@@ -1,0 +1,58 @@
+import type { Program, Provenance } from '@mcp-saga/core';
+import type { DialectTraits } from './dialect-traits.ts';
+
+/** How a request came, for the claims of the token it starts. Dialects set it; others leave it out. */
+export interface StartRequest {
+  /**
+   * Method by which a client started the saga: sealed, and checked when the saga continues. The arguments are then the
+   * client's own, and may be compressed in the token. Default `host`: server code made the arguments, and they are not
+   * compressed.
+   */
+  readonly method?: string;
+  /** What the saga has to be; another one is as unknown as none. Default: anything. */
+  readonly serves?: Program['serves'];
+  /** What the dialect can do in this turn. */
+  readonly traits?: DialectTraits;
+}
+
+/** How a request came, for the checks of the token it brings. Dialects set it; others leave it out. */
+export interface ResumeRequest {
+  /** The methods that may have started the saga. Default: any. */
+  readonly methods?: readonly string[];
+  /** Method of another call that continues the saga, in rounds of its own. Sealed from now on. Default: the same call. */
+  readonly method?: string;
+  /** The call the client repeats, where the dialect repeats it. */
+  readonly entry?: { readonly target: string; readonly args: unknown };
+  /** The name of the field the answers came in, for errors. Default `answers`. */
+  readonly answersField?: string;
+  /** Who gave the answers. Default `client`. (T14) */
+  readonly provenance?: Provenance;
+  /** What the dialect can do in this turn. */
+  readonly traits?: DialectTraits;
+  /** `true` if the host continues by itself within a request: not a round of the client. Default false. */
+  readonly isOwnRound?: boolean;
+  /**
+   * Whether a token that was used with answers, which this request does not repeat, is answered as it was then: for
+   * requests that go on with what another one began. Only a guard knows. Default false. (T13)
+   */
+  readonly follows?: boolean;
+  /**
+   * Told before a saga goes on as another one in this turn, which has run nothing yet. What it throws ends the turn, and
+   * leaves the token as it was.
+   */
+  readonly goesOnAs?: (program: Program) => Promise<void>;
+}
+
+/** How a request to cancel came. */
+export interface CancelRequest {
+  /** Why, for the client that reads the result. */
+  readonly reason?: string;
+  /** The methods that may have started the saga. A dialect sets it; cancel tokens are refused then. */
+  readonly methods?: readonly string[];
+}
+
+/** How a status request came. */
+export interface StatusRequest {
+  /** The methods that may have started the saga. Default: any. */
+  readonly methods?: readonly string[];
+}

@@ -1,0 +1,197 @@
+import { SagaCancelled } from '@mcp-saga/core';
+import { TokenRefused } from '@mcp-saga/seal';
+import { cancelExpiry } from '../token/cancel-token.ts';
+import type { Caller } from '../model/caller.ts';
+import { NotEnded, SagaHostError } from '../wire/errors.ts';
+import { digestOf, guarded, type Interrupted } from '../turn/guarded-turn.ts';
+import type { CancelRequest } from '../model/host-requests.ts';
+import type { HostSettings } from '../settings/host-settings.ts';
+import { found, standIn, type OpenSaga } from '../token/resolve-program.ts';
+import { openSaga } from './open-saga.ts';
+import { readTimeline } from '../token/program-state.ts';
+import { runTurn } from '../turn/run-turn.ts';
+import { inPlaceOf, openRequest, sealRequest } from '../token/sealed-request.ts';
+import { settleTurn } from '../turn/settle-turn.ts';
+import type { SagaTurn, SuspendedTurn } from '../model/turn.ts';
+
+/** Ends a saga and undoes what it did; or, left by its client past a pivot, goes forward with it. (E5 to E8) */
+export async function cancel(
+  settings: HostSettings,
+  token: string,
+  caller: Caller,
+  request: CancelRequest,
+): Promise<SagaTurn> {
+  try {
+    let opened = await open(settings, token, caller, request);
+    let until: number | undefined;
+    let idle = 0;
+    for (;;) {
+      const began = settings.clock();
+      // oxlint-disable-next-line no-await-in-loop -- one turn after the other
+      const { turn, ran } = await taken(settings, opened, caller, request);
+      // It is suspended where it was not ended yet: what was begun and never finished has come to the end of its turn, so
+      // that it is known what it did; or what lies past a pivot has gone on.
+      if (turn.status !== 'suspended') return turn;
+      // Turns that were kept are only looked up: however many they are, what follows them gets its time.
+      if (ran) until ??= began + settings.turnBudget;
+      // oxlint-disable-next-line no-await-in-loop -- one turn after the other
+      const next = await nextOf(settings, opened, turn, until);
+      idle = ran && isSameJournal(opened, next) ? idle + 1 : 0;
+      // An interrupted turn that runs first may record nothing.
+      if (idle > 1) throw noProgress(opened.saga.claims.saga.name);
+      opened = next;
+    }
+  } catch (error) {
+    if (error instanceof TokenRefused) settings.reject(error.reason);
+    throw error;
+  }
+}
+
+/** `true` if a turn added no journal entries. */
+function isSameJournal(before: OpenSaga, after: OpenSaga): boolean {
+  const { structure, client, server } = before.saga.state.program;
+  const { program } = after.saga.state;
+  return program.structure === structure && program.client === client && program.server === server;
+}
+
+function noProgress(saga: string): SagaHostError {
+  return new SagaHostError(
+    'no_progress',
+    `'${saga}' cannot be cancelled: two turns recorded nothing, so another turn would not end it.`,
+  );
+}
+
+/** What became of the newest turn, and whether it was run here: else its response was kept. */
+interface Taken {
+  readonly turn: SagaTurn;
+  readonly ran: boolean;
+}
+
+async function taken(
+  settings: HostSettings,
+  opened: Cancelled,
+  caller: Caller,
+  request: CancelRequest,
+): Promise<Taken> {
+  const { saga, program, current, tokenBytes, isLeft, forward } = opened;
+  const { guard } = settings;
+  // What a version that is gone had declared, nobody knows: it is guarded where it can be.
+  const forks = program === undefined && guard !== undefined ? 'refuse' : (program ?? current).forks;
+  if (forks === undefined || (forks === 'refuse' && guard === undefined)) {
+    throw new SagaHostError(
+      'cancel_not_offered',
+      `'${saga.claims.saga.name}' cannot be cancelled: it does not say what becomes of older tokens.`,
+    );
+  }
+  let ran = false;
+  // Another process may know how to undo more: only the queue, whose client is gone, takes what this one can undo.
+  const undoes = isLeft || current.onMismatch === 'compensate';
+  const turn = { program: standIn(opened, false, undoes), saga, tokenBytes, isLeft };
+  const goesForward = forward && isPastPivot(opened);
+  const run = async ({ begun }: Interrupted = {}): Promise<SagaTurn> => {
+    ran = true;
+    const lost = begun === undefined ? undefined : await openRequest(settings.responses, saga, begun);
+    const isInterrupted = begun !== undefined;
+    if (lost === undefined || lost.cancels === true) {
+      const nothing = { ...turn, answers: new Map(), caller, traits: {}, isInterrupted, heardAt: lost?.at };
+      if (goesForward) return await runTurn(settings, { ...nothing, isGuarded: true });
+      return await runTurn(settings, { ...nothing, end: { error: new SagaCancelled(request.reason) } });
+    }
+    const { answers, traits, at: heardAt } = lost;
+    const served = inPlaceOf(lost, caller);
+    const again = {
+      ...turn,
+      program: standIn(opened, true, undoes),
+      answers,
+      heardAt,
+      caller: served,
+      traits,
+      isInterrupted,
+    };
+    return await runTurn(settings, { ...again, isGuarded: true });
+  };
+  if (guard === undefined || forks === 'accept')
+    return { turn: await settleTurn(settings, await run()), ran };
+  // To go forward is another thing than to undo: where one of them was begun, the other one must not take its place.
+  const digest = await digestOf(goesForward ? 'forward' : 'cancel', new Map());
+  const signal = caller.signal ?? new AbortController().signal;
+  const nothing = { answers: new Map(), traits: {}, capabilities: undefined, at: settings.clock() };
+  const kept = await sealRequest(settings.responses, saga, { ...nothing, cancels: true }, 0);
+  const claim = { action: 'cancel', digest, ends: isLeft, request: kept, signal } as const;
+  try {
+    return { turn: await guarded(settings, guard, saga, claim, run), ran };
+  } catch (error) {
+    if (!goesForward || !(error instanceof TokenRefused)) throw error;
+    // Somebody may have begun to cancel it, and died: from what was undone by then, nothing goes forward.
+    return await taken(settings, { ...opened, isLeft: false, forward: false }, caller, request);
+  }
+}
+
+/** Whether nothing that a saga did can be undone any more, so that it is left to go forward. (E5) */
+function isPastPivot({ saga, program }: OpenSaga): boolean {
+  return (
+    program !== undefined && readTimeline(program, saga.state.program).some(({ kind }) => kind === 'pivot')
+  );
+}
+
+/** A saga that is to be cancelled. */
+interface Cancelled extends OpenSaga {
+  readonly tokenBytes: number;
+  /** Whether its client does not come back: its own token has expired. */
+  readonly isLeft: boolean;
+  /** Whether it goes on where it is past a pivot, and can go on without its client. */
+  readonly forward: boolean;
+}
+
+/**
+ * The saga after a turn that did not end it. Where only its client could bring it forward, it is cancelled.
+ *
+ * @param until - how long turns may be begun in this request (ms since the epoch)
+ * @throws NotEnded where it goes forward, and not now
+ */
+async function nextOf(
+  settings: HostSettings,
+  { isLeft, forward }: Cancelled,
+  { token, sagaId, steps, due, retryAfterMs = 0 }: SuspendedTurn,
+  until: number = Number.POSITIVE_INFINITY,
+): Promise<Cancelled> {
+  const expect = { purpose: 'token', sid: sagaId, ignoreExpiry: true, allowFuture: true } as const;
+  const next = found(settings, await settings.responses.open(token, expect));
+  const { claims } = next.saga;
+  const goesOnAt = steps.length > 0 ? due : claims.iat + retryAfterMs;
+  const left = {
+    ...next,
+    // As by its own cancel token: what becomes of it is kept for as long.
+    saga: { ...next.saga, claims: { ...claims, exp: cancelExpiry(claims) } },
+    tokenBytes: token.length,
+    isLeft,
+    forward: forward && goesOnAt !== undefined,
+  };
+  const now = settings.clock();
+  if (goesOnAt !== undefined && left.forward && isPastPivot(next) && (now < goesOnAt || now >= until))
+    throw new NotEnded(claims.saga.name, Math.max(0, goesOnAt - now));
+  return left;
+}
+
+async function open(
+  settings: HostSettings,
+  token: string,
+  caller: Caller,
+  { methods }: CancelRequest,
+): Promise<Cancelled> {
+  const by = (opened: OpenSaga, isLeft: boolean): Cancelled => ({
+    ...opened,
+    tokenBytes: token.length,
+    isLeft,
+    forward: isLeft,
+  });
+  if (methods !== undefined) return by(await openSaga(settings, token, caller, { methods }), false);
+  try {
+    return by(await openSaga(settings, token, caller, {}), false);
+  } catch (error) {
+    // A cancel token has a key of its own: it opens as nothing else, and nothing else as it. (T3)
+    if (!(error instanceof TokenRefused) || !['undecryptable', 'too-large'].includes(error.reason))
+      throw error;
+    return by(found(settings, await settings.responses.open(token, { purpose: 'cancel' })), true);
+  }
+}

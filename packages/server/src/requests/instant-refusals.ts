@@ -1,0 +1,47 @@
+import type { ClientAnswer, Json } from '@mcp-saga/core';
+import type { HostSettings } from '../settings/host-settings.ts';
+import type { SealedSaga } from '../model/sealed-saga.ts';
+
+/** Reports instant refusals to `onInstantRefusal`. */
+export function reportInstantRefusals(
+  { hooks, clock, instantRefusals }: Pick<HostSettings, 'hooks' | 'clock' | 'instantRefusals'>,
+  { claims, sagaId }: SealedSaga,
+  asked: ReadonlySet<string>,
+  answers: ReadonlyMap<string, ClientAnswer>,
+): void {
+  const after = clock() - claims.iat;
+  if (after >= instantRefusals.withinMs) return;
+  for (const [stepId, answer] of answers) {
+    const action = asked.has(stepId) ? refusalOf(answer) : undefined;
+    if (action !== undefined)
+      hooks.onInstantRefusal({ saga: claims.saga.name, sagaId, stepId, action, after });
+  }
+}
+
+/**
+ * Replaces instant refusals by a "method not found" error, with `treatAs: 'unsupported'`.
+ *
+ * @param at - time of the request with these answers (ms since the epoch)
+ */
+export function withoutInstantRefusals(
+  { instantRefusals: { withinMs, treatAs } }: Pick<HostSettings, 'instantRefusals'>,
+  { claims }: SealedSaga,
+  answers: ReadonlyMap<string, ClientAnswer>,
+  at: number,
+): ReadonlyMap<string, ClientAnswer> {
+  if (treatAs !== 'unsupported' || at - claims.iat >= withinMs) return answers;
+  const unsupported = { code: -32_601, message: 'Refused before a person could read it.' };
+  return new Map(
+    [...answers].map(([stepId, answer]) => [
+      stepId,
+      answer.provenance === 'client' && refusalOf(answer) !== undefined
+        ? { error: unsupported, provenance: 'client' }
+        : answer,
+    ]),
+  );
+}
+
+function refusalOf(answer: ClientAnswer): 'decline' | 'cancel' | undefined {
+  const { action } = Object('result' in answer ? answer.result : undefined) as { readonly action?: Json };
+  return action === 'decline' || action === 'cancel' ? action : undefined;
+}

@@ -1,0 +1,76 @@
+import { engineVersion } from '@mcp-saga/core';
+import { TokenRefused, type Expectations } from '@mcp-saga/seal';
+import { assertBegun } from '../token/assert-issued.ts';
+import { principalOf } from './principal.ts';
+import type { Caller } from '../model/caller.ts';
+import { SagaHostError } from '../wire/errors.ts';
+import type { SealedToken } from '../token/handles.ts';
+import type { HostSettings } from '../settings/host-settings.ts';
+import { keptBytesOf } from '../token/response-bytes.ts';
+import { type OpenSaga, openSealed, found } from '../token/resolve-program.ts';
+
+/** What a request expects of its token; the host adds what it expects of all. */
+export type TokenExpectations = Omit<
+  Expectations,
+  'purpose' | 'principal' | 'engines' | 'rejectIssuedBefore' | 'allowFuture'
+> & {
+  /** Purpose of what was sent. Default `token`. */
+  readonly purpose?: SealedToken['purpose'];
+};
+
+/** Opens a token for a turn, and makes every check that comes before the guard. */
+export async function openSaga(
+  settings: HostSettings,
+  token: string,
+  caller: Caller,
+  expect: TokenExpectations,
+): Promise<OpenSaga> {
+  const opened = await openForCaller(settings, token, caller, expect);
+  const { claims, sagaId } = opened.saga;
+  const facts = {
+    principal: claims.principal,
+    sagaId,
+    turn: claims.turn + 1,
+    bytes: token.length,
+    inflatedBytes: opened.inflatedBytes,
+    keptBytes: keptBytesOf(settings, opened.saga, token.length),
+  };
+  // The token is good, and stays so: a client that is told so comes again.
+  if (!(await settings.admit(facts))) throw notAdmitted();
+  return opened;
+}
+
+/**
+ * Opens a token for a caller that may continue its saga.
+ *
+ * @throws TokenRefused for everything that is wrong with the token
+ * @throws SagaHostError `clock_behind` if the token was issued in the future of this host, `version_gone` if a newer release
+ * sealed it
+ */
+export async function openForCaller(
+  settings: HostSettings,
+  token: string,
+  caller: Caller,
+  expect: TokenExpectations,
+): Promise<OpenSaga> {
+  const principal = await principalOf(caller, settings.principal);
+  const { rejectIssuedBefore } = settings;
+  const expected: Expectations = {
+    ...expect,
+    purpose: expect.purpose ?? 'token',
+    principal,
+    engines: { min: 1, max: engineVersion },
+    allowFuture: true,
+    ...(rejectIssuedBefore === undefined ? {} : { rejectIssuedBefore }),
+  };
+  const sealed = await openSealed(settings, token, expected);
+  if (!(await settings.authorize(caller, { ...sealed.claims.saga }))) throw new TokenRefused('forbidden');
+  const saga = found(settings, sealed);
+  assertBegun(settings, saga.saga.claims);
+  return saga;
+}
+
+/** The error of a turn that may not run now. */
+export function notAdmitted(): SagaHostError {
+  return new SagaHostError('not_admitted', 'Not now. Send it again later.');
+}

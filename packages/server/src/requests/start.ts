@@ -1,0 +1,107 @@
+import {
+  engineVersion,
+  InvalidInput,
+  type Json,
+  type Origin,
+  type Program,
+  type ProgramState,
+} from '@mcp-saga/core';
+import { isLargerThan } from '@mcp-saga/core/program';
+import { createSecret, digestArguments, type Claims } from '@mcp-saga/seal';
+import { toArguments } from '../wire/step-answers.ts';
+import { principalOf } from './principal.ts';
+import type { Caller } from '../model/caller.ts';
+import { SagaHostError } from '../wire/errors.ts';
+import type { StartRequest } from '../model/host-requests.ts';
+import type { HostSettings } from '../settings/host-settings.ts';
+import { assertNeeds } from '../turn/answer-routes.ts';
+import { notAdmitted } from './open-saga.ts';
+import { runTurn } from '../turn/run-turn.ts';
+import { servedAs } from '../settings/registry.ts';
+import { settleTurn } from '../turn/settle-turn.ts';
+import { newTokenId } from '../token/token-id.ts';
+import type { SagaTurn } from '../model/turn.ts';
+
+/** Starts a saga: its first turn. */
+export async function start(
+  settings: HostSettings,
+  name: string,
+  args: unknown,
+  caller: Caller,
+  request: StartRequest,
+): Promise<SagaTurn> {
+  const program = settings.registry.named(name);
+  const { serves } = request;
+  if (program === undefined || (serves !== undefined && serves !== servedAs(program)))
+    throw unknownSaga(settings, name, serves);
+  const input = toArguments(args);
+  const { maxArgumentBytes } = settings.limits;
+  if (isLargerThan(maxArgumentBytes, input)) {
+    throw new SagaHostError(
+      'invalid_params',
+      `Invalid params: arguments: more than ${maxArgumentBytes} bytes. Send a reference to what is large.`,
+    );
+  }
+  const argsDigest = await digestArguments(input);
+  const principal = await principalOf(caller, settings.principal);
+  if (!(await settings.authorize(caller, program))) {
+    throw new SagaHostError('forbidden', `Not allowed: ${program.name}`);
+  }
+  const { traits = {} } = request;
+  assertNeeds({ settings, program, caller, traits }, program);
+  const sagaId = settings.sealer.newSagaId();
+  const nothing = { bytes: 0, inflatedBytes: 0, keptBytes: 0 };
+  if (!(await settings.admit({ principal, sagaId, turn: 1, ...nothing }))) {
+    throw notAdmitted();
+  }
+  // Only dialects set a method. They forward arguments of a client.
+  const origin = request.method === undefined ? 'server' : 'client';
+  const state = await begin(program, input, origin);
+  const born = settings.clock();
+  const claims: Claims = {
+    method: request.method ?? 'host',
+    entry: { target: program.name, argsDigest },
+    saga: { name: program.name, version: program.version },
+    principal,
+    engine: engineVersion,
+    turn: 0,
+    jti: newTokenId(),
+    born,
+    iat: born,
+    exp: born,
+  };
+  const saga = { sagaId, claims, state: { program: state, secret: createSecret(), generation: 0 } };
+  const turn = await runTurn(settings, { program, saga, answers: new Map(), caller, tokenBytes: 0, traits });
+  return await settleTurn(settings, turn);
+}
+
+async function begin(program: Program, input: Json, origin: Origin): Promise<ProgramState> {
+  try {
+    return await program.begin(input, undefined, origin);
+  } catch (error) {
+    if (error instanceof InvalidInput)
+      throw new SagaHostError('invalid_params', error.message, { cause: error });
+    throw error;
+  }
+}
+
+/**
+ * The names there are stand in the cause, and in the log of a host in development: a client reads them in its lists, where
+ * whoever stands before the server may have left some out.
+ */
+function unknownSaga(settings: HostSettings, name: unknown, serves: Program['serves']): SagaHostError {
+  const asked = `Unknown ${serves ?? 'saga'}: ${printable(name)}`;
+  const served = settings.registry.current.filter(
+    (program) => (serves ?? servedAs(program)) === servedAs(program),
+  );
+  const names = `There are: ${served.map((program) => `'${program.name}'`).join(', ') || 'none'}.`;
+  if (settings.develops) settings.warn(`${asked}. ${names}`);
+  return new SagaHostError('unknown_saga', asked, {
+    cause: new SagaHostError('unknown_saga', names, { public: false }),
+  });
+}
+
+/** A name that a client chose, fit for an error message. */
+function printable(name: unknown): string {
+  return typeof name === 'string' ? JSON.stringify(name.slice(0, 128)) : `a ${typeof name}`;
+}

@@ -1,0 +1,109 @@
+import type { DefaultLog } from './default-log.ts';
+import { SagaHostError } from '../wire/errors.ts';
+import { sleep } from './clock.ts';
+import type { HostHooks } from '../model/hooks.ts';
+
+const rejectionsPerSecond = 10;
+
+/** Reports rejections, at most ten a second: an attacker shall not fill the logs. */
+export function rejectionReporter(
+  report: Required<HostHooks>['onReject'],
+  clock: () => number,
+): (reason: string) => void {
+  let second = 0;
+  let count = 0;
+  let suppressed = 0;
+  return (reason) => {
+    const now = Math.floor(clock() / 1000);
+    if (now !== second) {
+      second = now;
+      count = 0;
+    }
+    count += 1;
+    if (count > rejectionsPerSecond) {
+      suppressed += 1;
+      return;
+    }
+    report({ reason, suppressed });
+    suppressed = 0;
+  };
+}
+
+/**
+ * Hooks as the host calls them: what one throws, or rejects with, goes to `onError`, and what that one throws to
+ * nobody. A hook never decides how a turn ends, for the effects of the turn have happened.
+ *
+ * @param timeoutMs - time limit of the awaited hooks
+ */
+export function guardedHooks(hooks: HostHooks, log: DefaultLog, timeoutMs: number): Required<HostHooks> {
+  const onError = (error: unknown): void =>
+    quietly(() => (hooks.onError === undefined ? log.error(error) : hooks.onError(error)));
+  return {
+    onReject: (rejection) =>
+      quietly(
+        () => (hooks.onReject === undefined ? log.rejection(rejection) : hooks.onReject(rejection)),
+        onError,
+      ),
+    onIgnoredAnswer: (answer) =>
+      quietly(
+        () => (hooks.onIgnoredAnswer === undefined ? log.ignored(answer) : hooks.onIgnoredAnswer(answer)),
+        onError,
+      ),
+    onInstantRefusal: (refusal) => quietly(() => hooks.onInstantRefusal?.(refusal), onError),
+    onStep: (event) => quietly(() => hooks.onStep?.(event), onError),
+    onSuspended: (saga) => settled('onSuspended', () => hooks.onSuspended?.(saga), timeoutMs, onError),
+    onSettled: (saga) => settled('onSettled', () => hooks.onSettled?.(saga), timeoutMs, onError),
+    onTurn: (turn) =>
+      quietly(() => (hooks.onTurn === undefined ? log.turn(turn) : hooks.onTurn(turn)), onError),
+    onWarning: (message) =>
+      quietly(
+        () => (hooks.onWarning === undefined ? log.warning(message) : hooks.onWarning(message)),
+        onError,
+      ),
+    onError,
+  };
+}
+
+/** Waits for a hook for at most `timeoutMs`. A later failure of the hook is reported as well. */
+async function settled(
+  name: string,
+  call: () => unknown,
+  timeoutMs: number,
+  onError: (error: unknown) => void,
+): Promise<void> {
+  const ended = new AbortController();
+  try {
+    const result = call();
+    // A synchronous hook needs no timer.
+    if (typeof (Object(result) as { readonly then?: unknown }).then !== 'function') return;
+    const work = Promise.resolve(result)
+      .catch(onError)
+      .then(() => true);
+    // A real timer, because the host's `sleep` may follow a simulated clock.
+    const inTime = await Promise.race([work, sleep(timeoutMs, ended.signal).then(() => false)]);
+    if (!inTime) onError(hookTimeout(name, timeoutMs));
+  } catch (error) {
+    onError(error);
+  } finally {
+    ended.abort();
+  }
+}
+
+function hookTimeout(name: string, timeoutMs: number): SagaHostError {
+  return new SagaHostError(
+    'hook_timeout',
+    `hooks.${name} did not settle within ${timeoutMs} ms, and the request continued without it. Make the hook faster, ` +
+      'or raise hookTimeoutMs.',
+    { public: false },
+  );
+}
+
+/** Calls what is not to be relied upon; an asynchronous function that rejects is caught as well. */
+export function quietly(call: () => unknown, onError: (error: unknown) => void = () => undefined): void {
+  try {
+    const result = call();
+    if (result instanceof Promise) result.catch(onError);
+  } catch (error) {
+    onError(error);
+  }
+}

@@ -1,0 +1,87 @@
+import type { Program } from '@mcp-saga/core';
+import { assertListable } from './check-saga.ts';
+
+interface Served {
+  readonly program: Program;
+  /** Milliseconds since the epoch. */
+  readonly until: number;
+}
+
+/** The sagas of a host: one of each name is started, older versions of it go on. (R5) */
+export class Registry {
+  readonly #current = new Map<string, Program>();
+  readonly #versions = new Map<string, Served>();
+
+  /** @throws TypeError when two have one name, or one version of a name */
+  constructor(sagas: readonly Program[]) {
+    for (const saga of sagas) {
+      if (this.#current.has(saga.name)) {
+        throw new TypeError(
+          `Two sagas are named '${saga.name}'. A token is bound to a name: rename one of them. An older version goes ` +
+            'into `previous` of the newer one.',
+        );
+      }
+      assertListable(saga);
+      this.#current.set(saga.name, saga);
+      this.#add(saga, Number.POSITIVE_INFINITY);
+      for (const { saga: older, until } of saga.previous) {
+        if (older.name !== saga.name) {
+          throw new TypeError(`'${older.name}' is no older version of '${saga.name}': it has another name.`);
+        }
+        if (servedAs(older) !== servedAs(saga)) {
+          throw new TypeError(
+            `'${older.name}' is no older version of '${saga.name}': it serves something else.`,
+          );
+        }
+        if (Number.isNaN(until?.getTime())) {
+          throw new TypeError(
+            `The date until which version '${older.version}' of '${saga.name}' goes on is invalid.`,
+          );
+        }
+        this.#add(older, until?.getTime() ?? Number.POSITIVE_INFINITY);
+      }
+    }
+  }
+
+  /** The sagas that can be started. */
+  get current(): readonly Program[] {
+    return [...this.#current.values()];
+  }
+
+  /** Every version of every saga. */
+  get all(): readonly Program[] {
+    return Array.from(this.#versions.values(), ({ program }) => program);
+  }
+
+  /** The saga that is started under a name. */
+  named(name: string): Program | undefined {
+    return this.#current.get(name);
+  }
+
+  /** The version of a saga that a token names, if it still goes on. */
+  version(name: string, version: string, now: number): Program | undefined {
+    const served = this.#versions.get(keyOf(name, version));
+    return served !== undefined && now < served.until ? served.program : undefined;
+  }
+
+  #add(program: Program, until: number): void {
+    const key = keyOf(program.name, program.version);
+    if (this.#versions.has(key)) {
+      throw new TypeError(
+        `Two sagas are version '${program.version}' of '${program.name}'. Give each its own.`,
+      );
+    }
+    this.#versions.set(key, { program, until });
+  }
+}
+
+function keyOf(name: string, version: string): string {
+  return JSON.stringify([name, version]);
+}
+
+/** What of MCP's a program serves. */
+export function servedAs({
+  serves = 'tool',
+}: Partial<Pick<Program, 'serves'>>): 'tool' | 'prompt' | 'resource' {
+  return serves;
+}

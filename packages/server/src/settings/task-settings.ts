@@ -1,0 +1,58 @@
+import type { TaskStore } from '../model/task-store.ts';
+import type { TaskOptions } from '../model/host-options.ts';
+
+/** Maximum length of any task ID, in characters: it travels in a header, which proxies cut or refuse at 8 KiB. */
+export const maxTaskIdLength = 4_096;
+
+/** The options of tasks, completed. */
+export interface TaskSettings {
+  readonly store: TaskStore | undefined;
+  readonly ttl: number;
+  readonly pollInterval: number;
+  readonly maxIdLength: number;
+  readonly bearer: 'accept' | undefined;
+}
+
+/**
+ * Completes the options; undefined where nobody is offered a task.
+ *
+ * @throws RangeError for a duration that is not a finite number of milliseconds, more than 0; fractions are rounded up.
+ * For a `maxIdLength` that is not a whole number from 1 to 4,096
+ */
+export function toTaskSettings(
+  host: {
+    readonly tasks?: TaskOptions;
+    readonly principal?: unknown;
+    readonly sagas: readonly { readonly task: unknown }[];
+  },
+  warn: (message: string) => void,
+): TaskSettings | undefined {
+  const { tasks, principal, sagas } = host;
+  const settings = {
+    store: tasks?.store,
+    ttl: whole('ttl', tasks?.ttl ?? 24 * 60 * 60 * 1000),
+    pollInterval: whole('pollInterval', tasks?.pollInterval ?? 1_000),
+    maxIdLength: idLength(tasks?.maxIdLength ?? 128),
+    bearer: tasks?.bearer,
+  };
+  if (tasks === undefined && sagas.every(({ task }) => task === undefined)) return undefined;
+  if (settings.bearer === 'accept' || principal !== undefined) return settings;
+  warn(
+    'No client is offered tasks, because nobody is authenticated: whoever has the id of a task could see its result. ' +
+      "Give the host a `principal` option, or tasks: { bearer: 'accept' } if that is meant.",
+  );
+  return undefined;
+}
+
+function whole(name: string, ms: number): number {
+  const rounded = Math.ceil(ms);
+  if (!Number.isSafeInteger(rounded) || rounded < 1)
+    throw new RangeError(`tasks.${name} must be a number of milliseconds, more than 0.`);
+  return rounded;
+}
+
+function idLength(length: number): number {
+  if (!Number.isSafeInteger(length) || length < 1 || length > maxTaskIdLength)
+    throw new RangeError(`tasks.maxIdLength must be a whole number from 1 to ${maxTaskIdLength}.`);
+  return length;
+}

@@ -1,0 +1,24 @@
+import { hasBegun, type Claims } from '@mcp-saga/seal';
+import { SagaHostError } from '../wire/errors.ts';
+import type { HostSettings } from '../settings/host-settings.ts';
+
+/**
+ * Checks that a token was not issued in the future. Call it after every other check: only the bearer of a good token may
+ * learn that the clock of this host is behind. Reports `not-yet-valid` to `onReject`.
+ *
+ * @throws SagaHostError `clock_behind`: the token stays good
+ */
+export function assertBegun(
+  { clock, reject }: Pick<HostSettings, 'clock' | 'reject'>,
+  claims: Pick<Claims, 'born' | 'iat'>,
+): void {
+  if (hasBegun(claims, clock())) return;
+  reject('not-yet-valid');
+  throw new SagaHostError('clock_behind', 'The server cannot continue this call now. Send it again later.', {
+    cause: new SagaHostError(
+      'clock_behind',
+      'The clock of this host is behind the clock of the host that issued the token. Synchronize both clocks.',
+      { public: false },
+    ),
+  });
+}

@@ -1,0 +1,59 @@
+import { digestText, skewMs, TokenRefused } from '@mcp-saga/seal';
+import { SagaHostError } from '../wire/errors.ts';
+import type { HostSettings } from '../settings/host-settings.ts';
+import { sealSagaAs, toSealedSaga } from './sealed-saga.ts';
+import { newTokenId } from './token-id.ts';
+
+/** The sealed state of a saga: a token, or the entry of a handle. */
+export interface SealedToken {
+  readonly token: string;
+  readonly purpose: 'token' | 'handle';
+}
+
+/** Form of a handle: 128 random bits in base64url. Tokens have dots. */
+const handleForm = /^[\w-]{22}$/;
+
+/**
+ * Stores the state in a token and returns its handle. Returns the token itself if the host has no store, or if
+ * the store fails, so that no completed step is lost.
+ */
+export async function toHandle(settings: HostSettings, token: string): Promise<string> {
+  const { handles, sealer, hooks } = settings;
+  if (handles === undefined) return token;
+  try {
+    const sealed = await sealer.open(token, { purpose: 'token', ignoreExpiry: true, allowFuture: true });
+    // Sealed for another purpose than a token: clients cannot use a copy of the store.
+    const entry = await sealSagaAs('handle', sealer, toSealedSaga(sealed));
+    const handle = newTokenId();
+    const isKept = await handles.store.write(await entryOf(handle), entry, 0, sealed.claims.exp + skewMs);
+    return isKept ? handle : token;
+  } catch (error) {
+    hooks.onError(error);
+    return token;
+  }
+}
+
+/**
+ * Looks up the state behind a handle. Returns anything else as it is, to be opened as a token.
+ *
+ * @throws TokenRefused for a handle that the store does not have
+ * @throws SagaHostError `store_down` if the store fails: the handle stays good
+ */
+export async function fromHandle({ handles, hooks }: HostSettings, sent: string): Promise<SealedToken> {
+  if (handles === undefined || !handleForm.test(sent)) return { token: sent, purpose: 'token' };
+  const id = await entryOf(sent);
+  try {
+    const stored = await handles.store.read(id);
+    if (stored !== undefined) return { token: stored.sealed, purpose: 'handle' };
+  } catch (error) {
+    hooks.onError(error);
+    const message = 'The server cannot continue this call now. Send it again later.';
+    throw new SagaHostError('store_down', message, { cause: error });
+  }
+  throw new TokenRefused('unknown-handle');
+}
+
+/** ID of an entry: a digest, so that a copy of the store contains no handle. */
+async function entryOf(handle: string): Promise<string> {
+  return await digestText(`handle:${handle}`);
+}

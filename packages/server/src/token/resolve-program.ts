@@ -1,0 +1,126 @@
+import { TokenRefused, type Expectations, type Sealed } from '@mcp-saga/seal';
+import { type Program, orphan } from '@mcp-saga/core';
+import type { HostSettings } from '../settings/host-settings.ts';
+import { SagaHostError } from '../wire/errors.ts';
+import type { SealedSaga } from '../model/sealed-saga.ts';
+import { toSealedSaga } from './sealed-saga.ts';
+
+/**
+ * Turns the refusal of a newer engine into a retryable error: a process with the newer release of this library can continue
+ * the saga. The engine is checked last, so everything else about the token was right. Reports `engine` to `onReject`.
+ *
+ * @returns the error to throw: `version_gone`, or the given error for every other reason
+ */
+export function laterForNewerEngine({ reject }: Pick<HostSettings, 'reject'>, error: unknown): unknown {
+  if (!(error instanceof TokenRefused) || error.reason !== 'engine') return error;
+  reject('engine');
+  return new SagaHostError('version_gone', 'The server cannot continue this call now. Send it again later.', {
+    cause: new SagaHostError(
+      'version_gone',
+      'A newer release of this library sealed the token. Finish the deploy of that release.',
+      { public: false },
+    ),
+  });
+}
+
+/** A saga that may go on: opened, its version found, its caller allowed. */
+export interface OpenSaga {
+  readonly saga: SealedSaga;
+  /** The version the token names; undefined when it is gone. */
+  readonly program: Program | undefined;
+  /** The version that is started now. */
+  readonly current: Program;
+  /** Bytes of all its streams, after decompression. */
+  readonly inflatedBytes: number;
+}
+
+/** Opens a token. Throws a retryable error for one of a newer release. */
+export async function openSealed(
+  settings: Pick<HostSettings, 'sealer' | 'reject'>,
+  token: string,
+  expect: Expectations,
+): Promise<Sealed> {
+  try {
+    return await settings.sealer.open(token, expect);
+  } catch (error) {
+    throw laterForNewerEngine(settings, error);
+  }
+}
+
+/**
+ * Opens the token of a turn that this request was answered with, to go on from it before anybody sees it. Its caller was let in,
+ * and the turn is under way: nobody is asked whether it may run, and no time is too late for it.
+ */
+export async function openOwn(settings: HostSettings, token: string): Promise<OpenSaga> {
+  // One that no client gets may be larger than others.
+  return found(
+    settings,
+    await settings.responses.open(token, { purpose: 'token', ignoreExpiry: true, allowFuture: true }),
+  );
+}
+
+/**
+ * Returns the saga in an opened token, with its code.
+ *
+ * @throws TokenRefused if this host serves neither the saga nor the tool that the client called
+ * @throws SagaHostError `version_gone` if this host serves the tool only: newer code continues it as another saga
+ */
+export function found(settings: HostSettings, sealed: Sealed): OpenSaga {
+  const saga = toSealedSaga(sealed);
+  const { name, version } = saga.claims.saga;
+  const current = settings.registry.named(name);
+  if (current === undefined) throw isServed(settings, saga) ? versionGone(saga) : new TokenRefused('target');
+  const program = settings.registry.version(name, version, settings.clock());
+  const inflatedBytes = sealed.streams.reduce((sum, { length }) => sum + length, 0);
+  return { saga, program, current, inflatedBytes };
+}
+
+function isServed({ registry }: HostSettings, { claims }: SealedSaga): boolean {
+  return registry.named(claims.entry.target) !== undefined;
+}
+
+/**
+ * The error of a saga whose version this host does not serve.
+ *
+ * @param isOver - whether the saga ends by this error; else its token stays good, and another process may continue it
+ */
+export function versionGone({ claims }: SealedSaga, isOver: boolean = false): SagaHostError {
+  const { name, version } = claims.saga;
+  const cause = new SagaHostError(
+    'version_gone',
+    `This host does not serve version '${version}' of '${name}', or its \`until\` has passed. Register the saga, or add ` +
+      'that version to `previous` of the version that this host serves.',
+    { public: false },
+  );
+  const message = isOver
+    ? `'${name}' has ended: the version that this call began with is no longer served.`
+    : `'${name}' cannot continue now: the version that this call began with is not served here. Send it again later.`;
+  return new SagaHostError('version_gone', message, { cause });
+}
+
+/**
+ * The program that continues a saga. If its version is not served, a substitute undoes the steps with a named compensator, or
+ * only throws {@link versionGone}.
+ *
+ * @param isBegun - whether the turn was begun and never finished: the substitute reports what it may have done as residue
+ * @param undoes - whether the substitute undoes. Default: if the served version declares `onMismatch: 'compensate'`
+ */
+export function standIn(
+  { saga, program, current }: OpenSaga,
+  isBegun: boolean = false,
+  undoes: boolean = current.onMismatch === 'compensate',
+): Pick<Program, 'advance' | 'asked'> & Partial<Program> {
+  const { saga: of, turn } = saga.claims;
+  if (program !== undefined) return program;
+  const { advance, asked } = orphan(
+    of.name,
+    versionGone(saga, true),
+    isBegun ? `turn ${turn + 1}` : undefined,
+  );
+  return {
+    // The declaration of a version that is gone is unknown: the saga is guarded if possible, and its queue is notified.
+    forks: 'refuse',
+    asked,
+    advance: undoes ? advance : () => Promise.reject(versionGone(saga)),
+  };
+}

@@ -1,0 +1,112 @@
+import {
+  fromBase64Url,
+  toBase64Url,
+  TokenRefused,
+  type Sealed,
+  type Sealer,
+  type Stream,
+} from '@mcp-saga/seal';
+import { isHead } from './program-state.ts';
+import { readSealedJson, readSealedText } from './sealed-json.ts';
+import type { SealedSaga } from '../model/sealed-saga.ts';
+
+/**
+ * How often the client of a saga has come, when the next turn is taken.
+ *
+ * @param isOwn - whether the host takes that turn by itself
+ */
+export function roundOf({ claims, state }: SealedSaga, isOwn: boolean): number {
+  return claims.turn + 1 - (state.ownTurns ?? 0) - (isOwn ? 1 : 0);
+}
+
+/** Seals a saga: what the client knows and what it does not know stand in streams of their own. (T10) */
+export async function sealSaga(sealer: Sealer, saga: SealedSaga): Promise<string> {
+  return await sealSagaAs('token', sealer, saga);
+}
+
+/** Returns the token of the same turn for another method: its requests alone continue the saga. */
+export async function sealedFor(method: string, sealer: Sealer, token: string): Promise<string> {
+  const sealed = await sealer.open(token, { purpose: 'token', ignoreExpiry: true, allowFuture: true });
+  const saga = toSealedSaga(sealed);
+  const { claims } = saga;
+  return claims.method === method
+    ? token
+    : await sealSaga(sealer, { ...saga, claims: { ...claims, method } });
+}
+
+/** Seals a saga for a purpose. */
+export async function sealSagaAs(
+  purpose: 'token' | 'cancel' | 'task' | 'handle',
+  sealer: Sealer,
+  saga: SealedSaga,
+): Promise<string> {
+  const { program, secret, generation, ownTurns, trace, keptBytes, isResumable, requestId } = saga.state;
+  // Without the last four it is what older releases write; they read it with them as well, and leave them out.
+  const own = JSON.stringify({
+    s: toBase64Url(secret),
+    g: generation,
+    h: program.head,
+    t: trace,
+    n: ownTurns,
+    k: keptBytes,
+    r: isResumable === true ? 1 : undefined,
+    i: requestId,
+  });
+  const streams: readonly Stream[] = [
+    { bytes: own, compress: false },
+    { bytes: program.structure, compress: true },
+    { bytes: program.client, compress: true },
+    { bytes: program.server, compress: false },
+  ];
+  return await sealer.seal(purpose, saga.sagaId, saga.claims, streams);
+}
+
+interface Own {
+  readonly s: string;
+  readonly g: number;
+  readonly h: string;
+  readonly t?: string;
+  readonly n?: number;
+  readonly k?: number;
+  readonly r?: 1;
+  readonly i?: string;
+}
+
+/**
+ * The saga in an opened token.
+ *
+ * @throws TokenRefused with reason `malformed` for streams of another form
+ */
+export function toSealedSaga(sealed: Sealed): SealedSaga {
+  const [first, structure, client, server] = sealed.streams;
+  const own = readSealedJson(first);
+  if (!isOwnStream(own)) throw new TokenRefused('malformed');
+  const { s, g, h, t, n, k, r, i } = own;
+  const secret = fromBase64Url(s);
+  if (secret?.length !== 32 || !isHead(h)) throw new TokenRefused('malformed');
+  return {
+    sagaId: sealed.sid,
+    claims: sealed.claims,
+    state: {
+      secret,
+      generation: g,
+      program: {
+        head: h,
+        structure: readSealedText(structure),
+        client: readSealedText(client),
+        server: readSealedText(server),
+      },
+      ...(t === undefined ? {} : { trace: t }),
+      ...(n === undefined ? {} : { ownTurns: n }),
+      ...(k === undefined ? {} : { keptBytes: k }),
+      ...(r === 1 ? { isResumable: true } : {}),
+      ...(i === undefined ? {} : { requestId: i }),
+    },
+  };
+}
+
+function isOwnStream(value: unknown): value is Own {
+  const { s, g, h, t = '', n = 0, k = 0, i = '' } = Object(value) as { readonly [member: string]: unknown };
+  const texts = [s, h, t, i].every((member) => typeof member === 'string');
+  return texts && [g, n, k].every((member) => Number.isSafeInteger(member));
+}

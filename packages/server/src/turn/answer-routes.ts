@@ -1,0 +1,117 @@
+import type { ClientNeed, Program, Provenance, Question, Route } from '@mcp-saga/core';
+import { asksOf } from '../wire/capabilities.ts';
+import type { Caller } from '../model/caller.ts';
+import type { DialectTraits } from '../model/dialect-traits.ts';
+import { NeedsMissing } from '../wire/errors.ts';
+import type { HostSettings } from '../settings/host-settings.ts';
+
+type Rung = 'client' | 'model' | 'fallback' | 'host';
+
+/** What is known of who may be asked in a turn. */
+export interface Asking {
+  readonly settings: Pick<HostSettings, 'ladder' | 'sampling' | 'modelAnswers' | 'advises' | 'warn'>;
+  readonly program: Partial<Pick<Program, 'modelAnswers' | 'name'>>;
+  readonly caller: Pick<Caller, 'capabilities'>;
+  readonly traits: DialectTraits;
+}
+
+/** Who answers a question in this turn. */
+export function routeOf(asking: Asking, question: Question): Route {
+  const route = firstOf(asking, question);
+  if (route === 'cannot') advise(asking, question);
+  return route;
+}
+
+function firstOf(asking: Asking, question: Question): Route {
+  for (const rung of rungsOf(asking, question.need)) {
+    if (reaches(asking, rung, question)) return rung === 'client' || rung === 'model' ? 'ask' : rung;
+  }
+  return 'cannot';
+}
+
+/** Whether an answer that came from there counts for a question. (T14) */
+export function isAccepted(asking: Asking, provenance: Provenance, question: Question): boolean {
+  if (provenance !== 'model') return true;
+  // A question for the user is the client's, if it can ask.
+  const isClients = asking.traits.asks?.includes(question.need) === true;
+  return !isClients && acceptsModel(asking, question.accept);
+}
+
+/**
+ * Throws unless everything that a saga declares it needs can be had, before anything of it runs. (W3)
+ *
+ * @throws NeedsMissing
+ */
+export function assertNeeds(asking: Asking, program: Pick<Program, 'name' | 'needs'>): void {
+  const missing = program.needs.filter(
+    (need) => routeOf(asking, { need, accept: undefined, hasFallback: false }) === 'cannot',
+  );
+  if (missing.length > 0) throw new NeedsMissing(program.name, missing, asking.traits.unasked);
+}
+
+/** Whether the client may be asked for something at all. */
+export function mayAskClient(settings: Pick<HostSettings, 'ladder'>, need: ClientNeed): boolean {
+  return rungsOf({ settings }, need).includes('client');
+}
+
+function rungsOf(
+  { settings: { ladder } }: { readonly settings: Pick<HostSettings, 'ladder'> },
+  need: ClientNeed,
+): readonly Rung[] {
+  if (need === 'sampling') return ladder.sampling;
+  return need === 'roots' ? ['client'] : ladder.elicitation;
+}
+
+function reaches(asking: Asking, rung: Rung, question: Question): boolean {
+  const { traits, caller, settings } = asking;
+  switch (rung) {
+    case 'client': {
+      if (question.isUnsupported === true) return false;
+      // Unknown is not lacking.
+      const asks =
+        traits.asks ?? (caller.capabilities === undefined ? undefined : asksOf(caller.capabilities));
+      return asks === undefined || asks.includes(question.need);
+    }
+    case 'model':
+      if (question.isUnsupported === true) return false;
+      return traits.asksModel === true && acceptsModel(asking, question.accept);
+    case 'fallback':
+      return question.hasFallback;
+    case 'host':
+      return settings.sampling !== undefined;
+  }
+}
+
+/**
+ * Whether the model that calls the tool may answer. (T14)
+ *
+ * @param accept - what the question says of it. Default: as the saga or its host says
+ */
+export function acceptsModel(
+  { settings, program }: Pick<Asking, 'settings' | 'program'>,
+  accept?: Question['accept'],
+): boolean {
+  if (accept !== undefined) return accept === 'model';
+  return (program.modelAnswers ?? settings.modelAnswers) === 'accept';
+}
+
+const advised = new WeakMap<Asking['settings'], Set<string>>();
+
+/** Said once of each saga and need: its author knows what stands in, and the client is only told that nobody does. */
+function advise({ settings, program, traits }: Asking, { need, isUnsupported }: Question): void {
+  const said = advised.get(settings) ?? new Set();
+  advised.set(settings, said);
+  const { unasked } = traits;
+  const about = `${program.name}: ${need}${unasked ?? ''}`;
+  if (!settings.advises || said.has(about)) return;
+  said.add(about);
+  const own = need === 'sampling' ? 'the host a `sampling` of its own' : 'the question a `fallback`';
+  settings.warn(
+    (unasked === undefined
+      ? `Saga '${program.name}' asks for ${need}, which a client ${
+          isUnsupported === true ? 'declared and does not know' : 'did not declare'
+        }. Give `
+      : `Saga '${program.name}' cannot ask for ${need}: ${unasked} Or give `) +
+      `${own}, or the host modelAnswers: 'accept', or catch ClientCannot at the step.`,
+  );
+}

@@ -1,0 +1,59 @@
+import type { ClientStep } from '@mcp-saga/core';
+import { stepIdsOf } from '../wire/step-ids.ts';
+import type { HostSettings } from '../settings/host-settings.ts';
+import { found, versionGone } from '../token/resolve-program.ts';
+import type { UnrenderedTurn } from '../token/sealed-response.ts';
+import { turnRuntime } from './turn-runtime.ts';
+import type { SuspendedTurn } from '../model/turn.ts';
+
+/**
+ * Renders the questions of a suspended turn from its token, as the turn asked them. Replays the saga at the issue time of
+ * the token. No step runs.
+ *
+ * @throws SagaHostError `version_gone` if the code of this process cannot continue the saga
+ */
+export async function renderQuestions(
+  settings: HostSettings,
+  { asked: kept, ...turn }: UnrenderedTurn,
+): Promise<SuspendedTurn> {
+  // A host whose clock is ahead may have issued it.
+  const expect = { purpose: 'token', sid: turn.sagaId, ignoreExpiry: true, allowFuture: true } as const;
+  const { saga, program } = found(settings, await settings.sealer.open(turn.token, expect));
+  if (program === undefined) throw versionGone(saga);
+  const { hooks } = settings;
+  const silent: HostSettings = {
+    ...settings,
+    clock: () => saga.claims.iat,
+    hooks: { ...hooks, onStep: () => undefined },
+    advises: false,
+    guard: undefined,
+  };
+  const traits = { maxHold: 0, defersEffects: true };
+  const runtime = {
+    ...turnRuntime(
+      silent,
+      { program, saga, answers: new Map(), caller: {}, traits, tokenBytes: turn.token.length },
+      0,
+    ),
+    // The first client was asked each kept question. Questions for other clients are dropped below.
+    route: () => 'ask' as const,
+  };
+  const outcome = await program.advance(saga.state.program, new Map(), runtime);
+  if (outcome.status === 'failed' || (outcome.status === 'suspended' && outcome.undoes === true))
+    throw versionGone(saga);
+  const ids = stepIdsOf(saga.state.generation);
+  const { steps: rendered = [], content } = outcome.status === 'suspended' ? outcome : {};
+  const asked = new Map(rendered.map((step) => [ids.toWire(step.stepId), step]));
+  const steps = kept.flatMap((step): ClientStep[] => {
+    const question = asked.get(step.stepId);
+    return question === undefined ? [] : [{ ...question, ...step }];
+  });
+  // Code that `patched` has changed asks something else, or nothing: the next turn does, from the same token.
+  const isChanged = kept.length > 0 && steps.length === 0;
+  return {
+    ...turn,
+    steps,
+    ...(isChanged ? { retryAfterMs: 0 } : {}),
+    ...(content === undefined ? {} : { content }),
+  };
+}

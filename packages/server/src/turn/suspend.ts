@@ -1,0 +1,134 @@
+import type { Outcome, Program } from '@mcp-saga/core';
+import { isSameState } from '@mcp-saga/core/program';
+import { TokenTooLarge } from '@mcp-saga/seal';
+import { expiryOfLeft } from '../token/cancel-token.ts';
+import { SagaHostError } from '../wire/errors.ts';
+import { expiryOf } from '../token/token-expiry.ts';
+import { stepIdsOf } from '../wire/step-ids.ts';
+import type { HostSettings } from '../settings/host-settings.ts';
+import { nextKeptBytes } from '../token/response-bytes.ts';
+import type { TurnRequest } from './turn-request.ts';
+import { digestRequestId } from '../token/token-request-id.ts';
+import { noteCancelOf } from './note-cancel.ts';
+import { assertKeepable } from '../token/sealed-response.ts';
+import { sealSaga } from '../token/sealed-saga.ts';
+import type { SealedSaga } from '../model/sealed-saga.ts';
+import { withoutKeys } from '../settings/log-path.ts';
+import { newTokenId } from '../token/token-id.ts';
+import type { SuspendedTurn } from '../model/turn.ts';
+
+// Codex cuts a result near 11 KB.
+const maxCopiedBytes = 8_000;
+
+/**
+ * Seals a saga that waits.
+ *
+ * @throws SagaHostError `token_too_large`, or `invalid_result` where no guard could keep it, before the client is asked
+ * anything (T11)
+ */
+export async function suspend(
+  settings: HostSettings,
+  request: TurnRequest,
+  outcome: Extract<Outcome, { status: 'suspended' }>,
+): Promise<SuspendedTurn> {
+  const { program, saga, tokenBytes } = request;
+  const { isGuarded = false, isOwn = false, isLeft = false, isForGuard = false } = request;
+  const { sagaId, claims, state } = saga;
+  const iat = settings.clock();
+  // A token past half of its life is replaced, so that a client that keeps coming always holds a good one.
+  const isSame = iat - claims.iat < settings.tokenTtl / 2 && isUnchanged(request, outcome);
+  const turn = isSame ? claims.turn : claims.turn + 1;
+  const expiresAt = isLeft
+    ? expiryOfLeft(iat, outcome.retryAfterMs ?? Math.max(0, (outcome.due ?? iat) - iat))
+    : expiryOf(settings, claims, iat, outcome);
+  const more = (isOwn ? 1 : 0) - (isSame ? 1 : 0);
+  const ownTurns = more === 0 ? state.ownTurns : more + (state.ownTurns ?? 0);
+  const own = ownTurns === undefined ? {} : { ownTurns };
+  const kept = isGuarded ? { keptBytes: nextKeptBytes(settings, saga, tokenBytes, outcome) } : {};
+  // Not inherited: each request declares for itself.
+  const { isResumable = false, requestId: id } = request.traits;
+  const requestId = isResumable && id !== undefined ? await digestRequestId(id) : undefined;
+  const declared = { isResumable, requestId };
+  const next: SealedSaga = isSame
+    ? { ...saga, state: { ...state, ...own, ...declared } }
+    : {
+        sagaId,
+        claims: { ...claims, turn, jti: newTokenId(), iat, exp: expiresAt },
+        state: { ...state, ...own, ...kept, ...declared, program: outcome.state },
+      };
+  const token = isForGuard ? await sealSaga(settings.responses, next) : await sealed(settings, program, next);
+  // Once, when it grows over it: to say what is large takes a look at all of it.
+  const much = warnedFrom(settings, request);
+  if (!isForGuard && token.length > much && tokenBytes <= much) {
+    settings.warn(
+      `The token of saga '${claims.saga.name}' has ${token.length} bytes of at most ` +
+        `${settings.limits.maxTokenBytes}. Largest: ${largest(program, next)}.`,
+    );
+  }
+  const { steps, content = [] } = outcome;
+  if (isGuarded) assertKeepable('what it asks has', { steps, content });
+  const ids = stepIdsOf(state.generation);
+  const goesOn = request.goesOn === undefined ? outcome.goesOn : request.goesOn(outcome);
+  const suspendedTurn: SuspendedTurn = {
+    status: 'suspended',
+    token,
+    steps: outcome.steps.map((step) => ({ ...step, stepId: ids.toWire(step.stepId) })),
+    expiresAt: next.claims.exp,
+    ...(outcome.retryAfterMs === undefined ? {} : { retryAfterMs: outcome.retryAfterMs }),
+    ...(goesOn === undefined ? {} : { goesOn }),
+    ...own,
+    ...(outcome.due === undefined ? {} : { due: outcome.due }),
+    ...(outcome.content === undefined ? {} : { content: outcome.content }),
+    ...(outcome.hasPage === undefined ? {} : { hasPage: outcome.hasPage }),
+    saga: claims.saga.name,
+    sagaId,
+    turn,
+  };
+  if (!isSame) await noteCancelOf(settings, program, next, suspendedTurn);
+  return suspendedTurn;
+}
+
+/**
+ * Returns `true` if a turn changed nothing and asks the same questions again. The new token then belongs to the same turn as
+ * the old token, and the guard keeps nothing. The new token only counts one more request of the client.
+ */
+function isUnchanged(
+  { saga, mayStay = false }: TurnRequest,
+  outcome: Extract<Outcome, { status: 'suspended' }>,
+): boolean {
+  return mayStay && outcome.goesOn === undefined && isSameState(saga.state.program, outcome.state);
+}
+
+/** Length of a token from which its author is warned. A model that copies it, or its client, cuts long texts. */
+function warnedFrom({ limits, handles }: HostSettings, { traits }: TurnRequest): number {
+  const isCopied = traits.asksModel === true && handles === undefined;
+  return Math.min(limits.maxTokenBytes / 4, isCopied ? maxCopiedBytes : Number.POSITIVE_INFINITY);
+}
+
+async function sealed(
+  settings: HostSettings,
+  program: TurnRequest['program'],
+  saga: SealedSaga,
+): Promise<string> {
+  try {
+    return await sealSaga(settings.sealer, saga);
+  } catch (error) {
+    if (!(error instanceof TokenTooLarge)) throw error;
+    throw new SagaHostError(
+      'token_too_large',
+      `The state of saga '${saga.claims.saga.name}' no longer fits a token (${error.bytes} bytes, limit ` +
+        `${error.limit}). Return references instead of values from steps. Largest: ${largest(program, saga)}.`,
+      { cause: error, public: false },
+    );
+  }
+}
+
+function largest(program: Partial<Pick<Program, 'timeline'>>, saga: SealedSaga): string {
+  return (program.timeline?.(saga.state.program) ?? [])
+    .toSorted((one, other) => other.bytes - one.bytes)
+    .slice(0, 3)
+    .map(({ kind, path, bytes }) =>
+      path === '' ? `${kind} (${bytes})` : `${kind} '${withoutKeys(path)}' (${bytes})`,
+    )
+    .join(', ');
+}

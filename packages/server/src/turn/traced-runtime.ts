@@ -1,0 +1,79 @@
+import type { Runtime, StepCall, StepEvent } from '@mcp-saga/core';
+import { errorTypeOf, within } from './traced-turn.ts';
+import type { StepIds } from '../wire/step-ids.ts';
+import { quietly } from '../settings/guarded-hooks.ts';
+import { withoutKeys } from '../settings/log-path.ts';
+import type { StepSpan, TracedStep, TurnSpan } from '../model/telemetry.ts';
+
+/** A runtime whose turn is seen in a trace: the code of each step runs within a span of its own. */
+export function tracedRuntime(
+  runtime: Runtime,
+  span: TurnSpan,
+  { toWire }: Pick<StepIds, 'toWire'>,
+  onError: (error: unknown) => void,
+): Runtime {
+  const running = new Map<string, StepSpan>();
+  const idOf = (path: string): string => toWire(withoutKeys(path));
+  return {
+    ...runtime,
+    perform: (call) => {
+      const attempt = beginStep(span, call, idOf, onError);
+      const { path, run, step } = call;
+      const work = async (): Promise<unknown> => await run(step);
+      if (attempt === undefined) return work();
+      const working = within(attempt, onError, work);
+      if (call.kind === 'step') {
+        running.set(path, attempt);
+      } else {
+        const end = (errorType?: string): void => quietly(() => attempt.end(errorType), onError);
+        working.then(
+          () => end(),
+          (error: unknown) => end(errorTypeOf(error)),
+        );
+      }
+      return working;
+    },
+    observe: (event) => {
+      runtime.observe(event);
+      const { type, kind, path, error } = event;
+      const failure = type === 'failed' || type === 'retrying' ? errorTypeOf(error) : undefined;
+      const attempt = running.get(path);
+      if (kind !== 'step') tell(span, event, idOf(path), failure, onError);
+      else if (attempt !== undefined) {
+        // The engine knows best how an attempt ended: its code may go on after a timeout, and what it returned may be
+        // nothing that can be kept.
+        running.delete(path);
+        quietly(() => attempt.end(failure), onError);
+      }
+    },
+  };
+}
+
+function beginStep(
+  span: TurnSpan,
+  { kind, path, undoes, step }: StepCall,
+  idOf: (path: string) => string,
+  onError: (error: unknown) => void,
+): StepSpan | undefined {
+  let begun: StepSpan | undefined;
+  const facts: TracedStep = {
+    stepId: idOf(undoes ?? path),
+    kind: undoes === undefined ? kind : 'undo',
+    attempt: step.attempt,
+  };
+  quietly(() => (begun = span.step(facts)), onError);
+  return begun;
+}
+
+function tell(
+  span: TurnSpan,
+  { type, kind }: StepEvent,
+  stepId: string,
+  errorType: string | undefined,
+  onError: (error: unknown) => void,
+): void {
+  // What was asked is told when the turn ends.
+  if (type === 'asked') return;
+  const event = { type, kind, stepId, ...(errorType === undefined ? {} : { errorType }) };
+  quietly(() => span.event(event), onError);
+}

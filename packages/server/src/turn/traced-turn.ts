@@ -1,0 +1,139 @@
+import { AnswerConflict, TurnAborted, StepError } from '@mcp-saga/core';
+import { isWanted } from '../settings/default-log.ts';
+import { quietly } from '../settings/guarded-hooks.ts';
+import type { HostSettings } from '../settings/host-settings.ts';
+import type { TurnRequest } from './turn-request.ts';
+import type { SealedSaga } from '../model/sealed-saga.ts';
+import type { TracedEnd, TracedTurn, TurnSpan } from '../model/telemetry.ts';
+import type { SagaTurn } from '../model/turn.ts';
+
+/** As much of a request as is told of a turn. */
+type Traceable = Pick<TurnRequest, 'saga' | 'caller' | 'end' | 'span'>;
+
+/** What a turn carries on for a trace: printable, and no longer than `traceparent` and `tracestate` can be. */
+const carriable = /^[\x20-\x7e]{1,600}$/;
+
+/** Takes a turn as part of its trace, where the host has telemetry. */
+export async function traced<R extends Traceable>(
+  settings: HostSettings,
+  request: R,
+  take: (request: R) => Promise<SagaTurn>,
+): Promise<SagaTurn> {
+  const { saga, caller } = request;
+  const action = request.end !== undefined ? 'cancel' : saga.claims.turn === 0 ? 'start' : 'resume';
+  const span = begin(settings, saga, { action, client: caller.traceContext });
+  if (span === undefined) return await take(request);
+  const { onError } = settings.hooks;
+  const state = { ...saga.state, ...carriedBy(span, onError) };
+  try {
+    const turn = await within(span, onError, () => take({ ...request, saga: { ...saga, state }, span }));
+    end(settings, span, endOf(turn));
+    return turn;
+  } catch (error) {
+    const isFault = !(error instanceof TurnAborted) && !(error instanceof AnswerConflict);
+    const errorType = errorTypeOf(error);
+    end(settings, span, { status: 'rejected', errorType, isFault, asked: [], tokenBytes: 0 });
+    throw error;
+  }
+}
+
+/** Tells of a request that a guard has answered as it was answered before. */
+export function tracedAgain(settings: HostSettings, saga: SealedSaga, turn: SagaTurn): void {
+  const span = begin(settings, saga, { action: 'repeat', client: undefined });
+  if (span !== undefined) end(settings, span, endOf(turn));
+}
+
+/**
+ * Does something as part of a span. It is done once, whatever the span makes of it: telemetry that throws, or never
+ * calls what it is given, changes nothing.
+ */
+export async function within<T>(
+  span: Pick<TurnSpan, 'within'>,
+  onError: (error: unknown) => void,
+  work: () => Promise<T>,
+): Promise<T> {
+  let working: Promise<T> | undefined;
+  const once = (): Promise<T> => (working ??= work());
+  quietly(() => span.within(() => void once()), onError);
+  return await once();
+}
+
+function begin(
+  { telemetry, hooks }: HostSettings,
+  { sagaId, claims, state }: SealedSaga,
+  request: Pick<TracedTurn, 'action' | 'client'>,
+): TurnSpan | undefined {
+  if (telemetry === undefined) return undefined;
+  const { name, version } = claims.saga;
+  let span: TurnSpan | undefined;
+  const facts: TracedTurn = {
+    ...request,
+    saga: name,
+    version,
+    sagaId,
+    turn: claims.turn + 1,
+    method: claims.method,
+    parent: state.trace,
+  };
+  quietly(() => (span = telemetry.turn(facts)), hooks.onError);
+  return span;
+}
+
+function carriedBy(span: TurnSpan, onError: (error: unknown) => void): { readonly trace?: string } {
+  let parent: unknown;
+  quietly(() => {
+    ({ parent } = span);
+    if (parent !== undefined && !isCarriable(parent)) {
+      throw new TypeError('The parent that telemetry gave for a trace is not up to 600 characters of ASCII.');
+    }
+  }, onError);
+  return isCarriable(parent) ? { trace: parent } : {};
+}
+
+function isCarriable(parent: unknown): parent is string {
+  return typeof parent === 'string' && carriable.test(parent);
+}
+
+function end({ hooks }: HostSettings, span: TurnSpan, facts: TracedEnd): void {
+  quietly(() => span.end(facts), hooks.onError);
+}
+
+function endOf(turn: SagaTurn): TracedEnd {
+  const over = { asked: [], tokenBytes: 0 };
+  switch (turn.status) {
+    case 'completed':
+      return { status: 'completed', isFault: false, ...over };
+    case 'failed': {
+      const { error } = turn;
+      return { status: 'failed', errorType: errorTypeOf(error), isFault: !isWanted(error), ...over };
+    }
+    case 'suspended': {
+      const { steps, retryAfterMs, token } = turn;
+      return {
+        status: 'suspended',
+        isFault: false,
+        asked: steps.map(({ stepId, type }) => ({ stepId, type })),
+        ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+        tokenBytes: token.length,
+      };
+    }
+  }
+}
+
+const word = /^[A-Za-z][\w.-]{0,63}$/;
+
+/**
+ * Which kind of error something is, in a word: its `code`, or else its name. Nothing of its message, and nothing of
+ * what a client sent as the error of a step.
+ */
+export function errorTypeOf(error: unknown): string {
+  try {
+    // It has the name and the code of what was thrown, which a client may have chosen. One of them is the engine's.
+    if (error instanceof StepError) return error.code === 'timeout' ? 'timeout' : 'step_failed';
+    const { code, name } = Object(error) as { readonly code?: unknown; readonly name?: unknown };
+    for (const said of [code, name]) if (typeof said === 'string' && word.test(said)) return said;
+  } catch {
+    // An error may be anything, and so may its getters.
+  }
+  return '_OTHER';
+}

@@ -1,0 +1,96 @@
+import type { Runtime } from '@mcp-saga/core';
+import { deriveFromSecret, digestText, toBase64Url } from '@mcp-saga/seal';
+import { askGuard } from '../guard/ask-guard.ts';
+import { endOfLife } from '../token/token-expiry.ts';
+import { claimedUntil } from '../guard/guard-retention.ts';
+import { quietly } from '../settings/guarded-hooks.ts';
+import type { HostSettings } from '../settings/host-settings.ts';
+import { isAccepted, routeOf } from './answer-routes.ts';
+import type { TurnRequest } from './turn-request.ts';
+import { roundOf } from '../token/sealed-saga.ts';
+import { slowSteps } from './slow-steps.ts';
+import { thrownIn } from './thrown-errors.ts';
+import { checkedResult } from '../wire/saga-result.ts';
+import { assertKeepable } from '../token/sealed-response.ts';
+
+// As much of a SHA-256 as a question needs to be told from another: 96 bits.
+const digestLength = 16;
+
+/** What one turn of a saga may know and do. */
+export function turnRuntime(
+  settings: HostSettings,
+  { program, saga, caller, tokenBytes, traits, heardAt, ...request }: TurnRequest,
+  deadline: number | undefined,
+): Runtime {
+  const { isInterrupted, isGuarded = false, isOwn = false, isLeft = false } = request;
+  const { sagaId, state, claims } = saga;
+  const generation = String(state.generation);
+  const { guard } = settings;
+  const watch = slowSteps(settings, claims.saga.name);
+  const asking = { settings, program, caller, traits };
+  const { signal = never() } = caller;
+  return {
+    sagaId,
+    turn: claims.turn + 1,
+    engine: claims.engine,
+    tokenBytes,
+    suggestedTokenBytes: settings.limits.maxTokenBytes / 4,
+    maxHold: traits.maxHold ?? settings.maxHold,
+    holdsParts: traits.holdsParts ?? false,
+    // A queue has as many cancel tokens as it takes.
+    ...(isLeft ? {} : { lifeEndsAt: endOfLife(settings, claims) }),
+    maxWait: traits.maxWait?.(roundOf(saga, isOwn)) ?? Number.POSITIVE_INFINITY,
+    checkpointAfterStep: traits.checkpointAfterStep === true || (isGuarded && program.commitEach === true),
+    checkpointBeforeUndo: isGuarded,
+    defersEffects: traits.defersEffects ?? false,
+    route: (question) => routeOf(asking, question),
+    accepts: (provenance, question) => isAccepted(asking, provenance, question),
+    sample: (params, step) => {
+      if (settings.sampling === undefined) throw new TypeError('This host has no sampling of its own.');
+      return settings.sampling(params, step);
+    },
+    claim:
+      guard === undefined
+        ? undefined
+        : (key) => askGuard(settings, () => guard.claim(`${sagaId}:${key}`, claimedUntil(settings, claims))),
+    compensator: (name) => settings.compensators.get(name),
+    capabilities: caller.capabilities,
+    context: caller.context,
+    ...(traits.endsOnAbort === true && program.forks !== undefined
+      ? { signal: never(), stops: signal }
+      : { signal }),
+    now: settings.clock,
+    ...(heardAt === undefined ? {} : { heardAt }),
+    ...(isInterrupted === true ? { isInterrupted } : {}),
+    random: Math.random,
+    sleep: settings.sleep,
+    deadline,
+    idempotencyKey: async (path, key, direction) => {
+      // A key of its own is told from none: an empty part stands for "no key", and keys are never empty.
+      const parts = [generation, path, key ?? '', direction];
+      return toBase64Url(await deriveFromSecret(state.secret, 'idempotency', parts));
+    },
+    checkResult: async (returned) => {
+      const result = await checkedResult(program, returned);
+      if (isGuarded) assertKeepable('its result has', result);
+      return result;
+    },
+    randomBytes: (path) => deriveFromSecret(state.secret, 'random', [generation, path]),
+    digest: async (text) => (await digestText(text)).slice(0, digestLength),
+    // A caller that cannot be told does not fail the saga.
+    progress: (progress) => quietly(() => caller.progress?.(progress), settings.hooks.onError),
+    log: (level, data) => quietly(() => caller.log?.(level, data), settings.hooks.onError),
+    threw: (path, error) => thrownIn(sagaId, caller).note(path, error),
+    observe: (event) => {
+      watch(event);
+      settings.hooks.onStep({ ...event, saga: claims.saga.name, sagaId });
+    },
+    warn: settings.advises ? settings.warn : undefined,
+    isStrict: settings.advises,
+    limits: settings.limits,
+  };
+}
+
+function never(): AbortSignal {
+  return new AbortController().signal;
+}

@@ -1,0 +1,367 @@
+import { inspect } from 'node:util';
+import {
+  compensate,
+  createSagaHost,
+  elicit,
+  memoryGuard,
+  poll,
+  saga,
+  SagaCancelled,
+  step,
+  StepError,
+  type Program,
+  type SagaTurn,
+  type StepAnswer,
+  type TurnFacts,
+} from '@mcp-saga/server';
+import { serveSagas } from '@mcp-saga/server/serve';
+import { afterEach, describe, expect, test, vi } from 'vitest';
+import { thrownIn } from '../../src/turn/thrown-errors.ts';
+import { accept, failed, hostOf, oldKey, suspended } from '../fixtures/host.ts';
+import { ask, eras } from '../fixtures/raw.ts';
+import { Empty } from '../fixtures/sagas.ts';
+
+const options = { name: 'order', version: '1', forks: 'refuse' } as const;
+const mark = 'kq918273';
+
+/** What an author's own code throws: its class, and its place, are what he looks for. */
+class NoSuchCard extends Error {
+  readonly #secret = mark;
+  get secret(): string {
+    return this.#secret;
+  }
+}
+
+function chargeCard(): never {
+  throw new NoSuchCard(`no card ${mark}`);
+}
+
+const decline: StepAnswer = { stepId: 'sure', result: { action: 'decline' } };
+
+/** Starts a saga, answers its question, and tells what the hook and the turn have of its end. */
+async function ended(
+  program: Program,
+  answer: StepAnswer = accept('sure', {}),
+): Promise<{ readonly turn: SagaTurn; readonly facts: TurnFacts }> {
+  const turns: TurnFacts[] = [];
+  const { host } = hostOf(program, {
+    guard: memoryGuard(() => 1_000),
+    hooks: { onTurn: (turn) => turns.push(turn) },
+    sleep: async () => undefined,
+  });
+  const { token } = suspended(await host.start(program.name, {}));
+  const turn = await host.resume(token, [answer]);
+  return { turn, facts: turns.at(-1) as TurnFacts };
+}
+
+afterEach(() => {
+  vi.restoreAllMocks();
+});
+
+describe('the error of a step', () => {
+  const bare = saga(options, function* () {
+    yield* elicit('sure', { message: 'Sure?', schema: Empty });
+    yield* step('charge', chargeCard);
+    return '';
+  });
+  const undone = saga(options, function* () {
+    yield* elicit('sure', { message: 'Sure?', schema: Empty });
+    yield* step('hold', () => 1, { compensate: () => undefined });
+    yield* step('charge', chargeCard, { key: 'a' });
+    return '';
+  });
+  const caught = saga(options, function* () {
+    yield* elicit('sure', { message: 'Sure?', schema: Empty });
+    try {
+      yield* step('charge', chargeCard);
+    } catch (error) {
+      throw new Error('no luck', { cause: error });
+    }
+    return '';
+  });
+  const polled = saga(options, function* () {
+    yield* elicit('sure', { message: 'Sure?', schema: Empty });
+    yield* poll('charge', chargeCard, { every: 1, timeout: 10 });
+    return '';
+  });
+  const fallback = saga(options, function* () {
+    yield* elicit.outcome('charge', { message: 'Card?', schema: Empty, fallback: chargeCard });
+    return '';
+  });
+
+  test.each<[string, Program]>([
+    ['that nothing is undone for', bare],
+    ['that a step is undone for, in the turn after it', undone],
+    ['that is the cause of what the body threw', caught],
+    ['of a poll', polled],
+  ])('%s has what was thrown as its cause, with the stack of the code that threw it', async (_, program) => {
+    const { facts } = await ended(program);
+    const error = facts.error instanceof StepError ? facts.error : (facts.error as Error).cause;
+    expect(error).toBeInstanceOf(StepError);
+    const { cause } = error as StepError;
+    expect(cause).toBeInstanceOf(NoSuchCard);
+    expect((cause as Error).stack).toContain('chargeCard');
+    // A logger that writes errors as JSON, or copies them, does not write it by accident.
+    expect(Object.keys(error as object)).not.toContain('cause');
+  });
+
+  test('of a fallback has it as well', async () => {
+    const { host } = hostOf(fallback, { guard: memoryGuard(() => 1_000) });
+    const { error } = failed(await host.start('order', {}, { capabilities: {} }));
+    expect((error as Error).cause).toBeInstanceOf(NoSuchCard);
+  });
+
+  test('[R2] shows its body no cause, in the first run as on replay', async () => {
+    const seen: unknown[] = [];
+    const looks = saga({ ...options, forks: 'accept' }, function* () {
+      try {
+        yield* step('charge', chargeCard);
+      } catch (error) {
+        seen.push([error, (error as Error).cause, 'cause' in (error as Error)]);
+      }
+      yield* elicit('sure', { message: 'Sure?', schema: Empty });
+      return 'done';
+    });
+    const { turn } = await ended(looks);
+    expect(turn.status).toBe('completed');
+    expect(seen).toEqual([
+      [expect.any(StepError), undefined, false],
+      [expect.any(StepError), undefined, false],
+    ]);
+  });
+
+  test('has no cause where it was thrown for another request, be it that its caller brought another saga too', async () => {
+    const keeps = saga(options, function* () {
+      let thrown: unknown;
+      try {
+        yield* step('charge', chargeCard);
+      } catch (error) {
+        thrown = error;
+      }
+      yield* elicit('sure', { message: 'Sure?', schema: Empty });
+      throw thrown as Error;
+    });
+    const { host } = hostOf([keeps, { ...bare, name: 'bare' }], { guard: memoryGuard(() => 1_000) });
+    const { token } = suspended(await host.start('order', {}));
+    const other = suspended(await host.start('bare', {}));
+    const caller = {};
+    const { error: own } = failed(await host.resume(other.token, [accept('sure', {})], caller));
+    expect(own).toHaveProperty('cause');
+    const { error } = failed(await host.resume(token, [accept('sure', {})], caller));
+    expect(error).toBeInstanceOf(StepError);
+    expect(error).not.toHaveProperty('cause');
+  });
+
+  test('is kept for the last hundred that a request has thrown', () => {
+    const thrown = thrownIn('id', {});
+    for (let count = 0; count <= 100; count += 1) thrown.note(`~${count}`, count);
+    expect([0, 1, 100].map((stepId) => thrown.ofUndo(String(stepId)))).toEqual([undefined, 1, 100]);
+  });
+
+  test('may be one whose getters throw', () => {
+    const odd = Object.defineProperty(new Error('odd'), 'cause', {
+      get: () => {
+        throw new Error('never');
+      },
+    });
+    expect(() => thrownIn('id', {}).reveal(odd)).not.toThrow();
+  });
+
+  test('[T13] is not in the response that a guard keeps, nor is what was thrown', async () => {
+    const kept: string[] = [];
+    const guard = memoryGuard(() => 1_000);
+    const { host } = hostOf(undone, {
+      guard: {
+        ...guard,
+        finish: (fence, response) => {
+          kept.push(response);
+          return guard.finish(fence, response);
+        },
+      },
+    });
+    const { token } = suspended(await host.start('order', {}));
+    const turn = failed(await host.resume(token, [accept('sure', {})]));
+    expect(inspect(turn, { depth: 9, showHidden: true })).toContain(mark);
+    const again = failed(await host.resume(token, [accept('sure', {})]));
+    expect(inspect(again, { depth: 9, showHidden: true })).not.toContain(mark);
+    // The response that ended it, as the guard has it.
+    const expected = { purpose: 'response', ignoreExpiry: true } as const;
+    const { streams } = await host.settings.responses.open(kept.at(-1) ?? '', expected);
+    const [last] = streams;
+    expect(new TextDecoder().decode(last)).toContain('failed');
+    expect(new TextDecoder().decode(last)).not.toContain(mark);
+  });
+});
+
+describe('a step that could not be undone', () => {
+  const undoes = (undo: unknown) =>
+    saga(options, function* () {
+      yield* step('charge', () => 1, { compensate: undo as () => undefined, key: `7\n${mark}` });
+      yield* elicit('sure', { message: 'Sure?', schema: Empty });
+      return '';
+    });
+  const registered = saga(options, function* () {
+    yield* compensate(chargeCard);
+    yield* elicit('sure', { message: 'Sure?', schema: Empty });
+    return '';
+  });
+  const unknown = saga(options, function* () {
+    yield* elicit('sure', { message: 'Sure?', schema: Empty });
+    yield* step(
+      'charge',
+      () => {
+        throw Object.assign(new Error(mark), { code: 'outcome_unknown' });
+      },
+      { compensate: () => undefined },
+    );
+    return '';
+  });
+  const ways: [string, Program][] = [
+    ['a function', undoes(chargeCard)],
+    [
+      'a generator',
+      undoes(function* () {
+        yield* step('look', () => 1);
+        chargeCard();
+      }),
+    ],
+    [
+      'a generator with a step that fails',
+      undoes(function* () {
+        yield* step('look', chargeCard);
+      }),
+    ],
+    ['registered by its body', registered],
+  ];
+
+  test.each(ways)('is told to onTurn with what was thrown, where its undo is %s', async (_, program) => {
+    const { facts, turn } = await ended(program, decline);
+    expect(facts.residue).toHaveLength(1);
+    const { error } = (facts.residue ?? [])[0] as { readonly error: Error };
+    expect(error instanceof NoSuchCard || error.cause instanceof NoSuchCard).toBe(true);
+    // The turn is what the client is told of, and the guard keeps.
+    expect(JSON.stringify(failed(turn).residue)).not.toMatch(/error|no card/);
+    expect(inspect(failed(turn).residue, { depth: 9, showHidden: true })).not.toContain('no card');
+  });
+
+  test('is told without an error where nothing undoes it', async () => {
+    const { facts } = await ended(unknown);
+    expect(facts.residue).toEqual([{ stepId: 'charge' }]);
+    expect(facts).not.toHaveProperty('residue.0.error');
+  });
+
+  test('is not told where all was undone', async () => {
+    const { facts } = await ended(
+      undoes(() => undefined),
+      decline,
+    );
+    expect(facts).not.toHaveProperty('residue');
+  });
+
+  const logged = async (program: Program, environment: string, answer: StepAnswer = decline) => {
+    const error = vi.spyOn(console, 'error').mockReturnValue();
+    const host = createSagaHost({
+      sagas: [program],
+      keys: oldKey,
+      audience: 'a',
+      environment,
+      guard: memoryGuard(() => 1_000),
+      clock: () => 1_000,
+      sleep: async () => undefined,
+    });
+    const { token } = suspended(await host.start('order', {}));
+    await host.resume(token, [answer]);
+    await host.resume(token, [answer]);
+    return error.mock.calls;
+  };
+
+  test.each(ways)(
+    'is seen on the console, once, though its user wanted to end it: %s',
+    async (_, program) => {
+      const said = await logged(program, 'production');
+      expect(said).toEqual([
+        [
+          expect.stringMatching(
+            /^mcp-saga: 'order' could not undo '[\w(*)]+'\. (NoSuchCard|StepError \(step_failed\) at step '~charge\(\*\)\/look')\. hooks\.onTurn gets the error\.$/,
+          ),
+        ],
+      ]);
+      expect(String(said)).not.toContain(mark);
+    },
+  );
+
+  test.each(ways)('is shown with its error in development: %s', async (_, program) => {
+    const [first, ...more] = await logged(program, 'development');
+    expect(more).toEqual([]);
+    expect(first?.[0]).toMatch(/^mcp-saga: 'order' could not undo '[\w(*)]+':$/);
+    expect(inspect(first?.[1])).toMatch(/NoSuchCard|no card/);
+    expect(inspect(first?.[1])).toContain('chargeCard');
+  });
+
+  test('is seen beside what failed the saga, where nothing undoes it', async () => {
+    expect(await logged(unknown, 'production', accept('sure', {}))).toEqual([
+      [
+        "mcp-saga: 'order' could not undo 'charge': nothing that it knows does. hooks.onSettled gets what is left.",
+      ],
+      [
+        "mcp-saga: 'order' failed in turn 2. StepError (outcome_unknown) at step 'charge'. hooks.onTurn gets the error.",
+      ],
+    ]);
+  });
+
+  test('is seen where it was cancelled', async () => {
+    const error = vi.spyOn(console, 'error').mockReturnValue();
+    const host = createSagaHost({
+      sagas: [registered],
+      keys: oldKey,
+      audience: 'a',
+      environment: 'production',
+      guard: memoryGuard(() => 1_000),
+      clock: () => 1_000,
+      sleep: async () => undefined,
+    });
+    const { token } = suspended(await host.start('order', {}));
+    expect(failed(await host.cancel(token)).error).toBeInstanceOf(SagaCancelled);
+    expect(error.mock.calls).toEqual([[expect.stringContaining("'order' could not undo 'compensate'")]]);
+  });
+});
+
+test.each(eras)(
+  '[T5] nothing that was thrown is on the wire of the %s era, in development either',
+  async (era) => {
+    vi.spyOn(console, 'error').mockReturnValue();
+    const program = saga({ ...options, forks: 'accept' }, function* () {
+      yield* step('hold', () => 1, { compensate: chargeCard, undo: { retry: 1 } });
+      yield* step('charge', chargeCard);
+      return '';
+    });
+    for (const environment of ['development', 'production']) {
+      const server = serveSagas({ name: 'a', version: '1', sagas: [program], keys: oldKey, environment });
+      // oxlint-disable-next-line no-await-in-loop -- one after the other
+      const { text } = await ask(server, era, 'tools/callSaga', { name: 'order', arguments: {} });
+      expect(text).toContain("'order' failed at step 'charge'. Not undone, and left as it is: 'hold'.");
+      expect(text).not.toMatch(new RegExp(`${mark}|no card|chargeCard|NoSuchCard|cause|stack`));
+    }
+  },
+);
+
+test('the console shows the stack of the failing step in development, and neither it nor the message elsewhere', async () => {
+  const program = saga({ name: 'order', version: '1' }, function* () {
+    yield* step('charge', chargeCard);
+    return '';
+  });
+  for (const environment of ['development', 'test', 'production', undefined]) {
+    const error = vi.spyOn(console, 'error').mockReturnValue();
+    const host = createSagaHost({ sagas: [program], keys: oldKey, audience: 'a', environment });
+    // oxlint-disable-next-line no-await-in-loop -- one after the other
+    await host.start('order', {});
+    const shown = error.mock.calls
+      .flat()
+      .map((part) => (typeof part === 'string' ? part : inspect(part)))
+      .join(' ');
+    if (environment === 'development') expect(shown).toMatch(/\[cause\]: NoSuchCard.*: no card/);
+    expect(shown.includes('chargeCard')).toBe(environment === 'development');
+    expect(shown.includes(mark)).toBe(environment === 'development');
+    error.mockRestore();
+  }
+});
