@@ -1,15 +1,12 @@
 import type { ClientStep, Json, StepAnswer } from '@mcp-saga/server';
 import { SagaTestError } from './errors.ts';
-import { describeForm, formOf } from './form-content.ts';
+import { describeForm, formOf, simplestContent } from './form-content.ts';
 import type { Question } from './ids.ts';
 import { kindOfStep, messageOf } from './question-text.ts';
 import type { Rule } from './rules.ts';
 import { show } from './show.ts';
 import { noteOn, type Stage } from './stage.ts';
 import { unanswered } from './unanswered.ts';
-
-/** Answers of nobody's: for questions a script does not foresee. */
-export type Improvise = (question: ClientStep) => StepAnswer | undefined;
 
 // A function may be told why its answer was not accepted, and try again.
 const maxTries = 5;
@@ -160,3 +157,28 @@ function both(before: ClientStep | undefined, now: ClientStep): string {
 }
 
 const indented = (text: string): string => text.replaceAll(/^/gm, '    ');
+
+/**
+ * Answers what a script does not foresee in the simplest way there is: for the ways a saga goes that nobody has thought of.
+ * What was answered so is noted, since a script to be pasted has to say it.
+ */
+export function improviseOn(stage: Stage): void {
+  stage.improvise = (step) => {
+    const rule = simplestRule(step);
+    if (step.reason === undefined) stage.improvised.push(rule);
+    return answerOf(step, rule, 'answer' in rule ? rule.answer : undefined);
+  };
+}
+
+function simplestRule({ type, stepId: id, params }: ClientStep): AnsweringRule {
+  switch (type) {
+    case 'elicitation': {
+      const form = formOf(params);
+      return { kind: 'answer', id, answer: form === undefined ? {} : simplestContent(form) };
+    }
+    case 'sampling':
+      return { kind: 'sample', id, answer: 'Yes' };
+    case 'roots':
+      return { kind: 'roots', id, roots: [] };
+  }
+}

@@ -1,6 +1,6 @@
 import { ReplayMismatch, type Program } from '@mcp-saga/server';
 import { SagaTestError } from './errors.ts';
-import type { Ended } from './play.ts';
+import type { Ended } from './serving.ts';
 import type { Stage } from './stage.ts';
 
 /**

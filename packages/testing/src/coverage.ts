@@ -1,7 +1,6 @@
 import type { Program } from '@mcp-saga/server';
-import { unrepeated } from './rules.ts';
-import type { SagaRun } from './saga-run.ts';
-import type { TraceEntry } from './trace.ts';
+import { unrepeated } from './step-ids.ts';
+import type { ReportedRun, TraceEntry } from './trace.ts';
 
 /** What can become of something a saga does. */
 export type CoverageOutcome = 'answered' | 'declined' | 'cancelled' | 'ran' | 'failed' | 'undone';
@@ -33,7 +32,7 @@ interface Counts {
 const collecting = new Set<SagaCoverage>();
 
 /** Tells those who collect of a run. */
-export function noteRun(program: Program, run: Pick<SagaRun, 'trace' | 'status'>): void {
+export function noteRun(program: Program, run: Pick<ReportedRun, 'trace' | 'status'>): void {
   for (const coverage of collecting) coverage.note(program.name, run);
 }
 
@@ -58,7 +57,7 @@ export class SagaCoverage {
   }
 
   /** Counts a run. */
-  note(saga: string, { trace, status }: Pick<SagaRun, 'trace' | 'status'>): void {
+  note(saga: string, { trace, status }: Pick<ReportedRun, 'trace' | 'status'>): void {
     const counts: Counts = this.#sagas.get(saga) ?? { runs: 0, steps: new Map(), edges: new Map() };
     this.#sagas.set(saga, counts);
     counts.runs += 1;

@@ -19,7 +19,7 @@ export { sagaMatchers, type MatcherResult } from './matchers.ts';
 export { recordSagas, type RecordedSaga, type RecordSagasOptions } from './record/record-sagas.ts';
 export { joinRecording } from './record/join-recording.ts';
 export { replayRecording } from './record/replay-recording.ts';
-export type { ReplayOptions } from './record/replay-options.ts';
+export type { ReplayOptions } from './record/replay-turns.ts';
 export { formatRecording } from './record/format-recording.ts';
 export type { Recorded, RecordedEnd, RecordedEvent, Redact } from './record/recorded.ts';
 export type { JournalRecording, RecordedEntry, Recording } from './record/recording.ts';

@@ -1,7 +1,6 @@
 import { matchTrace } from './match-trace.ts';
-import { idsMeant } from './rules.ts';
-import type { SagaRun } from './saga-run.ts';
-import type { TraceEntry } from './trace.ts';
+import { idsMeant } from './step-ids.ts';
+import type { ReportedRun, TraceEntry } from './trace.ts';
 
 /** What a matcher says, to vitest, jest and bun alike. */
 export interface MatcherResult {
@@ -88,7 +87,7 @@ export const sagaMatchers = {
 } as const;
 
 function said(
-  run: SagaRun,
+  run: ReportedRun,
   pass: boolean,
   wanted: string,
   did: string,
@@ -106,16 +105,16 @@ function isNegated(state: MatcherState | void): boolean {
   return (state as MatcherState | undefined)?.isNot === true;
 }
 
-function idsOf(run: SagaRun, type: TraceEntry['type']): readonly string[] {
+function idsOf(run: ReportedRun, type: TraceEntry['type']): readonly string[] {
   return run.trace.flatMap((entry) => (entry.type === type && 'id' in entry ? [entry.id] : []));
 }
 
-function runOf(received: unknown): SagaRun {
-  const { trace, compensated } = Object(received) as Partial<SagaRun>;
+function runOf(received: unknown): ReportedRun {
+  const { trace, compensated } = Object(received) as Partial<ReportedRun>;
   if (trace === undefined || compensated === undefined) {
     throw new TypeError('Expected a run of a saga: expect(await testSaga(…).run()). Was an await forgotten?');
   }
-  return received as SagaRun;
+  return received as ReportedRun;
 }
 
 function quoted(ids: readonly string[]): string {

@@ -6,7 +6,7 @@ import type { Program } from '@mcp-saga/server';
 import { SagaTestError } from './errors.ts';
 import { formatRecording } from './record/format-recording.ts';
 import type { Recording } from './record/recording.ts';
-import type { ReplayOptions } from './record/replay-options.ts';
+import type { ReplayOptions } from './record/replay-turns.ts';
 import { replayRecording } from './record/replay-recording.ts';
 
 /** How recordings are replayed. */

@@ -1,7 +1,9 @@
 import { OutcomeUnknown, type StepCall } from '@mcp-saga/server';
 import { SagaTestError } from './errors.ts';
-import { toldWhenSlow } from './slow-step.ts';
 import { Crash, noteOn, type Stage } from './stage.ts';
+
+// As they are when the kit is loaded: a test may put fake timers in their place.
+const { setTimeout: realTimeout, clearTimeout: clearReal } = globalThis;
 
 /** Carries out the code of a step as a script says: with its own code or a stand-in, and with what goes wrong. */
 export async function perform(stage: Stage, call: StepCall): Promise<unknown> {
@@ -125,4 +127,32 @@ async function carryOut(stage: Stage, path: string, call: StepCall): Promise<unk
     if (undoes !== undefined) stage.undone.add(stage.idOf(undoes));
   }
   return result;
+}
+
+/** How the code of a step is watched. */
+export interface Watch {
+  /** After how much real time it is told, in milliseconds. Default 2000. */
+  readonly afterMs?: number;
+  /** Default: a warning on the console, since a test runner that gives up shows nothing else. */
+  readonly tell?: (warning: string) => void;
+}
+
+/** Waits for the code of a step, and tells which one it is where that takes long: time stands still meanwhile. */
+export async function toldWhenSlow<T>(
+  id: string,
+  work: PromiseLike<T>,
+  // oxlint-disable-next-line no-console -- nobody else is there to be told
+  { afterMs = 2_000, tell = (warning) => console.warn(warning) }: Watch = {},
+): Promise<T> {
+  const timer = realTimeout(() => {
+    tell(
+      `The code of step '${id}' has been running for ${afterMs / 1_000} s. Does it wait for something that never comes, or for a ` +
+        'timer of its own? A stand-in answers at once: .on.step(…); its `sleep` waits by the clock of the run.',
+    );
+  }, afterMs);
+  try {
+    return await work;
+  } finally {
+    clearReal(timer);
+  }
 }

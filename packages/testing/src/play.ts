@@ -13,7 +13,7 @@ import { answerTo } from './answering.ts';
 import { assertSound } from './assert-sound.ts';
 import { SagaTestError } from './errors.ts';
 import { kindOfStep, messageOf } from './question-text.ts';
-import type { Serving, TestRequest } from './serving.ts';
+import type { Ended, Serving, TestRequest } from './serving.ts';
 import type { Stage } from './stage.ts';
 
 /** Where a run was suspended: all that a fork needs to go on from there. */
@@ -29,11 +29,6 @@ export interface Point {
   /** How many entries the trace had, when the questions stood in it. */
   readonly traced: number;
 }
-
-/** How a run ended. */
-export type Ended =
-  | Exclude<SagaTurn, SuspendedTurn>
-  | { readonly status: 'refused'; readonly error: unknown };
 
 /** A run from its start, or from a fork, to its end. */
 export interface Played {

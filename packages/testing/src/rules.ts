@@ -1,4 +1,5 @@
 import type { ClientNeed, Root } from '@mcp-saga/server';
+import { unrepeated } from './step-ids.ts';
 
 /** One line of a script: what a test says of the world around its saga. */
 export type Rule =
@@ -82,14 +83,4 @@ export class Rules {
   crash(id: string, when: 'before' | 'after', run: number): Rule | undefined {
     return this.#crashes.size === 0 ? undefined : this.#crashes.get(`${when} ${run} ${id}`);
   }
-}
-
-/** The ids that a name means: itself, where it is among them; else its repetitions. */
-export function idsMeant(name: string, ids: readonly string[]): readonly string[] {
-  return ids.includes(name) ? [name] : [...new Set(ids)].filter((id) => unrepeated(id) === name);
-}
-
-/** An id without its key, number and generation: `ship/item(a)#2@1` is `ship/item`. */
-export function unrepeated(id: string): string {
-  return id.replace(/(?:\([^/]*\))?(?:#\d+)?(?:@\d+)?$/, '');
 }

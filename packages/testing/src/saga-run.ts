@@ -7,9 +7,10 @@ import { mermaidOf } from './mermaid.ts';
 import { play, type Played, type Point } from './play.ts';
 import type { Recording } from './record/recording.ts';
 import { recordingOf } from './record/recording-of.ts';
-import { idsMeant, type Rule } from './rules.ts';
+import type { Rule } from './rules.ts';
 import type { Serving, TestRequest } from './serving.ts';
 import { Stage } from './stage.ts';
+import { idsMeant } from './step-ids.ts';
 import type { Trace } from './trace.ts';
 
 /** What a fork answers otherwise: a refusal, the content of a form, or what a model says. */

@@ -1,25 +1,35 @@
 import {
   createSagaHost,
   generateKey,
+  InvalidInput,
   memoryGuard,
+  SagaHostError,
   type Caller,
   type Program,
   type SagaGuard,
   type SagaHost,
   type SagaTurn,
   type StepAnswer,
+  type SuspendedTurn,
 } from '@mcp-saga/server';
-import { inputNotTaken } from './input-not-taken.ts';
+import { SagaTestError } from './errors.ts';
 import { joinRecording } from './record/join-recording.ts';
 import { recordedProgram } from './record/recorded-program.ts';
+import { show } from './show.ts';
 import { Crash, type Stage } from './stage.ts';
 import { stagedProgram } from './staged-program.ts';
+import type { TestSagaOptions } from './test-options.ts';
 
 /** One request to the host. */
 export type TestRequest =
   | { readonly type: 'start' }
   | { readonly type: 'resume'; readonly token: string; readonly answers: readonly StepAnswer[] }
   | { readonly type: 'cancel'; readonly token: string; readonly reason: string | undefined };
+
+/** How a run ended. */
+export type Ended =
+  | Exclude<SagaTurn, SuspendedTurn>
+  | { readonly status: 'refused'; readonly error: unknown };
 
 /** Serves the requests of a run: each by a host of its own, that shares nothing with the one before but key and guard. */
 export class Serving {
@@ -118,4 +128,22 @@ function recordedOn(stage: Stage, program: Program): Program {
       recordings.set(stage.generation, () => joinRecording(all));
     },
   });
+}
+
+/** What is said of arguments that a saga does not take: where a script has them from. Undefined for another error. */
+function inputNotTaken(error: unknown, { input, ...others }: TestSagaOptions): SagaTestError | undefined {
+  if (!(error instanceof SagaHostError && error.cause instanceof InvalidInput)) return undefined;
+  const names = Object.entries(others)
+    .flatMap(([name, value]) => (value === undefined ? [] : [name]))
+    .join(', ');
+  const given =
+    input === undefined
+      ? `there is no \`input\` in them${names === '' ? '' : `, only ${names}`}`
+      : `theirs is ${show(input)}`;
+  return new SagaTestError(
+    'script',
+    `${error.message}. The arguments of a saga are the \`input\` of its test's options, and ${given}. ` +
+      'Write testSaga(saga, { input: { … } }), or sagaProperty(saga, { input: fc.record({ … }) }).',
+    { cause: error },
+  );
 }

@@ -1,5 +1,4 @@
 import type { ClientNeed, ClientStep, Json, StepAnswer } from '@mcp-saga/server';
-import type { Improvise } from './answering.ts';
 import type { SagaTestError } from './errors.ts';
 import { EffectLedger } from './ledger.ts';
 import type { Recording } from './record/recording.ts';
@@ -15,6 +14,9 @@ export const defaultClock: number = Date.UTC(2030, 0, 15, 12);
 
 /** The request that is being served died, or its response never arrived. */
 export class Crash extends Error {}
+
+/** Answers questions that a script does not foresee. */
+export type Improvise = (question: ClientStep) => StepAnswer | undefined;
 
 /** What the code of a step came to. */
 export type CallEnd = { readonly result: unknown } | { readonly thrown: unknown };

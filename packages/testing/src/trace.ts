@@ -69,6 +69,16 @@ export class Trace extends Array<TraceEntry> {
   }
 }
 
+/** A run as matchers and coverage read it. */
+export interface ReportedRun {
+  readonly status: 'completed' | 'failed' | 'refused';
+  readonly trace: Trace;
+  /** IDs of the steps that were undone, last first. */
+  readonly compensated: readonly string[];
+  /** IDs of the steps that could not be undone. */
+  readonly residue: readonly string[];
+}
+
 /** What happened, as one line. */
 export function lineOf(event: TraceEvent): string {
   switch (event.type) {

@@ -1,8 +1,7 @@
 import type { TestSaga } from '../test-saga.ts';
 import { toSource } from '../source.ts';
-import { isHarmless, type Case, type Explored, type ExploreOptions } from './exploration.ts';
+import { isHarmless, type Case, type Explored, type ExploreOptions, type Violation } from './exploration.ts';
 import { forgotten } from './nothing-forgotten.ts';
-import type { Violation } from './violation.ts';
 
 interface Ran {
   readonly id: string;

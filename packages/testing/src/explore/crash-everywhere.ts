@@ -18,10 +18,10 @@ import {
   type ExploreReport,
   type Find,
   type Finding,
+  type Violation,
 } from './exploration.ts';
 import { deniedEffect, thenFailing } from './after-crash.ts';
 import { programmingError } from './programming-error.ts';
-import type { Violation } from './violation.ts';
 
 /** How crashes are judged. */
 export interface CrashOptions extends ExploreOptions {

@@ -1,5 +1,5 @@
 import { SagaTestError } from '../errors.ts';
-import { improviseOn } from '../improvise.ts';
+import { improviseOn } from '../answering.ts';
 import { isFault, wasApplied } from '../never-applied.ts';
 import type { Rule } from '../rules.ts';
 import type { SagaRun } from '../saga-run.ts';
@@ -7,7 +7,6 @@ import { oneLine } from '../show.ts';
 import { Stage } from '../stage.ts';
 import { TestSaga, type Script } from '../test-saga.ts';
 import { gist, isSameMessage, shrunk } from './shrink.ts';
-import type { Violation } from './violation.ts';
 
 /** What those who explore may be told. */
 export interface ExploreOptions<Run = SagaRun> {
@@ -24,6 +23,13 @@ export interface ExploreOptions<Run = SagaRun> {
 export interface ExploreReport {
   /** How many cases were run, the saga undisturbed not counted. */
   readonly cases: number;
+}
+
+/** What is wrong with a case. */
+export interface Violation {
+  readonly what: string;
+  /** The line of a test that fails for it, about its `run`. */
+  readonly expects: string;
 }
 
 /** A case: a script, and what goes wrong in it. */

@@ -14,11 +14,10 @@ import {
   type ExploreReport,
   type Find,
   type Finding,
+  type Violation,
 } from './exploration.ts';
-import { keptUndone } from './kept-undone.ts';
-import { forgotten } from './nothing-forgotten.ts';
+import { forgotten, keptUndone } from './nothing-forgotten.ts';
 import { programmingError } from './programming-error.ts';
-import type { Violation } from './violation.ts';
 
 /**
  * Lets each step fail, time out, and lose its response after it had its effect. Where the saga fails then, every effect

@@ -20,8 +20,8 @@ import {
   type ExploreReport,
   type Find,
   type Finding,
+  type Violation,
 } from './exploration.ts';
-import type { Violation } from './violation.ts';
 
 /** An older token that was used again, and what became of it. */
 export interface Fork {

@@ -1,6 +1,5 @@
 import { showError } from '../show.ts';
-import type { Explored } from './exploration.ts';
-import type { Violation } from './violation.ts';
+import type { Explored, Violation } from './exploration.ts';
 
 const slips = new Set(['TypeError', 'ReferenceError', 'RangeError', 'SyntaxError']);
 

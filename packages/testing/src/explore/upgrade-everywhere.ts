@@ -4,7 +4,7 @@ import { play } from '../play.ts';
 import { SagaRun } from '../saga-run.ts';
 import { Serving } from '../serving.ts';
 import { Stage } from '../stage.ts';
-import { improviseOn } from '../improvise.ts';
+import { improviseOn } from '../answering.ts';
 import { TestSaga, type Script } from '../test-saga.ts';
 import { Trace } from '../trace.ts';
 import { baselineOf } from './baseline.ts';

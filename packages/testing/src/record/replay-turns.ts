@@ -1,9 +1,8 @@
 import { InvalidInput, type Program, type ProgramState } from '@mcp-saga/server';
-import { endText } from './end-text.ts';
+import { endText } from './recorded-end.ts';
 import { SagaTestError } from '../errors.ts';
 import { endOf } from './recorded.ts';
 import { redactedNote } from './redactions.ts';
-import type { ReplayOptions } from './replay-options.ts';
 import { sideBySide, type Row } from './side-by-side.ts';
 import { thrownFrom } from './thrown-values.ts';
 import { isAnswer, toAnswer } from './turn-answers.ts';
@@ -11,6 +10,14 @@ import { TurnRecorder } from './turn-recorder.ts';
 import { eventText, turnRows, type TurnNow } from './turn-rows.ts';
 import { TurnScript } from './turn-script.ts';
 import type { TurnBeginning, TurnsRecording } from './turns-recording.ts';
+
+/** What of a recording has to hold. */
+export interface ReplayOptions {
+  /** How the file or the recording is called in messages. */
+  readonly name?: string;
+  /** Whether the saga has to end as it did: with the same result or error. Default `compare`. */
+  readonly ends?: 'compare' | 'ignore';
+}
 
 /**
  * Takes the turns of a recording again, by the code of today: from its arguments on, with the answers that came and at the

@@ -1,11 +1,10 @@
 import type { ClientAnswer, EndRequest, Outcome, Program, ProgramState, Runtime } from '@mcp-saga/server';
 import { kindOfStep } from '../question-text.ts';
-import { questionKey } from './question-key.ts';
+import { questionKey, type HostFacts } from './turns-recording.ts';
 import type { RawEvent } from './raw-event.ts';
 import { toJson } from './recorded.ts';
 import { thrownToJson } from './thrown-values.ts';
 import { answerEvent } from './turn-answers.ts';
-import type { HostFacts } from './turns-recording.ts';
 
 /** What a turn began with, and what is asked of it. */
 export interface TurnRequest {

@@ -1,15 +1,13 @@
 import type { Json } from '@mcp-saga/server';
-import { endText } from './end-text.ts';
+import { endText, isSameEnd } from './recorded-end.ts';
 import { messageOf } from '../question-text.ts';
 import type { RawEvent } from './raw-event.ts';
 import type { RecordedEnd } from './recorded.ts';
 import { madeOfRedactedFrom } from './redactions.ts';
-import { isSameEnd } from './same-end.ts';
 import { isSameValue } from '../same-value.ts';
 import { show } from '../show.ts';
 import type { Row } from './side-by-side.ts';
-import { isLeft, isPassed } from './turn-event.ts';
-import type { TurnEvent, TurnsRecording } from './turns-recording.ts';
+import { isLeft, isPassed, type TurnEvent, type TurnsRecording } from './turns-recording.ts';
 
 /** What the code of today makes of a turn. */
 export interface TurnNow {

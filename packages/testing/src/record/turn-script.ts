@@ -1,11 +1,9 @@
 import { decode, type Program, type Runtime, type StepCall } from '@mcp-saga/server';
 import { checkedOutput } from './checked-output.ts';
-import { questionKey } from './question-key.ts';
+import { questionKey, isLeft, isPassed, type TurnBeginning, type TurnEvent } from './turns-recording.ts';
 import { show } from '../show.ts';
 import { thrownFrom } from './thrown-values.ts';
 import { isAnswer } from './turn-answers.ts';
-import { isLeft, isPassed } from './turn-event.ts';
-import type { TurnBeginning, TurnEvent } from './turns-recording.ts';
 
 // As they are when the kit is loaded: a test may put fake timers in their place.
 const { setImmediate: nextTick, setTimeout: realTimeout } = globalThis;

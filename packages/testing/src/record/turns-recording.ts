@@ -1,4 +1,4 @@
-import type { Json, Route } from '@mcp-saga/server';
+import type { Json, Question, Route } from '@mcp-saga/server';
 import type { RecordedEnd, RecordedEvent, recordingVersion } from './recorded.ts';
 
 /**
@@ -93,4 +93,20 @@ export interface TurnsRecording {
   readonly turns: readonly TurnBeginning[];
   readonly happened: readonly TurnEvent[];
   readonly end: RecordedEnd;
+}
+
+/** Whether it is a delay that passed while the turn was taken. */
+export function isPassed({ kind, outcome }: Pick<TurnEvent, 'kind' | 'outcome'>): boolean {
+  return kind === 'wait' && outcome === 'passed';
+}
+
+/** Whether it is what a turn left behind: something asked or waited for. */
+export function isLeft({ outcome }: Pick<TurnEvent, 'outcome'>): boolean {
+  return outcome === 'asked' || outcome === 'waits';
+}
+
+/** A question as far as a host has to know it, as a text. */
+export function questionKey({ need, accept, hasFallback, isUnsupported }: Question): string {
+  const by = accept === undefined ? '' : ` of the ${accept}`;
+  return `${need}${by}${hasFallback ? ' or a fallback' : ''}${isUnsupported === true ? ' without the client' : ''}`;
 }

@@ -2,7 +2,7 @@ import type { Json, Root } from '@mcp-saga/server';
 import { SagaTestError } from '../errors.ts';
 import type { Question } from '../ids.ts';
 import { kindOfStep, messageOf } from '../question-text.ts';
-import { unrepeated } from '../rules.ts';
+import { unrepeated } from '../step-ids.ts';
 import { show } from '../show.ts';
 import type { Fields } from './channel.ts';
 import type { Backstage } from './wired-program.ts';

@@ -1,5 +1,18 @@
 import type { RecordedEnd } from './recorded.ts';
 import { isSameValue } from '../same-value.ts';
+import { show } from '../show.ts';
+
+/** How a saga ended, as a line of a comparison has it. */
+export function endText(end: RecordedEnd): string {
+  switch (end.status) {
+    case 'completed':
+      return `completed: ${show(end.result)}`;
+    case 'failed':
+      return `failed: ${end.error.name}: ${end.error.message}`;
+    case 'continued':
+      return `went on as ${end.saga} ${end.version}`;
+  }
+}
 
 /**
  * Whether a saga ends as it was recorded; where that was redacted, or may be made of what was, as far as it was not.
