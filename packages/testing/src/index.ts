@@ -1,28 +1,28 @@
 /** Runs sagas in unit tests: with a clock of their own, and everything that can go wrong. No server, no network. */
-export { testSaga, TestSaga, type Fail, type On, type Times } from './test-saga.ts';
-export { SagaRun, TimeTravel, type ForkAnswer } from './saga-run.ts';
+export { testSaga, TestSaga, type Fail, type On, type Times } from './run/test-saga.ts';
+export { SagaRun, TimeTravel, type ForkAnswer } from './run/saga-run.ts';
 export type {
   InputOf,
   OptionsParameter,
   ResultOf,
   TestHostOptions,
   TestSagaOptions,
-} from './test-options.ts';
-export type { Answer, AnySteps, Question, Sample, StandIn, StandInContext } from './ids.ts';
-export { lineOf, Trace, type QuestionKind, type TraceEntry, type TraceEvent } from './trace.ts';
-export { SagaTestError, type TestErrorCode } from './errors.ts';
-export { Provider } from './provider.ts';
-export type { Effect } from './ledger.ts';
-export type { Rule } from './rules.ts';
-export type { Point } from './play.ts';
-export { sagaMatchers, type MatcherResult } from './matchers.ts';
+} from './script/test-options.ts';
+export type { Answer, AnySteps, Question, Sample, StandIn, StandInContext } from './script/answer-types.ts';
+export { lineOf, Trace, type QuestionKind, type TraceEntry, type TraceEvent } from './report/trace.ts';
+export { SagaTestError, type TestErrorCode } from './values/errors.ts';
+export { Provider } from './world/provider.ts';
+export type { Effect } from './world/effect-ledger.ts';
+export type { Rule } from './script/rules.ts';
+export type { Point } from './run/play.ts';
+export { sagaMatchers, type MatcherResult } from './report/matchers.ts';
 export { recordSagas, type RecordedSaga, type RecordSagasOptions } from './record/record-sagas.ts';
 export { joinRecording } from './record/join-recording.ts';
-export { replayRecording } from './record/replay-recording.ts';
-export type { ReplayOptions } from './record/replay-turns.ts';
+export { replayRecording } from './record/replay/replay-recording.ts';
+export type { ReplayOptions } from './record/replay/replay-turns.ts';
 export { formatRecording } from './record/format-recording.ts';
-export type { Recorded, RecordedEnd, RecordedEvent, Redact } from './record/recorded.ts';
-export type { JournalRecording, RecordedEntry, Recording } from './record/recording.ts';
+export type { Recorded, RecordedEnd, RecordedEvent, Redact } from './record/recorded-event.ts';
+export type { JournalRecording, RecordedEntry, Recording } from './record/journal-recording.ts';
 export type {
   HostFacts,
   RecordedTurn,
@@ -36,7 +36,7 @@ export {
   type CoverageOutcome,
   type OneSagaCoverage,
   type StepCoverage,
-} from './coverage.ts';
+} from './report/coverage.ts';
 export { testHost, TestHost, type WireHostOptions, type WireServerOptions } from './wire/test-host.ts';
 export {
   WireClient,
@@ -44,10 +44,10 @@ export {
   type WireExchange,
   type WireResult,
 } from './wire/wire-client.ts';
-export { WireCut, WireError } from './wire/channel.ts';
+export { WireCut, WireError } from './wire/channel/channel.ts';
 export { tamper, type Tampered } from './wire/tamper.ts';
-export type { WireAnswer, WireAnswers } from './wire/wire-answers.ts';
-export { wireWays, type WireDialect, type WireEra, type WireWay } from './wire/ways.ts';
+export type { WireAnswer, WireAnswers } from './wire/channel/wire-answers.ts';
+export { wireWays, type WireDialect, type WireEra, type WireWay } from './wire/channel/ways.ts';
 export { crashEverywhere, type CrashOptions } from './explore/crash-everywhere.ts';
 export { failEverywhere } from './explore/fail-everywhere.ts';
 export { forkEverywhere, type Fork, type ForkCheck, type ForkReport } from './explore/fork-everywhere.ts';

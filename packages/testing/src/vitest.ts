@@ -1,6 +1,6 @@
 /** Importing this adds the matchers for runs to vitest's `expect`: in a test, or in `setupFiles`. */
 import { expect } from 'vitest';
-import { sagaMatchers } from './matchers.ts';
+import { sagaMatchers } from './report/matchers.ts';
 
 /** What `expect(run)` can say of a run. */
 export interface SagaMatchers {

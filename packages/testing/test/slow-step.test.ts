@@ -1,6 +1,6 @@
 import { setTimeout as after } from 'node:timers/promises';
 import { expect, it } from 'vitest';
-import { toldWhenSlow } from '../src/perform.ts';
+import { toldWhenSlow } from '../src/world/perform-step.ts';
 
 it('names the step whose code runs long, once, and waits for it', async () => {
   const told: string[] = [];

@@ -1,5 +1,5 @@
-import type { Fields, WireMessage } from '../../../packages/testing/src/wire/channel.ts';
-import { capabilitiesOf } from '../../../packages/testing/src/wire/ways.ts';
+import type { Fields, WireMessage } from '../../../packages/testing/src/wire/channel/channel.ts';
+import { capabilitiesOf } from '../../../packages/testing/src/wire/channel/ways.ts';
 import { accepted, completed } from './answers.ts';
 import { ask } from './wire.ts';
 

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import type { Fields } from '../../../packages/testing/src/wire/channel.ts';
+import type { Fields } from '../../../packages/testing/src/wire/channel/channel.ts';
 import type { Subject } from '../subject.ts';
 import { accepted, completed } from './answers.ts';
 import { sagaMethods } from './carriers.ts';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { WireCut, wireWays } from '@mcp-saga/testing';
 import { describe, expect, it } from 'vitest';
-import type { Fields } from '../../../packages/testing/src/wire/channel.ts';
+import type { Fields } from '../../../packages/testing/src/wire/channel/channel.ts';
 import type { Subject } from '../subject.ts';
 import { accepted } from './answers.ts';
 import { answers, expectOnce, orderSteps, orderText } from './order.ts';

@@ -5,8 +5,8 @@ import {
   type Fields,
   type Listener,
   type WireMessage,
-} from '../../../packages/testing/src/wire/channel.ts';
-import { capabilitiesOf, type WireEra } from '../../../packages/testing/src/wire/ways.ts';
+} from '../../../packages/testing/src/wire/channel/channel.ts';
+import { capabilitiesOf, type WireEra } from '../../../packages/testing/src/wire/channel/ways.ts';
 
 const prefix = 'io.modelcontextprotocol/';
 const everything = capabilitiesOf({ dialect: 'multi round-trip', era: '2026-07-28' });

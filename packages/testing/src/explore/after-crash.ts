@@ -1,5 +1,5 @@
-import type { TestSaga } from '../test-saga.ts';
-import { toSource } from '../source.ts';
+import type { TestSaga } from '../run/test-saga.ts';
+import { toSource } from '../script/script-source.ts';
 import { isHarmless, type Case, type Explored, type ExploreOptions, type Violation } from './exploration.ts';
 import { forgotten } from './nothing-forgotten.ts';
 

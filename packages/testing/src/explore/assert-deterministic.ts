@@ -1,8 +1,8 @@
-import { SagaTestError } from '../errors.ts';
-import { showAll, showError } from '../show.ts';
-import type { Stage, Tape } from '../stage.ts';
-import type { Script, TestSaga } from '../test-saga.ts';
-import type { TraceEntry } from '../trace.ts';
+import { SagaTestError } from '../values/errors.ts';
+import { showAll, showError } from '../values/show.ts';
+import type { Stage, Tape } from '../world/simulation.ts';
+import type { Script, TestSaga } from '../run/test-saga.ts';
+import type { TraceEntry } from '../report/trace.ts';
 import { baselineOf } from './baseline.ts';
 import {
   explored,

@@ -1,6 +1,6 @@
-import { SagaTestError } from '../errors.ts';
-import { assertApplied } from '../never-applied.ts';
-import type { TestSaga } from '../test-saga.ts';
+import { SagaTestError } from '../values/errors.ts';
+import { assertApplied } from '../run/never-applied.ts';
+import type { TestSaga } from '../run/test-saga.ts';
 import { explored, indented, type Explored, type ExploreOptions } from './exploration.ts';
 import { programmingError } from './programming-error.ts';
 

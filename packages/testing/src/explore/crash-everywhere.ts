@@ -1,9 +1,9 @@
-import { show } from '../show.ts';
-import type { Effect } from '../ledger.ts';
-import type { Rule } from '../rules.ts';
-import { isSameValue } from '../same-value.ts';
-import { toSource } from '../source.ts';
-import type { Script, TestSaga } from '../test-saga.ts';
+import { show } from '../values/show.ts';
+import type { Effect } from '../world/effect-ledger.ts';
+import type { Rule } from '../script/rules.ts';
+import { isSameValue } from '../values/same-value.ts';
+import { toSource } from '../script/script-source.ts';
+import type { Script, TestSaga } from '../run/test-saga.ts';
 import { baselineOf } from './baseline.ts';
 import {
   assertNothingFound,

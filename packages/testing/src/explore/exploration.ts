@@ -1,11 +1,11 @@
-import { SagaTestError } from '../errors.ts';
-import { improviseOn } from '../answering.ts';
-import { isFault, wasApplied } from '../never-applied.ts';
-import type { Rule } from '../rules.ts';
-import type { SagaRun } from '../saga-run.ts';
-import { oneLine } from '../show.ts';
-import { Stage } from '../stage.ts';
-import { TestSaga, type Script } from '../test-saga.ts';
+import { SagaTestError } from '../values/errors.ts';
+import { improviseOn } from '../world/answer-question.ts';
+import { isFault, wasApplied } from '../run/never-applied.ts';
+import type { Rule } from '../script/rules.ts';
+import type { SagaRun } from '../run/saga-run.ts';
+import { oneLine } from '../values/show.ts';
+import { Stage } from '../world/simulation.ts';
+import { TestSaga, type Script } from '../run/test-saga.ts';
 import { gist, isSameMessage, shrunk } from './shrink.ts';
 
 /** What those who explore may be told. */

@@ -1,5 +1,5 @@
-import type { Rule } from '../rules.ts';
-import type { Script, TestSaga } from '../test-saga.ts';
+import type { Rule } from '../script/rules.ts';
+import type { Script, TestSaga } from '../run/test-saga.ts';
 import { carelessly, nameOf } from './crash-everywhere.ts';
 import { baselineOf } from './baseline.ts';
 import {

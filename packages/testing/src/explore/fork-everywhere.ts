@@ -1,13 +1,13 @@
 import type { ClientStep } from '@mcp-saga/server';
-import { edgesOf } from '../form-edges.ts';
-import { formOf, type Content } from '../form-content.ts';
-import type { Point } from '../play.ts';
-import type { SagaRun } from '../saga-run.ts';
-import { isSameValue } from '../same-value.ts';
-import { show } from '../show.ts';
-import { toSource } from '../source.ts';
-import type { Stage } from '../stage.ts';
-import type { Script, TestSaga } from '../test-saga.ts';
+import { edgesOf } from '../script/form-edges.ts';
+import { formOf, type Content } from '../script/form-content.ts';
+import type { Point } from '../run/play.ts';
+import type { SagaRun } from '../run/saga-run.ts';
+import { isSameValue } from '../values/same-value.ts';
+import { show } from '../values/show.ts';
+import { toSource } from '../script/script-source.ts';
+import type { Stage } from '../world/simulation.ts';
+import type { Script, TestSaga } from '../run/test-saga.ts';
 import { carelessly } from './crash-everywhere.ts';
 import { baselineOf } from './baseline.ts';
 import {

@@ -1,4 +1,4 @@
-import { toSource } from '../source.ts';
+import { toSource } from '../script/script-source.ts';
 import { isHarmless, type Explored, type ExploreOptions, type Violation } from './exploration.ts';
 
 /** An effect that happened, or may have. */

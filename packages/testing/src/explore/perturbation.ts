@@ -1,4 +1,4 @@
-import { seeded } from '../seeded.ts';
+import { seeded } from '../values/seeded-random.ts';
 
 /** Something of the machine that a saga must not depend on, made another. */
 export interface Perturbation {

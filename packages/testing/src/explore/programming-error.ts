@@ -1,4 +1,4 @@
-import { showError } from '../show.ts';
+import { showError } from '../values/show.ts';
 import type { Explored, Violation } from './exploration.ts';
 
 const slips = new Set(['TypeError', 'ReferenceError', 'RangeError', 'SyntaxError']);

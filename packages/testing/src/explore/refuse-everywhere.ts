@@ -1,9 +1,9 @@
 import type { ClientStep } from '@mcp-saga/server';
-import { SagaTestError } from '../errors.ts';
-import { edgesOf } from '../form-edges.ts';
-import { formOf, type Content } from '../form-content.ts';
-import type { Rule } from '../rules.ts';
-import type { Script, TestSaga } from '../test-saga.ts';
+import { SagaTestError } from '../values/errors.ts';
+import { edgesOf } from '../script/form-edges.ts';
+import { formOf, type Content } from '../script/form-content.ts';
+import type { Rule } from '../script/rules.ts';
+import type { Script, TestSaga } from '../run/test-saga.ts';
 import { baselineOf } from './baseline.ts';
 import {
   assertNothingFound,

@@ -1,4 +1,4 @@
-import type { TestSaga } from '../test-saga.ts';
+import type { TestSaga } from '../run/test-saga.ts';
 
 // A saga of a few steps is run in a millisecond or so; one of hundreds shall not take for ever to be told of.
 const maxTries = 64;

@@ -1,6 +1,6 @@
 import type { Program, StepFacts } from '@mcp-saga/server';
-import { oneLine, showError } from '../show.ts';
-import type { Trace } from '../trace.ts';
+import { oneLine, showError } from '../values/show.ts';
+import type { Trace } from '../report/trace.ts';
 
 /** A saga that new code could not go on with. */
 export interface UpgradeProblem {

@@ -1,6 +1,6 @@
-import { SagaTestError } from '../errors.ts';
-import { recordingVersion } from './recorded.ts';
-import type { Recording } from './recording.ts';
+import { SagaTestError } from '../values/errors.ts';
+import { recordingVersion } from './recorded-event.ts';
+import type { Recording } from './journal-recording.ts';
 import type { RecordedTurn } from './turns-recording.ts';
 
 type Fields = { readonly [name: string]: unknown };

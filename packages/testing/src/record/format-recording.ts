@@ -1,4 +1,4 @@
-import type { Recording } from './recording.ts';
+import type { Recording } from './journal-recording.ts';
 
 /** A recording as it is written to a file: each thing that happened on a line of its own, so that a diff is read easily. */
 export function formatRecording(recording: Recording): string {

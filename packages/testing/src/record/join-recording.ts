@@ -1,5 +1,5 @@
 import { assertTurn } from './assert-recording.ts';
-import { SagaTestError } from '../errors.ts';
+import { SagaTestError } from '../values/errors.ts';
 import type { RecordedTurn, TurnBeginning, TurnEvent, TurnsRecording } from './turns-recording.ts';
 
 /**

@@ -1,5 +1,5 @@
 import type { Json } from '@mcp-saga/server';
-import { redactedBy, type Redact } from './recorded.ts';
+import { redactedBy, type Redact } from './recorded-event.ts';
 import type { TurnEvent } from './turns-recording.ts';
 
 /** Something that happened in a turn, with all its values. */

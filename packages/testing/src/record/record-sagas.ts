@@ -1,8 +1,8 @@
 import type { Program } from '@mcp-saga/server';
-import { SagaTestError } from '../errors.ts';
-import type { Redact } from './recorded.ts';
+import { SagaTestError } from '../values/errors.ts';
+import type { Redact } from './recorded-event.ts';
 import { recordedProgram } from './recorded-program.ts';
-import type { JournalRecording } from './recording.ts';
+import type { JournalRecording } from './journal-recording.ts';
 import type { RecordedTurn } from './turns-recording.ts';
 
 /** Which saga is recorded. */

@@ -9,8 +9,8 @@ import type {
   SagaHistory,
 } from '@mcp-saga/server';
 import { redactedEvent } from './raw-event.ts';
-import { endOf, failure, recordingVersion, redactedBy, type Redact } from './recorded.ts';
-import { toRecording, type JournalRecording } from './recording.ts';
+import { endOf, failure, recordingVersion, redactedBy, type Redact } from './recorded-event.ts';
+import { toRecording, type JournalRecording } from './journal-recording.ts';
 import { TurnRecorder } from './turn-recorder.ts';
 import type { RecordedTurn } from './turns-recording.ts';
 

@@ -1,5 +1,5 @@
 import type { Json } from '@mcp-saga/server';
-import { toJson } from './recorded.ts';
+import { toJson } from './recorded-event.ts';
 
 /**
  * What a step threw, as far as what is made of it goes: `name`, `message`, `code` and `data` as an engine keeps them, and

@@ -1,8 +1,8 @@
 import type { ClientAnswer, EndRequest, Outcome, Program, ProgramState, Runtime } from '@mcp-saga/server';
-import { kindOfStep } from '../question-text.ts';
+import { kindOfStep } from '../report/question-text.ts';
 import { questionKey, type HostFacts } from './turns-recording.ts';
 import type { RawEvent } from './raw-event.ts';
-import { toJson } from './recorded.ts';
+import { toJson } from './recorded-event.ts';
 import { thrownToJson } from './thrown-values.ts';
 import { answerEvent } from './turn-answers.ts';
 

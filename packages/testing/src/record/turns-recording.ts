@@ -1,5 +1,5 @@
 import type { Json, Question, Route } from '@mcp-saga/server';
-import type { RecordedEnd, RecordedEvent, recordingVersion } from './recorded.ts';
+import type { RecordedEnd, RecordedEvent, recordingVersion } from './recorded-event.ts';
 
 /**
  * One thing that happened in a turn. What its client answered comes first; then what ran and what passed, in the order in

@@ -8,16 +8,16 @@ import {
   type SagaHostOptions,
 } from '@mcp-saga/server';
 import type { McpServer } from '@modelcontextprotocol/server';
-import { EffectLedger, type Effect } from '../ledger.ts';
-import { defaultClock } from '../stage.ts';
-import { VirtualClock } from '../virtual-clock.ts';
-import { Cutter } from './cutter.ts';
-import type { AuthInfo } from './auth-info.ts';
-import { HttpChannel, info, type ChannelOptions, type Sdk } from './http-channel.ts';
-import { SessionChannel } from './session-channel.ts';
-import { Answerer } from './wire-answers.ts';
-import { capabilitiesOf, eraOf } from './ways.ts';
-import { Backstage, wiredProgram } from './wired-program.ts';
+import { EffectLedger, type Effect } from '../world/effect-ledger.ts';
+import { defaultClock } from '../world/simulation.ts';
+import { VirtualClock } from '../world/virtual-clock.ts';
+import { Cutter } from './channel/cutter.ts';
+import type { AuthInfo } from './channel/auth-info.ts';
+import { HttpChannel, info, type ChannelOptions, type Sdk } from './channel/http-channel.ts';
+import { SessionChannel } from './channel/session-channel.ts';
+import { Answerer } from './channel/wire-answers.ts';
+import { capabilitiesOf, eraOf } from './channel/ways.ts';
+import { Backstage, wiredProgram } from './channel/wired-program.ts';
 import { WireClient, type WireClientOptions } from './wire-client.ts';
 
 /** What a host under test is made of: what it is in production, as far as that matters. */

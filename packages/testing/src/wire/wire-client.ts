@@ -1,9 +1,9 @@
-import { WireCut, type Channel, type Fields, type Listener } from './channel.ts';
+import { WireCut, type Channel, type Fields, type Listener } from './channel/channel.ts';
 import { drives } from './drives.ts';
-import { maxRounds, type Driving } from './driving.ts';
-import type { AuthInfo } from './auth-info.ts';
-import type { Answerer, WireAnswers } from './wire-answers.ts';
-import type { WireDialect, WireEra } from './ways.ts';
+import { maxRounds, type Driving } from './channel/driving.ts';
+import type { AuthInfo } from './channel/auth-info.ts';
+import type { Answerer, WireAnswers } from './channel/wire-answers.ts';
+import type { WireDialect, WireEra } from './channel/ways.ts';
 
 /** How a client reaches a server, and who it is. */
 export interface WireClientOptions {

@@ -88,7 +88,10 @@ describe('a saga that is not deterministic', () => {
 
   it('[R1] is told of variables outside of its body, where it returns another result after a crash', async () => {
     const message = await messageOf(crashEverywhere(testSaga(countsOutside)));
-    expect(message).toMatch(/returns "call \d+", and without that "call 2"/);
+    // Other files of the same process run this saga as well, so that the counter begins anywhere.
+    const [, crashed, undisturbed] =
+      /returns "call (\d+)", and without that "call (\d+)"/.exec(message) ?? [];
+    expect(Number(crashed)).toBeGreaterThan(Number(undisturbed));
     expect(message).toContain('a variable outside of its body');
   });
 });

@@ -1,5 +1,5 @@
-import type { Fields } from '../channel.ts';
-import { endless, maxRounds, type Drive, type Driving, type ToolCall } from '../driving.ts';
+import type { Fields } from '../channel/channel.ts';
+import { endless, maxRounds, type Drive, type Driving, type ToolCall } from '../channel/driving.ts';
 
 /** A request, as a result says that it is needed. */
 export interface InputRequests {

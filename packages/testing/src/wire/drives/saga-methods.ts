@@ -1,5 +1,5 @@
-import type { Fields } from '../channel.ts';
-import { endless, maxRounds, type Drive } from '../driving.ts';
+import type { Fields } from '../channel/channel.ts';
+import { endless, maxRounds, type Drive } from '../channel/driving.ts';
 
 interface Suspended {
   readonly state?: string;

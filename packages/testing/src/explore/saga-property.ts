@@ -1,0 +1,201 @@
+import * as fc from 'fast-check';
+import type { ClientStep, Program } from '@mcp-saga/server';
+import { answerOf } from '../world/answer-question.ts';
+import { SagaTestError, type TestErrorCode } from '../values/errors.ts';
+import { carelessly } from './crash-everywhere.ts';
+import { isHarmless, type Explored, type Violation } from './exploration.ts';
+import { forgotten, keptUndone } from './nothing-forgotten.ts';
+import { programmingError } from './programming-error.ts';
+import { formArbitrary } from '../script/form-arbitrary.ts';
+import { formOf } from '../script/form-content.ts';
+import type { StandIn } from '../script/answer-types.ts';
+import { wasApplied } from '../run/never-applied.ts';
+import { kindOfStep } from '../report/question-text.ts';
+import { answeringKinds, type Rule } from '../script/rules.ts';
+import type { SagaRun } from '../run/saga-run.ts';
+import { scriptSource } from '../script/script-source.ts';
+import { Stage } from '../world/simulation.ts';
+import type { TestSagaOptions } from '../script/test-options.ts';
+import { TestSaga } from '../run/test-saga.ts';
+import { breathe } from '../world/virtual-clock.ts';
+
+/** What a property draws from. */
+export interface SagaPropertyOptions<W> extends Omit<TestSagaOptions, 'input' | 'context' | 'before'> {
+  /** The arguments. Default: none. */
+  readonly input?: fc.Arbitrary<unknown>;
+  /** Makes the world that the saga acts on: anew for each run. */
+  readonly world?: () => W;
+  /** The `context` of steps, made of the world. */
+  readonly context?: (world: W) => unknown;
+  /** What stands in for steps, made of the world. */
+  readonly steps?: (world: W) => { readonly [id: string]: StandIn<unknown> };
+  /** What questions are answered, by id: contents of forms, or what models say. Default: made of the schema of the form. */
+  readonly answers?: { readonly [id: string]: fc.Arbitrary<unknown> };
+  /** What goes wrong: steps fail, time out and lose their responses; the process dies; users refuse. Default: all of it. */
+  readonly faults?: readonly ('steps' | 'crashes' | 'refusals')[];
+  /** Steps that only read, or that nobody minds to find done twice or not undone. */
+  readonly harmless?: readonly string[];
+}
+
+type Draw = fc.GeneratorValue;
+
+/**
+ * A property of a saga, for `fc.assert`: whatever users answer, whatever fails, and wherever the process dies, what failed
+ * was undone or named, what was repeated carried its key, it never fails by a slip of its own code, and the invariant
+ * holds.
+ *
+ * @param invariant - throws, or gives false, where it does not hold
+ */
+export function sagaProperty<W = undefined>(
+  saga: Program,
+  options: SagaPropertyOptions<W>,
+  invariant: (run: SagaRun, world: W) => unknown = () => true,
+): fc.IAsyncProperty<[Draw]> {
+  // Whether the last run showed a saga that does something else each time: what is drawn for it differs as well.
+  let isUnsteady = false;
+  const property = fc.asyncProperty(fc.gen(), async (draw) => {
+    // What runs in promises alone would keep the timeout of a test runner from being heard.
+    await breathe();
+    const { input, world: makeWorld, context, steps, answers, faults, harmless = [], ...rest } = options;
+    const world = makeWorld?.() as W;
+    const stands = Object.entries(steps?.(world) ?? {}).map(([id, result]): Rule => ({
+      kind: 'step',
+      id,
+      result,
+    }));
+    const given = input === undefined ? undefined : draw(() => input);
+    const test = new TestSaga(
+      saga,
+      { ...rest, ...(given === undefined ? {} : { input: given }), context: context?.(world) },
+      stands,
+    );
+    const drawn: Rule[] = [];
+    const stage = new Stage(test.options, test.rules);
+    const goesWrong = new Set(faults ?? ['steps', 'crashes', 'refusals']);
+    stage.foresee = (id) =>
+      noted(drawn, draw(stepRules, id, goesWrong.has('steps'), goesWrong.has('crashes')));
+    stage.improvise = (step) => {
+      const rule = draw(answerRule, step, answers?.[step.stepId], goesWrong.has('refusals'));
+      // Asked again, it was not accepted: what was answered before is not part of the script.
+      if (step.reason !== undefined)
+        drawn.splice(
+          drawn.findLastIndex((each) => 'id' in each && each.id === rule.id),
+          1,
+        );
+      drawn.push(rule);
+      return answerOf(step, rule, 'answer' in rule ? rule.answer : undefined);
+    };
+    let expects: string | undefined;
+    try {
+      const run = await test.runOn(stage);
+      const violation = wrong({ run, stage }, harmless);
+      expects = violation?.expects ?? 'await invariant(run, world); // yours';
+      if (violation !== undefined) throw new SagaTestError('violated', violation.what);
+      if ((await invariant(run, world)) === false)
+        throw new SagaTestError('violated', 'the invariant does not hold.');
+    } catch (error) {
+      isUnsteady = error instanceof SagaTestError && unsteady.has(error.code);
+      // A schema that takes less than its form says: that draw tells nothing.
+      if (error instanceof SagaTestError && error.code === 'answer_not_accepted') fc.pre(false);
+      // What was drawn for a step that did not come so far has no place in a test: there it would be held against it.
+      const heard = drawn.filter((rule) => answeringKinds.has(rule.kind) || wasApplied(stage, rule));
+      const script = scriptSource(saga.name, test.options, [...stands, ...heard]);
+      throw told(error, expects === undefined ? script : `const run = ${script}\n${expects}`, stage);
+    }
+  });
+  // There is no end to smaller cases of a saga that varies, and the first one says it all.
+  const shrink = property.shrink.bind(property);
+  property.shrink = (value) => (isUnsteady ? fc.Stream.nil() : shrink(value));
+  return property;
+}
+
+const unsteady: ReadonlySet<TestErrorCode> = new Set<TestErrorCode>(['not_deterministic', 'floating']);
+
+function wrong(explored: Explored, harmless: readonly string[]): Violation | undefined {
+  const { stage } = explored;
+  const effects = stage.ledger.effects.filter(({ id }) => !isHarmless(id, { harmless }));
+  return (
+    programmingError(explored) ??
+    forgotten(explored, { harmless }) ??
+    keptUndone(explored, { harmless }) ??
+    effects.map(carelessly).find(Boolean)
+  );
+}
+
+function told(error: unknown, script: string, stage: Stage): SagaTestError {
+  const what = error instanceof Error ? error.message : 'something was thrown that is no error';
+  return new SagaTestError(
+    'violated',
+    `${what}\n\nTo paste into a test (of fast-check's report only the seed brings it back, and not the path: values are drawn as ` +
+      `the saga goes):\n\n${indented(script)}\n\nWhat happened:\n\n${indented(String(stage.trace))}`,
+    { cause: error },
+  );
+}
+
+function noted(drawn: Rule[], rules: readonly Rule[]): readonly Rule[] {
+  drawn.push(...rules);
+  return rules;
+}
+
+function stepRules(id: string, faults: boolean, crashes: boolean): fc.Arbitrary<readonly Rule[]> {
+  const times = fc.constantFrom(1, 2, Infinity);
+  const fault: fc.Arbitrary<Rule> = fc.oneof(
+    times.map((count): Rule => ({ kind: 'fail', id, error: new Error('refused'), times: count })),
+    times.map((count): Rule => ({ kind: 'timeout', id, times: count })),
+    times.map((count): Rule => ({ kind: 'lose', id, times: count })),
+  );
+  const crash: fc.Arbitrary<Rule> = fc
+    .record({ when: fc.constantFrom('before' as const, 'after' as const), run: fc.constantFrom(1, 2) })
+    .map(({ when, run }): Rule => ({ kind: 'crash', id, when, run }));
+  const none: fc.Arbitrary<readonly Rule[]> = fc.constant([]);
+  return fc.oneof(
+    { weight: 4, arbitrary: none },
+    ...(faults ? [{ weight: 2, arbitrary: fault.map((rule) => [rule]) }] : []),
+    ...(crashes ? [{ weight: 1, arbitrary: crash.map((rule) => [rule]) }] : []),
+  );
+}
+
+type AnswerRule = Extract<Rule, { kind: 'answer' | 'refuse' | 'sample' | 'roots' | 'clientError' }>;
+
+function answerRule(
+  step: ClientStep,
+  wanted: fc.Arbitrary<unknown> | undefined,
+  refusals: boolean,
+): fc.Arbitrary<AnswerRule> {
+  const { stepId: id } = step;
+  const answers = wanted ?? answersFor(step);
+  const kind = step.type === 'elicitation' ? 'answer' : step.type === 'sampling' ? 'sample' : 'roots';
+  const accepted = answers.map((answer): AnswerRule =>
+    kind === 'roots' ? { kind, id, roots: answer as never } : { kind, id, answer },
+  );
+  if (!refusals) return accepted;
+  const refused: fc.Arbitrary<AnswerRule> =
+    kind === 'answer'
+      ? fc
+          .constantFrom('decline' as const, 'cancel' as const)
+          .map((action): AnswerRule => ({ kind: 'refuse', id, action }))
+      : fc.constant<AnswerRule>({ kind: 'clientError', id, message: 'not now' });
+  return fc.oneof({ weight: 4, arbitrary: accepted }, { weight: 1, arbitrary: refused });
+}
+
+function answersFor(step: ClientStep): fc.Arbitrary<unknown> {
+  switch (kindOfStep(step)) {
+    case 'elicit': {
+      const form = formOf(step.params);
+      return form === undefined ? fc.constant({}) : formArbitrary(form);
+    }
+    case 'elicitUrl':
+      return fc.constant({});
+    case 'sample':
+      return fc.oneof(fc.constantFrom('Yes', 'No'), fc.lorem());
+    case 'roots':
+      return fc.array(
+        fc.webUrl().map((uri) => ({ uri })),
+        { maxLength: 3 },
+      );
+  }
+}
+
+function indented(text: string): string {
+  return text.replaceAll(/^/gm, '    ');
+}

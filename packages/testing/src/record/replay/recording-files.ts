@@ -1,0 +1,93 @@
+/** Recordings in files: found, replayed, and written. */
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { dirname, join, relative, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { Program } from '@mcp-saga/server';
+import { SagaTestError } from '../../values/errors.ts';
+import { formatRecording } from '../format-recording.ts';
+import type { Recording } from '../journal-recording.ts';
+import type { ReplayOptions } from './replay-turns.ts';
+import { replayRecording } from './replay-recording.ts';
+
+/** How recordings are replayed. */
+export interface ReplayRecordingsOptions extends Pick<ReplayOptions, 'ends'> {
+  /** What the host serves. */
+  readonly sagas: readonly Program[];
+}
+
+/** A file to be replayed: a test of its own. */
+export interface RecordingFile {
+  /** The path of the file, as it was found: the title of the test. */
+  readonly file: string;
+  /**
+   * Replays it on the code of today.
+   *
+   * @throws SagaTestError `replay_mismatch`, with what is recorded and what happens now side by side
+   */
+  readonly replay: () => Promise<void>;
+}
+
+/**
+ * Finds recordings, each to be replayed in a test of its own:
+ * `it.each(replayRecordings('recordings/*.json', { sagas }))('$file', ({ replay }) => replay())`,
+ * or with Node's own runner, `for (const { file, replay } of …) test(file, replay)`. A file `*.jsonl` holds the turns of one
+ * machine's saga, one a line, as the `onTurn` of `recordSagas` gets them.
+ *
+ * @param pattern - a file, a folder, or a path with `*` for part of a name and `**` for any folders; relative to the
+ *   working directory
+ * @throws SagaTestError `script` where there is none: a gate that looks at nothing is always open
+ */
+export function replayRecordings(
+  pattern: string | URL,
+  { sagas, ...options }: ReplayRecordingsOptions,
+): readonly RecordingFile[] {
+  const files = filesOf(typeof pattern === 'string' ? pattern : fileURLToPath(pattern));
+  if (files.length === 0) {
+    throw new SagaTestError('script', `No recordings are found at ${String(pattern)}.`);
+  }
+  return files.map((path) => {
+    const file = relative('', path).replaceAll('\\', '/');
+    const replay = (): Promise<void> =>
+      replayRecording(parsed(path, readFileSync(path, 'utf8')), sagas, { ...options, name: file });
+    return { file, replay };
+  });
+}
+
+function parsed(path: string, text: string): unknown {
+  if (!path.endsWith('.jsonl')) return JSON.parse(text);
+  const lines = text.split('\n').filter((line) => line.trim() !== '');
+  return lines.map((line): unknown => JSON.parse(line));
+}
+
+/** Writes a recording to a file, and makes the folder for it. */
+export function saveRecording(file: string | URL, recording: Recording): void {
+  const path = typeof file === 'string' ? file : fileURLToPath(file);
+  mkdirSync(dirname(resolve(path)), { recursive: true });
+  writeFileSync(path, formatRecording(recording));
+}
+
+// Written by hand, since Node 20 has no globSync.
+function filesOf(pattern: string): readonly string[] {
+  const normal = pattern.replaceAll('\\', '/');
+  const fixed = normal.split('/').findIndex((part) => part.includes('*'));
+  if (fixed === -1) {
+    if (!existsSync(pattern)) return [];
+    return statSync(pattern).isDirectory() ? filesOf(join(pattern, '**/*.json')) : [resolve(pattern)];
+  }
+  const root = resolve(normal.split('/').slice(0, fixed).join('/') || (normal.startsWith('/') ? '/' : '.'));
+  if (!existsSync(root)) return [];
+  const wanted = toRegExp(normal.split('/').slice(fixed).join('/'));
+  return readdirSync(root, { recursive: true, encoding: 'utf8' })
+    .filter((path) => wanted.test(path.replaceAll('\\', '/')) && statSync(join(root, path)).isFile())
+    .toSorted()
+    .map((path) => join(root, path));
+}
+
+function toRegExp(pattern: string): RegExp {
+  const source = pattern
+    .replaceAll(/[.+^${}()|[\]\\]/g, String.raw`\$&`)
+    .replaceAll(/\*\*\/|\*\*|\*|\?/g, (wild) =>
+      wild === '**/' ? '(?:.*/)?' : wild === '**' ? '.*' : wild === '*' ? '[^/]*' : '[^/]',
+    );
+  return new RegExp(`^${source}$`);
+}

@@ -1,0 +1,205 @@
+import { ReplayMismatch, TurnAborted, type Outcome, type Program, type Runtime } from '@mcp-saga/server';
+import { assertRecording } from '../assert-recording.ts';
+import { checkedOutput } from './check-output.ts';
+import { endText, isSameEnd } from './compare-ends.ts';
+import { SagaTestError } from '../../values/errors.ts';
+import { joinRecording } from '../join-recording.ts';
+import { programOf } from './resolve-program.ts';
+import { messageOf } from '../../report/question-text.ts';
+import { endOf, type RecordedEnd } from '../recorded-event.ts';
+import { historyIn, type JournalRecording } from '../journal-recording.ts';
+import { madeOfRedactedFrom, redactedNote } from './redactions.ts';
+import { replayTurns, type ReplayOptions } from './replay-turns.ts';
+import { show } from '../../values/show.ts';
+import { sideBySide, type Row } from '../../report/side-by-side.ts';
+import type { RecordedTurn } from '../turns-recording.ts';
+
+/**
+ * Runs what was recorded on the code of today: nothing is asked and nothing is done, every answer and every result is the
+ * recorded one. So it says before a deploy whether sagas that have begun can go on.
+ *
+ * A generator's saga is run as by a host that is given the token of then, from its journal. A machine's has none: its
+ * turns are taken again from its arguments on, at the times at which they were taken.
+ *
+ * @param recording - a recording, or the turns of one saga that `recordSagas` gave
+ * @param sagas - what the host serves; of older versions, those that `previous` names
+ * @throws SagaTestError `replay_mismatch`, with what is recorded and what happens now side by side
+ */
+export async function replayRecording(
+  recording: unknown,
+  sagas: readonly Program[],
+  options: ReplayOptions = {},
+): Promise<void> {
+  const whole: unknown = Array.isArray(recording) ? joinRecording(recording as RecordedTurn[]) : recording;
+  assertRecording(whole);
+  const { name = `the recording of '${whole.saga}'`, ends = 'compare' } = options;
+  const program = programOf(whole, sagas, name);
+  if (whole.kind === 'turns') {
+    await replayTurns(whole, program, name, ends);
+    return;
+  }
+  await replayJournal(whole, program, name, ends);
+  const { next } = whole;
+  if (next !== undefined) await replayRecording(next, sagas, { ...options, name: `${name}, gone on` });
+}
+
+async function replayJournal(
+  recording: JournalRecording,
+  program: Program,
+  name: string,
+  ends: NonNullable<ReplayOptions['ends']>,
+): Promise<void> {
+  const { version, end, happened } = recording;
+  const { mismatch, ...replayed } = await compared(program, recording);
+  const at = mismatch?.position ?? happened.length;
+  const now = mismatch === undefined ? replayed : await advanced(program, replayed.recording, at);
+  const isMadeOfRedacted = madeOfRedactedFrom(recording) <= happened.length;
+  if (mismatch === undefined && isSameEnd({ end, isMadeOfRedacted }, now.end, ends)) return;
+  const rows = rowsOf(recording, at, sayingNow(now, mismatch));
+  throw new SagaTestError(
+    'replay_mismatch',
+    `The code of today no longer does what ${name} says.\n\n${sideBySide(rows)}\n\n` +
+      redactedNote(recording, at) +
+      (mismatch === undefined
+        ? 'Sagas that have begun still go on, and end otherwise. Where that is meant, record it anew.'
+        : `Sagas of version '${version}' that have come this far cannot go on with it. Give the changed saga a version ` +
+          'of its own and keep this one in `previous`, or put what is new behind `if (yield* patched(…))`.'),
+    { cause: mismatch },
+  );
+}
+
+/** How far the code of today comes by itself. */
+interface Advanced {
+  readonly mismatch?: ReplayMismatch;
+  readonly end?: RecordedEnd;
+  /** What it would do next, where it has not ended. */
+  readonly does: readonly string[];
+}
+
+/**
+ * How far the code of today comes by a whole recording. What may be made of something that was redacted counts as what was
+ * asked then wherever it is asked by the same step: it has the fingerprint of what it was made of then.
+ */
+async function compared(
+  program: Program,
+  recording: JournalRecording,
+): Promise<Advanced & { readonly recording: JournalRecording }> {
+  const from = madeOfRedactedFrom(recording);
+  const happened = [...recording.happened];
+  const asToday = { ...recording, happened };
+  for (let at = from; ; at += 1) {
+    // oxlint-disable-next-line no-await-in-loop -- what is asked further on is known when this is taken for the same
+    const replayed = await advanced(program, asToday, happened.length);
+    const { position = -1, asked = [] } = replayed.mismatch ?? {};
+    const entry = happened[position];
+    const today = asked.find(({ path }) => path === entry?.id);
+    // Where it is asked otherwise each time, or by another word, this would be the same place once more.
+    if (position < at || entry === undefined || today === undefined)
+      return { ...replayed, recording: asToday };
+    happened[position] = { ...entry, fingerprint: today.fingerprint };
+    at = position;
+  }
+}
+
+async function advanced(program: Program, recording: JournalRecording, count: number): Promise<Advanced> {
+  if (program.restore === undefined) {
+    throw new SagaTestError(
+      'replay_mismatch',
+      `'${program.name}' was recorded as a generator, and is a machine now: its sagas of then cannot go on. Give the machine ` +
+        'a version of its own and keep the generator in `previous`.',
+    );
+  }
+  const { input, entries } = historyIn(recording);
+  const state = program.restore({ input, entries: entries.slice(0, count) });
+  const does: string[] = [];
+  const stop = new AbortController();
+  let outcome: Outcome;
+  try {
+    outcome = await program.advance(state, new Map(), replayRuntime(program, recording, does, stop));
+  } catch (error) {
+    if (error instanceof TurnAborted) return { does };
+    throw error;
+  }
+  if (outcome.status === 'suspended') {
+    for (const step of outcome.steps) does.push(`asks ${step.stepId}: ${messageOf(step)}`);
+    if (outcome.steps.length === 0) does.push('waits');
+    return { does };
+  }
+  if (outcome.status === 'failed' && outcome.error instanceof ReplayMismatch)
+    return { mismatch: outcome.error, does };
+  return { end: endOf(outcome, (value) => value), does };
+}
+
+/** A runtime that lets nothing happen: what would be done is noted, and ends the turn. */
+function replayRuntime(
+  program: Program,
+  { engine }: JournalRecording,
+  does: string[],
+  stop: AbortController,
+): Runtime {
+  const unlimited = Number.POSITIVE_INFINITY;
+  return {
+    sagaId: 'replayed',
+    turn: 2,
+    engine,
+    tokenBytes: 0,
+    suggestedTokenBytes: unlimited,
+    capabilities: undefined,
+    context: undefined,
+    signal: stop.signal,
+    now: () => 0,
+    random: () => 0,
+    sleep: () => Promise.resolve(),
+    deadline: undefined,
+    maxHold: 0,
+    maxWait: unlimited,
+    holdsParts: false,
+    checkpointAfterStep: false,
+    route: () => 'ask',
+    accepts: () => true,
+    sample: () => {
+      throw new TypeError('Nothing is sampled in a replay.');
+    },
+    claim: () => true,
+    compensator: () => undefined,
+    checkResult: (result) => checkedOutput(program, result),
+    idempotencyKey: (path) => path,
+    randomBytes: () => new Uint8Array(32),
+    digest: (text) => text.slice(0, 16),
+    progress: () => undefined,
+    log: () => undefined,
+    observe: () => undefined,
+    perform: ({ path, undoes, step: { input } }) => {
+      does.push(
+        `${undoes === undefined ? 'runs' : 'undoes'} ${path}${input === undefined ? '' : ` ${show(input)}`}`,
+      );
+      // An undo that fails is residue, and tells what it undoes for; a step ends the turn.
+      if (undoes === undefined) stop.abort();
+      throw new Error('Nothing runs in a replay.');
+    },
+    warn: undefined,
+    limits: { maxJournalEntries: unlimited, maxCommands: unlimited },
+  };
+}
+
+/** What happens now, where the recording ends or says something else. */
+function sayingNow({ does, end }: Advanced, mismatch: ReplayMismatch | undefined): string {
+  if (does.length > 0) return [...does, ...(end === undefined ? [] : [endText(end)])].join('; ');
+  if (mismatch !== undefined && mismatch.asked.length > 0)
+    return mismatch.asked.map(({ kind, path }) => `${kind} ${path}`).join('; ');
+  return end === undefined ? 'goes on' : endText(end);
+}
+
+function rowsOf({ happened, end }: JournalRecording, at: number, now: string): readonly Row[] {
+  const rows = happened.map(({ id, outcome, value, asked }, index): Row => {
+    const recorded = `${id} ${outcome}${value === undefined ? '' : `: ${show(value)}`}`;
+    const differs = index === at;
+    return {
+      recorded: differs && asked !== undefined ? `asks ${id}: ${asked}` : recorded,
+      now: differs ? now : index < at ? recorded : '',
+      differs,
+    };
+  });
+  const differs = at === happened.length;
+  return [...rows, { recorded: endText(end), now: differs ? now : '', differs }];
+}

@@ -1,0 +1,248 @@
+import { decode, type Program, type Runtime, type StepCall } from '@mcp-saga/server';
+import { checkedOutput } from './check-output.ts';
+import { questionKey, isLeft, isPassed, type TurnBeginning, type TurnEvent } from '../turns-recording.ts';
+import { show } from '../../values/show.ts';
+import { thrownFrom } from '../thrown-values.ts';
+import { isAnswer } from '../turn-answers.ts';
+
+// As they are when the kit is loaded: a test may put fake timers in their place.
+const { setImmediate: nextTick, setTimeout: realTimeout } = globalThis;
+
+// How often code that does real work, such as a schema that asks somebody, is looked after, and for how long.
+const lookAfterMs = 2;
+const patience = 250;
+
+/** Code that is not run: it ends as it did. */
+interface Pending {
+  readonly id: string;
+  readonly settle: (event: TurnEvent) => void;
+  readonly fail: (reason: unknown) => void;
+}
+
+interface Timer {
+  readonly at: number;
+  readonly wake: () => void;
+}
+
+/**
+ * The world of a turn as it was recorded: its times, what its steps came to, and when. Nothing is run. What is to be run
+ * that the recording does not know stops the turn.
+ */
+export class TurnScript {
+  /** What was to be done that is not recorded, where something was: the turn was stopped there. */
+  does: string | undefined;
+  /** Told when the turn is stopped: what ends from then on, ends of that. */
+  onHalt: () => void = () => undefined;
+
+  readonly #began: TurnBeginning;
+  readonly #events: readonly TurnEvent[];
+  readonly #stop = new AbortController();
+  readonly #pending = new Map<string, Pending>();
+  readonly #heard = new Set<TurnEvent>();
+  readonly #late = new Map<string, TurnEvent>();
+  readonly #runs = new Map<string, number>();
+  #timers: Timer[] = [];
+  #at = 0;
+  #now: number;
+
+  constructor(began: TurnBeginning, happened: readonly TurnEvent[]) {
+    this.#began = began;
+    this.#now = Date.parse(began.time);
+    this.#events = happened.filter((event) => !isAnswer(event) && !isLeft(event));
+  }
+
+  /** Has a turn taken, event by event as they were recorded; undefined where it was stopped. */
+  async play<T>(take: () => Promise<T>): Promise<T | undefined> {
+    let isOver = false;
+    const work = take().finally(() => {
+      isOver = true;
+    });
+    // It is awaited below: whoever stops it does so on purpose.
+    work.catch(() => undefined);
+    let idle = 0;
+    // oxlint-disable-next-line no-unmodified-loop-condition -- it is set when the turn has ended
+    while (!isOver) {
+      // oxlint-disable-next-line no-await-in-loop -- one event after the other
+      await new Promise<void>((resolve) => {
+        if (idle < 2) nextTick(resolve);
+        else realTimeout(resolve, lookAfterMs);
+      });
+      if (isOver || this.#next()) idle = 0;
+      else idle += 1;
+      if (idle <= patience) continue;
+      // It does not even end when it is stopped.
+      if (this.does !== undefined) return undefined;
+      this.#halt(this.#waits);
+      idle = 0;
+    }
+    if (this.does === undefined) return await work;
+    return undefined;
+  }
+
+  /** Delays for which nobody waited: they passed at the very time at which what they were to end had ended. */
+  get unheard(): readonly TurnEvent[] {
+    return this.#events.filter((event, index) => {
+      const before = this.#events[index - 1];
+      if (before === undefined || isPassed(before) || !isPassed(event)) return false;
+      return (event.waited ?? 0) === 0 && !this.#heard.has(event);
+    });
+  }
+
+  /** The runtime of the turn. */
+  runtime(program: Program, { engine, turn }: { readonly engine: number; readonly turn: number }): Runtime {
+    const { host } = this.#began;
+    const { budget, random = [], claims = [], routes = {}, refused = [] } = host;
+    const unlimited = Number.POSITIVE_INFINITY;
+    const [numbers, free] = [random.values(), claims.values()];
+    return {
+      sagaId: 'replayed',
+      turn,
+      engine,
+      tokenBytes: turn > 1 || host.hasToken === true ? 1 : 0,
+      suggestedTokenBytes: unlimited,
+      capabilities: undefined,
+      context: undefined,
+      signal: this.#stop.signal,
+      now: () => this.#now,
+      random: () => numbers.next().value ?? 0.5,
+      sleep: (ms, signal) => this.#sleep(ms, signal),
+      deadline: budget === undefined ? undefined : this.#now + milliseconds(budget),
+      maxHold: host.maxHold ?? unlimited,
+      maxWait: host.maxWait ?? unlimited,
+      holdsParts: host.holdsParts ?? false,
+      checkpointAfterStep: host.checkpointAfterStep ?? false,
+      checkpointBeforeUndo: host.checkpointBeforeUndo ?? false,
+      defersEffects: host.defersEffects ?? false,
+      route: (question) => routes[questionKey(question)] ?? 'ask',
+      accepts: (provenance, question) => !refused.includes(`${provenance} ${questionKey(question)}`),
+      sample: (params, { idempotencyKey: path }) => this.#ends('sample', path, params) as never,
+      claim: () => free.next().value ?? true,
+      compensator: () => undefined,
+      checkResult: (result) => checkedOutput(program, result),
+      idempotencyKey: (path) => path,
+      randomBytes: () => new Uint8Array(32),
+      digest: (text) => text,
+      progress: () => undefined,
+      log: () => undefined,
+      observe: () => undefined,
+      perform: ({ kind, path, step: { input } }) => this.#ends(kind, path, input),
+      warn: undefined,
+      limits: { maxJournalEntries: unlimited, maxCommands: unlimited },
+    };
+  }
+
+  get #waits(): string {
+    const ids = Array.from(this.#pending.values(), ({ id }) => id);
+    return ids.length === 0 ? 'does not come to an end' : `waits for ${ids.join(', ')}, which had not ended`;
+  }
+
+  /** What code came to, when it is its turn. */
+  #ends(kind: StepCall['kind'] | 'sample', id: string, input: unknown): Promise<unknown> {
+    const run = (this.#runs.get(id) ?? 0) + 1;
+    this.#runs.set(id, run);
+    const name = nameOf(id, run);
+    const recorded = this.#events.find((event) => event.id === id && (event.run ?? 1) === run);
+    return new Promise((resolve, reject) => {
+      const settle = (event: TurnEvent): void => settleAs(event, resolve, reject);
+      if (recorded === undefined) {
+        const given = input === undefined ? '' : ` ${show(input)}`;
+        this.#halt(`${kind === 'sample' ? 'samples' : id.startsWith('~') ? 'undoes' : 'runs'} ${id}${given}`);
+        reject(new Error('Nothing runs in a replay.'));
+        return;
+      }
+      this.#pending.set(name, { id, settle, fail: reject });
+      const late = this.#late.get(name);
+      if (late !== undefined) this.#settle(late);
+    });
+  }
+
+  /** Lets the next thing happen that was recorded and that somebody waits for; false where nobody does. */
+  #next(): boolean {
+    for (; this.#at < this.#events.length;) {
+      const event = this.#events[this.#at] as TurnEvent;
+      this.#at += 1;
+      this.#now += event.waited ?? 0;
+      if (isPassed(event)) {
+        this.#heard.add(event);
+        if (this.#wake()) return true;
+        this.#heard.delete(event);
+      } else if (event.outcome !== 'not ended') {
+        if (this.#settle(event)) return true;
+        this.#late.set(nameOf(event.id, event.run), event);
+      }
+    }
+    const due = this.#first?.at;
+    if (due !== undefined) this.#now = Math.max(this.#now, due);
+    return this.#wake();
+  }
+
+  #settle(event: TurnEvent): boolean {
+    const name = nameOf(event.id, event.run);
+    const pending = this.#pending.get(name);
+    this.#pending.delete(name);
+    pending?.settle(event);
+    return pending !== undefined;
+  }
+
+  #sleep(ms: number, signal: AbortSignal): Promise<void> {
+    return new Promise((resolve) => {
+      if (signal.aborted) {
+        resolve();
+        return;
+      }
+      const leave = (): void => {
+        this.#timers = this.#timers.filter((other) => other !== timer);
+        resolve();
+      };
+      const timer = { at: this.#now + ms, wake: leave };
+      this.#timers.push(timer);
+      signal.addEventListener('abort', leave, { once: true });
+    });
+  }
+
+  get #first(): Timer | undefined {
+    return this.#timers.toSorted((one, other) => one.at - other.at)[0];
+  }
+
+  #wake(): boolean {
+    const timer = this.#first;
+    timer?.wake();
+    return timer !== undefined;
+  }
+
+  #halt(does: string): void {
+    this.does ??= does;
+    this.onHalt();
+    const reason = new Error('Nothing runs in a replay.');
+    this.#stop.abort(reason);
+    for (const { fail } of this.#pending.values()) fail(reason);
+    this.#pending.clear();
+  }
+}
+
+function nameOf(id: string, run = 1): string {
+  return `${run} ${id}`;
+}
+
+function milliseconds(budget: number | 'over' | 'unlimited'): number {
+  if (typeof budget === 'number') return budget;
+  return budget === 'over' ? Number.NEGATIVE_INFINITY : Number.POSITIVE_INFINITY;
+}
+
+function settleAs(
+  { outcome, value }: TurnEvent,
+  resolve: (value: unknown) => void,
+  reject: (reason: unknown) => void,
+): void {
+  if (outcome === 'failed') reject(thrownFrom(value));
+  else if (outcome === 'unencodable') resolve(unreadable(value));
+  else resolve(value === undefined ? undefined : decode(JSON.stringify(value)));
+}
+
+/** A value that cannot be kept, either: for the same reason. */
+function unreadable(why: TurnEvent['value']): object {
+  const refuse = (): never => {
+    throw thrownFrom(why);
+  };
+  return new Proxy({}, { getPrototypeOf: refuse, ownKeys: refuse });
+}

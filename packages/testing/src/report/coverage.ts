@@ -1,0 +1,191 @@
+import type { Program } from '@mcp-saga/server';
+import { unrepeated } from '../values/step-ids.ts';
+import type { ReportedRun, TraceEntry } from './trace.ts';
+
+/** What can become of something a saga does. */
+export type CoverageOutcome = 'answered' | 'declined' | 'cancelled' | 'ran' | 'failed' | 'undone';
+
+/** How often what became of one step of a saga, over all runs. Repetitions of an id are counted with it. */
+export interface StepCoverage {
+  readonly id: string;
+  readonly kind: 'question' | 'form' | 'step' | 'poll';
+  readonly seen: { readonly [K in CoverageOutcome]?: number };
+  /** What can become of it and was in no run. */
+  readonly missing: readonly CoverageOutcome[];
+}
+
+/** Everything one saga was seen to do. */
+export interface OneSagaCoverage {
+  readonly saga: string;
+  readonly runs: number;
+  readonly steps: readonly StepCoverage[];
+  /** Which step came after which, and how often; from and to `start`, `completed` and `failed`. */
+  readonly edges: readonly { readonly from: string; readonly to: string; readonly times: number }[];
+}
+
+interface Counts {
+  runs: number;
+  readonly steps: Map<string, { kind: StepCoverage['kind']; readonly seen: Map<CoverageOutcome, number> }>;
+  readonly edges: Map<string, Map<string, number>>;
+}
+
+const collecting = new Set<SagaCoverage>();
+
+/** Tells those who collect of a run. */
+export function noteRun(program: Program, run: Pick<ReportedRun, 'trace' | 'status'>): void {
+  for (const coverage of collecting) coverage.note(program.name, run);
+}
+
+/**
+ * Collects what sagas do in all runs from now on, those of explorations included: at the top of a test file, to be read
+ * after its tests. A generator says nothing of what it does not do, so only what was seen at least once is counted; of that,
+ * every way it can end is expected to be seen.
+ */
+export function sagaCoverage(): SagaCoverage {
+  const coverage = new SagaCoverage();
+  collecting.add(coverage);
+  return coverage;
+}
+
+/** What sagas did in the runs of a test file. `String(coverage)` is a table. */
+export class SagaCoverage {
+  readonly #sagas = new Map<string, Counts>();
+
+  /** Collects no more. */
+  stop(): void {
+    collecting.delete(this);
+  }
+
+  /** Counts a run. */
+  note(saga: string, { trace, status }: Pick<ReportedRun, 'trace' | 'status'>): void {
+    const counts: Counts = this.#sagas.get(saga) ?? { runs: 0, steps: new Map(), edges: new Map() };
+    this.#sagas.set(saga, counts);
+    counts.runs += 1;
+    let from = 'start';
+    const goTo = (to: string): void => {
+      const ends = counts.edges.get(from) ?? new Map<string, number>();
+      counts.edges.set(from, ends.set(to, (ends.get(to) ?? 0) + 1));
+      from = to;
+    };
+    for (const entry of trace) {
+      const found = outcomeOf(entry);
+      if (found === undefined) continue;
+      const id = unrepeated(found.id);
+      const step = counts.steps.get(id) ?? { kind: found.kind, seen: new Map() };
+      counts.steps.set(id, step);
+      if (found.outcome === undefined) continue;
+      step.seen.set(found.outcome, (step.seen.get(found.outcome) ?? 0) + 1);
+      const node = found.outcome === 'undone' ? `undo ${id}` : id;
+      if (node !== from) goTo(node);
+    }
+    goTo(status);
+  }
+
+  /** What was seen, by saga. */
+  get sagas(): readonly OneSagaCoverage[] {
+    return Array.from(this.#sagas, ([saga, { runs, steps, edges }]) => ({
+      saga,
+      runs,
+      steps: Array.from(steps, ([id, { kind, seen }]) => ({
+        id,
+        kind,
+        seen: Object.fromEntries(
+          outcomes.flatMap((each) => (seen.has(each) ? [[each, seen.get(each)]] : [])),
+        ),
+        missing: possible[kind].filter((outcome) => !seen.has(outcome)),
+      })),
+      edges: Array.from(edges, ([from, ends]) =>
+        Array.from(ends, ([to, times]) => ({ from, to, times })),
+      ).flat(),
+    }));
+  }
+
+  /** What no run has shown yet: `order: sure is never declined`. For a test that insists. */
+  get missing(): readonly string[] {
+    return this.sagas.flatMap(({ saga, steps }) =>
+      steps.flatMap(({ id, missing }) => missing.map((outcome) => `${saga}: ${id} ${never[outcome]}`)),
+    );
+  }
+
+  /** A table: each step, what became of it how often, and what never did. */
+  toString(): string {
+    return this.sagas
+      .map(({ saga, runs, steps }) => {
+        const width = Math.max(...steps.map(({ id }) => id.length), 0);
+        return [
+          `${saga}, ${runs} ${runs === 1 ? 'run' : 'runs'}`,
+          ...steps.map(({ id, seen, missing }) => {
+            const counted = outcomes.flatMap((each) => (each in seen ? [`${word(each)} ${seen[each]}`] : []));
+            const not = missing.map((outcome) => `never ${word(outcome)}`);
+            return `  ${id.padEnd(width)}  ${[...counted, ...not].join(', ')}`;
+          }),
+        ].join('\n');
+      })
+      .join('\n\n');
+  }
+
+  /** A Mermaid flowchart: which step came after which, and dashed, what never became of a step. */
+  toMermaid(): string {
+    const lines = ['flowchart TD'];
+    for (const [index, { saga, steps, edges }] of this.sagas.entries()) {
+      const names = new Map<string, string>();
+      const node = (id: string): string => {
+        const known = names.get(id);
+        if (known !== undefined) return known;
+        const name = `s${index}n${names.size}`;
+        names.set(id, name);
+        return `${name}["${quoted(id)}"]`;
+      };
+      lines.push(`    subgraph saga${index}["${quoted(saga)}"]`);
+      for (const { from, to, times } of edges) lines.push(`        ${node(from)} -->|${times}| ${node(to)}`);
+      for (const { id, missing } of steps) {
+        for (const outcome of missing)
+          lines.push(`        ${node(id)} -.-> ${names.get(id) ?? ''}${outcome}["never ${word(outcome)}"]`);
+      }
+      lines.push('    end');
+    }
+    return `${lines.join('\n')}\n`;
+  }
+}
+
+const possible: Readonly<Record<StepCoverage['kind'], readonly CoverageOutcome[]>> = {
+  form: ['answered', 'declined', 'cancelled'],
+  question: ['answered'],
+  step: ['ran', 'failed'],
+  poll: ['ran'],
+};
+
+const outcomes: readonly CoverageOutcome[] = ['answered', 'declined', 'cancelled', 'ran', 'failed', 'undone'];
+
+const never: Readonly<Record<CoverageOutcome, string>> = {
+  answered: 'is never answered',
+  declined: 'is never declined',
+  cancelled: 'is never dismissed',
+  ran: 'never runs',
+  failed: 'never fails',
+  undone: 'is never undone',
+};
+
+interface Found {
+  readonly id: string;
+  readonly kind: StepCoverage['kind'];
+  readonly outcome?: CoverageOutcome;
+}
+
+function outcomeOf(entry: TraceEntry): Found | undefined {
+  const { type } = entry;
+  if (type === 'asked') {
+    const isForm = entry.kind === 'elicit' || entry.kind === 'elicitUrl';
+    return { id: entry.id, kind: isForm ? 'form' : 'question' };
+  }
+  if (type === 'answered') return { id: entry.id, kind: 'question', outcome: type };
+  if (type === 'declined' || type === 'cancelled') return { id: entry.id, kind: 'form', outcome: type };
+  if (type === 'ran' || type === 'failed' || type === 'undone')
+    return { id: entry.id, kind: 'step', outcome: type };
+  return type === 'polled' ? { id: entry.id, kind: 'poll', outcome: 'ran' } : undefined;
+}
+
+// A question is dismissed; cancelled is a saga.
+const word = (outcome: CoverageOutcome): string => (outcome === 'cancelled' ? 'dismissed' : outcome);
+
+const quoted = (id: string): string => id.replaceAll('"', '#quot;');

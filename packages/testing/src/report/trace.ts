@@ -1,0 +1,156 @@
+import { oneLine, show, showError } from '../values/show.ts';
+
+/** What is asked of a client. */
+export type QuestionKind = 'elicit' | 'elicitUrl' | 'sample' | 'roots';
+
+/** One thing that happened in a run. */
+export type TraceEvent =
+  | { readonly type: 'started'; readonly saga: string; readonly input: unknown }
+  | {
+      readonly type: 'asked';
+      readonly id: string;
+      readonly kind: QuestionKind;
+      readonly message: string;
+      /** The parameters of the MCP request. */
+      readonly params: { readonly [key: string]: unknown };
+      /** Why it is asked again. */
+      readonly reason?: string;
+    }
+  | { readonly type: 'answered'; readonly id: string; readonly kind: QuestionKind; readonly answer: unknown }
+  | { readonly type: 'declined' | 'cancelled'; readonly id: string }
+  | {
+      readonly type: 'ran';
+      readonly id: string;
+      readonly attempt: number;
+      readonly input: unknown;
+      readonly result: unknown;
+      readonly key: string | undefined;
+    }
+  | { readonly type: 'polled'; readonly id: string; readonly attempt: number; readonly result: unknown }
+  | { readonly type: 'failed'; readonly id: string; readonly attempt: number; readonly error: unknown }
+  | { readonly type: 'retried'; readonly id: string; readonly attempt: number }
+  | { readonly type: 'waited'; readonly ms: number }
+  | { readonly type: 'passed'; readonly id: string; readonly kind: 'pivot' | 'compensate' }
+  | { readonly type: 'undone'; readonly id: string; readonly key: string | undefined }
+  | { readonly type: 'undoFailed'; readonly id: string; readonly error: unknown }
+  | { readonly type: 'residue'; readonly id: string }
+  | { readonly type: 'told'; readonly what: 'progress' | 'log'; readonly text: string }
+  | { readonly type: 'crashed'; readonly when: 'before' | 'after'; readonly id: string }
+  | { readonly type: 'lost'; readonly what: 'response' }
+  | { readonly type: 'forked'; readonly id: string }
+  | { readonly type: 'cancelledFromOutside'; readonly reason: string | undefined }
+  | { readonly type: 'completed'; readonly result: unknown }
+  | { readonly type: 'gaveUp'; readonly error: unknown }
+  | { readonly type: 'refused'; readonly reason: string };
+
+/** One thing that happened, and in which turn: from 1, as the saga counts them. */
+export type TraceEntry = TraceEvent & { readonly turn: number };
+
+/** What happened in a run, in order. */
+export class Trace extends Array<TraceEntry> {
+  /** What is made of a trace by `filter`, `map` and their like is a plain array. */
+  static override get [Symbol.species](): ArrayConstructor {
+    return Array;
+  }
+
+  /** One readable line for each entry: what `toMatchSagaTrace` compares. */
+  get lines(): readonly string[] {
+    return Array.from(this, lineOf);
+  }
+
+  /** The story of the run, turn by turn. */
+  override toString(): string {
+    let turn = 0;
+    return Array.from(this, (entry) => {
+      const mark = entry.turn === turn ? '       ' : `turn ${String(entry.turn).padEnd(2)}`;
+      turn = entry.turn;
+      return `${mark} ${lineOf(entry)}`;
+    }).join('\n');
+  }
+}
+
+/** A run as matchers and coverage read it. */
+export interface ReportedRun {
+  readonly status: 'completed' | 'failed' | 'refused';
+  readonly trace: Trace;
+  /** IDs of the steps that were undone, last first. */
+  readonly compensated: readonly string[];
+  /** IDs of the steps that could not be undone. */
+  readonly residue: readonly string[];
+}
+
+/** What happened, as one line. */
+export function lineOf(event: TraceEvent): string {
+  switch (event.type) {
+    case 'started':
+      return `started ${event.saga}${isEmpty(event.input) ? '' : ` ${show(event.input)}`}`;
+    case 'asked':
+      return event.reason === undefined
+        ? `asked ${event.id}${event.message === '' ? '' : `: ${oneLine(event.message)}`}`
+        : `asked ${event.id} again: ${event.reason}`;
+    case 'answered':
+      return `answered ${event.id}${event.answer === undefined ? '' : `: ${show(event.answer)}`}`;
+    case 'declined':
+      return `declined ${event.id}`;
+    case 'cancelled':
+      return `dismissed ${event.id}`;
+    case 'ran':
+      return `ran ${event.id}${event.result === undefined ? '' : `: ${show(event.result)}`}`;
+    case 'polled':
+      return `polled ${event.id}: ${event.result === undefined ? 'not yet' : show(event.result)}`;
+    case 'failed':
+      return `failed ${event.id}: ${showError(event.error)}`;
+    case 'retried':
+      return `retried ${event.id}`;
+    case 'waited':
+      return `waited ${event.ms} ms${inWords(event.ms)}`;
+    case 'passed':
+      return event.kind === 'pivot' ? `passed ${event.id}: no way back` : `registered undo ${event.id}`;
+    case 'undone':
+      return `undid ${event.id}`;
+    case 'undoFailed':
+      return `failed to undo ${event.id}: ${showError(event.error)}`;
+    case 'residue':
+      return `left ${event.id}`;
+    case 'told':
+      return `told ${event.what} ${event.text}`;
+    case 'crashed':
+      return `crashed ${event.when} ${event.id}`;
+    case 'lost':
+      return `lost the response`;
+    case 'forked':
+      return `went back to ${event.id}`;
+    case 'cancelledFromOutside':
+      return `was cancelled${event.reason === undefined ? '' : `: ${event.reason}`}`;
+    case 'completed':
+      return `completed: ${show(event.result)}`;
+    case 'gaveUp':
+      return `failed: ${showError(event.error)}`;
+    case 'refused':
+      return `was refused: ${event.reason}`;
+  }
+}
+
+const units = [
+  ['d', 86_400_000],
+  ['h', 3_600_000],
+  ['min', 60_000],
+] as const;
+
+/** A long wait, so that it can be read: ` (3 d 2 h)`. */
+function inWords(ms: number): string {
+  let left = ms;
+  const parts = units.flatMap(([unit, length]) => {
+    const count = Math.floor(left / length);
+    left -= count * length;
+    return count === 0 ? [] : [`${count} ${unit}`];
+  });
+  if (left > 0 && parts.length > 0) parts.push(`${left / 1000} s`);
+  return parts.length === 0 ? '' : ` (${parts.join(' ')})`;
+}
+
+function isEmpty(input: unknown): boolean {
+  return (
+    input === undefined || (typeof input === 'object' && input !== null && Object.keys(input).length === 0)
+  );
+}

@@ -1,0 +1,40 @@
+import { ReplayMismatch, type Program } from '@mcp-saga/server';
+import { SagaTestError } from '../values/errors.ts';
+import type { Ended } from './serving.ts';
+import type { Stage } from '../world/simulation.ts';
+
+/**
+ * Throws where a run shows that its saga cannot be relied upon, however it ended.
+ *
+ * @throws SagaTestError `not_deterministic`, `floating`; what the code of a step was told by the kit
+ */
+export function assertSound(program: Program, stage: Stage, ended: Ended): void {
+  if (stage.objection !== undefined) throw stage.objection;
+  if (ended.status !== 'completed' && ended.error instanceof ReplayMismatch && !stage.mayMismatch) {
+    throw new SagaTestError('not_deterministic', explainMismatch(program.name, stage.turn, ended.error), {
+      cause: ended.error,
+    });
+  }
+  const floated = stage.warnings.find((warning) => warning.includes('never yielded it'));
+  if (floated !== undefined) {
+    throw new SagaTestError(
+      'floating',
+      `${floated}\n\nA command is a description of what is to be done: only yield* hands it to the engine. For two things ` +
+        'at the same time, write yield* all({ … }).',
+    );
+  }
+}
+
+/** What a mismatch says of a saga, side by side. */
+export function explainMismatch(saga: string, turn: number, { recorded, asked }: ReplayMismatch): string {
+  const now = asked.map(({ kind, path }) => `${kind} '${path}'`).join(', ');
+  const same = asked.some(({ kind, path }) => kind === recorded.kind && path === recorded.path);
+  return (
+    `When the saga '${saga}' was replayed in turn ${turn}, it did something else than before:\n\n` +
+    `    recorded: ${recorded.kind} '${recorded.path}'\n` +
+    `    now asks: ${now === '' ? 'nothing more' : now}${same ? ', with other content' : ''}\n\n` +
+    'Between two steps a body may only depend on its input and on what its steps gave. Look at what stands before this ' +
+    'step: does it read the time (use yield* now()), randomness (yield* random()), the order of an object from ' +
+    'outside, a global, a variable of the module? Read it in a step: what a step gives is journalled.'
+  );
+}

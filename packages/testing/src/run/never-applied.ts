@@ -1,0 +1,79 @@
+import { SagaTestError } from '../values/errors.ts';
+import { nearestTo } from '../values/nearest-name.ts';
+import { answeringKinds, type Rule } from '../script/rules.ts';
+import { ruleSource } from '../script/script-source.ts';
+import type { Stage } from '../world/simulation.ts';
+
+/**
+ * Throws where a script lets something go wrong, and nothing of it came to pass: the test of a fault would hold without the
+ * fault. Of an answer or a stand-in that nobody needed it only warns, and only where nothing goes wrong: a script is the
+ * start of many, which go many ways.
+ *
+ * @throws SagaTestError `script`
+ */
+export function assertApplied(stage: Stage): void {
+  const { all } = stage.rules;
+  const unused = all.filter((rule, at) => !wasApplied(stage, rule) && !isOverruled(rule, all.slice(at + 1)));
+  const faults = unused.filter(isFault);
+  if (faults.length > 0) throw neverApplied(stage, faults);
+  if (all.some(isFault)) return;
+  for (const rule of unused) {
+    stage.warnings.push(
+      `This line of the script was never needed: ${ruleSource(rule)} (${hintOn(stage, rule)})`,
+    );
+  }
+}
+
+/** Whether a line of a script lets something go wrong, and does not only say what is answered or done. */
+export function isFault({ kind }: Rule): boolean {
+  return kind !== 'answer' && kind !== 'sample' && kind !== 'roots' && kind !== 'step';
+}
+
+/** Whether a line of a script has held in a run. */
+export function wasApplied({ used }: Pick<Stage, 'used'>, rule: Rule): boolean {
+  return used.has(rule) || ('times' in rule && rule.times === 0);
+}
+
+function isOverruled(rule: Rule, later: readonly Rule[]): boolean {
+  const subject = subjectOf(rule);
+  return subject !== undefined && later.some((other) => subjectOf(other) === subject);
+}
+
+/** What a line speaks of, where a later one of the same holds in its place. */
+function subjectOf(rule: Rule): string | undefined {
+  const { kind } = rule;
+  if (kind === 'crash' || kind === 'loseResponse' || kind === 'deny') return undefined;
+  if (kind === 'fail' || kind === 'timeout' || kind === 'lose') return `fault ${rule.id}`;
+  return `${answeringKinds.has(kind) ? 'answer' : kind} ${rule.id}`;
+}
+
+function neverApplied(stage: Stage, rules: readonly Rule[]): SagaTestError {
+  const lines = rules.map((rule) => `    ${ruleSource(rule)}   (${hintOn(stage, rule)})`);
+  const which = rules.length === 1 ? 'This line of the script' : 'These lines of the script';
+  return new SagaTestError(
+    'script',
+    `${which} never applied, so that the run is not the one its test is about:\n\n${lines.join('\n')}\n\n` +
+      `What happened:\n\n${String(stage.trace).replaceAll(/^/gm, '    ')}`,
+  );
+}
+
+/** What there was in place of what a line speaks of. */
+function hintOn(stage: Stage, rule: Rule): string {
+  if (rule.kind === 'loseResponse') return `the responses were those of turns ${stage.responses.join(', ')}`;
+  if (rule.kind === 'deny') return 'no step needed it';
+  const { id } = rule;
+  const questions = new Map(
+    stage.trace.flatMap((entry) => (entry.type === 'asked' ? [[entry.id, entry.kind] as const] : [])),
+  );
+  const kind = questions.get(id);
+  if (kind !== undefined) return `'${id}' is a question: ${kind}`;
+  const runs = stage.runs.get(id);
+  if (runs !== undefined)
+    return `'${id}' is a step, and its code ran ${runs === 1 ? 'once' : `${runs} times`}`;
+  const isOfQuestion = answeringKinds.has(rule.kind) || rule.kind === 'end';
+  const ids = [...(isOfQuestion ? questions.keys() : stage.runs.keys())];
+  if (id.startsWith('~') && stage.runs.has(id.slice(1))) return `'${id.slice(1)}' was not undone`;
+  const near = nearestTo(id, ids);
+  if (near !== undefined) return `did you mean '${near}'?`;
+  return `${isOfQuestion ? 'asked' : 'run'} were: ${ids.join(', ') || 'none'}`;
+}

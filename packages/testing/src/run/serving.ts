@@ -1,0 +1,149 @@
+import {
+  createSagaHost,
+  generateKey,
+  InvalidInput,
+  memoryGuard,
+  SagaHostError,
+  type Caller,
+  type Program,
+  type SagaGuard,
+  type SagaHost,
+  type SagaTurn,
+  type StepAnswer,
+  type SuspendedTurn,
+} from '@mcp-saga/server';
+import { SagaTestError } from '../values/errors.ts';
+import { joinRecording } from '../record/join-recording.ts';
+import { recordedProgram } from '../record/recorded-program.ts';
+import { show } from '../values/show.ts';
+import { Crash, type Stage } from '../world/simulation.ts';
+import { stagedProgram } from '../world/simulated-program.ts';
+import type { TestSagaOptions } from '../script/test-options.ts';
+
+/** One request to the host. */
+export type TestRequest =
+  | { readonly type: 'start' }
+  | { readonly type: 'resume'; readonly token: string; readonly answers: readonly StepAnswer[] }
+  | { readonly type: 'cancel'; readonly token: string; readonly reason: string | undefined };
+
+/** How a run ended. */
+export type Ended =
+  | Exclude<SagaTurn, SuspendedTurn>
+  | { readonly status: 'refused'; readonly error: unknown };
+
+/** Serves the requests of a run: each by a host of its own, that shares nothing with the one before but key and guard. */
+export class Serving {
+  readonly #program: Program;
+  readonly #key: string;
+  readonly #guard: SagaGuard | undefined;
+
+  /** @param before - a serving whose tokens this one shall open */
+  constructor(program: Program, stage: Stage, before?: Serving) {
+    this.#program = program;
+    this.#key = before === undefined ? generateKey() : before.#key;
+    this.#guard = program.forks === undefined ? undefined : memoryGuard(() => stage.clock.now());
+  }
+
+  /** Serves a request; undefined where it died. */
+  async serve(stage: Stage, request: TestRequest): Promise<SagaTurn | undefined> {
+    const controller = new AbortController();
+    stage.dead = false;
+    stage.ended = 0;
+    stage.kill = (reason) => controller.abort(reason);
+    await stage.options.restart?.(stage.turn);
+    const { capabilities } = stage;
+    const caller: Caller = {
+      signal: controller.signal,
+      context: stage.options.context,
+      ...(capabilities === undefined ? {} : { capabilities }),
+      progress: ({ value, total, message }) => {
+        const of = total === undefined ? '' : `/${total}`;
+        stage.tell({
+          type: 'told',
+          what: 'progress',
+          text: `${value}${of}${message === undefined ? '' : ` ${message}`}`,
+        });
+      },
+      log: (level, data) =>
+        stage.tell({
+          type: 'told',
+          what: 'log',
+          text: `${level} ${typeof data === 'string' ? data : JSON.stringify(data)}`,
+        }),
+    };
+    try {
+      return await this.#send(this.#host(stage), stage, request, caller);
+    } catch (error) {
+      if (stage.dead || error instanceof Crash) return undefined;
+      throw inputNotTaken(error, stage.options) ?? error;
+    }
+  }
+
+  #send(host: SagaHost, stage: Stage, request: TestRequest, caller: Caller): Promise<SagaTurn> {
+    switch (request.type) {
+      case 'start':
+        return host.start(this.#program.name, stage.options.input ?? {}, caller);
+      case 'resume':
+        return host.resume(request.token, request.answers, caller);
+      case 'cancel':
+        return host.cancel(
+          request.token,
+          caller,
+          request.reason === undefined ? {} : { reason: request.reason },
+        );
+    }
+  }
+
+  #host(stage: Stage): SagaHost {
+    const programs = [this.#program, ...(stage.options.sagas ?? [])];
+    return createSagaHost({
+      ...stage.options.host,
+      sagas: programs.map((program) => stagedProgram(recordedOn(stage, program), stage)),
+      keys: this.#key,
+      audience: 'test',
+      environment: 'test',
+      clock: () => stage.clock.now(),
+      ...(this.#guard === undefined ? {} : { guard: this.#guard }),
+      hooks: {
+        onError: (error) => void stage.errors.push(error),
+        onWarning: (message) => void (stage.dead || stage.warnings.push(message)),
+        onReject: () => undefined,
+        onTurn: () => undefined,
+      },
+    });
+  }
+}
+
+/** A program whose turns and whose end are noted on the stage: of a request that died, there are none. */
+function recordedOn(stage: Stage, program: Program): Program {
+  const { turns, recordings } = stage;
+  return recordedProgram(program, (value) => value, {
+    journal: (recording) => void (stage.dead || recordings.set(stage.generation, recording)),
+    turn: async (recorded) => {
+      if (stage.dead) return;
+      const turn = await recorded();
+      turns.push(turn);
+      if (turn.end === undefined) return;
+      const all = [...turns];
+      recordings.set(stage.generation, () => joinRecording(all));
+    },
+  });
+}
+
+/** What is said of arguments that a saga does not take: where a script has them from. Undefined for another error. */
+function inputNotTaken(error: unknown, { input, ...others }: TestSagaOptions): SagaTestError | undefined {
+  if (!(error instanceof SagaHostError && error.cause instanceof InvalidInput)) return undefined;
+  const names = Object.entries(others)
+    .flatMap(([name, value]) => (value === undefined ? [] : [name]))
+    .join(', ');
+  const given =
+    input === undefined
+      ? `there is no \`input\` in them${names === '' ? '' : `, only ${names}`}`
+      : `theirs is ${show(input)}`;
+  return new SagaTestError(
+    'script',
+    `${error.message}. The arguments of a saga are the \`input\` of its test's options, and ${given}. ` +
+      'Write testSaga(saga, { input: { … } }), or sagaProperty(saga, { input: fc.record({ … }) }).',
+    { cause: error },
+  );
+}

@@ -1,0 +1,97 @@
+import { answeringKinds, type Rule } from './rules.ts';
+import { showAll } from '../values/show.ts';
+import type { TestSagaOptions } from './test-options.ts';
+
+/** A value as source code that can be pasted. A function is written as it was, where that is short. */
+export function toSource(value: unknown): string {
+  if (typeof value === 'string') return quoted(value);
+  if (typeof value === 'function') {
+    const text = String(value);
+    return text.length <= 80 && !text.includes('\n') ? text : `/* ${value.name || 'your function'} */`;
+  }
+  if (value instanceof Error)
+    return `new ${/^[A-Z]\w*$/.test(value.name) && value.name in globalThis ? value.name : 'Error'}(${quoted(value.message)})`;
+  if (value instanceof Date) return `new Date(${quoted(value.toISOString())})`;
+  if (Array.isArray(value)) return `[${value.map((item) => toSource(item)).join(', ')}]`;
+  if (typeof value !== 'object' || value === null) return showAll(value);
+  const fields = Object.entries(value).map(
+    ([name, field]) => `${/^[A-Za-z_$][\w$]*$/.test(name) ? name : quoted(name)}: ${toSource(field)}`,
+  );
+  return fields.length === 0 ? '{}' : `{ ${fields.join(', ')} }`;
+}
+
+/** One line of a script as a test writes it. */
+export function ruleSource(rule: Rule): string {
+  switch (rule.kind) {
+    case 'answer':
+      return `.on.elicit(${toSource(rule.id)}, ${toSource(rule.answer)})`;
+    case 'sample':
+      return `.on.sample(${toSource(rule.id)}, ${toSource(rule.answer)})`;
+    case 'roots':
+      return `.on.roots(${toSource(rule.id)}, ${toSource(rule.roots)})`;
+    case 'clientError':
+      return `.fail.client(${toSource(rule.id)}, ${toSource(rule.message)})`;
+    case 'refuse':
+      return `.refuse.elicit(${toSource(rule.id)}${rule.action === 'decline' ? '' : `, ${toSource(rule.action)}`})`;
+    case 'step':
+      return `.on.step(${toSource(rule.id)}, ${toSource(rule.result)})`;
+    case 'fail':
+      return `.fail.step(${toSource(rule.id)}, ${toSource(rule.error)}${times(rule.times, rule.from)})`;
+    case 'timeout':
+      return `.timeout.step(${toSource(rule.id)}${times(rule.times)})`;
+    case 'lose':
+      return `.lose.step(${toSource(rule.id)}${times(rule.times)})`;
+    case 'crash':
+      return `.crash.${rule.when}(${toSource(rule.id)}${rule.run === 1 ? '' : `, { run: ${rule.run} }`})`;
+    case 'loseResponse':
+      return `.lose.response(${rule.turn})`;
+    case 'deny':
+      return `.deny.client(${toSource(rule.need)})`;
+    case 'end':
+      return `.cancel.at(${toSource(rule.id)}${rule.reason === undefined ? '' : `, ${toSource(rule.reason)}`})`;
+  }
+}
+
+/** A whole script, ready to paste. */
+export function scriptSource(saga: string, options: TestSagaOptions, rules: readonly Rule[]): string {
+  return `await ${scriptExpression(saga, options, rules)}\n  .run();`;
+}
+
+/** A script that is not run: for what takes one. */
+export function scriptExpression(saga: string, given: TestSagaOptions, rules: readonly Rule[]): string {
+  const variable = /^[A-Za-z_$][\w$]*$/.test(saga) ? saga : 'saga';
+  const { input, ...others } = given;
+  const names = Object.entries(others).flatMap(([name, value]) => (value === undefined ? [] : [name]));
+  // What the rest was made of is not to be seen: fakes, other sagas, functions.
+  const hint = names.length === 0 ? '' : ` /* with your ${names.join(', ')} */`;
+  const options = (input === undefined ? '' : `, { input: ${toSource(input)} }`) + hint;
+  return [
+    `testSaga(${variable}${options})`,
+    ...rules.filter(isHeard).map((rule) => `  ${ruleSource(rule)}`),
+  ].join('\n');
+}
+
+/** Whether a line of a script is not overruled by a later one. */
+function isHeard(rule: Rule, at: number, rules: readonly Rule[]): boolean {
+  if (rule.kind !== 'step' && !answeringKinds.has(rule.kind)) return true;
+  const same = (other: Rule): boolean =>
+    rule.kind === 'step' ? other.kind === 'step' : answeringKinds.has(other.kind);
+  return !rules
+    .slice(at + 1)
+    .some((other) => same(other) && 'id' in other && 'id' in rule && other.id === rule.id);
+}
+
+function times(count: number, from?: number): string {
+  const options = [
+    ...(Number.isFinite(count) ? [`times: ${count}`] : []),
+    ...(from === undefined ? [] : [`from: ${from}`]),
+  ];
+  return options.length === 0 ? '' : `, { ${options.join(', ')} }`;
+}
+
+function quoted(text: string): string {
+  return `'${JSON.stringify(text)
+    .slice(1, -1)
+    .replaceAll('\\"', '"')
+    .replaceAll("'", String.raw`\'`)}'`;
+}

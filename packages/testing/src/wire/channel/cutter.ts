@@ -1,0 +1,66 @@
+import { SagaTestError } from '../../values/errors.ts';
+import { nearestTo } from '../../values/nearest-name.ts';
+import { toSource } from '../../script/script-source.ts';
+
+/** Cuts connections where a test says so. */
+export class Cutter {
+  readonly #steps = new Map<string, number>();
+  readonly #requests = new Set<number>();
+  readonly #open = new Set<() => void>();
+  #sent = 0;
+  readonly #ran = new Set<string>();
+  readonly #cut = new Set<string | number>();
+
+  /** Cuts once the step has run, or in place of the answer to the request of that number. */
+  plan(after: string | number, times: number): void {
+    if (typeof after === 'number') this.#requests.add(after);
+    else this.#steps.set(after, (this.#steps.get(after) ?? 0) + times);
+  }
+
+  /**
+   * Throws where a cut was planned that never came to pass, not even once: its test would hold without it.
+   *
+   * @param all - whether no more requests are to come, which might have been meant
+   * @throws SagaTestError `script`
+   */
+  assertMet(all: boolean): void {
+    const planned = [...this.#steps.keys(), ...(all ? this.#requests : [])];
+    const unmet = planned.find((after) => !this.#cut.has(after));
+    if (unmet === undefined) return;
+    const ran = [...this.#ran];
+    const near = typeof unmet === 'string' ? nearestTo(unmet, ran) : undefined;
+    const were =
+      typeof unmet === 'string' ? `Run were: ${ran.join(', ') || 'none'}` : `${this.#sent} were sent`;
+    throw new SagaTestError(
+      'script',
+      `cutAfter(${toSource(unmet)}) never cut a connection: no ${typeof unmet === 'string' ? 'such step ran' : 'such request was sent'}. ` +
+        `${near === undefined ? were : `Did you mean '${near}'? ${were}`}.`,
+    );
+  }
+
+  /** A request is sent. Says whether its answer is to be lost. */
+  sending(): boolean {
+    this.#sent += 1;
+    this.#cut.add(this.#sent);
+    return this.#requests.has(this.#sent);
+  }
+
+  /** A connection is open until what this returns is called. */
+  opened(cut: () => void): () => void {
+    this.#open.add(cut);
+    return () => void this.#open.delete(cut);
+  }
+
+  /** A step has run. Says whether the connections were cut. */
+  ran(id: string): boolean {
+    this.#ran.add(id);
+    const left = this.#steps.get(id) ?? 0;
+    if (left <= 0) return false;
+    this.#steps.set(id, left - 1);
+    this.#cut.add(id);
+    // What is cut is not open any more.
+    const open = Array.from(this.#open);
+    for (const cut of open) cut();
+    return true;
+  }
+}

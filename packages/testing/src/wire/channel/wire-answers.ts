@@ -1,0 +1,98 @@
+import type { Json, Root } from '@mcp-saga/server';
+import { SagaTestError } from '../../values/errors.ts';
+import type { Question } from '../../script/answer-types.ts';
+import { kindOfStep, messageOf } from '../../report/question-text.ts';
+import { unrepeated } from '../../values/step-ids.ts';
+import { show } from '../../values/show.ts';
+import type { Fields } from './channel.ts';
+import type { Backstage } from './wired-program.ts';
+
+/** What a client says to a question: the content of a form, what a model says, roots; `decline` or `cancel` refuses a form. */
+export type WireAnswer = string | Fields | readonly Root[];
+
+/** How a client answers: by the id of the step that asks, which holds for its repetitions too; or by a function of the question. */
+export type WireAnswers =
+  | { readonly [id: string]: WireAnswer | ((question: Question) => WireAnswer | PromiseLike<WireAnswer>) }
+  | ((question: Question) => WireAnswer | PromiseLike<WireAnswer>);
+
+const types = {
+  'elicitation/create': 'elicitation',
+  'sampling/createMessage': 'sampling',
+  'roots/list': 'roots',
+} as const;
+
+/** A question on the wire, in whatever dialect. */
+export interface WireQuestion {
+  /** Where the dialect says it. */
+  readonly id?: string;
+  readonly method: string;
+  readonly params: Fields;
+}
+
+/** Answers the questions of one client. */
+export class Answerer {
+  readonly #answers: WireAnswers;
+  readonly #backstage: Backstage;
+  readonly #before = new Map<string, number>();
+
+  constructor(answers: WireAnswers, backstage: Backstage) {
+    this.#answers = answers;
+    this.#backstage = backstage;
+  }
+
+  /**
+   * What the client sends as the result of a question.
+   *
+   * @throws SagaTestError `unanswered`
+   */
+  async answer({ id, method, params }: WireQuestion): Promise<Fields> {
+    const type = types[method as keyof typeof types];
+    if (type === undefined) throw new SagaTestError('script', `The server asks for '${method}'.`);
+    const step = { type, params: params as { readonly [name: string]: Json } };
+    const message = messageOf(step);
+    const path = id ?? this.#backstage.idOf(type, message);
+    const before = this.#before.get(path) ?? 0;
+    this.#before.set(path, before + 1);
+    const given =
+      typeof this.#answers === 'function'
+        ? this.#answers
+        : (this.#answers[path] ?? this.#answers[unrepeated(path)]);
+    if (given === undefined) {
+      throw new SagaTestError(
+        'unanswered',
+        `The client has no answer to '${path === '' ? message : path}', which asks:\n\n    ${message}\n\n` +
+          `Give it one: answers: { ${path === '' ? 'id' : JSON.stringify(path)}: … }; or a function of the question.`,
+      );
+    }
+    if (before > 10) {
+      throw new SagaTestError(
+        'answer_not_accepted',
+        `The answer to '${path}' is never accepted: ${show(given)}.`,
+      );
+    }
+    const answer =
+      typeof given === 'function'
+        ? await this.#backstage.clock.during(
+            Promise.resolve(given({ id: path, message, params: step.params, before, reason: undefined })),
+          )
+        : given;
+    return resultOf(kindOfStep(step), answer);
+  }
+}
+
+function resultOf(kind: ReturnType<typeof kindOfStep>, answer: WireAnswer): Fields {
+  switch (kind) {
+    case 'roots':
+      return { roots: answer };
+    case 'sample':
+      return typeof answer === 'string'
+        ? { role: 'assistant', model: 'test', content: { type: 'text', text: answer } }
+        : (answer as Fields);
+    case 'elicitUrl':
+      return { action: answer === 'decline' || answer === 'cancel' ? answer : 'accept' };
+    case 'elicit':
+      return answer === 'decline' || answer === 'cancel'
+        ? { action: answer }
+        : { action: 'accept', content: answer };
+  }
+}

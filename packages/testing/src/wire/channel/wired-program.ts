@@ -1,0 +1,67 @@
+import type { ClientStep, Outcome, Program } from '@mcp-saga/server';
+import type { EffectLedger } from '../../world/effect-ledger.ts';
+import { messageOf } from '../../report/question-text.ts';
+import type { VirtualClock } from '../../world/virtual-clock.ts';
+import type { Cutter } from './cutter.ts';
+
+/** What is known of what goes on behind the wire. */
+export class Backstage {
+  readonly clock: VirtualClock;
+  readonly cutter: Cutter;
+  readonly ledger: EffectLedger;
+  readonly #asked: ClientStep[] = [];
+
+  constructor(parts: Pick<Backstage, 'clock' | 'cutter' | 'ledger'>) {
+    this.clock = parts.clock;
+    this.cutter = parts.cutter;
+    this.ledger = parts.ledger;
+  }
+
+  /** Notes what a saga asks. */
+  asks(steps: readonly ClientStep[]): void {
+    this.#asked.push(...steps);
+  }
+
+  /** The id of the step that asked, where the wire does not say it. */
+  idOf(type: ClientStep['type'], message: string): string {
+    const found = this.#asked.findLast(
+      (step) => step.type === type && (type === 'roots' || message.startsWith(messageOf(step))),
+    );
+    return found?.stepId ?? '';
+  }
+}
+
+/** A program as it is, by the clock of a test, with connections that are cut after its steps. */
+export function wiredProgram(program: Program, backstage: Backstage): Program {
+  const wired: Pick<Program, 'advance' | 'previous'> = {
+    previous: program.previous.map((older) => ({ ...older, saga: wiredProgram(older.saga, backstage) })),
+    advance: async (state, answers, runtime, end): Promise<Outcome> => {
+      const { clock, cutter, ledger } = backstage;
+      const outcome = await program.advance(
+        state,
+        answers,
+        {
+          ...runtime,
+          perform: async ({ kind, path: id, undoes, step, run }) => {
+            const result: unknown = await clock.during(Promise.resolve().then(() => run(step)));
+            const { idempotencyKey: key } = step;
+            if (kind === 'step' && key !== undefined)
+              ledger.note({ id, key, undoes, took: true, standIn: false }, runtime.turn);
+            cutter.ran(id);
+            return result;
+          },
+        },
+        end,
+      );
+      if (outcome.status === 'suspended') backstage.asks(outcome.steps);
+      return outcome;
+    },
+  };
+  return new Proxy(program, {
+    get: (target, name) => {
+      if (name === 'advance' || name === 'previous') return wired[name];
+      const value: unknown = Reflect.get(target, name, target);
+      return typeof value === 'function' ? (value.bind(target) as unknown) : value;
+    },
+  });
+}

@@ -1,0 +1,184 @@
+import type { ClientStep, Json, StepAnswer } from '@mcp-saga/server';
+import { SagaTestError } from '../values/errors.ts';
+import { describeForm, formOf, simplestContent } from '../script/form-content.ts';
+import type { Question } from '../script/answer-types.ts';
+import { kindOfStep, messageOf } from '../report/question-text.ts';
+import type { Rule } from '../script/rules.ts';
+import { show } from '../values/show.ts';
+import { noteOn, type Stage } from './simulation.ts';
+import { unanswered } from './unanswered-question.ts';
+
+// A function may be told why its answer was not accepted, and try again.
+const maxTries = 5;
+
+/**
+ * Answers a question as the script says.
+ *
+ * @throws SagaTestError `unanswered`, `answer_not_accepted`, `not_deterministic`
+ */
+export async function answerTo(stage: Stage, saga: string, step: ClientStep): Promise<StepAnswer> {
+  const { stepId } = step;
+  const before = stage.answered.get(stepId) ?? 0;
+  stage.answered.set(stepId, before + 1);
+  const played = stage.playback?.answers.get(stepId)?.[before];
+  return noteOn(stage.tape.answers, stepId, played ?? (await answerByRule(stage, saga, step, before)));
+}
+
+async function answerByRule(
+  stage: Stage,
+  saga: string,
+  step: ClientStep,
+  before: number,
+): Promise<StepAnswer> {
+  const { stepId, reason } = step;
+  const rule = stage.rules.find(kindsFor(step), stepId);
+  const given = rule === undefined ? undefined : 'answer' in rule ? rule.answer : undefined;
+  const isForked = stage.forked.has(stepId);
+  const mayTryAgain =
+    !isForked && (typeof given === 'function' || (rule === undefined && stage.improvise !== undefined));
+  if (reason !== undefined && (!mayTryAgain || before >= maxTries) && !isReworded(stage, step))
+    throw notAccepted(stage, saga, step, isForked ? { fork: sentFor(stage, stepId) } : { script: given });
+  if (rule === undefined) {
+    const improvised = stage.improvise?.(step);
+    if (improvised !== undefined) return improvised;
+    throw unanswered(saga, step, answeredIds(stage.rules.all));
+  }
+  stage.use(rule);
+  const question: Question = { id: stepId, message: messageOf(step), params: step.params, before, reason };
+  const answer: unknown =
+    typeof given === 'function' ? await (given as (q: Question) => unknown)(question) : given;
+  return answerOf(step, rule, answer);
+}
+
+/**
+ * Whether a question that was open while the code was changed says something else since: a client shows it as it is now, and
+ * sends the answer to that. Once, as the code was changed once.
+ */
+function isReworded({ mayMismatch, reworded }: Stage, { stepId, reason }: ClientStep): boolean {
+  if (!mayMismatch || !hasChanged(reason) || reworded.has(stepId)) return false;
+  reworded.add(stepId);
+  return true;
+}
+
+function hasChanged(reason = ''): boolean {
+  return reason.startsWith('the question has changed');
+}
+
+/** The questions a script answers, by id. */
+function answeredIds(rules: readonly Rule[]): readonly string[] {
+  const ids = rules.flatMap((rule) =>
+    rule.kind === 'answer' || rule.kind === 'refuse' || rule.kind === 'sample' || rule.kind === 'roots'
+      ? [rule.id]
+      : [],
+  );
+  return [...new Set(ids)];
+}
+
+/** A line of a script that says what a client sends for a question. */
+export type AnsweringRule = Extract<Rule, { readonly kind: ReturnType<typeof kindsFor>[number] }>;
+
+function kindsFor({
+  type,
+}: ClientStep): readonly ('answer' | 'refuse' | 'sample' | 'roots' | 'clientError')[] {
+  switch (type) {
+    case 'elicitation':
+      return ['answer', 'refuse', 'clientError'];
+    case 'sampling':
+      return ['sample', 'clientError'];
+    case 'roots':
+      return ['roots', 'clientError'];
+  }
+}
+
+/** What a client sends for a rule. */
+export function answerOf(step: ClientStep, rule: AnsweringRule, given: unknown): StepAnswer {
+  const { stepId } = step;
+  switch (rule.kind) {
+    case 'refuse':
+      return { stepId, result: { action: rule.action } };
+    case 'clientError':
+      return { stepId, error: { code: -32603, message: rule.message } };
+    case 'roots':
+      return { stepId, result: { roots: rule.roots as unknown as Json } };
+    case 'sample':
+      return {
+        stepId,
+        result: (typeof given === 'string'
+          ? { role: 'assistant', model: 'test', content: { type: 'text', text: given } }
+          : given) as Json,
+      };
+    case 'answer': {
+      const url = kindOfStep(step) === 'elicitUrl';
+      return { stepId, result: { action: 'accept', ...(url ? {} : { content: given as Json }) } };
+    }
+  }
+}
+
+/** What was sent as the content of an answer. */
+function sentFor({ sent }: Stage, stepId: string): unknown {
+  const answer = sent.get(stepId);
+  const result: unknown = answer !== undefined && 'result' in answer ? answer.result : undefined;
+  const { content } = Object(result) as { readonly content?: unknown };
+  return content ?? result;
+}
+
+function notAccepted(
+  stage: Stage,
+  saga: string,
+  step: ClientStep,
+  by: { readonly script: unknown } | { readonly fork: unknown },
+): SagaTestError {
+  const { stepId, reason = '' } = step;
+  if (hasChanged(reason)) {
+    return new SagaTestError(
+      'not_deterministic',
+      `The saga '${saga}' asks '${stepId}' otherwise in each turn, so its answer was never used. What it asks is made of ` +
+        'something that varies between two replays: the time, randomness, the order of an object from outside, a ' +
+        'global. Read the time with yield* now(), randomness with yield* random(), everything else in a step, which ' +
+        'is journalled.\n\n' +
+        both(stage.asked.get(stepId), step),
+    );
+  }
+  const form = formOf(step.params);
+  const asks = form === undefined ? '' : `\n\nIt asks for:\n\n${describeForm(form).map(indented).join('\n')}`;
+  return new SagaTestError(
+    'answer_not_accepted',
+    `The answer to '${stepId}' was not accepted: ${reason}.\n\n${'fork' in by ? 'The fork' : 'The script'} answers:\n\n` +
+      `${indented(show('fork' in by ? by.fork : by.script))}${asks}`,
+  );
+}
+
+function both(before: ClientStep | undefined, now: ClientStep): string {
+  const text = messageOf(now);
+  if (before === undefined) return `Now it asks:\n\n${indented(text)}`;
+  const asked = messageOf(before);
+  const unseen = asked === text ? '\n\nThe text is the same: what else it asks with differs.' : '';
+  return `First it asked:\n\n${indented(asked)}\n\nNow it asks:\n\n${indented(text)}${unseen}`;
+}
+
+const indented = (text: string): string => text.replaceAll(/^/gm, '    ');
+
+/**
+ * Answers what a script does not foresee in the simplest way there is: for the ways a saga goes that nobody has thought of.
+ * What was answered so is noted, since a script to be pasted has to say it.
+ */
+export function improviseOn(stage: Stage): void {
+  stage.improvise = (step) => {
+    const rule = simplestRule(step);
+    if (step.reason === undefined) stage.improvised.push(rule);
+    return answerOf(step, rule, 'answer' in rule ? rule.answer : undefined);
+  };
+}
+
+function simplestRule({ type, stepId: id, params }: ClientStep): AnsweringRule {
+  switch (type) {
+    case 'elicitation': {
+      const form = formOf(params);
+      return { kind: 'answer', id, answer: form === undefined ? {} : simplestContent(form) };
+    }
+    case 'sampling':
+      return { kind: 'sample', id, answer: 'Yes' };
+    case 'roots':
+      return { kind: 'roots', id, roots: [] };
+  }
+}

@@ -1,0 +1,158 @@
+import { OutcomeUnknown, type StepCall } from '@mcp-saga/server';
+import { SagaTestError } from '../values/errors.ts';
+import { Crash, noteOn, type Stage } from './simulation.ts';
+
+// As they are when the kit is loaded: a test may put fake timers in their place.
+const { setTimeout: realTimeout, clearTimeout: clearReal } = globalThis;
+
+/** Carries out the code of a step as a script says: with its own code or a stand-in, and with what goes wrong. */
+export async function perform(stage: Stage, call: StepCall): Promise<unknown> {
+  const path = stage.idOf(call.path);
+  const run = (stage.runs.get(path) ?? 0) + 1;
+  stage.runs.set(path, run);
+  if (stage.ended === 0 || stage.running > 0) stage.fresh.add(`${path} ${run}`);
+  stage.running += 1;
+  try {
+    return await performRun(stage, call, path, run);
+  } finally {
+    stage.running -= 1;
+    stage.ended += 1;
+  }
+}
+
+async function performRun(stage: Stage, call: StepCall, path: string, run: number): Promise<unknown> {
+  const { step } = call;
+  if (run === 1 && stage.foresee !== undefined) stage.rules.add(...stage.foresee(path));
+  if (stage.dead) throw new Crash();
+  diesAt(stage, path, 'before', run);
+  const fault = faultOf(stage, path, run);
+  if (fault?.kind === 'fail') throw fault.error;
+  if (fault?.kind === 'timeout') throw await timedOut(stage, path, call);
+  const result = await taped(stage, path, run, () =>
+    stage.clock.during(toldWhenSlow(path, carryOut(stage, path, call))),
+  );
+  stage.calls.set(path, { input: step.input, key: step.idempotencyKey, result });
+  diesAt(stage, path, 'after', run);
+  if (fault?.kind === 'lose')
+    throw new OutcomeUnknown(`The response of '${path}' was lost, as the script says.`);
+  if (call.kind === 'poll') stage.tell({ type: 'polled', id: path, attempt: step.attempt, result });
+  return result;
+}
+
+/** @throws Crash where the process dies here */
+function diesAt(stage: Stage, id: string, when: 'before' | 'after', run: number): void {
+  const rule = stage.rules.crash(id, when, run);
+  if (rule === undefined) return;
+  stage.use(rule);
+  throw stage.crash({ type: 'crashed', when, id });
+}
+
+/** What code comes to, noted; or what it came to in another run. */
+async function taped(
+  stage: Stage,
+  path: string,
+  run: number,
+  code: () => Promise<unknown>,
+): Promise<unknown> {
+  const played = stage.playback?.calls.get(path)?.[run - 1];
+  if (played === undefined) {
+    const { calls } = stage.tape;
+    try {
+      const result = await code();
+      noteOn(calls, path, { result });
+      return result;
+    } catch (thrown) {
+      noteOn(calls, path, { thrown });
+      if (thrown instanceof SagaTestError) stage.objection ??= thrown;
+      throw thrown;
+    }
+  }
+  if ('thrown' in played) throw played.thrown;
+  return played.result;
+}
+
+function faultOf(stage: Stage, path: string, run: number) {
+  // One that has held as often as it may gives way to the one before it.
+  const rule = stage.rules.find(
+    ['fail', 'timeout', 'lose'],
+    path,
+    (each) =>
+      (!('times' in each) || (stage.used.get(each) ?? 0) < each.times) &&
+      (!('from' in each) || run >= each.from),
+  );
+  if (rule !== undefined) stage.use(rule, rule.times);
+  return rule;
+}
+
+/** What a step is told that takes too long: by its own timeout, or where it has none, by nobody but the script. */
+async function timedOut(stage: Stage, path: string, { step: { signal } }: StepCall): Promise<unknown> {
+  await stage.clock.stall(signal);
+  if (signal.aborted) return signal.reason;
+  return Object.assign(new Error(`Step '${path}' timed out, as the script says.`), {
+    name: 'TimeoutError',
+    code: 'timeout',
+  });
+}
+
+async function carryOut(stage: Stage, path: string, call: StepCall): Promise<unknown> {
+  const { kind, undoes, step, run } = call;
+  const { turn } = stage;
+  const rule = stage.rules.find(['step'], path);
+  if (rule !== undefined) stage.use(rule);
+  let took = false;
+  const { idempotencyKey: key, stepKey, ...rest } = step;
+  const watch = (value: string | undefined): PropertyDescriptor => ({
+    enumerable: true,
+    get: () => {
+      took = true;
+      return value;
+    },
+  });
+  // By the key of its step an undo is known again as well as by its own.
+  const watched = Object.defineProperties(
+    { ...rest },
+    { idempotencyKey: watch(key), ...(stepKey === undefined ? {} : { stepKey: watch(stepKey) }) },
+  );
+  const sleep = (ms: number): Promise<void> => stage.clock.sleepInWork(ms, step.signal);
+  const result: unknown =
+    rule === undefined
+      ? await run(watched)
+      : typeof rule.result === 'function'
+        ? await (rule.result as (step: object) => unknown)(
+            Object.defineProperty(watched, 'sleep', { value: sleep }),
+          )
+        : rule.result;
+  if (kind === 'step' && key !== undefined) {
+    stage.ledger.note({ id: path, key, undoes, took, standIn: rule !== undefined }, turn);
+    if (undoes !== undefined) stage.undone.add(stage.idOf(undoes));
+  }
+  return result;
+}
+
+/** How the code of a step is watched. */
+export interface Watch {
+  /** After how much real time it is told, in milliseconds. Default 2000. */
+  readonly afterMs?: number;
+  /** Default: a warning on the console, since a test runner that gives up shows nothing else. */
+  readonly tell?: (warning: string) => void;
+}
+
+/** Waits for the code of a step, and tells which one it is where that takes long: time stands still meanwhile. */
+export async function toldWhenSlow<T>(
+  id: string,
+  work: PromiseLike<T>,
+  // oxlint-disable-next-line no-console -- nobody else is there to be told
+  { afterMs = 2_000, tell = (warning) => console.warn(warning) }: Watch = {},
+): Promise<T> {
+  const timer = realTimeout(() => {
+    tell(
+      `The code of step '${id}' has been running for ${afterMs / 1_000} s. Does it wait for something that never comes, or for a ` +
+        'timer of its own? A stand-in answers at once: .on.step(…); its `sleep` waits by the clock of the run.',
+    );
+  }, afterMs);
+  try {
+    return await work;
+  } finally {
+    clearReal(timer);
+  }
+}
