@@ -1,4 +1,7 @@
-import { isMachine, isMadeUpId, nodesOf, parentOf, rootOf, type LiveActor } from './adapter.ts';
+import { isMachine } from './logic-kind.ts';
+import { isMadeUpId, parentOf } from './live-root.ts';
+import { nodesOf, rootOf } from './state-nodes.ts';
+import type { LiveActor } from './live-actor.ts';
 import { MachineRefused } from './errors.ts';
 import { pathOf } from './survey.ts';
 

@@ -1,5 +1,6 @@
 import type { AnyStateMachine } from 'xstate';
-import { isMachine, kindOf, logicOf, namedLogicsOf, nodesOf, rootOf, xstateMajor } from './adapter.ts';
+import { isMachine, kindOf } from './logic-kind.ts';
+import { logicOf, namedLogicsOf, nodesOf, rootOf, xstateMajor } from './state-nodes.ts';
 
 const hashes = /* @__PURE__ */ new WeakMap<AnyStateMachine, string>();
 

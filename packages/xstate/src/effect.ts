@@ -9,8 +9,7 @@ import {
   type UndoFunction,
 } from '@mcp-saga/core';
 import { specOf, type StepSpec } from '@mcp-saga/core/program';
-import type { LiveActor } from './adapter.ts';
-import { effectHostOf } from './effect-host.ts';
+import type { LiveActor } from './live-actor.ts';
 import { stepTransitions, type StepEndEvent, type StepSnapshot } from './step-logic.ts';
 
 const effectBrand: unique symbol = Symbol.for('mcp-saga.xstate.effect');
@@ -68,6 +67,23 @@ export function effect<R, I = undefined, U = unknown>(
       else host.begin(self as unknown as LiveActor, spec, input);
     },
   };
+}
+
+/** Runs the effects of the actors of one system. */
+export interface EffectHost {
+  begin(actor: LiveActor, spec: StepSpec, input: unknown): void;
+}
+
+const hosts = /* @__PURE__ */ new WeakMap<object, EffectHost>();
+
+/** Lets a host run the effects of a system from now on. */
+export function hostEffects(system: object, host: EffectHost): void {
+  hosts.set(system, host);
+}
+
+/** Who runs the effects of a system; nobody does under a live actor. */
+function effectHostOf(system: object): EffectHost | undefined {
+  return hosts.get(system);
 }
 
 /** What the logic of an effect runs, or undefined for any other logic. */

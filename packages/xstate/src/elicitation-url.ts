@@ -1,5 +1,4 @@
-import { ofInput, type OfInput } from './of-input.ts';
-import { clientStepLogic, type ClientStepLogic } from './step-logic.ts';
+import { ofInput, type OfInput, clientStepLogic, type ClientStepLogic } from './step-logic.ts';
 
 /** What `elicitationUrl` asks. */
 export interface ElicitationUrlOptions<I> {

@@ -5,8 +5,7 @@ import {
   type InferOutput,
   type Schema,
 } from '@mcp-saga/core';
-import { ofInput, type OfInput } from './of-input.ts';
-import { clientStepLogic, type ClientStepLogic } from './step-logic.ts';
+import { ofInput, type OfInput, clientStepLogic, type ClientStepLogic } from './step-logic.ts';
 
 /** What `elicitation` asks. */
 export interface ElicitationOptions<S extends Schema, I> extends Pick<

@@ -1,11 +1,10 @@
 import { toClientStep } from '@mcp-saga/core/program';
-import type { StepWatch } from './adapter.ts';
+import type { StepWatch } from './live-actor.ts';
 import { definitionOf } from './definition.ts';
 import { MachineMismatch, MachineRefused } from './errors.ts';
-import type { MachineProgramOptions } from './machine-program.ts';
+import type { MachineProgramOptions } from './machine-options.ts';
 import type { SagaRecord } from './machine-record.ts';
-import { toMachineState } from './machine-state.ts';
-import { toMigratedRecord } from './migrated.ts';
+import { toMachineState, toMigratedRecord } from './migration.ts';
 import { misfitsOf } from './misfits.ts';
 import { restore, type Restored } from './restore.ts';
 import { askOf, type Ask } from './step-logic.ts';

@@ -1,6 +1,7 @@
 import type { AnyActorLogic, AnyStateMachine } from 'xstate';
 import { misnomer } from './actor-name.ts';
-import { isMachine, kindOf, logicOf, namedLogicsOf, nodesOf, rootOf } from './adapter.ts';
+import { isMachine, kindOf } from './logic-kind.ts';
+import { logicOf, namedLogicsOf, nodesOf, rootOf } from './state-nodes.ts';
 
 /** An actor logic that a machine, or a machine below it, has a name for. */
 export interface NamedLogic {

@@ -1,4 +1,3 @@
-import type { AnyActorLogic, AnyStateMachine } from 'xstate';
 import type {
   ClientAnswer,
   EndRequest,
@@ -6,36 +5,13 @@ import type {
   Program,
   ProgramState,
   Runtime,
-  Schema,
   TimelineEntry,
 } from '@mcp-saga/core';
 import { decodeHead, generatorProgram } from '@mcp-saga/core/program';
 import { Ledger } from './ledger.ts';
 import { MachineTurn } from './machine-turn.ts';
-import type { MigratedState } from './machine-state.ts';
+import type { MachineProgramOptions } from './machine-options.ts';
 import { goOnUndoing, isUndoing, undoSaga } from './undo-saga.ts';
-
-/** Where a state comes from that is to be migrated. */
-export interface MigrationSource {
-  /** The hash of the definition it was kept with. */
-  readonly definition: string;
-  /** What of it does not fit, a sentence each. */
-  readonly misfits: readonly string[];
-}
-
-/** What a machine program needs of its saga. */
-export interface MachineProgramOptions {
-  readonly name: string;
-  readonly machine: AnyStateMachine;
-  readonly input: Schema | undefined;
-  readonly commitFirst: boolean;
-  readonly onMismatch: 'fail' | 'compensate';
-  readonly drift: 'compatible' | 'refuse';
-  readonly migrate: ((state: MigratedState, from: MigrationSource) => MigratedState) | undefined;
-  /** The name under which a logic is found again. */
-  readonly nameOf: (logic: object) => string;
-  readonly logicNamed: (name: string) => AnyActorLogic | undefined;
-}
 
 /** Makes a program of a machine: its state is the machine, and a journal of the effects that were run. */
 export function machineProgram(

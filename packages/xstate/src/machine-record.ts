@@ -1,5 +1,5 @@
 import type { StepErrorData } from '@mcp-saga/core';
-import type { StateValue } from './adapter.ts';
+import type { StateValue } from './live-actor.ts';
 
 /**
  * A machine as a state keeps it. What the machine itself implies is left out: the status of one that runs, an empty

@@ -1,12 +1,15 @@
 import type { Runtime } from '@mcp-saga/core';
 import { TurnAborted } from '@mcp-saga/core';
-import { relay, withoutEchoes, type LiveActor, type makeRoot } from './adapter.ts';
-import { Deadlines, type Timer } from './deadlines.ts';
-import { hostEffects } from './effect-host.ts';
+import { relay, withoutEchoes, type makeRoot } from './live-root.ts';
+import type { LiveActor } from './live-actor.ts';
+import { Deadlines } from './deadlines.ts';
+import type { Timer } from './timer.ts';
+import { hostEffects } from './effect.ts';
 import { Effects, type EffectsOptions } from './effects.ts';
 import { LaggingClock } from './lagging-clock.ts';
 import { Promises } from './promises.ts';
 import type { Restored } from './restore.ts';
+import { inStates } from './state-nodes.ts';
 import { isIn, survey, type Survey } from './survey.ts';
 
 /** What a run needs of its turn. */
@@ -161,6 +164,16 @@ export class MachineRun {
   /** How many effects and plain promises have ended in this turn. */
   get ended(): number {
     return this.effects.ended + this.promises.ended;
+  }
+
+  /** Warns about delays of this turn that end after the lifetime of their saga. */
+  warnOfStranding(saga: string): void {
+    const { warn, lifeEndsAt = Number.POSITIVE_INFINITY } = this.#runtime;
+    if (!this.deadlines.timers.some(({ at, isNew }) => isNew === true && at > lifeEndsAt)) return;
+    warn?.(
+      `Saga '${saga}' sets a delay in ${inStates(this.root.getSnapshot().value)} that ends after maxLifetime, when no token is ` +
+        'good any more: nothing follows it. Shorten the delay, or raise maxLifetime.',
+    );
   }
 
   /** Waits for what runs, and no longer than until a delay is over: it may be the time that the work has. */

@@ -9,7 +9,8 @@ import {
 } from '@mcp-saga/core';
 import { needsForks } from './effects.ts';
 import { logicsOf } from './logics.ts';
-import { machineProgram, type MigrationSource } from './machine-program.ts';
+import { machineProgram } from './machine-program.ts';
+import type { MigrationSource } from './machine-options.ts';
 import type { MigratedState } from './machine-state.ts';
 
 /** What a machine saga is, apart from its machine: see the options of `saga`. */

@@ -7,13 +7,15 @@ import {
   type Runtime,
 } from '@mcp-saga/core';
 import { answerGraceMs, encodeHead, type Head } from '@mcp-saga/core/program';
-import { inStates, makeRoot, type LiveActor } from './adapter.ts';
+import { inStates } from './state-nodes.ts';
+import { makeRoot } from './live-root.ts';
+import type { LiveActor } from './live-actor.ts';
 import { definitionOf } from './definition.ts';
 import { MachineStuck } from './errors.ts';
 import { fit, type Fitted } from './fit.ts';
 import { InterruptedRun } from './interrupted-run.ts';
 import type { Ledger } from './ledger.ts';
-import type { MachineProgramOptions } from './machine-program.ts';
+import type { MachineProgramOptions } from './machine-options.ts';
 import type { SagaRecord } from './machine-record.ts';
 import { MachineRun } from './machine-run.ts';
 import { Questions } from './questions.ts';
@@ -21,7 +23,6 @@ import { save } from './save.ts';
 import { stepLimit } from './step-limit.ts';
 import type { Survey, SurveyedActor } from './survey.ts';
 import { undoSaga } from './undo-saga.ts';
-import { warnOfStranding } from './warn-of-stranding.ts';
 
 /** One turn of a machine saga. */
 export class MachineTurn {
@@ -168,7 +169,7 @@ export class MachineTurn {
       waits: {},
       mismatch: undefined,
     };
-    warnOfStranding(this.#options.name, run, this.#runtime);
+    run.warnOfStranding(this.#options.name);
     const latest = Math.max(0, ...run.deadlines.timers.map(({ at }) => at), run.effects.nextDue ?? 0);
     return {
       status: 'suspended',

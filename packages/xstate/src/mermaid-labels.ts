@@ -1,5 +1,7 @@
 import type { AnyStateNode, TransitionDefinition } from 'xstate';
-import { kindOf, logicOf, type LiveInvoke, type LogicKind } from './adapter.ts';
+import { kindOf, type LogicKind } from './logic-kind.ts';
+import { logicOf } from './state-nodes.ts';
+import type { LiveInvoke } from './live-actor.ts';
 import { mermaidText } from './mermaid-text.ts';
 import { askOf, type AskSpec } from './step-logic.ts';
 

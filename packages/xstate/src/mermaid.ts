@@ -1,5 +1,5 @@
 import type { AnyStateMachine, AnyStateNode, StateValue } from 'xstate';
-import { activeNodes, rootOf } from './adapter.ts';
+import { activeNodes, rootOf } from './state-nodes.ts';
 import { linesOf, transitionsOf } from './mermaid-labels.ts';
 import { MermaidIds, mermaidText } from './mermaid-text.ts';
 

@@ -4,15 +4,13 @@ import {
   afterMark,
   completedNodes,
   hasOnDone,
-  isMachine,
-  kindOf,
   logicOf,
   nodesOf,
   rootOf,
   xstateMajor,
-  type LiveNode,
-  type StateValue,
-} from './adapter.ts';
+} from './state-nodes.ts';
+import { isMachine, kindOf } from './logic-kind.ts';
+import type { LiveNode, StateValue } from './live-actor.ts';
 import type { ChildRecord, MachineRecord, SagaRecord, TimerRecord } from './machine-record.ts';
 import { fitsOrder } from './state-order.ts';
 

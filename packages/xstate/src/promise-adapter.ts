@@ -2,7 +2,8 @@
  * All that is known here of the inside of promises of XState 5.
  */
 import { fromPromise, type AnyActorLogic } from 'xstate';
-import { kindOf, type LiveActor } from './adapter.ts';
+import { kindOf } from './logic-kind.ts';
+import type { LiveActor } from './live-actor.ts';
 
 /** The code of a promise, and what it is given. */
 export interface PromiseCode {

@@ -1,5 +1,5 @@
 import type { Runtime } from '@mcp-saga/core';
-import type { LiveActor } from './adapter.ts';
+import type { LiveActor } from './live-actor.ts';
 import { hostPromises, whenEnded, type PromiseCode } from './promise-adapter.ts';
 import { pathOf, type SurveyedActor } from './survey.ts';
 

@@ -22,7 +22,8 @@ import {
   routeWithoutClient,
   toClientStep,
 } from '@mcp-saga/core/program';
-import { hasInvokeId, type LiveActor } from './adapter.ts';
+import { hasInvokeId } from './live-root.ts';
+import type { LiveActor } from './live-actor.ts';
 import { invalidAnswer } from './step-error.ts';
 import { askOf, type AskSpec, type StepEnd } from './step-logic.ts';
 import type { SurveyedActor } from './survey.ts';

@@ -1,20 +1,10 @@
 import { StepError } from '@mcp-saga/core';
-import {
-  activeNodes,
-  afterMark,
-  isMachine,
-  kindOf,
-  logicOf,
-  makeRoot,
-  orderedNodes,
-  rootOf,
-  type LiveActor,
-  type LiveNode,
-  type PersistedSnapshot,
-  type StepWatch,
-} from './adapter.ts';
+import { activeNodes, afterMark, logicOf, rootOf } from './state-nodes.ts';
+import { isMachine, kindOf } from './logic-kind.ts';
+import { makeRoot, orderedNodes } from './live-root.ts';
+import type { LiveActor, LiveNode, PersistedSnapshot, StepWatch } from './live-actor.ts';
 import type { AnyStateMachine } from 'xstate';
-import type { Timer } from './deadlines.ts';
+import type { Timer } from './timer.ts';
 import { MachineRefused } from './errors.ts';
 import type { ActiveStepRecord, ChildRecord, MachineRecord, SagaRecord } from './machine-record.ts';
 import { inStoredOrder } from './state-order.ts';

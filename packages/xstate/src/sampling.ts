@@ -1,6 +1,5 @@
 import type { SampleParams, SampleResult } from '@mcp-saga/core';
-import { ofInput, type OfInput } from './of-input.ts';
-import { clientStepLogic, type ClientStepLogic } from './step-logic.ts';
+import { ofInput, type OfInput, clientStepLogic, type ClientStepLogic } from './step-logic.ts';
 
 /** What `sampling` asks: the parameters of MCP's `sampling/createMessage`, and what makes the output of the answer. */
 export interface SamplingOptions<O, I> extends Omit<SampleParams, 'messages' | 'systemPrompt'> {

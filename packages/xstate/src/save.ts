@@ -5,20 +5,15 @@ import {
   afterMark,
   completedNodes,
   hasOnDone,
-  isActorRef,
-  isSynced,
-  kindOf,
-  orderedNodes,
-  parentOf,
-  refMarker,
   restoredOrder,
   rootOf,
   xstateMajor,
-  type LiveActor,
-  type LiveSnapshot,
-} from './adapter.ts';
+} from './state-nodes.ts';
+import { isActorRef, isSynced, orderedNodes, parentOf, refMarker } from './live-root.ts';
+import { kindOf } from './logic-kind.ts';
+import type { LiveActor, LiveSnapshot } from './live-actor.ts';
 import { assertNamed } from './actor-name.ts';
-import type { Timer } from './deadlines.ts';
+import type { Timer } from './timer.ts';
 import { MachineRefused } from './errors.ts';
 import type {
   ActiveStepRecord,

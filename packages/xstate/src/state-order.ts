@@ -1,4 +1,5 @@
-import { activeNodes, type LiveNode } from './adapter.ts';
+import { activeNodes } from './state-nodes.ts';
+import type { LiveNode } from './live-actor.ts';
 import type { MachineRecord } from './machine-record.ts';
 
 /**

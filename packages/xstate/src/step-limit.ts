@@ -1,5 +1,6 @@
 import { SagaLimitExceeded } from '@mcp-saga/core';
-import { inStates, type StepWatch } from './adapter.ts';
+import { inStates } from './state-nodes.ts';
+import type { StepWatch } from './live-actor.ts';
 import { pathOf } from './survey.ts';
 
 /**

@@ -1,4 +1,6 @@
-import { kindOf, parentOf, type LiveActor } from './adapter.ts';
+import { kindOf } from './logic-kind.ts';
+import { parentOf } from './live-root.ts';
+import type { LiveActor } from './live-actor.ts';
 
 /** A step that waits for its client, or an actor that runs. */
 export interface SurveyedActor {

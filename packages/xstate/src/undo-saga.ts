@@ -19,7 +19,7 @@ import {
 import { effectOf, type EffectSpec } from './effect.ts';
 import type { DoneEffect, Ledger, LedgerEntry } from './ledger.ts';
 import type { UndoRecord } from './machine-record.ts';
-import type { MachineProgramOptions } from './machine-program.ts';
+import type { MachineProgramOptions } from './machine-options.ts';
 import { errorOf, toUndoRecord, type UndoCause } from './undo-cause.ts';
 
 /** Whether a saga is being undone already. */

@@ -1,6 +1,6 @@
 import { createActor, type AnyStateMachine } from 'xstate';
-import type { LiveActor } from '../../src/adapter.ts';
-import { kindOf } from '../../src/adapter.ts';
+import type { LiveActor } from '../../src/live-actor.ts';
+import { kindOf } from '../../src/logic-kind.ts';
 import { isIn } from '../../src/survey.ts';
 import type { StepEnd } from '../../src/step-logic.ts';
 import type { WalkWorld } from './walk-world.ts';

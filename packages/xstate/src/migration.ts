@@ -1,8 +1,9 @@
 import { decode } from '@mcp-saga/core';
 import { isPlainObject } from '@mcp-saga/core/program';
-import type { SagaRecord } from './machine-record.ts';
-import { fromMachineState, type MigratedState } from './machine-state.ts';
+import type { ChildRecord, MachineRecord, SagaRecord, TimerRecord } from './machine-record.ts';
+import type { ChildState, DelayState, MachineState, MigratedState } from './machine-state.ts';
 import { encodeRecord } from './save.ts';
+import { xstateMajor } from './state-nodes.ts';
 
 /**
  * Converts the result of `migrate` into a record. The record is a copy: later changes by the author do not reach it.
@@ -101,4 +102,95 @@ function isOptionalTime(value: unknown): boolean {
 
 function check(holds: boolean, place: string, expected: string): asserts holds {
   if (!holds) throw new TypeError(`migrate() returned a state whose '${place}' is not ${expected}.`);
+}
+
+interface StateOrder {
+  /** The state value with this order, as JSON. */
+  readonly of: string;
+  readonly positions: readonly number[];
+}
+
+/** A record as authors read it. */
+export function toMachineState({ m, t = [] }: SagaRecord): MigratedState {
+  const delays = t.map(([at, actor, id, event, target]): DelayState => {
+    return {
+      at,
+      actor,
+      id,
+      ...(event === undefined ? {} : { event }),
+      ...(target === undefined ? {} : { target }),
+    };
+  });
+  return { ...machineState(m), delays };
+}
+
+function machineState(record: MachineRecord): MachineState {
+  const { v, c = {}, h, o, f, k = {} } = record;
+  return {
+    value: v,
+    context: c as MachineState['context'],
+    ...(h === undefined ? {} : { history: h }),
+    ...(f === undefined ? {} : { completed: f }),
+    ...(o === undefined ? {} : { order: { of: JSON.stringify(v), positions: o } satisfies StateOrder }),
+    children: mapValues(k, childState),
+    ...(record.s === undefined ? {} : { ended: record.s }),
+  };
+}
+
+function childState(record: ChildRecord): ChildState {
+  const { s, y, n, ...rest } = record;
+  const spawn = {
+    ...(s === undefined ? {} : { src: s }),
+    ...(y === undefined ? {} : { systemId: y }),
+    ...(n === undefined ? {} : { sync: true }),
+  };
+  if ('m' in rest) return { ...spawn, machine: machineState(rest.m) };
+  const { i, ...kept } = rest as { readonly i?: unknown };
+  return {
+    ...spawn,
+    ...(i === undefined ? {} : { input: i }),
+    ...(Object.keys(kept).length === 0 ? {} : { kept }),
+  };
+}
+
+/** What a migration gave back, as a record of the new machine. */
+function fromMachineState(state: MigratedState, definition: string): SagaRecord {
+  const timers = state.delays.map(({ at, actor, id, event, target }): TimerRecord => {
+    if (event === undefined) return [at, actor, id];
+    return target === undefined ? [at, actor, id, event] : [at, actor, id, event, target];
+  });
+  const record = { d: definition, x: xstateMajor, m: machineRecord(state) };
+  return timers.length === 0 ? record : { ...record, t: timers };
+}
+
+function machineRecord(state: MachineState): MachineRecord {
+  const { value, context, history, completed, children } = state;
+  const order = state.order as StateOrder | undefined;
+  const { ended } = state as { readonly ended?: NonNullable<MachineRecord['s']> };
+  return {
+    v: value,
+    ...(Object.keys(context).length === 0 ? {} : { c: context }),
+    ...(history === undefined ? {} : { h: history }),
+    ...(order?.of === JSON.stringify(value) ? { o: order.positions } : {}),
+    ...(completed === undefined ? {} : { f: completed }),
+    ...(Object.keys(children).length === 0 ? {} : { k: mapValues(children, childRecord) }),
+    ...(ended === undefined ? {} : { s: ended }),
+  };
+}
+
+function childRecord({ src, systemId, sync, input, machine, kept }: ChildState): ChildRecord {
+  const spawn = {
+    ...(src === undefined ? {} : { s: src }),
+    ...(systemId === undefined ? {} : { y: systemId }),
+    ...(sync === true ? { n: 1 as const } : {}),
+  };
+  if (machine !== undefined) return { ...spawn, m: machineRecord(machine) };
+  return { ...spawn, ...(input === undefined ? {} : { i: input }), ...(kept as object | undefined) };
+}
+
+function mapValues<T, R>(
+  record: { readonly [key: string]: T },
+  map: (item: T) => R,
+): { readonly [key: string]: R } {
+  return Object.fromEntries(Object.entries(record).map(([key, item]) => [key, map(item)]));
 }
