@@ -1,8 +1,6 @@
 import type { Base64UrlCodec } from './base64url.ts';
 import { TokenRefused } from './errors.ts';
-import { createHeaderFormat } from './header.ts';
-import type { HeaderFormat } from './header.ts';
-import { isKid } from './key-input.ts';
+import { createHeaderFormat, type HeaderFormat, isKid } from './header.ts';
 import { paddingUnit } from './layout.ts';
 
 /** A token taken apart, and found to be one that this format writes; nothing in it is authenticated yet. */

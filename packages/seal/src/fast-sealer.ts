@@ -1,16 +1,12 @@
 import type { Awaitable } from './awaitable.ts';
-import { encodeClaims } from './claims.ts';
-import type { Purpose } from './claims.ts';
+import { encodeClaims, type Purpose } from './claims.ts';
 import { TokenRefused } from './errors.ts';
 import type { Envelope } from './envelope.ts';
 import { expandInput } from './key-schedule.ts';
-import { pack, unpack } from './layout.ts';
-import type { StoredStream } from './layout.ts';
-import { prefersKeyObjects } from './node.ts';
-import type { NodeBuiltins, NodeKey } from './node.ts';
+import { pack, unpack, type StoredStream } from './layout.ts';
+import { prefersKeyObjects, type NodeBuiltins, type NodeKey } from './node.ts';
 import type { Sealer } from './sealer.ts';
-import { admit, assertSealable, assertTokenFits, findKey } from './setup.ts';
-import type { SealingKey, Setup } from './setup.ts';
+import { admit, assertSealable, assertTokenFits, findKey, type SealingKey, type Setup } from './setup.ts';
 import { encodeStreams, inflateSync, isDeflated, store } from './streams.ts';
 
 const gcm = { authTagLength: 16 } as const;

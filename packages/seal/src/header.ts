@@ -24,6 +24,11 @@ export function toHeader(kid: string, sid: string): TokenHeader {
   return { alg: 'dir', enc: 'A256GCM', typ: 'saga1+jwe', kid, sid };
 }
 
+/** Whether a text can be the id of a key: 1 to 64 letters, digits and `. _ ~ -`, so that a header needs no escapes. */
+export function isKid(value: unknown): value is string {
+  return typeof value === 'string' && /^[A-Za-z0-9._~-]{1,64}$/.test(value);
+}
+
 /** Whether a text is the id of a saga: 16 bytes, base64url, with no bits left over. */
 export function isSid(value: unknown): value is string {
   return typeof value === 'string' && /^[\w-]{21}[AQgw]$/.test(value);

@@ -2,21 +2,24 @@
 export { digestArguments } from './arguments.ts';
 export type { Awaitable } from './awaitable.ts';
 export { fromBase64Url, toBase64Url } from './base64url.ts';
-export { canonicalize } from './canonicalize.ts';
-export type { CanonicalizeOptions } from './canonicalize.ts';
+export { canonicalize, type CanonicalizeOptions } from './canonicalize.ts';
 export type { Binding, Claims, Purpose } from './claims.ts';
-export { refusalMessage, SealError, TokenRefused, TokenTooLarge } from './errors.ts';
-export type { OversizedPart, RefusalReason, SealErrorCode } from './errors.ts';
-export { hasBegun, skewMs } from './expectations.ts';
-export type { Expectations } from './expectations.ts';
+export {
+  refusalMessage,
+  SealError,
+  TokenRefused,
+  TokenTooLarge,
+  type OversizedPart,
+  type RefusalReason,
+  type SealErrorCode,
+} from './errors.ts';
+export { hasBegun, skewMs, type Expectations } from './expectations.ts';
 export { digestText } from './hash.ts';
 export type { KeyInput, KeysOption, OctJwk } from './key-input.ts';
-export { createKeyRing, generateKey } from './key-ring.ts';
-export type { KeyRing, KeyRingOptions } from './key-ring.ts';
+export { createKeyRing, generateKey, type KeyRing, type KeyRingOptions } from './key-ring.ts';
 export { deriveTokenKey } from './key-schedule.ts';
-export { defaultLimits } from './limits.ts';
-export type { Limits } from './limits.ts';
-export { createSealer } from './sealer.ts';
+export { defaultLimits, type Limits } from './limits.ts';
+export { createSealer } from './create-sealer.ts';
 export type { Sealed, Sealer, SealerOptions } from './sealer.ts';
 export { createSecret, deriveFromSecret } from './secret.ts';
 export type { Stream } from './streams.ts';

@@ -1,5 +1,6 @@
 import { fromBase64Url } from './base64url.ts';
 import { SealError } from './errors.ts';
+import { isKid } from './header.ts';
 
 /** A symmetric key as a JSON Web Key (RFC 7517; RFC 7518, section 6.4). */
 export interface OctJwk {
@@ -56,11 +57,6 @@ export const howToGiveKeys: string =
 /** Says which key is wrong and how, never what it is. */
 export function keyError(index: number, count: number, problem: string): SealError {
   return new SealError('keys', `key ${index + 1} of ${count} ${problem}`);
-}
-
-/** Whether a text can be the id of a key: 1 to 64 letters, digits and `. _ ~ -`, so that a header needs no escapes. */
-export function isKid(value: unknown): value is string {
-  return typeof value === 'string' && /^[A-Za-z0-9._~-]{1,64}$/.test(value);
 }
 
 function splitListed(input: unknown): readonly unknown[] {

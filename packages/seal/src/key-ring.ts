@@ -1,9 +1,15 @@
-import { chain } from './awaitable.ts';
-import type { Awaitable } from './awaitable.ts';
+import { chain, type Awaitable } from './awaitable.ts';
 import { toBase64Url } from './base64url.ts';
 import { SealError } from './errors.ts';
-import { howToGiveKeys, howToMakeOne, isKid, keyError, readKeys } from './key-input.ts';
-import type { KeysOption, RawKey } from './key-input.ts';
+import {
+  howToGiveKeys,
+  howToMakeOne,
+  keyError,
+  readKeys,
+  type KeysOption,
+  type RawKey,
+} from './key-input.ts';
+import { isKid } from './header.ts';
 import { extract } from './key-schedule.ts';
 import { loadNode } from './node.ts';
 import { randomBytes } from './secret.ts';

@@ -1,8 +1,6 @@
-import { chain } from './awaitable.ts';
-import type { Awaitable } from './awaitable.ts';
+import { chain, type Awaitable } from './awaitable.ts';
 import type { Binding } from './claims.ts';
-import { hmac } from './hash.ts';
-import { lengthPrefix } from './length-prefix.ts';
+import { hmac, lengthPrefix } from './hash.ts';
 
 const format = 'mcp-saga/1';
 

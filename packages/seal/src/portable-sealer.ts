@@ -1,15 +1,13 @@
 import { compactDecrypt } from 'jose/jwe/compact/decrypt';
 import { CompactEncrypt } from 'jose/jwe/compact/encrypt';
-import { encodeClaims } from './claims.ts';
-import type { Purpose } from './claims.ts';
+import { encodeClaims, type Purpose } from './claims.ts';
 import { TokenRefused } from './errors.ts';
 import { hmacPortable } from './hash.ts';
 import { toHeader } from './header.ts';
 import { expandInput } from './key-schedule.ts';
 import { pack, unpack } from './layout.ts';
 import type { Sealer } from './sealer.ts';
-import { admit, assertSealable, assertTokenFits, findKey } from './setup.ts';
-import type { SealingKey, Setup } from './setup.ts';
+import { admit, assertSealable, assertTokenFits, findKey, type SealingKey, type Setup } from './setup.ts';
 import { deflatePortable, encodeStreams, inflatePortable, isDeflated, store } from './streams.ts';
 
 /** The implementation over WebCrypto, the web platform's compression streams and jose. */

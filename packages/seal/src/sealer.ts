@@ -1,14 +1,8 @@
 import type { Awaitable } from './awaitable.ts';
-import { createNodeBase64Url, portableBase64Url } from './base64url.ts';
 import type { Claims, Purpose } from './claims.ts';
-import { SealError } from './errors.ts';
 import type { Expectations } from './expectations.ts';
-import { createFastSealer } from './fast-sealer.ts';
 import type { KeyRing } from './key-ring.ts';
 import type { Limits } from './limits.ts';
-import { loadNode } from './node.ts';
-import { createPortableSealer } from './portable-sealer.ts';
-import { prepareSetup } from './setup.ts';
 import type { Stream } from './streams.ts';
 
 /** What a token held. */
@@ -43,7 +37,7 @@ export interface Sealer {
   open(token: string, expect: Expectations): Awaitable<Sealed>;
 }
 
-/** Options of {@link createSealer}. */
+/** Options of `createSealer`. */
 export interface SealerOptions {
   readonly ring: KeyRing;
   /** The name of the service the tokens are for. A guard against mistakes, not against who shares the keys. */
@@ -59,23 +53,4 @@ export interface SealerOptions {
    * default, is `fast` where it works. Both write and open the very same tokens.
    */
   readonly implementation?: 'auto' | 'fast' | 'portable';
-}
-
-/**
- * Makes the sealer of a service.
- *
- * @throws SealError with code `unsupported` for `fast` where it cannot be had; TypeError for a ring not made by
- * `createKeyRing` and for an audience that is not a text; RangeError for a bad limit.
- */
-export function createSealer(options: SealerOptions): Sealer {
-  const implementation = options.implementation ?? 'auto';
-  const node = implementation === 'portable' ? undefined : loadNode();
-  if (node !== undefined) return createFastSealer(prepareSetup(options, createNodeBase64Url(node)), node);
-  if (implementation === 'fast') {
-    throw new SealError(
-      'unsupported',
-      'The fast implementation needs node:crypto and process.getBuiltinModule',
-    );
-  }
-  return createPortableSealer(prepareSetup(options, portableBase64Url));
 }

@@ -1,6 +1,5 @@
 import type { Awaitable } from './awaitable.ts';
-import { hmac } from './hash.ts';
-import { lengthPrefix } from './length-prefix.ts';
+import { hmac, lengthPrefix } from './hash.ts';
 
 /** The one secret of a saga: 32 random bytes, sealed into its tokens, never shown. */
 export function createSecret(): Uint8Array {

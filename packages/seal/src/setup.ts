@@ -1,20 +1,13 @@
 import type { Base64UrlCodec } from './base64url.ts';
 import { hasLoneSurrogate } from './canonicalize.ts';
-import { decodeClaims, isPurpose } from './claims.ts';
-import type { Purpose } from './claims.ts';
-import { createEnvelopeReader, measureToken } from './envelope.ts';
-import type { Envelope, EnvelopeReader } from './envelope.ts';
+import { decodeClaims, isPurpose, type Purpose } from './claims.ts';
+import { createEnvelopeReader, measureToken, type Envelope, type EnvelopeReader } from './envelope.ts';
 import { TokenRefused, TokenTooLarge } from './errors.ts';
-import { assertExpected } from './expectations.ts';
-import type { Expectations } from './expectations.ts';
-import { createHeaderFormat, isSid } from './header.ts';
-import type { HeaderFormat } from './header.ts';
-import { readRing } from './key-ring.ts';
-import type { RingKey } from './key-ring.ts';
-import { measure } from './layout.ts';
-import type { Contents } from './layout.ts';
-import { resolveLimits } from './limits.ts';
-import type { Limits } from './limits.ts';
+import { assertExpected, type Expectations } from './expectations.ts';
+import { createHeaderFormat, isSid, type HeaderFormat } from './header.ts';
+import { readRing, type RingKey } from './key-ring.ts';
+import { measure, type Contents } from './layout.ts';
+import { resolveLimits, type Limits } from './limits.ts';
 import { randomBytes } from './secret.ts';
 import type { Sealed, SealerOptions } from './sealer.ts';
 

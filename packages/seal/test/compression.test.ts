@@ -2,8 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { deflateRawSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { encodeClaims } from '../src/claims.ts';
-import { pack } from '../src/layout.ts';
-import type { StoredStream } from '../src/layout.ts';
+import { pack, type StoredStream } from '../src/layout.ts';
 import type { Sealer } from '../src/sealer.ts';
 import {
   binding,

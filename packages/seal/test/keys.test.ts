@@ -1,9 +1,8 @@
 import { inspect } from 'node:util';
 import * as fc from 'fast-check';
 import { describe, expect, it, vi } from 'vitest';
-import type { KeysOption } from '../src/index.ts';
-import { howToGiveKeys } from '../src/key-input.ts';
 import {
+  type KeysOption,
   createKeyRing,
   createSealer,
   generateKey,
@@ -11,6 +10,7 @@ import {
   SealError,
   toBase64Url,
 } from '../src/index.ts';
+import { howToGiveKeys } from '../src/key-input.ts';
 import {
   audience,
   bytesOf,

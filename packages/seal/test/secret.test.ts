@@ -3,7 +3,7 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createSecret, deriveFromSecret, fromBase64Url, toBase64Url } from '../src/index.ts';
 import { createNodeBase64Url, portableBase64Url } from '../src/base64url.ts';
-import { lengthPrefix } from '../src/length-prefix.ts';
+import { lengthPrefix } from '../src/hash.ts';
 import { loadNode } from '../src/node.ts';
 import { testKey } from './fixtures.ts';
 
