@@ -6,7 +6,8 @@ import { fulfilSteps } from './fulfil-steps.ts';
 import type { McpClient } from './mcp-client.ts';
 import { type SagaCall, startSaga } from './start-saga.ts';
 import type { StepHandlers } from './step-handlers.ts';
-import { type KeptSaga, type ResumeOptions, type SagaTurn, SuspendedSaga } from './suspended-saga.ts';
+import { SuspendedSaga } from './suspended-saga.ts';
+import type { KeptSaga, ResumeOptions, SagaTurn } from './saga-turn.ts';
 
 /** How to see a saga through. */
 export interface SagaOptions extends ResumeOptions {

@@ -3,7 +3,8 @@ import { SagaProtocolError } from './errors.ts';
 import type { McpClient } from './mcp-client.ts';
 import { parseResult } from './parse-answer.ts';
 import { sendRequest } from './send-request.ts';
-import { type KeptSaga, SuspendedSaga, type TurnOptions } from './suspended-saga.ts';
+import { SuspendedSaga } from './suspended-saga.ts';
+import type { KeptSaga, TurnOptions } from './saga-turn.ts';
 
 /** How to cancel. */
 export interface CancelOptions extends Omit<TurnOptions, 'clock'> {

@@ -1,5 +1,5 @@
 import type { McpClient } from './mcp-client.ts';
-import { isRecord } from './record.ts';
+import { isRecord } from './json.ts';
 import { SAGA_EXTENSION, type SagaMethod } from './wire.ts';
 
 /**

@@ -1,4 +1,4 @@
-import type { SuspendedSaga } from './suspended-saga.ts';
+import type { SuspendedSaga } from './saga-turn.ts';
 import type { SagaMethod } from './wire.ts';
 
 const INTERNAL_ERROR = -32603;

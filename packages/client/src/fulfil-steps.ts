@@ -1,11 +1,10 @@
 import { abortable } from './abort.ts';
 import { SagaAborted, SagaStepUnhandled } from './errors.ts';
 import type { McpClient } from './mcp-client.ts';
-import { isRecord } from './record.ts';
+import { isRecord, copyJson } from './json.ts';
 import { registeredHandler } from './registered-handler.ts';
-import { toStepAnswer } from './step-answer.ts';
 import type { StepHandlers } from './step-handlers.ts';
-import type { SuspendedSaga } from './suspended-saga.ts';
+import type { SuspendedSaga } from './saga-turn.ts';
 import type { SagaStep, StepAnswer, StepError, StepResult } from './wire.ts';
 
 const METHOD_NOT_FOUND = -32601;
@@ -48,7 +47,7 @@ async function answerStep(step: SagaStep, handle: () => unknown): Promise<StepAn
         error: { code: INTERNAL_ERROR, message: `The handler for ${step.type} gave no result` },
       };
     }
-    return toStepAnswer({ stepId, result });
+    return copyJson<StepAnswer>({ stepId, result });
   } catch (error) {
     return { stepId, error: toStepError(error) };
   }

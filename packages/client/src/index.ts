@@ -59,13 +59,8 @@ export type {
 export type { McpClient, RequestOptions } from './mcp-client.ts';
 export { type SagaCall, startSaga } from './start-saga.ts';
 export type { StepContext, StepHandlers } from './step-handlers.ts';
-export {
-  type KeptSaga,
-  type ResumeOptions,
-  type SagaTurn,
-  SuspendedSaga,
-  type TurnOptions,
-} from './suspended-saga.ts';
+export { SuspendedSaga } from './suspended-saga.ts';
+export type { KeptSaga, ResumeOptions, SagaTurn, TurnOptions } from './saga-turn.ts';
 export {
   type ElicitationStep,
   type RootsStep,

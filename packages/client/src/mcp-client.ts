@@ -24,19 +24,3 @@ export interface RequestOptions {
   /** Further HTTP headers; SDK v2 only. A tool that declares `x-mcp-header` needs its `Mcp-Param-*` headers here. */
   readonly headers?: Readonly<Record<string, string>>;
 }
-
-/**
- * A result schema that lets everything pass, in the form of either SDK (Standard Schema for v2, `safeParse` for v1):
- * what comes back is validated by this package, so that the error can name the field and never quotes a value.
- */
-export const anyResult: {
-  readonly '~standard': {
-    readonly version: 1;
-    readonly vendor: string;
-    readonly validate: (value: unknown) => { readonly value: unknown };
-  };
-  readonly safeParse: (data: unknown) => { readonly success: true; readonly data: unknown };
-} = {
-  '~standard': { version: 1, vendor: 'mcp-saga', validate: (value) => ({ value }) },
-  safeParse: (data) => ({ success: true, data }),
-};

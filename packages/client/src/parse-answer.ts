@@ -1,5 +1,5 @@
 import type { CallToolResult, ContentBlock } from './content.ts';
-import { isRecord } from './record.ts';
+import { isRecord } from './json.ts';
 import type { SagaStep, StepAnswer, SuspendedAnswer } from './wire.ts';
 
 /** Says that `field` is not what it must be. Given by the caller, since it knows what the value is. */

@@ -8,9 +8,9 @@ import {
   SagaRequestFailed,
   SagasNotSupported,
 } from './errors.ts';
-import { anyResult, type McpClient, type RequestOptions } from './mcp-client.ts';
-import { isRecord } from './record.ts';
-import type { SuspendedSaga } from './suspended-saga.ts';
+import type { McpClient, RequestOptions } from './mcp-client.ts';
+import { isRecord } from './json.ts';
+import type { SuspendedSaga } from './saga-turn.ts';
 import type { SagaMethod } from './wire.ts';
 
 /** One request of the extension. */
@@ -94,3 +94,19 @@ function isMethodNotFound(error: Readonly<Record<string, unknown>>): boolean {
     return false;
   }
 }
+
+/**
+ * A result schema that lets everything pass, in the form of either SDK (Standard Schema for v2, `safeParse` for v1):
+ * what comes back is validated by this package, so that the error can name the field and never quotes a value.
+ */
+const anyResult: {
+  readonly '~standard': {
+    readonly version: 1;
+    readonly vendor: string;
+    readonly validate: (value: unknown) => { readonly value: unknown };
+  };
+  readonly safeParse: (data: unknown) => { readonly success: true; readonly data: unknown };
+} = {
+  '~standard': { version: 1, vendor: 'mcp-saga', validate: (value) => ({ value }) },
+  safeParse: (data) => ({ success: true, data }),
+};

@@ -1,5 +1,6 @@
 import type { McpClient } from './mcp-client.ts';
-import { type SagaTurn, takeTurn, type TurnOptions } from './suspended-saga.ts';
+import { takeTurn } from './suspended-saga.ts';
+import type { SagaTurn, TurnOptions } from './saga-turn.ts';
 
 /** Which tool to call, and with what. */
 export interface SagaCall {
