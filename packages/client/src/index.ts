@@ -3,8 +3,8 @@
  *
  * @module
  */
-export { callSaga, resumeSaga, type SagaOptions } from './call-saga.ts';
-export { cancelSaga, type CancelOptions } from './cancel-saga.ts';
+export { callSaga, resumeSaga, type SagaOptions } from './saga/call-saga.ts';
+export { cancelSaga, type CancelOptions } from './saga/cancel-saga.ts';
 export type {
   ElicitationParams,
   ElicitationResult,
@@ -20,8 +20,8 @@ export type {
   ToolResultContent,
   ToolUseContent,
   UrlElicitation,
-} from './client-steps.ts';
-export type { Clock } from './clock.ts';
+} from './model/client-steps.ts';
+export type { Clock } from './runtime/clock.ts';
 export type {
   Annotations,
   AudioContent,
@@ -31,7 +31,7 @@ export type {
   ImageContent,
   ResourceLink,
   TextContent,
-} from './content.ts';
+} from './model/content.ts';
 export {
   KeptSagaInvalid,
   SagaAborted,
@@ -45,7 +45,7 @@ export {
   SagaRequestFailed,
   SagaRoundsExceeded,
   SagasNotSupported,
-} from './errors.ts';
+} from './model/errors.ts';
 export type {
   BooleanField,
   ChoiceField,
@@ -55,12 +55,12 @@ export type {
   FormField,
   NumberField,
   TextField,
-} from './form-field.ts';
-export type { McpClient, RequestOptions } from './mcp-client.ts';
-export { type SagaCall, startSaga } from './start-saga.ts';
-export type { StepContext, StepHandlers } from './step-handlers.ts';
-export { SuspendedSaga } from './suspended-saga.ts';
-export type { KeptSaga, ResumeOptions, SagaTurn, TurnOptions } from './saga-turn.ts';
+} from './model/form-field.ts';
+export type { McpClient, RequestOptions } from './model/mcp-client.ts';
+export { type SagaCall, startSaga } from './saga/start-saga.ts';
+export type { StepContext, StepHandlers } from './model/step-handlers.ts';
+export { SuspendedSaga } from './saga/suspended-saga.ts';
+export type { KeptSaga, ResumeOptions, SagaTurn, TurnOptions } from './model/saga-turn.ts';
 export {
   type ElicitationStep,
   type RootsStep,
@@ -71,4 +71,4 @@ export {
   type StepAnswer,
   type StepError,
   type StepResult,
-} from './wire.ts';
+} from './model/wire.ts';

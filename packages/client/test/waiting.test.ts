@@ -1,6 +1,6 @@
 import { afterEach, expect, test, vi } from 'vitest';
 import { callSaga, type Clock, resumeSaga, SagaAborted, SagaRoundsExceeded } from '../src/index.ts';
-import { systemClock } from '../src/clock.ts';
+import { systemClock } from '../src/runtime/clock.ts';
 import { connections } from './fixtures/connections.ts';
 import { done, form, ScriptedServer, suspended } from './fixtures/scripted-server.ts';
 import { thrownBy } from './fixtures/thrown-by.ts';

@@ -1,9 +1,9 @@
 /** The token of a saga: its keys, what is sealed in it, and how it is sealed, opened and refused. */
-export { digestArguments } from './arguments.ts';
-export type { Awaitable } from './awaitable.ts';
-export { fromBase64Url, toBase64Url } from './base64url.ts';
-export { canonicalize, type CanonicalizeOptions } from './canonicalize.ts';
-export type { Binding, Claims, Purpose } from './claims.ts';
+export { digestArguments } from './digest/digest-arguments.ts';
+export type { Awaitable } from './model/awaitable.ts';
+export { fromBase64Url, toBase64Url } from './platform/base64url.ts';
+export { canonicalize, type CanonicalizeOptions } from './digest/canonicalize.ts';
+export type { Binding, Claims, Purpose } from './token/claims.ts';
 export {
   refusalMessage,
   SealError,
@@ -12,15 +12,15 @@ export {
   type OversizedPart,
   type RefusalReason,
   type SealErrorCode,
-} from './errors.ts';
-export { hasBegun, skewMs, type Expectations } from './expectations.ts';
-export { digestText } from './hash.ts';
-export type { KeyInput, KeysOption, OctJwk } from './key-input.ts';
-export { createKeyRing, generateKey, type KeyRing, type KeyRingOptions } from './key-ring.ts';
-export { deriveTokenKey } from './key-schedule.ts';
-export { defaultLimits, type Limits } from './limits.ts';
-export { createSealer } from './create-sealer.ts';
-export type { Sealed, Sealer, SealerOptions } from './sealer.ts';
-export { createSecret, deriveFromSecret } from './secret.ts';
-export type { Stream } from './streams.ts';
-export { publishedTestKeys } from './test-keys.ts';
+} from './model/errors.ts';
+export { hasBegun, skewMs, type Expectations } from './sealer/expectations.ts';
+export { digestText } from './digest/hash.ts';
+export type { KeyInput, KeysOption, OctJwk } from './keys/key-input.ts';
+export { createKeyRing, generateKey, type KeyRing, type KeyRingOptions } from './keys/key-ring.ts';
+export { deriveTokenKey } from './keys/key-schedule.ts';
+export { defaultLimits, type Limits } from './token/token-limits.ts';
+export { createSealer } from './sealer/create-sealer.ts';
+export type { Sealed, Sealer, SealerOptions } from './sealer/sealer.ts';
+export { createSecret, deriveFromSecret } from './keys/secret.ts';
+export type { Stream } from './token/streams.ts';
+export { publishedTestKeys } from './keys/test-keys.ts';

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { deflateRawSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { encodeClaims } from '../src/claims.ts';
-import { pack, type StoredStream } from '../src/layout.ts';
-import type { Sealer } from '../src/sealer.ts';
+import { encodeClaims } from '../src/token/claims.ts';
+import { pack, type StoredStream } from '../src/token/layout.ts';
+import type { Sealer } from '../src/sealer/sealer.ts';
 import {
   binding,
   claimsWith,

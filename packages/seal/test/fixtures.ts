@@ -16,8 +16,8 @@ import type {
   Sealer,
   SealerOptions,
 } from '../src/index.ts';
-import { encodeClaims } from '../src/claims.ts';
-import { pack } from '../src/layout.ts';
+import { encodeClaims } from '../src/token/claims.ts';
+import { pack } from '../src/token/layout.ts';
 
 /** Both ways to seal and open; every test of behaviour runs over both. */
 export const implementations = ['fast', 'portable'] as const;

@@ -1,8 +1,8 @@
 import { compactDecrypt, CompactEncrypt, decodeProtectedHeader, errors } from 'jose';
 import { describe, expect, it } from 'vitest';
 import { deriveTokenKey } from '../src/index.ts';
-import { unpack } from '../src/layout.ts';
-import { resolveLimits } from '../src/limits.ts';
+import { unpack } from '../src/token/layout.ts';
+import { resolveLimits } from '../src/token/token-limits.ts';
 import {
   binding,
   claimsWith,

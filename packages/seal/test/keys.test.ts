@@ -10,7 +10,7 @@ import {
   SealError,
   toBase64Url,
 } from '../src/index.ts';
-import { howToGiveKeys } from '../src/key-input.ts';
+import { howToGiveKeys } from '../src/keys/key-input.ts';
 import {
   audience,
   bytesOf,

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { decodeClaims, encodeClaims } from '../src/claims.ts';
+import { decodeClaims, encodeClaims } from '../src/token/claims.ts';
 import { TokenRefused } from '../src/index.ts';
-import { pack, unpack } from '../src/layout.ts';
-import { resolveLimits } from '../src/limits.ts';
+import { pack, unpack } from '../src/token/layout.ts';
+import { resolveLimits } from '../src/token/token-limits.ts';
 import {
   binding,
   claimsWith,

@@ -2,9 +2,9 @@ import { createHmac } from 'node:crypto';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createSecret, deriveFromSecret, fromBase64Url, toBase64Url } from '../src/index.ts';
-import { createNodeBase64Url, portableBase64Url } from '../src/base64url.ts';
-import { lengthPrefix } from '../src/hash.ts';
-import { loadNode } from '../src/node.ts';
+import { createNodeBase64Url, portableBase64Url } from '../src/platform/base64url.ts';
+import { lengthPrefix } from '../src/digest/hash.ts';
+import { loadNode } from '../src/platform/node.ts';
 import { testKey } from './fixtures.ts';
 
 describe('the secret of a saga', () => {

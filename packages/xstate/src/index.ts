@@ -4,13 +4,13 @@ export {
   type MachineProblem,
   type MachineSaga,
   type MachineSagaOptions,
-} from './machine-saga.ts';
-export { elicitation, type Elicitation, type ElicitationOptions } from './elicitation.ts';
-export { elicitationUrl, type ElicitationUrlOptions } from './elicitation-url.ts';
-export { sampling, type SamplingOptions } from './sampling.ts';
-export { roots } from './roots.ts';
-export { effect, type EffectLogic, type EffectOptions } from './effect.ts';
-export type { OfInput, ClientStepLogic, StepEnd, StepEndEvent, StepSnapshot } from './step-logic.ts';
+} from './machine/machine-saga.ts';
+export { elicitation, type Elicitation, type ElicitationOptions } from './author/elicitation.ts';
+export { elicitationUrl, type ElicitationUrlOptions } from './author/elicitation-url.ts';
+export { sampling, type SamplingOptions } from './author/sampling.ts';
+export { roots } from './author/roots.ts';
+export { effect, type EffectLogic, type EffectOptions } from './author/effect.ts';
+export type { OfInput, ClientStepLogic, StepEnd, StepEndEvent, StepSnapshot } from './author/step-logic.ts';
 export {
   cancelled,
   declined,
@@ -20,8 +20,8 @@ export {
   type GuardedEvent,
   type StepFailure,
   type StepFailureReason,
-} from './step-error.ts';
-export { toMermaid, type ToMermaidOptions } from './mermaid.ts';
-export { MachineMismatch, MachineRefused, MachineStuck } from './errors.ts';
-export type { ChildState, DelayState, MachineState, MigratedState } from './machine-state.ts';
-export type { MigrationSource } from './machine-options.ts';
+} from './author/step-error.ts';
+export { toMermaid, type ToMermaidOptions } from './draw/mermaid.ts';
+export { MachineMismatch, MachineRefused, MachineStuck } from './model/errors.ts';
+export type { ChildState, DelayState, MachineState, MigratedState } from './model/machine-state.ts';
+export type { MigrationSource } from './model/machine-options.ts';

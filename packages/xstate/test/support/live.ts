@@ -1,8 +1,8 @@
 import { createActor, type AnyStateMachine } from 'xstate';
-import type { LiveActor } from '../../src/live-actor.ts';
-import { kindOf } from '../../src/logic-kind.ts';
-import { isIn } from '../../src/survey.ts';
-import type { StepEnd } from '../../src/step-logic.ts';
+import type { LiveActor } from '../../src/model/live-actor.ts';
+import { kindOf } from '../../src/adapter/logic-kind.ts';
+import { isIn } from '../../src/adapter/survey.ts';
+import type { StepEnd } from '../../src/author/step-logic.ts';
 import type { WalkWorld } from './walk-world.ts';
 
 interface Waiting {

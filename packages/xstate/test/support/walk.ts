@@ -11,8 +11,8 @@ import {
 import { answerGraceMs } from '@mcp-saga/core/program';
 import { machineSaga, type MachineSagaOptions } from '@mcp-saga/xstate';
 import { runtimeOf, World } from '../../../core/test/support/world.ts';
-import type { MachineRecord, SagaRecord } from '../../src/machine-record.ts';
-import { askOf, type StepEnd } from '../../src/step-logic.ts';
+import type { MachineRecord, SagaRecord } from '../../src/model/machine-record.ts';
+import { askOf, type StepEnd } from '../../src/author/step-logic.ts';
 import { drawChart, makeMachine, type Chart } from './chart.ts';
 import { Live } from './live.ts';
 import { Tape } from './tape.ts';

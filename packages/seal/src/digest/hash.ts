@@ -1,0 +1,56 @@
+import type { Awaitable } from '../model/awaitable.ts';
+import { portableBase64Url } from '../platform/base64url.ts';
+import { loadNode } from '../platform/node.ts';
+
+/** HMAC-SHA256 (RFC 2104): 32 bytes. */
+export function hmac(key: Uint8Array, data: Uint8Array): Awaitable<Uint8Array> {
+  const node = loadNode();
+  if (node === undefined) return hmacPortable(key, data);
+  const { crypto } = node;
+  return new Uint8Array(crypto.createHmac('sha256', crypto.createSecretKey(key)).update(data).digest());
+}
+
+/** HMAC-SHA256 by WebCrypto. */
+export async function hmacPortable(key: Uint8Array, data: Uint8Array): Promise<Uint8Array> {
+  const imported = await crypto.subtle.importKey(
+    'raw',
+    new Uint8Array(key),
+    { name: 'HMAC', hash: 'SHA-256' },
+    false,
+    ['sign'],
+  );
+  return new Uint8Array(await crypto.subtle.sign('HMAC', imported, new Uint8Array(data)));
+}
+
+/** SHA-256 over the UTF-8 bytes of a text, as base64url. */
+export function digestText(text: string): Awaitable<string> {
+  const node = loadNode();
+  if (node === undefined) return digestTextPortable(text);
+  const { crypto } = node;
+  if (crypto.hash !== undefined) return crypto.hash('sha256', text, 'base64url');
+  return crypto.createHash('sha256').update(text, 'utf8').digest('base64url');
+}
+
+/** The same by WebCrypto. */
+export async function digestTextPortable(text: string): Promise<string> {
+  const bytes = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(text));
+  return portableBase64Url.encode(new Uint8Array(bytes));
+}
+
+/**
+ * Joins texts so that no two different lists give the same bytes: each as its UTF-8 bytes after their number, four
+ * bytes, big-endian. Separators would let one part run into the next.
+ */
+export function lengthPrefix(parts: readonly string[]): Uint8Array<ArrayBuffer> {
+  const encoder = new TextEncoder();
+  const encoded = parts.map((part) => encoder.encode(part));
+  const joined = new Uint8Array(encoded.reduce((sum, part) => sum + 4 + part.length, 0));
+  const view = new DataView(joined.buffer);
+  let offset = 0;
+  for (const part of encoded) {
+    view.setUint32(offset, part.length);
+    joined.set(part, offset + 4);
+    offset += 4 + part.length;
+  }
+  return joined;
+}

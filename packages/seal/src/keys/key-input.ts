@@ -1,0 +1,116 @@
+import { fromBase64Url } from '../platform/base64url.ts';
+import { SealError } from '../model/errors.ts';
+import { isKid } from '../token/header.ts';
+
+/** A symmetric key as a JSON Web Key (RFC 7517; RFC 7518, section 6.4). */
+export interface OctJwk {
+  readonly kty: 'oct';
+  /** The id by which tokens name the key. */
+  readonly kid: string;
+  /** 32 bytes, base64url. */
+  readonly k: string;
+  /** Absent, `dir` or `A256GCM`. */
+  readonly alg?: 'dir' | 'A256GCM';
+}
+
+/** One key: its id and its 32 bytes, or a JSON Web Key. */
+export type KeyInput = { readonly kid: string; readonly key: Uint8Array } | OctJwk;
+
+/**
+ * The keys of a ring, newest first: `"k2:<32 bytes base64url>,k1:<...>"`, the JSON text of a JWK or a JWK set, a list
+ * of keys in any of these forms, or `'ephemeral'` for a random key that dies with the process.
+ */
+export type KeysOption = string | readonly (string | KeyInput)[];
+
+/** A key that was read: its id and 32 bytes. */
+export interface RawKey {
+  readonly kid: string;
+  readonly key: Uint8Array;
+}
+
+/**
+ * Reads keys in every form they may be given in.
+ *
+ * @throws SealError with code `keys` that names the position of a bad key, and never its value.
+ */
+export function readKeys(keys: KeysOption): readonly RawKey[] {
+  if (typeof keys !== 'string' && !Array.isArray(keys)) {
+    throw new SealError('keys', `The keys are neither a text nor a list: ${howToGiveKeys}`);
+  }
+  const inputs = typeof keys === 'string' ? splitText(keys) : keys.flatMap(splitListed);
+  if (inputs.length === 0) throw new SealError('keys', `The list of keys is empty: ${howToGiveKeys}`);
+  return inputs.map((input, index) => {
+    const key = readKey(input);
+    if (typeof key === 'string') throw keyError(index, inputs.length, key);
+    return key;
+  });
+}
+
+/** The command that prints a new key. */
+export const howToMakeOne: string = `To make one: node -p "'k1:' + require('node:crypto').randomBytes(32).toString('base64url')".`;
+
+/** What to do where keys are missing or wrong. */
+export const howToGiveKeys: string =
+  `set SAGA_KEYS to "k1:<32 random bytes, base64url>". ${howToMakeOne} ` +
+  'Where NODE_ENV is development or test, no keys at all are fine as well.';
+
+/** Says which key is wrong and how, never what it is. */
+export function keyError(index: number, count: number, problem: string): SealError {
+  return new SealError('keys', `key ${index + 1} of ${count} ${problem}`);
+}
+
+function splitListed(input: unknown): readonly unknown[] {
+  return typeof input === 'string' ? splitText(input) : [input];
+}
+
+function splitText(text: string): readonly unknown[] {
+  const trimmed = text.trim();
+  if (trimmed === '') return [];
+  if (!trimmed.startsWith('{') && !trimmed.startsWith('[')) return trimmed.split(',');
+  const parsed = parseJson(trimmed);
+  if (Array.isArray(parsed)) return parsed;
+  return isRecord(parsed) && Array.isArray(parsed['keys']) ? parsed['keys'] : [parsed];
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    // Without a cause: the message of JSON.parse quotes its input.
+    throw new SealError('keys', 'The keys look like JSON and do not parse');
+  }
+}
+
+function readKey(input: unknown): RawKey | string {
+  if (typeof input === 'string') {
+    const [, kid, key] = /^\s*([^:]*):([^:]*?)\s*$/.exec(input) ?? [];
+    const read =
+      kid === undefined || key === undefined
+        ? 'is not written as <id>:<32 bytes base64url>'
+        : /^[\da-f]{64}$/i.test(key)
+          ? 'is written in hex instead of base64url'
+          : fromText(kid, key);
+    return typeof read === 'string' ? `${read}. ${howToMakeOne}` : read;
+  }
+  if (!isRecord(input)) return 'is neither a text nor an object';
+  if (input['key'] instanceof Uint8Array) return fromBytes(input['kid'], input['key']);
+  if (input['kty'] !== 'oct') return 'is not a JWK of type oct';
+  const alg = input['alg'];
+  if (alg !== undefined && alg !== 'dir' && alg !== 'A256GCM') return 'has an alg other than dir or A256GCM';
+  return fromText(input['kid'], input['k']);
+}
+
+function fromText(kid: unknown, text: unknown): RawKey | string {
+  const key = typeof text === 'string' ? fromBase64Url(text) : undefined;
+  return key === undefined ? 'is not base64url without padding' : fromBytes(kid, key);
+}
+
+function fromBytes(kid: unknown, key: Uint8Array): RawKey | string {
+  if (!isKid(kid)) return 'has no id of 1 to 64 letters, digits and . _ ~ -';
+  // A copy: the caller may go on and wipe its own.
+  return key.length === 32 ? { kid, key: new Uint8Array(key) } : `has ${key.length} bytes instead of 32`;
+}
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null;
+}

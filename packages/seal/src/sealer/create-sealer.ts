@@ -1,0 +1,26 @@
+import { createNodeBase64Url, portableBase64Url } from '../platform/base64url.ts';
+import { SealError } from '../model/errors.ts';
+import { createFastSealer } from './fast-sealer.ts';
+import { loadNode } from '../platform/node.ts';
+import { createPortableSealer } from './portable-sealer.ts';
+import type { Sealer, SealerOptions } from './sealer.ts';
+import { prepareSetup } from './sealer-setup.ts';
+
+/**
+ * Makes the sealer of a service.
+ *
+ * @throws SealError with code `unsupported` for `fast` where it cannot be had; TypeError for a ring not made by
+ * `createKeyRing` and for an audience that is not a text; RangeError for a bad limit.
+ */
+export function createSealer(options: SealerOptions): Sealer {
+  const implementation = options.implementation ?? 'auto';
+  const node = implementation === 'portable' ? undefined : loadNode();
+  if (node !== undefined) return createFastSealer(prepareSetup(options, createNodeBase64Url(node)), node);
+  if (implementation === 'fast') {
+    throw new SealError(
+      'unsupported',
+      'The fast implementation needs node:crypto and process.getBuiltinModule',
+    );
+  }
+  return createPortableSealer(prepareSetup(options, portableBase64Url));
+}

@@ -1,0 +1,105 @@
+import type { Base64UrlCodec } from '../platform/base64url.ts';
+import { hasLoneSurrogate } from '../digest/canonicalize.ts';
+import { decodeClaims, isPurpose, type Purpose } from '../token/claims.ts';
+import { createEnvelopeReader, measureToken, type Envelope, type EnvelopeReader } from '../token/envelope.ts';
+import { TokenRefused, TokenTooLarge } from '../model/errors.ts';
+import { assertExpected, type Expectations } from './expectations.ts';
+import { createHeaderFormat, isSid, type HeaderFormat } from '../token/header.ts';
+import { readRing, type RingKey } from '../keys/key-ring.ts';
+import { measure, type Contents } from '../token/layout.ts';
+import { resolveLimits, type Limits } from '../token/token-limits.ts';
+import { randomBytes } from '../keys/secret.ts';
+import type { Sealed, SealerOptions } from './sealer.ts';
+
+/** A key of the ring with its header. */
+export interface SealingKey extends RingKey {
+  readonly header: HeaderFormat;
+}
+
+/** What both implementations of a sealer work with, prepared once. */
+export interface Setup {
+  readonly audience: string;
+  readonly limits: Limits;
+  readonly codec: Base64UrlCodec;
+  readonly clock: () => number;
+  readonly random: (bytes: number) => Uint8Array;
+  /** The key that seals. */
+  readonly first: SealingKey;
+  /** Every key that opens, by its id. */
+  readonly keys: ReadonlyMap<string, SealingKey>;
+  readonly envelopes: EnvelopeReader;
+}
+
+/** Checks the options of a sealer and prepares what does not change from token to token. */
+export function prepareSetup(options: SealerOptions, codec: Base64UrlCodec): Setup {
+  const { ring, audience, clock = Date.now, random = randomBytes } = options;
+  if (typeof audience !== 'string' || audience === '' || hasLoneSurrogate(audience)) {
+    throw new TypeError('The audience of a sealer is the name of its service');
+  }
+  const limits = resolveLimits(options.limits);
+  const [first, ...others] = readRing(ring);
+  const prepare = (key: RingKey): SealingKey => ({ ...key, header: createHeaderFormat(key.kid, codec) });
+  const keys = [prepare(first), ...others.map(prepare)] as const;
+  return {
+    audience,
+    limits,
+    codec,
+    clock,
+    random: (length) => exactly(length, random(length)),
+    first: keys[0],
+    keys: new Map(keys.map((key) => [key.kid, key])),
+    envelopes: createEnvelopeReader(
+      keys.map(({ header }) => header),
+      codec,
+      limits.maxTokenBytes,
+    ),
+  };
+}
+
+/** @throws TypeError for a purpose or the id of a saga that no token can have. */
+export function assertSealable(purpose: Purpose, sid: string): void {
+  if (!isPurpose(purpose)) throw new TypeError('A token has no such purpose');
+  if (!isSid(sid)) throw new TypeError('The id of a saga is 16 bytes, base64url');
+}
+
+/** @throws TokenTooLarge, before anything is encrypted. */
+export function assertTokenFits(contents: Contents, headerLength: number, { maxTokenBytes }: Limits): void {
+  const length = measureToken(headerLength, measure(contents));
+  if (length > maxTokenBytes) throw new TokenTooLarge('token', length, maxTokenBytes);
+}
+
+/**
+ * The key of the ring that a token names.
+ *
+ * @throws TokenRefused for a purpose that no token has, and for a key that is not in the ring.
+ */
+export function findKey(setup: Setup, { kid }: Envelope, purpose: Purpose): SealingKey {
+  if (!isPurpose(purpose)) throw new TokenRefused('purpose');
+  const key = setup.keys.get(kid);
+  if (key === undefined) throw new TokenRefused('unknown-key');
+  return key;
+}
+
+/**
+ * The claims of a decrypted token, once they agree with its envelope and with what is expected.
+ *
+ * @throws TokenRefused
+ */
+export function admit(
+  setup: Setup,
+  { kid, sid }: Envelope,
+  text: string,
+  expect: Expectations,
+): Omit<Sealed, 'streams'> {
+  const { audience, clock } = setup;
+  const sealed = decodeClaims(text);
+  if (sealed === undefined) throw new TokenRefused('malformed');
+  assertExpected(sealed, { purpose: expect.purpose, audience, kid, sid }, expect, clock());
+  return sealed;
+}
+
+function exactly(length: number, bytes: Uint8Array): Uint8Array {
+  // A short nonce would repeat, and a nonce that repeats gives the key stream away.
+  if (bytes.length !== length) throw new RangeError('The source of randomness gave another number of bytes');
+  return bytes;
+}

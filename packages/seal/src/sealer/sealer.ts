@@ -1,0 +1,56 @@
+import type { Awaitable } from '../model/awaitable.ts';
+import type { Claims, Purpose } from '../token/claims.ts';
+import type { Expectations } from './expectations.ts';
+import type { KeyRing } from '../keys/key-ring.ts';
+import type { Limits } from '../token/token-limits.ts';
+import type { Stream } from '../token/streams.ts';
+
+/** What a token held. */
+export interface Sealed {
+  readonly claims: Claims;
+  readonly purpose: Purpose;
+  readonly audience: string;
+  /** The id of the key that sealed it. */
+  readonly kid: string;
+  /** The id of the saga. */
+  readonly sid: string;
+  /** The streams as they were given, in their order. */
+  readonly streams: readonly Uint8Array[];
+}
+
+/** Seals and opens the tokens of one service. Its results need no `await` on the fast path. */
+export interface Sealer {
+  /** A new id for a saga: 16 random bytes, base64url. It is readable in every token and opens nothing. */
+  newSagaId(): string;
+  /**
+   * Seals claims and streams into a token, with the ring's first key.
+   *
+   * @throws TokenTooLarge when it would be over a limit; TypeError for claims of wrong types and for an id that
+   * `newSagaId` could not have made.
+   */
+  seal(purpose: Purpose, sid: string, claims: Claims, streams: readonly Stream[]): Awaitable<string>;
+  /**
+   * Opens a token, if it is one of this service and agrees with what is expected.
+   *
+   * @throws TokenRefused, and nothing else, always with the same message.
+   */
+  open(token: string, expect: Expectations): Awaitable<Sealed>;
+}
+
+/** Options of `createSealer`. */
+export interface SealerOptions {
+  readonly ring: KeyRing;
+  /** The name of the service the tokens are for. A guard against mistakes, not against who shares the keys. */
+  readonly audience: string;
+  /** Defaults: `defaultLimits`. */
+  readonly limits?: Partial<Limits>;
+  /** Milliseconds since the epoch. Default `Date.now`. */
+  readonly clock?: () => number;
+  /** Bytes no one can guess, and new ones on every call. Default: the platform's generator. */
+  readonly random?: (bytes: number) => Uint8Array;
+  /**
+   * `fast` is synchronous and needs `node:crypto`; `portable` needs WebCrypto and gives promises; `auto`, the
+   * default, is `fast` where it works. Both write and open the very same tokens.
+   */
+  readonly implementation?: 'auto' | 'fast' | 'portable';
+}

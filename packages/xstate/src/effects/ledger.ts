@@ -1,0 +1,179 @@
+import { decode, encode, type ProgramState, type Runtime } from '@mcp-saga/core';
+import { Journal, type Letter, type StepEnd, type StepSpec } from '@mcp-saga/core/program';
+import { encodeRecord } from '../record/save-record.ts';
+
+/** One effect that was run. */
+export interface LedgerEntry {
+  readonly letter: string;
+  readonly path: string;
+  readonly value: unknown;
+}
+
+/** What a compensable effect leaves behind: the name of its logic, its input, its result. */
+export type DoneEffect = readonly [logic: string, input: unknown, result?: unknown];
+
+/** What came of attempts after which there is to be another one. */
+export type Attempts = readonly [attempts: number, notBefore: number, unknown: boolean];
+
+/** What a compensable effect leaves behind that is to be tried again, and may have happened. */
+type OpenEffect = readonly [...Attempts, logic: string, input: unknown];
+
+/**
+ * The effects of a saga, in the order they ended: a journal such as a generator's, which has the machine where that has
+ * its arguments. So what undoes a generator undoes a machine, even where the code of both is gone.
+ */
+export class Ledger {
+  /** What the first value of the state is: the arguments, a machine, or why it is being undone. */
+  readonly first: unknown;
+  /** Without those of effects that were to be tried again. */
+  readonly entries: LedgerEntry[] = [];
+
+  #journal: Journal;
+  readonly #engine: number;
+  readonly #runs = new Map<string, number>();
+  /** Those that are to be tried again, by path. */
+  readonly #open = new Map<string, OpenEffect>();
+
+  constructor(
+    state: ProgramState,
+    stream: 'client' | 'server',
+    { limits, engine }: Pick<Runtime, 'limits' | 'engine'>,
+  ) {
+    const [first, ...values] = JSON.parse(`[${state[stream]}]`) as unknown[];
+    this.first = decode(JSON.stringify(first));
+    const { structure } = state;
+    const server = values.map((value) => JSON.stringify(value)).join(',');
+    this.#engine = engine;
+    this.#journal = new Journal({ ...noTexts, structure, server }, limits.maxJournalEntries, engine);
+    for (const entry of this.#journal.skipTo(Number.POSITIVE_INFINITY)) this.#read(entry);
+  }
+
+  /** The number of the last run of the effect at a path, from 1; 0 where it was not run. */
+  lastRun(path: string): number {
+    return this.#runs.get(path) ?? 0;
+  }
+
+  /** Throws unless `more` effects can be run. */
+  assertRoom(more: number): void {
+    // A compensable effect with a named undo takes two entries.
+    this.#journal.assertRoom(2 * more);
+  }
+
+  /**
+   * Notes what became of an effect. One that can be undone leaves behind what that takes; so does one that is to be tried
+   * again and may have happened, until it has ended: who cancels the saga may have neither its machine nor its code. (E4)
+   */
+  add(
+    path: string,
+    end: StepEnd,
+    effect: {
+      readonly spec: StepSpec;
+      readonly logic: string;
+      readonly input: unknown;
+      /** `true` if its path holds ids that are not in the machine's definition. */
+      readonly isSpawned: boolean;
+    },
+  ): void {
+    const { spec, logic, input, isSpawned } = effect;
+    if (isSpawned) this.#journal.hidePaths();
+    const compensable = spec.undo !== undefined;
+    switch (end.letter) {
+      case 's':
+      case 'z':
+      case 'v': {
+        if (!compensable) {
+          this.#append('v', path);
+          return;
+        }
+        const result: unknown = 'text' in end ? decode(end.text) : undefined;
+        const done: DoneEffect = result === undefined ? [logic, input] : [logic, input, result];
+        this.#append('s', path, encode(done));
+        this.#bind(path, spec, input, result);
+        return;
+      }
+      case 'g':
+        if (compensable) this.#append('g', path, encode({ name: logic, message: '', data: input }));
+        else this.#append('f', path, '{}');
+        return;
+      case 'f':
+        this.#append('f', path, '{}');
+        return;
+      case 't':
+        if (compensable && !this.#open.has(path)) {
+          this.#append('t', path, encode([...(decode(end.text) as Attempts), logic, input]));
+        }
+    }
+  }
+
+  /**
+   * Records an interrupted turn that may have executed effects that its repetition cannot name. If the saga is undone, the
+   * turn is named as uncompensated.
+   */
+  addInterrupted(turn: number): void {
+    const path = `turn ${turn}`;
+    if (this.entries.some((entry) => entry.path === path)) return;
+    this.#append('g', path, encode({ name: '', message: '' }));
+  }
+
+  /** Lifts the limit on entries, which may be the reason why the saga is undone. */
+  lift(): void {
+    this.#journal.lift();
+  }
+
+  /** The saga is undone: whether what was to be tried again has happened, nobody will ever know. (E4) */
+  giveUp(): void {
+    for (const [path, [, , , name, data]] of this.#open) {
+      this.entries.push({ letter: 'g', path, value: { name, message: '', data } });
+    }
+    const { hidesPaths } = this.#journal;
+    // Anew, without a limit: it may be why.
+    this.#journal = new Journal(noTexts, Number.POSITIVE_INFINITY, this.#engine);
+    if (hidesPaths) this.#journal.hidePaths();
+    for (const { letter, path, value } of this.entries.splice(0)) {
+      this.#append(letter as Letter, path, value === undefined ? undefined : encode(value));
+    }
+  }
+
+  /** The texts of the state: the machine's record, then what its effects left behind. */
+  texts(record: object): Pick<ProgramState, 'structure' | 'client' | 'server'> {
+    const { structure, server } = this.#journal.texts();
+    const first = encodeRecord(record);
+    return { structure, client: '', server: server === '' ? first : `${first},${server}` };
+  }
+
+  /** A named undo is sealed with its arguments, at once: it runs even where the code is gone. */
+  #bind(path: string, { undo }: StepSpec, input: unknown, result: unknown): void {
+    const known = undo?.known;
+    if (known === undefined || !('bind' in known)) return;
+    let text = encode(null);
+    try {
+      const { name, args } = known.bind({ result: result as never, input: input as never });
+      // Ids of actors may have parentheses, as no others have: null says that they hold no key.
+      text = encode([name, args, null]);
+    } catch {
+      // It is done and cannot be undone: it is residue, should it come to that.
+    }
+    this.#append('b', path, text);
+  }
+
+  #append(letter: Letter, path: string, text?: string): void {
+    // First of all: whatever goes wrong in recording it, it was done, and can be undone.
+    this.#read({ letter, path, value: text === undefined ? undefined : decode(text) });
+    this.#journal.append({ letter, path, fingerprint: 0, ...(text === undefined ? {} : { text }) });
+  }
+
+  #read(entry: LedgerEntry): void {
+    const { letter, path, value } = entry;
+    if (letter === 't') {
+      this.#open.set(path, value as OpenEffect);
+    } else {
+      this.#open.delete(path);
+      this.entries.push(entry);
+    }
+    if (letter === 'b') return;
+    const [base, run = '1'] = path.split('#') as [string, string?];
+    this.#runs.set(base, Math.max(this.lastRun(base), Number(run)));
+  }
+}
+
+const noTexts: ProgramState = { head: '', structure: '', client: '', server: '' };

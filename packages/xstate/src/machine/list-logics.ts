@@ -1,0 +1,53 @@
+import type { AnyActorLogic, AnyStateMachine } from 'xstate';
+import { misnomer } from '../adapter/actor-names.ts';
+import { isMachine, kindOf } from '../adapter/logic-kind.ts';
+import { logicOf, namedLogicsOf, nodesOf, rootOf } from '../adapter/xstate-nodes.ts';
+
+/** An actor logic that a machine, or a machine below it, has a name for. */
+export interface NamedLogic {
+  /** Its source, behind the sources of the machines on the way to it: `mid/release`. */
+  readonly name: string;
+  readonly logic: AnyActorLogic;
+}
+
+/**
+ * All logics that a machine and the machines below it can mean.
+ *
+ * @throws TypeError naming the state whose invoke has no logic, one that cannot be kept, or an id that names no actor
+ */
+export function logicsOf(machine: AnyStateMachine): readonly NamedLogic[] {
+  const found: NamedLogic[] = [];
+  const seen = new Set<AnyStateMachine>();
+  const add = (name: string, logic: AnyActorLogic, where: string): void => {
+    if (kindOf(logic) === 'alien') {
+      throw new TypeError(
+        `${where} is an actor that runs by itself (fromCallback, fromObservable): it cannot be kept between two requests. ` +
+          'Use effect(…) or fromPromise for work that ends, elicitation(…) and its like for what the client does.',
+      );
+    }
+    found.push({ name, logic });
+    if (isMachine(logic)) walk(logic, `${name}/`);
+  };
+  const walk = (at: AnyStateMachine, prefix: string): void => {
+    // A machine may invoke itself.
+    if (seen.has(at)) return;
+    seen.add(at);
+    for (const [src, logic] of Object.entries(namedLogicsOf(at))) {
+      add(prefix + src, logic, `The actor '${prefix}${src}'`);
+    }
+    for (const node of nodesOf(rootOf(at))) {
+      for (const { src, id } of node.invoke) {
+        const where = `The invoke '${id}' of state '${node.id}'`;
+        const problem = misnomer(id);
+        if (problem !== undefined) throw new TypeError(`${where} ${problem} Give it another one.`);
+        if (Object.hasOwn(namedLogicsOf(at), src)) continue;
+        const logic = logicOf(at, src);
+        if (logic === undefined)
+          throw new TypeError(`${where} means the actor '${src}', which setup({ actors }) does not name.`);
+        add(prefix + src, logic, where);
+      }
+    }
+  };
+  walk(machine, '');
+  return found;
+}

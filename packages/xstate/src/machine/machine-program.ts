@@ -1,0 +1,58 @@
+import type {
+  ClientAnswer,
+  EndRequest,
+  Outcome,
+  Program,
+  ProgramState,
+  Runtime,
+  TimelineEntry,
+} from '@mcp-saga/core';
+import { decodeHead, generatorProgram } from '@mcp-saga/core/program';
+import { Ledger } from '../effects/ledger.ts';
+import { MachineTurn } from './machine-turn.ts';
+import type { MachineProgramOptions } from '../model/machine-options.ts';
+import { goOnUndoing, isUndoing, undoSaga } from '../effects/undo-saga.ts';
+
+/** Makes a program of a machine: its state is the machine, and a journal of the effects that were run. */
+export function machineProgram(
+  options: MachineProgramOptions,
+): Pick<Program, 'begin' | 'advance' | 'asked' | 'timeline'> {
+  const { name, input } = options;
+  // Until it starts, a machine's state is what a generator's is: its arguments.
+  const { begin, asked, timeline } = generatorProgram({
+    name,
+    input,
+    commitFirst: false,
+    declaresForks: true,
+    onMismatch: 'fail',
+    body: function* () {
+      yield* [];
+    },
+  });
+  return {
+    begin,
+    asked,
+    advance: (state, answers, runtime, end) => advance(options, state, answers, runtime, end),
+    timeline: (state): readonly TimelineEntry[] => {
+      const started = decodeHead(state.head).turn > 0;
+      return timeline(state).map((entry, index) =>
+        index === 0 && started ? { ...entry, kind: 'machine', outcome: 'kept' } : entry,
+      );
+    },
+  };
+}
+
+async function advance(
+  options: MachineProgramOptions,
+  state: ProgramState,
+  answers: ReadonlyMap<string, ClientAnswer>,
+  runtime: Runtime,
+  end: EndRequest | undefined,
+): Promise<Outcome> {
+  const { input, turn } = decodeHead(state.head);
+  const ledger = new Ledger(state, input, runtime);
+  const { first } = ledger;
+  if (turn > 0 && isUndoing(first)) return await goOnUndoing(options, state, ledger, runtime, end);
+  if (end !== undefined) return await undoSaga(options, ledger, runtime, { end }, turn);
+  return await new MachineTurn(options, ledger, decodeHead(state.head), runtime).take(answers);
+}

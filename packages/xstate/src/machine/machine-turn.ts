@@ -1,0 +1,300 @@
+import {
+  ClientCannot,
+  SagaAborted,
+  TurnAborted,
+  type ClientAnswer,
+  type Outcome,
+  type Runtime,
+} from '@mcp-saga/core';
+import { answerGraceMs, encodeHead, type Head } from '@mcp-saga/core/program';
+import { inStates } from '../adapter/xstate-nodes.ts';
+import { makeRoot } from '../adapter/xstate-actors.ts';
+import type { LiveActor } from '../model/live-actor.ts';
+import { definitionOf } from '../record/definition-hash.ts';
+import { MachineStuck } from '../model/errors.ts';
+import { fit, type Fitted } from '../record/fit-record.ts';
+import { InterruptedRun } from './interrupted-run.ts';
+import type { Ledger } from '../effects/ledger.ts';
+import type { MachineProgramOptions } from '../model/machine-options.ts';
+import type { SagaRecord } from '../model/machine-record.ts';
+import { MachineRun } from './machine-run.ts';
+import { Questions } from './questions.ts';
+import { save } from '../record/save-record.ts';
+import { stepLimit } from './step-limit.ts';
+import type { Survey, SurveyedActor } from '../adapter/survey.ts';
+import { undoSaga } from '../effects/undo-saga.ts';
+
+/** One turn of a machine saga. */
+export class MachineTurn {
+  readonly #options: MachineProgramOptions;
+  readonly #runtime: Runtime;
+  readonly #head: Head;
+  readonly #ledger: Ledger;
+  readonly #questions: Questions;
+  readonly #rounds = new WeakMap<LiveActor, number>();
+  #interrupted: InterruptedRun;
+  #run: MachineRun | undefined;
+  #held = 0;
+
+  constructor(options: MachineProgramOptions, ledger: Ledger, head: Head, runtime: Runtime) {
+    this.#options = options;
+    this.#runtime = runtime;
+    this.#head = head;
+    this.#ledger = ledger;
+    this.#interrupted = new InterruptedRun(runtime);
+    this.#questions = new Questions({
+      saga: options.name,
+      runtime,
+      asked: this.#head.asked,
+      idOf: (at) => this.#idOf(at),
+      wake: () => this.#run?.wake(),
+    });
+  }
+
+  /** Takes the turn. */
+  async take(answers: ReadonlyMap<string, ClientAnswer>): Promise<Outcome> {
+    const { signal } = this.#runtime;
+    const abort = (): void => this.#run?.stop(signal.reason);
+    signal.addEventListener('abort', abort, { once: true });
+    try {
+      if (signal.aborted) throw new TurnAborted(signal.reason);
+      return await this.#take(answers);
+    } catch (error) {
+      await this.#stop(error);
+      if (signal.aborted) throw new TurnAborted(signal.reason);
+      const { aborted } = this.#run?.effects ?? {};
+      this.#run?.effects.giveUp();
+      if (this.#questions.answeredHere > 0) this.#noteDiverged();
+      return aborted === undefined ? await this.#fail(error) : await this.#unclaimed(aborted);
+    } finally {
+      signal.removeEventListener('abort', abort);
+    }
+  }
+
+  async #take(answers: ReadonlyMap<string, ClientAnswer>): Promise<Outcome> {
+    const isNew = this.#head.turn === 0;
+    const made = this.#made(isNew);
+    if ('mismatch' in made) {
+      if (this.#options.onMismatch === 'compensate') {
+        this.#noteDiverged();
+        return await this.#fail(made.mismatch);
+      }
+      // Nothing is undone, so that the code can be rolled back. (R3)
+      return { status: 'failed', error: made.mismatch, compensated: [], residue: [], ignored: [] };
+    }
+    for (const [actor, { r }] of made.steps) this.#rounds.set(actor, r ?? 1);
+    const isChanged = !isNew && (this.#ledger.first as SagaRecord).d !== definitionOf(this.#options.machine);
+    this.#interrupted = new InterruptedRun(this.#runtime, made.steps.values(), isChanged);
+    // An answer that arrives exactly at the end of the grace still counts.
+    const isAnswered = Object.keys(this.#head.asked).some((stepId) => answers.has(stepId));
+    const grace = isAnswered ? answerGraceMs + 1 : 0;
+    const run = new MachineRun(made, this.#runtime, {
+      ledger: this.#ledger,
+      nameOf: this.#options.nameOf,
+      defers: () => this.#defers(),
+      doubt: () => this.#doubt(),
+      diverged: () => this.#noteDiverged(),
+      passesTime: this.#hasTime(),
+      grace,
+    });
+    this.#run = run;
+    run.start(isNew);
+    return await this.#go(run, answers);
+  }
+
+  #made(isNew: boolean): Fitted {
+    const { name, machine } = this.#options;
+    const { first } = this.#ledger;
+    const limit = stepLimit(name, this.#runtime.limits.maxCommands);
+    if (!isNew) return fit(this.#options, first, this.#head.asked, limit);
+    return { root: makeRoot(machine, { input: first }, limit), timers: [], steps: new Map() };
+  }
+
+  async #go(run: MachineRun, answers: ReadonlyMap<string, ClientAnswer>): Promise<Outcome> {
+    const busy = (): boolean => this.#questions.busy;
+    // Overdue delays pass before the answers are delivered.
+    const { asks } = await run.settle(busy);
+    run.endGrace();
+    await this.#questions.deliver(run.active ? asks : [], answers);
+    for (;;) {
+      // oxlint-disable-next-line no-await-in-loop -- until it waits
+      const seen = await run.settle(busy);
+      // oxlint-disable-next-line no-await-in-loop -- the last time round
+      if (!run.active) return await this.#ended(run);
+      if (this.#questions.route(seen.asks, () => this.#defers(), this.#hasTime())) continue;
+      const wait = this.#shortWait(run, seen);
+      // oxlint-disable-next-line no-await-in-loop -- the last time round
+      if (wait === undefined) return await this.#suspended(run, seen);
+      this.#held += wait;
+      // oxlint-disable-next-line no-await-in-loop -- a short wait is held (W6)
+      await this.#runtime.sleep(wait, this.#runtime.stops ?? this.#runtime.signal);
+    }
+  }
+
+  /** The machine has ended: well, in an error, or in a state that says that what was done is to be undone. */
+  async #ended(run: MachineRun): Promise<Outcome> {
+    const { status, output, error, tags, value } = run.root.getSnapshot();
+    if (status !== 'done') throw error;
+    if (tags?.has('compensate') === true) {
+      throw new SagaAborted(
+        typeof output === 'string' ? output : `'${this.#options.name}' ended in ${inStates(value)}.`,
+      );
+    }
+    const result = await this.#runtime.checkResult(output);
+    run.assertGoing();
+    return { status: 'completed', result, ignored: this.#questions.ignored };
+  }
+
+  async #suspended(run: MachineRun, seen: Survey): Promise<Outcome> {
+    const { asks } = seen;
+    run.catchUp();
+    const due = this.#dueOf(run, seen);
+    if (asks.length === 0 && due === undefined) {
+      throw new MachineStuck(this.#options.name, inStates(run.root.getSnapshot().value));
+    }
+    const now = this.#runtime.now();
+    if (this.#questions.answeredHere > 0) this.#noteDiverged();
+    const turn = this.#head.turn + 1;
+    const record = save(run.root, definitionOf(this.#options.machine), run.deadlines.timers, (actor) => {
+      const round = this.#rounds.get(actor) ?? turn;
+      return { ...(round === 1 ? {} : { r: round }), ...run.effects.factsOf(actor) };
+    });
+    const { steps, asked } = await this.#questions.toSteps(asks);
+    run.assertGoing();
+    const head: Head = {
+      turn,
+      input: 'server',
+      progress: this.#head.progress,
+      asked,
+      waits: {},
+      mismatch: undefined,
+    };
+    run.warnOfStranding(this.#options.name);
+    const latest = Math.max(0, ...run.deadlines.timers.map(({ at }) => at), run.effects.nextDue ?? 0);
+    return {
+      status: 'suspended',
+      state: { head: encodeHead(head), ...this.#ledger.texts(record) },
+      steps,
+      ...(steps.length > 0 ? {} : { retryAfterMs: Math.max(0, Math.ceil((due ?? now) - now)) }),
+      ...(steps.length > 0 && due !== undefined ? { due: Math.ceil(due) } : {}),
+      ...(this.#isKept && due !== undefined && due <= now
+        ? { goesOn: this.#isStepKept ? ('step' as const) : ('chance' as const) }
+        : {}),
+      ...(latest > 0 ? { deadline: Math.ceil(latest) } : {}),
+      accepted: this.#questions.accepted,
+      ignored: this.#questions.ignored,
+    };
+  }
+
+  /**
+   * The saga has failed, or is to be undone for another reason: what its effects did is undone. Where the token is used
+   * once, that is kept first: a machine is not replayed, and a request that is repeated might go on where it now fails. (E1)
+   */
+  async #fail(error: unknown): Promise<Outcome> {
+    const { accepted, ignored } = this.#questions;
+    const later = this.#runtime.checkpointBeforeUndo === true;
+    const runtime = later ? { ...this.#runtime, defersEffects: true } : this.#runtime;
+    const outcome = await undoSaga(this.#options, this.#ledger, runtime, { error }, this.#head.turn);
+    if (outcome.status !== 'suspended') return { ...outcome, ignored };
+    return { ...outcome, ...(later ? { goesOn: 'undo' as const } : {}), accepted, ignored };
+  }
+
+  /**
+   * An effect could not be claimed. The token before this turn is still good; before the first one there is none, and nobody
+   * could ever undo what was done: then it is a failure like another. (E3)
+   */
+  async #unclaimed(aborted: TurnAborted): Promise<Outcome> {
+    if (this.#runtime.turn > 1) throw aborted;
+    const outcome = await this.#fail(aborted.cause);
+    const hadNothing =
+      outcome.status === 'failed' && outcome.compensated.length + outcome.residue.length === 0;
+    if (hadNothing) throw aborted;
+    return outcome;
+  }
+
+  /** Ends what runs, and waits until it has. */
+  async #stop(error: unknown): Promise<void> {
+    const run = this.#run;
+    if (run === undefined) return;
+    run.stop(error);
+    await run.drain();
+  }
+
+  /** Whether what runs here has to wait for the next turn. (U4, W7, E1) */
+  #defers(): boolean {
+    const { tokenBytes, defersEffects } = this.#runtime;
+    if (defersEffects === true) return true;
+    if (this.#options.commitFirst && this.#head.turn === 0 && tokenBytes === 0) return true;
+    return this.#isKept || !this.#hasTime();
+  }
+
+  #doubt(): { readonly isUnknown: boolean; readonly turn: number | undefined } {
+    return { isUnknown: this.#interrupted.mayHaveRun(this.#isStepKept), turn: this.#interrupted.turn };
+  }
+
+  /** Records that an interrupted run may have taken another way, with effects that this run cannot name. */
+  #noteDiverged(): void {
+    const { turn } = this.#interrupted;
+    if (turn !== undefined) this.#ledger.addInterrupted(turn);
+  }
+
+  /** `true` if this turn ends before another effect runs, since a repetition of the turn may take another way. */
+  get #isKept(): boolean {
+    const { checkpointBeforeUndo } = this.#runtime;
+    return this.#isStepKept || (checkpointBeforeUndo === true && this.#run?.isByChance === true);
+  }
+
+  /** Whether something ran here in this turn that may touch the world, and is kept before anything else does. */
+  get #isStepKept(): boolean {
+    const { checkpointAfterStep } = this.#runtime;
+    return checkpointAfterStep && this.#questions.answeredHere + (this.#run?.ended ?? 0) > 0;
+  }
+
+  /** Whether anything may still happen in this turn. (U4, W7) */
+  #hasTime(): boolean {
+    const { deadline = Number.POSITIVE_INFINITY, stops } = this.#runtime;
+    return this.#runtime.now() < deadline && stops?.aborted !== true;
+  }
+
+  /** How long to wait in this request, when there is nothing to do but wait, and not for long. (W6) */
+  #shortWait(run: MachineRun, seen: Survey): number | undefined {
+    const due = this.#dueOf(run, seen);
+    if (due === undefined || seen.asks.some((at) => this.#questions.isAsked(at))) return undefined;
+    const { maxWait, holdsParts, deadline } = this.#runtime;
+    const wait = due - this.#runtime.now();
+    if (wait <= 0) return undefined;
+    const room = this.#room();
+    const fits = wait <= room;
+    // Where the client gets no token, it is kept waiting by this request. No step could be told: the machine waits itself.
+    if ((!fits || deadline === undefined) && wait > maxWait - this.#held && this.#hasTime()) {
+      throw new ClientCannot(inStates(run.root.getSnapshot().value), 'wait');
+    }
+    if (fits) return wait;
+    return holdsParts && room > 0 ? room : undefined;
+  }
+
+  /** How long this request can still be held, in milliseconds. */
+  #room(): number {
+    const { deadline, maxHold, stops } = this.#runtime;
+    if (this.#isStepKept || stops?.aborted === true) return 0;
+    if (deadline === undefined) return Number.POSITIVE_INFINITY;
+    return Math.min(maxHold - this.#held, deadline - this.#runtime.now());
+  }
+
+  /** When something happens by itself: 0 for what was put off to the next turn. */
+  #dueOf(run: MachineRun, { asks, promises }: Survey): number | undefined {
+    const times = [run.effects.nextDue, run.deadlines.next?.at].filter((at) => at !== undefined);
+    if (promises.length > 0 || !asks.every((at) => this.#questions.isAsked(at))) times.push(0);
+    return times.length === 0 ? undefined : Math.min(...times);
+  }
+
+  /** The path of a step; one that was created after the first turn has the turn behind it: no id is used twice. */
+  #idOf({ actor, path }: SurveyedActor): string {
+    let round = this.#rounds.get(actor);
+    if (round === undefined) {
+      round = this.#head.turn + 1;
+      this.#rounds.set(actor, round);
+    }
+    return round === 1 ? path : `${path}@${round}`;
+  }
+}

@@ -1,0 +1,54 @@
+import type { AnyStateMachine } from 'xstate';
+import { isMachine, kindOf } from '../adapter/logic-kind.ts';
+import { logicOf, namedLogicsOf, nodesOf, rootOf, xstateMajor } from '../adapter/xstate-nodes.ts';
+
+const hashes = /* @__PURE__ */ new WeakMap<AnyStateMachine, string>();
+
+/**
+ * A short hash of what a machine is: its states, their types and histories, invokes, delays, child machines, its version.
+ * Not of what it says and does: descriptions, guards and actions may change while sagas are under way.
+ */
+export function definitionOf(machine: AnyStateMachine): string {
+  let hash = hashes.get(machine);
+  if (hash === undefined) {
+    hash = hashOf(JSON.stringify([xstateMajor, describe(machine, [])]));
+    hashes.set(machine, hash);
+  }
+  return hash;
+}
+
+function describe(machine: AnyStateMachine, above: readonly AnyStateMachine[]): unknown {
+  const recursion = above.indexOf(machine);
+  if (recursion !== -1) return recursion;
+  const nodes = nodesOf(rootOf(machine)).map(({ id, type, history, invoke, after }) => [
+    id,
+    type,
+    history,
+    invoke.map((known) => [known.id, known.src, known.onSnapshot !== undefined]),
+    after.map(({ eventType }) => eventType),
+  ]);
+  const sources = new Set([
+    ...Object.keys(namedLogicsOf(machine)),
+    ...nodesOf(rootOf(machine)).flatMap((node) => node.invoke.map(({ src }) => src)),
+  ]);
+  const actors = [...sources].toSorted().map((src) => {
+    const logic = logicOf(machine, src);
+    if (logic === undefined) return [src];
+    return isMachine(logic) ? [src, describe(logic, [...above, machine])] : [src, kindOf(logic)];
+  });
+  return [machine.version ?? null, nodes, actors];
+}
+
+/** 53 bits of a text (cyrb53, public domain, by bryc): enough to tell the definitions of one machine. */
+function hashOf(text: string): string {
+  let high = 0xdeadbeef;
+  let low = 0x41c6ce57;
+  for (let at = 0; at < text.length; at += 1) {
+    const code = text.charCodeAt(at);
+    high = Math.imul(high ^ code, 2654435761);
+    low = Math.imul(low ^ code, 1597334677);
+  }
+  high = Math.imul(high ^ (high >>> 16), 2246822507) ^ Math.imul(low ^ (low >>> 13), 3266489909);
+  low = Math.imul(low ^ (low >>> 16), 2246822507) ^ Math.imul(high ^ (high >>> 13), 3266489909);
+  return (4294967296 * (2097151 & low) + (high >>> 0)).toString(36);
+}

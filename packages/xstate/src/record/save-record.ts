@@ -1,0 +1,223 @@
+import { CodecError, encode } from '@mcp-saga/core';
+import { formatPlace, isPlainObject, type Place } from '@mcp-saga/core/program';
+import {
+  activeNodes,
+  afterMark,
+  completedNodes,
+  hasOnDone,
+  restoredOrder,
+  rootOf,
+  xstateMajor,
+} from '../adapter/xstate-nodes.ts';
+import { isActorRef, isSynced, orderedNodes, parentOf, refMarker } from '../adapter/xstate-actors.ts';
+import { kindOf } from '../adapter/logic-kind.ts';
+import type { LiveActor, LiveSnapshot } from '../model/live-actor.ts';
+import { assertNamed } from '../adapter/actor-names.ts';
+import type { Timer } from '../model/timer.ts';
+import { MachineRefused } from '../model/errors.ts';
+import type {
+  ActiveStepRecord,
+  ChildRecord,
+  MachineRecord,
+  SagaRecord,
+  SpawnRecord,
+  TimerRecord,
+} from '../model/machine-record.ts';
+import { childrenOf, isIn, pathOf } from '../adapter/survey.ts';
+
+/** What a state keeps of a step that has not ended, apart from its input. */
+export type StepFacts = (actor: LiveActor) => Pick<ActiveStepRecord, 'r' | 'e'>;
+
+/**
+ * A machine at rest as a record.
+ *
+ * @throws MachineRefused naming the path of what cannot be kept
+ */
+export function save(
+  root: LiveActor,
+  definition: string,
+  timers: readonly Timer[],
+  factsOf: StepFacts,
+): SagaRecord {
+  const records = timers.map((timer) => saveTimer(root, timer));
+  const machine = saveMachine(root, factsOf);
+  return { d: definition, x: xstateMajor, m: machine, ...(records.length === 0 ? {} : { t: records }) };
+}
+
+/**
+ * A record as text.
+ *
+ * @throws MachineRefused naming the path of what is not plain data
+ */
+export function encodeRecord(record: object): string {
+  try {
+    return encode(record, { where: 'state' });
+  } catch (error) {
+    if (!(error instanceof CodecError)) throw error;
+    const problem = error.message.slice(error.path.length);
+    throw new MachineRefused(`${placeOf(error.path)}${problem}`, { cause: error });
+  }
+}
+
+/** The place in a record, as an author knows it. */
+function placeOf(path: string): string {
+  const inside = path.replace(/^state\.m/, '').replaceAll('.m', '');
+  const ids: string[] = [];
+  let rest = inside;
+  for (let child = childAt(rest); child !== undefined; child = childAt(rest)) {
+    ids.push(child.id);
+    rest = child.rest;
+  }
+  const what = rest
+    .replace(/^\.c\b/, 'context')
+    .replace(/^\.i\b/, 'input')
+    .replace(/^\.p\./, '');
+  return ids.length === 0 ? what : `${what} of '${ids.join('/')}'`;
+}
+
+function childAt(path: string): { readonly id: string; readonly rest: string } | undefined {
+  const [, plain, quoted, rest] = /^\.k(?:\.([\w$]+)|\[("(?:[^"\\]|\\.)*")\])(.*)$/s.exec(path) ?? [];
+  const id = plain ?? (quoted === undefined ? undefined : (JSON.parse(quoted) as string));
+  return id === undefined || rest === undefined ? undefined : { id, rest };
+}
+
+function saveMachine(actor: LiveActor, factsOf: StepFacts): MachineRecord {
+  const snapshot = actor.getSnapshot();
+  const { value = {}, status, historyValue = {} } = snapshot;
+  // What it came to was told when it ended; its context may well refer to what has ended with it.
+  if (status !== 'active') return { v: value, s: status };
+  const context = keepable(actor, snapshot.context, undefined, 0);
+  const history = Object.entries(historyValue).map(([id, nodes]) => [id, nodes.map((node) => node.id)]);
+  const order = orderOf(snapshot);
+  const completed = completedOf(snapshot);
+  const children = childrenOf(actor).map((child) => [child.id, saveChild(child, factsOf)]);
+  return {
+    v: value,
+    ...(isPlainObject(context) && Object.keys(context).length === 0 ? {} : { c: context }),
+    ...(history.length === 0 ? {} : { h: Object.fromEntries(history) as NonNullable<MachineRecord['h']> }),
+    ...(order === undefined ? {} : { o: order }),
+    ...(completed.length === 0 ? {} : { f: completed }),
+    ...(children.length === 0 ? {} : { k: Object.fromEntries(children) as NonNullable<MachineRecord['k']> }),
+  };
+}
+
+// Transitions without an event are looked for in this order; only regions beside each other make it matter.
+function orderOf(snapshot: LiveSnapshot): readonly number[] | undefined {
+  const { machine, value } = snapshot;
+  const nodes = orderedNodes(snapshot);
+  if (machine === undefined || value === undefined || !nodes.some(({ type }) => type === 'parallel')) {
+    return undefined;
+  }
+  const restored = restoredOrder(machine, value);
+  return nodes.every((node, index) => node === restored[index]) ? undefined : nodes.map(({ order }) => order);
+}
+
+// XState considers their `onDone` once, when they complete.
+function completedOf({ machine, value }: LiveSnapshot): readonly string[] {
+  if (machine === undefined || value === undefined) return [];
+  return completedNodes(rootOf(machine), value)
+    .filter(hasOnDone)
+    .map(({ id }) => id);
+}
+
+function saveChild(actor: LiveActor, factsOf: StepFacts): ChildRecord {
+  const spawn = saveSpawn(actor);
+  const snapshot = actor.getSnapshot();
+  const { status } = snapshot;
+  const kind = kindOf(actor.logic);
+  switch (kind) {
+    case 'machine':
+      return { ...spawn, m: saveMachine(actor, factsOf) };
+    case 'client':
+    case 'effect': {
+      if (status !== 'active')
+        return { ...spawn, z: status === 'done' ? 'd' : status === 'error' ? 'e' : 'x' };
+      const { input } = snapshot;
+      return { ...spawn, ...(input === undefined ? {} : { i: input }), ...factsOf(actor) };
+    }
+    case 'promise':
+    case 'passive':
+    case 'alien': {
+      if (kind === 'alien') throw alien(actor);
+      const persisted = actor.logic.getPersistedSnapshot(snapshot) as object;
+      const kept = Object.entries(persisted).filter(
+        ([key, item]) => item !== undefined && !(key === 'status' && item === 'active'),
+      );
+      return { ...spawn, p: Object.fromEntries(kept) };
+    }
+  }
+}
+
+/** How a child came to be, where no active state implies it. */
+function saveSpawn(actor: LiveActor): SpawnRecord {
+  assertNamed(actor);
+  const { id, systemId } = actor;
+  const src = actor.src as string;
+  const sync = isSynced(actor);
+  const { machine, value } = (parentOf(actor) as LiveActor).getSnapshot();
+  const invoke =
+    machine === undefined || value === undefined
+      ? undefined
+      : activeNodes(rootOf(machine), value)
+          .flatMap((node) => node.invoke)
+          .find((known) => known.id === id);
+  const implied =
+    invoke?.src === src && invoke.systemId === systemId && (invoke.onSnapshot !== undefined) === sync;
+  if (implied) return {};
+  return {
+    s: src,
+    ...(systemId === undefined ? {} : { y: systemId }),
+    ...(sync ? { n: 1 as const } : {}),
+  };
+}
+
+function alien(actor: LiveActor): MachineRefused {
+  return new MachineRefused(
+    `The actor '${pathOf(actor)}' runs by itself (fromCallback, fromObservable): it cannot be kept between two requests.`,
+  );
+}
+
+/** A context that can be kept: references to children as markers, everything else as it is. */
+function keepable(owner: LiveActor, value: unknown, place: Place | undefined, depth: number): unknown {
+  // Deeper than the codec allows, it says so.
+  if (typeof value !== 'object' || value === null || depth > 64) return value;
+  const refuse = (problem: string): MachineRefused =>
+    new MachineRefused(`${formatPlace('context', place)}${suffix(owner)} ${problem}`);
+  if (isActorRef(value)) {
+    if (owner.getSnapshot().children?.[value.id] === value) return refMarker(value.id);
+    throw refuse(
+      'is an actor that is no child of its machine any more, or never was: keep its id, or give it a systemId.',
+    );
+  }
+  if (value instanceof Error) {
+    throw refuse('is an Error: keep plain data instead, stepError(event) or event.error.message.');
+  }
+  if (Array.isArray(value)) {
+    const items = value.map((item, key) => keepable(owner, item, { parent: place, key }, depth + 1));
+    return items.some((item, index) => item !== value[index]) ? items : value;
+  }
+  if (!isPlainObject(value)) return value;
+  let copy: Record<string, unknown> | undefined;
+  for (const [key, item] of Object.entries(value)) {
+    const kept = keepable(owner, item, { parent: place, key }, depth + 1);
+    if (kept === item) continue;
+    copy ??= { ...value };
+    copy[key] = kept;
+  }
+  return copy ?? value;
+}
+
+function suffix(owner: LiveActor): string {
+  const path = pathOf(owner);
+  return path === '' ? '' : ` of '${path}'`;
+}
+
+function saveTimer(root: LiveActor, { source, target, event, id, at }: Timer): TimerRecord {
+  // An event that outlives its sender can no longer be canceled: it becomes the target's own.
+  if (!isIn(root, source)) return [at, pathOf(target), '~~0', event];
+  const path = pathOf(source);
+  const { type } = event as { readonly type: string };
+  const implied = target === source && id === type && id.startsWith(afterMark);
+  if (implied && Object.keys(event).length === 1) return [at, path, id.slice(afterMark.length)];
+  return target === source ? [at, path, id, event] : [at, path, id, event, pathOf(target)];
+}
