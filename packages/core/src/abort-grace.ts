@@ -1,5 +1,5 @@
 import { OutcomeUnknown } from './errors.ts';
-import type { Runtime } from './program.ts';
+import type { Runtime } from './model/runtime.ts';
 
 /** Time for running code to settle after the abort of its request (ms). The request then ends without the code. */
 export const abortGraceMs = 5_000;

@@ -1,11 +1,10 @@
-import type { ClientAnswer } from './client-step.ts';
+import type { ClientAnswer } from './model/client-step.ts';
+import type { JournalledSpec } from './model/command.ts';
+import { isLargerThan, type Json } from './json.ts';
+import type { ProgramLimits } from './model/runtime.ts';
 import { decode, encode } from './codec.ts';
-import type { JournalledSpec } from './command-spec.ts';
 import { agreementDigest } from './fingerprint.ts';
 import type { NewEntry } from './journal.ts';
-import type { Json } from './json.ts';
-import { isLargerThan } from './json-bytes.ts';
-import type { ProgramLimits } from './program.ts';
 import { isSameJson } from './same-json.ts';
 import { validate } from './standard-schema.ts';
 

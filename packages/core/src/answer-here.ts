@@ -1,9 +1,9 @@
 import { withinGrace } from './abort-grace.ts';
 import { checkedAnswer, type Acceptance } from './accept-answer.ts';
-import type { ElicitSpec, SampleSpec } from './command-spec.ts';
+import type { ElicitSpec, SampleSpec } from './model/command.ts';
+import type { HostSampling, Runtime } from './model/runtime.ts';
 import type { Json } from './json.ts';
 import { performed } from './performed.ts';
-import type { HostSampling, Runtime } from './program.ts';
 
 /**
  * Answers a question here, in the client's stead: with its fallback, or by sampling at the host. It is checked like

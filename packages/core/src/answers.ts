@@ -1,7 +1,9 @@
 import { acceptAnswer, agreementOf } from './accept-answer.ts';
-import type { ClientAnswer } from './client-step.ts';
+import type { ClientAnswer } from './model/client-step.ts';
+import { isAskedOfClient } from './model/command.ts';
+import type { IgnoredAnswer } from './model/outcome.ts';
+import type { Runtime } from './model/runtime.ts';
 import { toClientStep } from './client-steps.ts';
-import { isAskedOfClient } from './command-spec.ts';
 import type { DueTasks } from './due-tasks.ts';
 import { AnswerConflict } from './errors.ts';
 import type { Execution } from './execution.ts';
@@ -9,7 +11,6 @@ import type { Task } from './fiber.ts';
 import type { Head } from './head.ts';
 import type { Journal } from './journal.ts';
 import { digestOfStep } from './outcome-of-turn.ts';
-import type { IgnoredAnswer, Runtime } from './program.ts';
 import { isAccepted, isUnsupported, routeWithoutClient } from './routes.ts';
 import { answerGraceMs } from './waits.ts';
 

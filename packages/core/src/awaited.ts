@@ -1,4 +1,4 @@
-import { isAskedOfClient } from './command-spec.ts';
+import { isAskedOfClient } from './model/command.ts';
 import { ReplayMismatch, type StepFacts } from './errors.ts';
 import type { Execution } from './execution.ts';
 import { wholeFingerprint } from './fingerprint.ts';

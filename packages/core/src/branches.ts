@@ -1,6 +1,7 @@
-import { specOf, type Command } from './command.ts';
-import type { GroupSpec } from './command-spec.ts';
-import { Fiber, Group, type FiberEnd, type Resumption, type Task } from './fiber.ts';
+import { specOf } from './model/make-command.ts';
+import type { Command, GroupSpec } from './model/command.ts';
+import type { FiberEnd } from './ending.ts';
+import { Fiber, Group, type Resumption, type Task } from './fiber.ts';
 import type { Scope } from './path.ts';
 
 /** What branches need of the execution they belong to. */

@@ -1,4 +1,5 @@
-import { command, type Command } from './command.ts';
+import { command } from './model/make-command.ts';
+import type { Command } from './model/command.ts';
 import { assertCallable, type BodyResult, type Saga } from './saga.ts';
 import type { InferInput, Schema } from './standard-schema.ts';
 

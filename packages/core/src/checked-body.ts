@@ -1,4 +1,4 @@
-import type { Command } from './command.ts';
+import type { Command } from './model/command.ts';
 
 /**
  * A body that yields `Y` and returns `R`, where `W` is what it has to return. What the body does is inferred and

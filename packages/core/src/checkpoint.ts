@@ -1,4 +1,5 @@
-import { command, type Command } from './command.ts';
+import { command } from './model/make-command.ts';
+import type { Command } from './model/command.ts';
 
 /**
  * Hands the client a fresh token with nothing to do. Steps before it do not run again when the request after it is

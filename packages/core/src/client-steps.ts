@@ -1,5 +1,5 @@
-import type { ClientStep } from './client-step.ts';
-import type { JournalledSpec } from './command-spec.ts';
+import type { ClientStep } from './model/client-step.ts';
+import type { JournalledSpec } from './model/command.ts';
 import { formOf } from './form-of.ts';
 import { assertJson, type Json } from './json.ts';
 

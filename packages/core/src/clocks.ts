@@ -1,4 +1,4 @@
-import { isAskedOfClient } from './command-spec.ts';
+import { isAskedOfClient } from './model/command.ts';
 import type { Task } from './fiber.ts';
 import type { Head } from './head.ts';
 import type { Letter } from './letters.ts';

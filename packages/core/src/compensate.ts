@@ -1,9 +1,11 @@
 import type { CheckedUndo } from './checked-undo.ts';
 import { encode } from './codec.ts';
-import { command, type Command } from './command.ts';
+import { command } from './model/make-command.ts';
+import type { Command } from './model/command.ts';
+import type { BoundUndo, UndoFunction, UndoPolicy } from './model/undo.ts';
 import { assertStepId } from './path.ts';
 import { toRetryPolicy } from './retry.ts';
-import { defaultUndoRetry, toUndoWork, type BoundUndo, type UndoFunction, type UndoPolicy } from './undo.ts';
+import { defaultUndoRetry, toUndoWork } from './undo.ts';
 
 /** How an undo is registered. */
 export interface CompensateOptions extends UndoPolicy {

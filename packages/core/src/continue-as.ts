@@ -1,6 +1,7 @@
-import { command, type Command } from './command.ts';
+import { command } from './model/make-command.ts';
+import type { Command } from './model/command.ts';
+import type { Program } from './model/program.ts';
 import type { CallArguments } from './call.ts';
-import type { Program } from './program.ts';
 import type { Schema } from './standard-schema.ts';
 
 /**

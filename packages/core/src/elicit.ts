@@ -1,4 +1,5 @@
-import { command, type Command } from './command.ts';
+import { command } from './model/make-command.ts';
+import type { Command } from './model/command.ts';
 import { formOf } from './form-of.ts';
 import { assertStepId, checkedTtl } from './path.ts';
 import type { StepContext } from './step.ts';

@@ -1,9 +1,17 @@
-import type { Command } from './command.ts';
-import type { Fiber } from './fiber.ts';
+import type { Command } from './model/command.ts';
 
 type Step = IteratorResult<Command<unknown>, unknown>;
 type Method = (this: unknown, value: unknown) => Step;
 type Methods = { [name in 'next' | 'return' | 'throw']: Method };
+
+/** A generator that is told to end, and what its end came to. Fields as in `Fiber`. */
+interface EndedFiber {
+  readonly iterator: Iterator<Command<unknown>, unknown, unknown>;
+  helper: unknown;
+  isOpaque: boolean;
+  toldToEnd: boolean;
+  goesOn: boolean;
+}
 
 /** Value with which a generator returns if every `finally` let it end. */
 export const endValue: unique symbol = Symbol('end');
@@ -19,7 +27,7 @@ const helperEnded: unique symbol = Symbol('helper ended');
  * Helpers only show in calls to their `return` and `throw`. The language looks these methods up for each call, and they are
  * replaced for the duration of one synchronous call. (E6)
  */
-export function endGenerator(fiber: Fiber): Step {
+export function endGenerator(fiber: EndedFiber): Step {
   const iterator = fiber.iterator as unknown as Methods;
   fiber.helper = undefined;
   fiber.toldToEnd = true;
@@ -44,7 +52,7 @@ export function endGenerator(fiber: Fiber): Step {
 }
 
 /** Resumes the `finally` of a helper. The callers of the helper end as soon as the helper has ended. */
-export function resumeHelper(fiber: Fiber, how: 'next' | 'throw', value: unknown): Step {
+export function resumeHelper(fiber: EndedFiber, how: 'next' | 'throw', value: unknown): Step {
   const { helper } = fiber;
   const iterator = fiber.iterator as unknown as Methods;
   const { next } = Object.getPrototypeOf(function* () {}.prototype) as Methods;
@@ -67,7 +75,7 @@ export function resumeHelper(fiber: Fiber, how: 'next' | 'throw', value: unknown
 
 /** Makes one synchronous call with another method of generators. */
 function watched(
-  fiber: Fiber,
+  fiber: EndedFiber,
   name: 'return' | 'throw',
   change: (original: Method) => Method,
   call: () => Step,

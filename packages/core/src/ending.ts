@@ -1,19 +1,22 @@
-import { SagaCancelled, SagaLimitExceeded, type StepErrorData } from './errors.ts';
+import type { SagaVersion } from './model/outcome.ts';
+import { SagaCancelled, SagaError, SagaLimitExceeded, type StepErrorData } from './errors.ts';
 import { encode } from './codec.ts';
-import type { FiberEnd } from './fiber.ts';
+import type { Runtime } from './model/runtime.ts';
+import { encodeError } from './step-error-data.ts';
+import { endMark, undoMark } from './path.ts';
 import type { Journal } from './journal.ts';
 import { mismatchOf } from './mismatch.ts';
-import type { Program, Runtime } from './program.ts';
-import { ResultRefused } from './result-refused.ts';
-import { encodeError } from './run-step.ts';
-import { endMark, toUndone, undoMark, type Undo, type Undoing, type UndoReport } from './undo.ts';
+import { toUndone, type Undo, type Undoing, type UndoReport } from './undo.ts';
 import type { UndoStack } from './undo-stack.ts';
+
+/** How a fiber ended. */
+export type FiberEnd = { readonly result: unknown } | { readonly error: unknown };
 
 /** How a body ended, and what was undone. */
 export type ExecutionEnd =
   | { readonly result: unknown }
   | { readonly error: unknown }
-  | { readonly next: { readonly program: Program; readonly args: unknown } };
+  | { readonly next: { readonly program: SagaVersion; readonly args: unknown } };
 
 /** Why a body is ended before it returns. */
 export type Cause = Exclude<ExecutionEnd, { readonly result: unknown }>;
@@ -177,4 +180,22 @@ export function lostUndos(): TypeError {
   return new TypeError(
     'continueAs() would lose what is on the undo stack: pivot before it, or undo it in this saga.',
   );
+}
+
+/**
+ * What a body returned was refused, in a turn before this one: of the error's class nothing is left but what it says. It
+ * is no step's error, since it was no step that returned it.
+ */
+export class ResultRefused extends SagaError {
+  readonly #public: boolean;
+
+  constructor({ name, message, code, public: isPublic }: StepErrorData) {
+    super(message, { code: code ?? 'invalid_result' });
+    this.name = name;
+    this.#public = isPublic === true;
+  }
+
+  override get public(): boolean {
+    return this.#public;
+  }
 }

@@ -1,4 +1,4 @@
-import type { Provenance } from './client-step.ts';
+import type { Provenance } from './model/client-step.ts';
 import { outcomes, provenanceOf, type Letter } from './letters.ts';
 import { reveal } from './withheld.ts';
 
@@ -76,4 +76,12 @@ export function answerersOf(structure: string): Answerers {
     index += 1;
   }
   return { structure, byPath };
+}
+
+/**
+ * Whether texts that `encode` wrote, joined or not, may hold one of the codec's tags (`{"$":…}`); where they do not,
+ * `revive` changes nothing. JSON.stringify never escapes a `$`, so the key of a tag stands in them in plain.
+ */
+export function mayHoldTag(text: string): boolean {
+  return text.includes('$":');
 }

@@ -1,4 +1,5 @@
-import type { ClientNeed } from './client-step.ts';
+/** What a client can be asked for. */
+export type ClientNeed = 'elicitation' | 'elicitation.url' | 'sampling' | 'roots';
 
 /** What went wrong in a step, as plain data: the only thing about an error that survives the journal. */
 export interface StepErrorData {
@@ -258,39 +259,5 @@ export class TurnAborted extends SagaError {
   constructor(cause: unknown) {
     super('The request was aborted; the token before it is still good.', { code: 'turn_aborted', cause });
     this.name = 'TurnAborted';
-  }
-}
-
-const text = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);
-
-/** Whatever was thrown, as the plain data that the journal keeps. Never throws, whatever its getters do. */
-export function toStepErrorData(thrown: unknown): StepErrorData {
-  if (typeof thrown !== 'object' || thrown === null) {
-    return { name: 'Error', message: typeof thrown === 'string' ? thrown : `a ${typeof thrown} was thrown` };
-  }
-  const code = read(thrown, 'code');
-  const data = read(thrown, 'data');
-  return {
-    name: text(read(thrown, 'name')) ?? 'Error',
-    message: text(read(thrown, 'message')) ?? '',
-    ...(typeof code === 'string' || (typeof code === 'number' && Number.isFinite(code)) ? { code } : {}),
-    ...(data === undefined ? {} : { data }),
-    ...(isPublic(thrown) ? { public: true } : {}),
-  };
-}
-
-function read(thrown: object, key: string): unknown {
-  try {
-    return Reflect.get(thrown, key);
-  } catch {
-    return undefined;
-  }
-}
-
-function isPublic(thrown: object): boolean {
-  try {
-    return thrown instanceof SagaError && thrown.public;
-  } catch {
-    return false;
   }
 }

@@ -1,19 +1,17 @@
 import { closeBranch, endBranch, forkBranches, nestBranch, type BranchHost } from './branches.ts';
-import type { Command } from './command.ts';
-import type { CommandSpec, GroupSpec, JournalledSpec } from './command-spec.ts';
+import type { Command, CommandSpec, GroupSpec, JournalledSpec } from './model/command.ts';
+import { Ending, lostUndos, type Cause, type FiberEnd } from './ending.ts';
+import type { Runtime } from './model/runtime.ts';
+import { Marks, undeclaredForks } from './marks.ts';
 import { SagaAborted, SagaError, type SagaCancelled } from './errors.ts';
-import { Fiber, newTask, type FiberEnd, type Resumption, type Task } from './fiber.ts';
-import { Ending, lostUndos, type Cause } from './ending.ts';
+import { Fiber, newTask, type Resumption, type Task } from './fiber.ts';
 import type { Journal, SkippedEntry, TaskEntry } from './journal.ts';
-import { Marks } from './marks.ts';
 import { mismatchOf } from './mismatch.ts';
 import { Scope } from './path.ts';
 import { RepeatedSteps } from './repeated-steps.ts';
-import type { Runtime } from './program.ts';
 import { Scheduler, type FiberHost } from './scheduler.ts';
 import { startBody } from './start-body.ts';
 import { Tasks } from './tasks.ts';
-import { undeclaredForks } from './undeclared-forks.ts';
 import { undoAll } from './undo.ts';
 import { UndoStack } from './undo-stack.ts';
 

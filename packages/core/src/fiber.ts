@@ -1,10 +1,9 @@
-import type { JournalledSpec, GroupSpec } from './command-spec.ts';
-import type { Command } from './command.ts';
+import type { JournalledSpec, GroupSpec, Command } from './model/command.ts';
+import type { Route } from './model/question.ts';
 import { endGenerator, resumeHelper } from './end-generator.ts';
 import { fingerprintOf } from './fingerprint-of.ts';
 import type { Scope } from './path.ts';
 import type { RetryPolicy } from './retry.ts';
-import type { Route } from './routes.ts';
 
 /** A command that waits for its outcome. */
 export interface Task {
@@ -169,9 +168,6 @@ export class Group {
     return record;
   }
 }
-
-/** How a fiber ended. */
-export type FiberEnd = { readonly result: unknown } | { readonly error: unknown };
 
 /** Resumes a fiber's generator. */
 export function advanceFiber(

@@ -1,4 +1,4 @@
-import type { JournalledSpec } from './command-spec.ts';
+import type { JournalledSpec } from './model/command.ts';
 import { fingerprint, fingerprintOfElicitation, hasLong, isWhole, wholeFingerprint } from './fingerprint.ts';
 
 /**

@@ -1,7 +1,5 @@
-import { formatPlace, isJsonObject } from './json.ts';
-import type { Json } from './json.ts';
-import { toJsonSchema } from './standard-schema.ts';
-import type { Schema } from './standard-schema.ts';
+import { formatPlace, isJsonObject, type Json } from './json.ts';
+import { toJsonSchema, type Schema } from './standard-schema.ts';
 
 type Label = { readonly title?: string; readonly description?: string };
 type Choice = { readonly const: string; readonly title: string };

@@ -1,28 +1,21 @@
-import type { ClientAnswer } from './client-step.ts';
+import type { ClientAnswer } from './model/client-step.ts';
+import type { TimelineEntry } from './model/history.ts';
+import type { Outcome } from './model/outcome.ts';
+import type { EndRequest, Origin, Program } from './model/program.ts';
+import type { ProgramState } from './model/program-state.ts';
+import type { Runtime } from './model/runtime.ts';
 import { encode } from './codec.ts';
 import { InvalidInput } from './errors.ts';
-import { historyOf, stateOf, type TimelineEntry } from './history.ts';
+import { historyOf, stateOf } from './history.ts';
 import { entriesOf } from './entries.ts';
 import type { Json } from './json.ts';
-import type { Outcome } from './outcome.ts';
-import type { EndRequest, Origin, Program, ProgramState, Runtime } from './program.ts';
 import { kindOf, outcomes } from './letters.ts';
 import { isSameJson } from './same-json.ts';
-import { validate, type Schema } from './standard-schema.ts';
-import type { SagaBody } from './saga.ts';
+import { validate } from './standard-schema.ts';
 import { decodeHead, encodeHead } from './head.ts';
 import { ReplayCheck } from './replay-check.ts';
+import type { GeneratorProgramOptions } from './start-body.ts';
 import { Turn } from './turn.ts';
-
-/** What a generator program needs of its saga. */
-export interface GeneratorProgramOptions {
-  readonly name: string;
-  readonly input: Schema | undefined;
-  readonly commitFirst: boolean;
-  readonly declaresForks: boolean;
-  readonly onMismatch: 'fail' | 'compensate';
-  readonly body: SagaBody<never, unknown>;
-}
 
 /** Makes a program of a generator: its state is the journal. */
 export function generatorProgram(

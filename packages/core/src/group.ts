@@ -1,5 +1,5 @@
-import { command, specOf, type Command, type Steps } from './command.ts';
-import type { GroupSpec } from './command-spec.ts';
+import { command, specOf } from './model/make-command.ts';
+import type { Command, Steps, GroupSpec } from './model/command.ts';
 import { assertStepId } from './path.ts';
 
 /** A branch of `all`: a command, or a helper that was called (`helper(x)`, without `yield*`). */

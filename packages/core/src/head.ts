@@ -1,4 +1,4 @@
-import type { ProgramState } from './program.ts';
+import type { ProgramState } from './model/program-state.ts';
 
 /** The small part of a state that changes from turn to turn. */
 export interface Head {

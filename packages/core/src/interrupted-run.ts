@@ -1,6 +1,6 @@
 import type { Task } from './fiber.ts';
-import type { Runtime } from './program.ts';
-import { undoMark } from './undo.ts';
+import type { Runtime } from './model/runtime.ts';
+import { undoMark } from './path.ts';
 
 /**
  * Finds the steps that an earlier run of this turn may have executed: a run that began and never finished. Such a step starts
@@ -52,9 +52,4 @@ export class InterruptedRun {
   marked(isKept: boolean): void {
     this.#wasKept = isKept;
   }
-}
-
-/** Path of the journal entry for steps that nothing can name: an interrupted turn may have executed them. */
-export function pathOfTurn(turn: number): string {
-  return `turn ${turn}`;
 }

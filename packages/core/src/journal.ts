@@ -1,12 +1,11 @@
 import { revive } from './codec.ts';
 import { ReplayMismatch, SagaLimitExceeded, type StepFacts } from './errors.ts';
-import { mayHoldTag } from './may-hold-tag.ts';
-import type { Provenance } from './client-step.ts';
-import { answerersOf, entriesOf, lastOf, type Answerers } from './entries.ts';
+import { answerersOf, entriesOf, lastOf, mayHoldTag, type Answerers } from './entries.ts';
+import type { Provenance } from './model/client-step.ts';
+import { engineVersion, type ProgramState } from './model/program-state.ts';
+import { endMark, undoMark } from './path.ts';
 import { kindOf, outcomes, provenanceLetters, type Letter } from './letters.ts';
-import { engineVersion, type ProgramState } from './program.ts';
 import { reveal, withhold, type Revealed } from './withheld.ts';
-import { endMark, undoMark } from './undo.ts';
 
 /** An entry to be added. */
 export interface NewEntry {

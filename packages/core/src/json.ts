@@ -123,3 +123,11 @@ function formatKey(key: string | number): string {
   if (key.length <= 64 && IDENTIFIER.test(key)) return `.${key}`;
   return `[${JSON.stringify(key.length <= 64 ? key : `${key.slice(0, 64)}…`)}]`;
 }
+
+/** Whether a value has more bytes than `limit`, as JSON in UTF-8. */
+export function isLargerThan(limit: number, value: object | Json): boolean {
+  const text = JSON.stringify(value);
+  // A character is one to three bytes, and a pair of surrogates four.
+  if (text.length > limit) return true;
+  return text.length * 3 > limit && new TextEncoder().encode(text).length > limit;
+}

@@ -1,4 +1,4 @@
-import type { Provenance } from './client-step.ts';
+import type { Provenance } from './model/client-step.ts';
 
 /** The letter of an entry. */
 export type Letter =

@@ -1,11 +1,11 @@
 import { encode } from './codec.ts';
-import type { CommandSpec, JournalledSpec } from './command-spec.ts';
+import type { CommandSpec, JournalledSpec } from './model/command.ts';
+import type { Runtime } from './model/runtime.ts';
+import { undoMark } from './path.ts';
 import type { Task } from './fiber.ts';
 import type { Journal } from './journal.ts';
 import type { Letter } from './letters.ts';
 import { mismatchOf } from './mismatch.ts';
-import type { Runtime } from './program.ts';
-import { undoMark } from './undo.ts';
 import { toBoundUndo, type SealedUndo, type UndoStack } from './undo-stack.ts';
 
 /** Entries that say where a body stands, made and replayed at once: patches, pivots, registered undos. */
@@ -123,3 +123,11 @@ function namedUndo(
 }
 
 type StepUndoOf = NonNullable<Extract<JournalledSpec, { kind: 'step' }>['undo']>['known'];
+
+/** The error for an effect that needs its saga to say what an older token may do. (E7) */
+export function undeclaredForks(id: string): TypeError {
+  return new TypeError(
+    `'${id}' compensates, pivots or runs once, and its saga does not say what an older token may do. Declare ` +
+      `forks: 'refuse' (the host then needs a guard), or forks: 'accept' where going back does no harm.`,
+  );
+}

@@ -1,5 +1,5 @@
 import type { Task } from './fiber.ts';
-import type { Runtime } from './program.ts';
+import type { Runtime } from './model/runtime.ts';
 import { waitsForClient } from './routes.ts';
 import { dueAt } from './waits.ts';
 

@@ -1,7 +1,8 @@
 import { generatorProgram } from './generator-program.ts';
 import { decodeHead } from './head.ts';
 import { Journal } from './journal.ts';
-import type { Program, ProgramState } from './program.ts';
+import type { Program } from './model/program.ts';
+import type { ProgramState } from './model/program-state.ts';
 
 /**
  * Stands in for a program whose code is gone: it goes on with nothing, and undoes what has a named compensator. The

@@ -1,12 +1,13 @@
 import { othersOf } from './awaited.ts';
-import type { ClientStep } from './client-step.ts';
+import type { ClientStep } from './model/client-step.ts';
+import { isAskedOfClient } from './model/command.ts';
+import type { GoesOn, Outcome, IgnoredAnswer } from './model/outcome.ts';
+import type { ProgramState } from './model/program-state.ts';
+import type { Runtime } from './model/runtime.ts';
 import { toClientStep } from './client-steps.ts';
 import { encode } from './codec.ts';
-import { isAskedOfClient } from './command-spec.ts';
 import type { Task } from './fiber.ts';
 import { encodeHead, type Head, type Wait } from './head.ts';
-import type { GoesOn, Outcome } from './outcome.ts';
-import type { IgnoredAnswer, ProgramState, Runtime } from './program.ts';
 import { waitsForClient } from './routes.ts';
 import { warnOfLifetime } from './warn-of-lifetime.ts';
 import { deadlineOf, dueAt, reportOf, startClock, toWait } from './waits.ts';

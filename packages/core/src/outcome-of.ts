@@ -1,6 +1,12 @@
-import type { JournalledSpec } from './command-spec.ts';
-import { ClientCannot, ElicitationRefused, StepError, StepTimedOut, type StepErrorData } from './errors.ts';
-import { needOf } from './routes.ts';
+import type { JournalledSpec } from './model/command.ts';
+import {
+  ClientCannot,
+  ElicitationRefused,
+  StepError,
+  StepTimedOut,
+  type ClientNeed,
+  type StepErrorData,
+} from './errors.ts';
 
 /** What a body gets for a recorded outcome: a value, or something thrown. */
 export interface BodyOutcome {
@@ -42,5 +48,30 @@ export function outcomeOf(spec: JournalledSpec, path: string, letter: string, va
     }
     default:
       return { failed: false, value };
+  }
+}
+
+/** What a client must be able to do for a command; `wait` for one that takes time. */
+export function needOf({ kind }: JournalledSpec): ClientNeed | 'wait' {
+  switch (kind) {
+    case 'elicit':
+      return 'elicitation';
+    case 'elicitUrl':
+      return 'elicitation.url';
+    case 'sample':
+      return 'sampling';
+    case 'roots':
+      return 'roots';
+    case 'checkpoint':
+    case 'step':
+    case 'call':
+    case 'now':
+    case 'random':
+    case 'uuid':
+    case 'info':
+    case 'sleep':
+    case 'poll':
+    case 'stepKey':
+      return 'wait';
   }
 }

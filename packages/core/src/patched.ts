@@ -1,4 +1,5 @@
-import { command, type Command } from './command.ts';
+import { command } from './model/make-command.ts';
+import type { Command } from './model/command.ts';
 import { assertStepId } from './path.ts';
 
 /** Options of {@link patched}. */

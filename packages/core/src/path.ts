@@ -54,3 +54,15 @@ export class Scope {
     return new Scope(`${this.path(id)}/`);
   }
 }
+
+/** The mark of paths that belong to undoing; ids of authors never begin with it. */
+export const undoMark = '~';
+/** The mark of entries about how a body ends: neither steps nor undos have such paths. */
+export const endMark = '!';
+/** The mark of the entry at which an undo that is a generator reads the key of its step. */
+export const undoKeyMark = '~~';
+
+/** Path of the journal entry for steps that nothing can name: an interrupted turn may have executed them. */
+export function pathOfTurn(turn: number): string {
+  return `turn ${turn}`;
+}

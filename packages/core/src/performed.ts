@@ -1,7 +1,7 @@
 import { withinGrace } from './abort-grace.ts';
-import type { Runtime } from './program.ts';
-import type { StepCall, StepGiven } from './step-call.ts';
-import { undoMark } from './undo.ts';
+import type { Runtime } from './model/runtime.ts';
+import type { StepCall, StepGiven } from './model/step-call.ts';
+import { undoMark } from './path.ts';
 
 /**
  * Runs the code of a step, a poll, or a fallback, or lets the runtime run the code.

@@ -1,9 +1,9 @@
 import type { CheckedBody } from './checked-body.ts';
-import type { Command } from './command.ts';
-import type { Program } from './program.ts';
-import { saga, type BodyInput, type ContentBlock, type SagaBody, type SagaOptions } from './saga.ts';
+import type { Command, SagaBody } from './model/command.ts';
+import type { Program } from './model/program.ts';
+import type { ToolFields } from './model/tool-fields.ts';
+import { saga, type BodyInput, type ContentBlock, type SagaOptions } from './saga.ts';
 import type { Schema } from './standard-schema.ts';
-import type { ToolFields } from './tool-fields.ts';
 
 /** A message of a prompt, as MCP has it. */
 export interface PromptMessage {

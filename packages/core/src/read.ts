@@ -1,5 +1,6 @@
-import type { Provenance } from './client-step.ts';
-import { command, type Command } from './command.ts';
+import type { Provenance } from './model/client-step.ts';
+import { command } from './model/make-command.ts';
+import type { Command } from './model/command.ts';
 import type { Json } from './json.ts';
 
 /** What a saga can know about itself. */

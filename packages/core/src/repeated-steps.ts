@@ -1,5 +1,5 @@
-import type { JournalledSpec } from './command-spec.ts';
-import { undoMark } from './undo.ts';
+import type { JournalledSpec } from './model/command.ts';
+import { undoMark } from './path.ts';
 
 /**
  * Finds steps that only their position tells apart: the same ID in a loop, or in two branches of an array, without `key` or

@@ -1,17 +1,18 @@
 import { assertAwaited, awaitedFacts } from './awaited.ts';
-import type { ClientAnswer } from './client-step.ts';
+import type { ClientAnswer } from './model/client-step.ts';
+import type { Outcome } from './model/outcome.ts';
+import type { EndRequest } from './model/program.ts';
+import type { ProgramState } from './model/program-state.ts';
+import type { Runtime } from './model/runtime.ts';
+import { undoMark } from './path.ts';
 import { encode } from './codec.ts';
 import type { ExecutionEnd } from './ending.ts';
 import { ReplayMismatch } from './errors.ts';
 import { Execution } from './execution.ts';
-import type { GeneratorProgramOptions } from './generator-program.ts';
 import { decodeHead } from './head.ts';
 import { Journal } from './journal.ts';
-import type { Outcome } from './outcome.ts';
-import type { EndRequest, ProgramState, Runtime } from './program.ts';
-import { startBody } from './start-body.ts';
+import { startBody, type GeneratorProgramOptions } from './start-body.ts';
 import { Turn } from './turn.ts';
-import { undoMark } from './undo.ts';
 
 /**
  * Takes a turn, and replays it at once: for development. What the code of a step assigns to a variable of the body is missing

@@ -1,10 +1,10 @@
 import type { CheckedBody } from './checked-body.ts';
-import type { Command } from './command.ts';
-import type { Program } from './program.ts';
-import { saga, type SagaBody, type SagaOptions } from './saga.ts';
+import type { Command, SagaBody } from './model/command.ts';
+import type { Program } from './model/program.ts';
+import type { ToolFields } from './model/tool-fields.ts';
+import { saga, type SagaOptions } from './saga.ts';
 import type { Schema } from './standard-schema.ts';
 import { toUriTemplate, type CompleteVariable, type UriTemplate, type UriVariables } from './uri-template.ts';
-import type { ToolFields } from './tool-fields.ts';
 
 /** The contents of a resource, as MCP has them: a text, or bytes in base64. */
 export interface ResourceContents {

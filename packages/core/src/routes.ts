@@ -1,52 +1,11 @@
-import type { ClientAnswer, ClientNeed, Provenance } from './client-step.ts';
-import { isAskedOfClient, type JournalledSpec } from './command-spec.ts';
+import type { ClientAnswer, Provenance } from './model/client-step.ts';
+import { isAskedOfClient, type JournalledSpec } from './model/command.ts';
+import type { Runtime } from './model/runtime.ts';
 import type { Task } from './fiber.ts';
-import type { Runtime } from './program.ts';
+import { needOf } from './outcome-of.ts';
+import type { Question, Route } from './model/question.ts';
 
 const methodNotFound = -32_601;
-
-/** A question of the saga, as far as a host has to know it to say where it goes. */
-export interface Question {
-  /** What a client must be able to do to be asked. */
-  readonly need: ClientNeed;
-  /** Who may answer, where the author says so: the client alone, or also the model that calls the tool. (T14) */
-  readonly accept: 'client' | 'model' | undefined;
-  /** Whether the author says what holds where the client cannot be asked. */
-  readonly hasFallback: boolean;
-  /** `true` if the client answered "method not found" (-32601), despite its declared capabilities. */
-  readonly isUnsupported?: true;
-}
-
-/**
- * Where a question goes in one turn: the client is asked; the author's fallback answers; the host samples; or nobody
- * can, which is `ClientCannot` at the step. (W3)
- */
-export type Route = 'ask' | 'fallback' | 'host' | 'cannot';
-
-/** What a client must be able to do for a command; `wait` for one that takes time. */
-export function needOf({ kind }: JournalledSpec): ClientNeed | 'wait' {
-  switch (kind) {
-    case 'elicit':
-      return 'elicitation';
-    case 'elicitUrl':
-      return 'elicitation.url';
-    case 'sample':
-      return 'sampling';
-    case 'roots':
-      return 'roots';
-    case 'checkpoint':
-    case 'step':
-    case 'call':
-    case 'now':
-    case 'random':
-    case 'uuid':
-    case 'info':
-    case 'sleep':
-    case 'poll':
-    case 'stepKey':
-      return 'wait';
-  }
-}
 
 /** A command as a question, or undefined where it asks nothing. */
 function questionOf(spec: JournalledSpec): Question | undefined {

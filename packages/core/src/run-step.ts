@@ -1,11 +1,12 @@
+import { encodeError, toStepErrorData } from './step-error-data.ts';
 import { encode } from './codec.ts';
-import type { StepSpec } from './command-spec.ts';
-import { OutcomeUnknown, StepError, toStepErrorData, TurnAborted } from './errors.ts';
+import type { StepSpec } from './model/command.ts';
+import type { Runtime } from './model/runtime.ts';
+import { undoMark } from './path.ts';
+import { OutcomeUnknown, StepError, TurnAborted } from './errors.ts';
 import type { Task } from './fiber.ts';
 import { performed } from './performed.ts';
-import type { Runtime } from './program.ts';
 import { delayAfter, type RetryPolicy } from './retry.ts';
-import { undoMark } from './undo.ts';
 
 /** What became of running a server step. */
 export type StepEnd =
@@ -165,17 +166,6 @@ function endOf(path: string, spec: StepSpec, result: unknown): StepEnd {
 /** A step as its error names it. Its key may be what a user has answered. */
 function nameOf(path: string, { id, key }: StepSpec): string {
   return key === undefined ? path : id;
-}
-
-/** A thrown value as the journal keeps it. `data` that cannot be encoded is left out. */
-export function encodeError(thrown: unknown): string {
-  const data = toStepErrorData(thrown);
-  try {
-    return encode(data);
-  } catch {
-    const { data: _, ...rest } = data;
-    return encode(rest);
-  }
 }
 
 type Tried = { readonly result: unknown } | { readonly thrown: unknown };

@@ -1,13 +1,14 @@
 import { answerHere } from './answer-here.ts';
 import { decode, encode } from './codec.ts';
-import { isAskedOfClient, type CallSpec, type PollSpec } from './command-spec.ts';
+import { isAskedOfClient, type CallSpec, type PollSpec } from './model/command.ts';
+import type { Runtime } from './model/runtime.ts';
+import type { StepGiven } from './model/step-call.ts';
+import { encodeError } from './step-error-data.ts';
 import type { Task } from './fiber.ts';
 import type { NewEntry } from './journal.ts';
 import type { TurnAborted } from './errors.ts';
 import { performed } from './performed.ts';
-import type { Runtime } from './program.ts';
-import type { StepGiven } from './step-call.ts';
-import { encodeError, runStep } from './run-step.ts';
+import { runStep } from './run-step.ts';
 import { validate } from './standard-schema.ts';
 
 /** What became of a task that ran here: its journal entry, and the value as the body gets it. */

@@ -1,6 +1,6 @@
 import type { Journal } from './journal.ts';
 import type { Scope } from './path.ts';
-import type { Runtime } from './program.ts';
+import type { Runtime } from './model/runtime.ts';
 
 /**
  * What was read about a saga, with `answeredBy` beside it, which asks the journal. It does not count as data: a result

@@ -1,11 +1,12 @@
-import type { CheckedBody } from './checked-body.ts';
-import type { ClientNeed } from './client-step.ts';
-import type { Command, Steps } from './command.ts';
 import { generatorProgram } from './generator-program.ts';
+import type { Command, SagaBody } from './model/command.ts';
+import type { CheckedBody } from './checked-body.ts';
+import type { ClientNeed } from './errors.ts';
+import type { PreviousProgram, Program } from './model/program.ts';
+import type { ToolFields } from './model/tool-fields.ts';
 import { assertStepId } from './path.ts';
-import type { PreviousProgram, Program } from './program.ts';
 import type { InferInput, InferOutput, LooseFields, Schema } from './standard-schema.ts';
-import { assertToolFields, type ToolFields } from './tool-fields.ts';
+import { assertToolFields } from './tool-fields.ts';
 
 /** A block of content in a tool's result, as MCP has it. */
 export interface ContentBlock {
@@ -28,9 +29,6 @@ export type BodyInput<I extends Schema | undefined> = I extends Schema
 
 /** What a body returns: the structured value where an `output` is declared, else a text or a tool result. */
 export type BodyResult<O extends Schema | undefined> = O extends Schema ? InferInput<O> : string | ToolResult;
-
-/** The body of a saga: a generator function. */
-export type SagaBody<A, R> = (input: A) => Steps<R>;
 
 /** What a saga is, apart from its body. */
 export interface SagaOptions<I extends Schema | undefined, O extends Schema | undefined> extends ToolFields {

@@ -1,5 +1,6 @@
-import type { Root, SampleParams, SampleResult } from './client-step.ts';
-import { command, type Command } from './command.ts';
+import type { Root, SampleParams, SampleResult } from './model/client-step.ts';
+import { command } from './model/make-command.ts';
+import type { Command } from './model/command.ts';
 import { assertStepId, checkedTtl } from './path.ts';
 
 /**

@@ -1,9 +1,10 @@
-import { notACommand, noting, specOf, type Command } from './command.ts';
-import type { CommandSpec } from './command-spec.ts';
+import { notACommand, noting, specOf } from './model/make-command.ts';
+import type { Command, CommandSpec } from './model/command.ts';
+import type { FiberEnd } from './ending.ts';
+import type { Runtime } from './model/runtime.ts';
 import { endValue } from './end-generator.ts';
 import { SagaLimitExceeded } from './errors.ts';
-import { advanceFiber, type Fiber, type FiberEnd, type Resumption } from './fiber.ts';
-import type { Runtime } from './program.ts';
+import { advanceFiber, type Fiber, type Resumption } from './fiber.ts';
 import type { UndoStack } from './undo-stack.ts';
 
 /** How many commands a branch may yield in its `finally` blocks after it was told to end. */

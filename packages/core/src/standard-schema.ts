@@ -1,5 +1,4 @@
-import { assertJson, formatPlace, isJsonObject } from './json.ts';
-import type { Json, Place } from './json.ts';
+import { assertJson, formatPlace, isJsonObject, type Json, type Place } from './json.ts';
 
 /** A place in the input, as Standard Schema v1 names it: plain keys or `{key}`. */
 type IssuePath = readonly (PropertyKey | { readonly key: PropertyKey })[];

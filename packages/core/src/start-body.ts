@@ -1,5 +1,15 @@
-import type { Steps } from './command.ts';
-import type { SagaBody } from './saga.ts';
+import type { SagaBody, Steps } from './model/command.ts';
+import type { Schema } from './standard-schema.ts';
+
+/** What a generator program needs of its saga. */
+export interface GeneratorProgramOptions {
+  readonly name: string;
+  readonly input: Schema | undefined;
+  readonly commitFirst: boolean;
+  readonly declaresForks: boolean;
+  readonly onMismatch: 'fail' | 'compensate';
+  readonly body: SagaBody<never, unknown>;
+}
 
 /**
  * Calls a body, and gives its generator.

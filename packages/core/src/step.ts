@@ -1,22 +1,13 @@
 import type { CheckedResult } from './checked-result.ts';
 import type { CheckedUndo } from './checked-undo.ts';
-import { command, type Command } from './command.ts';
+import { command } from './model/make-command.ts';
+import type { Command, StepUndo } from './model/command.ts';
+import type { BoundCompensator, BoundUndo, UndoFunction, UndoPolicy } from './model/undo.ts';
 import { assertJson, type Json } from './json.ts';
 import { assertStepId, assertStepKey } from './path.ts';
 import { toRetryPolicy, type RetryPolicy } from './retry.ts';
-import type { StepUndo } from './command-spec.ts';
-import type { BoundCompensator } from './compensator.ts';
-import { defaultUndoRetry, toUndoWork, type BoundUndo, type UndoFunction, type UndoPolicy } from './undo.ts';
-
-/**
- * Where an application says, once, what its server steps get as `context`:
- * `declare module '@mcp-saga/core' { interface Register { context: Env } }`.
- */
-// oxlint-disable-next-line typescript/no-empty-interface, typescript/no-empty-object-type -- filled in by applications
-export interface Register {}
-
-/** The type of `context` in server steps: what {@link Register} says, else `unknown`. */
-export type Context = Register extends { readonly context: infer C } ? C : unknown;
+import type { Context } from './model/context.ts';
+import { defaultUndoRetry, toUndoWork } from './undo.ts';
 
 /** What a server step gets to work with. */
 export interface StepContext<I> {

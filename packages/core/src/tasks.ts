@@ -1,4 +1,5 @@
-import { isAskedOfClient, type JournalledSpec } from './command-spec.ts';
+import { isAskedOfClient, type JournalledSpec } from './model/command.ts';
+import { pathOfTurn, undoMark } from './path.ts';
 import { decode, encode } from './codec.ts';
 import type { Ending } from './ending.ts';
 import { SagaError } from './errors.ts';
@@ -11,8 +12,6 @@ import { mismatchOf } from './mismatch.ts';
 import { outcomeOf } from './outcome-of.ts';
 import { toSagaInfo } from './saga-info.ts';
 import type { Scheduler } from './scheduler.ts';
-import { pathOfTurn } from './interrupted-run.ts';
-import { undoMark } from './undo.ts';
 import type { SealedUndo, UndoStack } from './undo-stack.ts';
 
 /** What tasks need of the execution they belong to. */

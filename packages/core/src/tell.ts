@@ -1,5 +1,5 @@
-import { command, type Command } from './command.ts';
-import type { LogLevel } from './command-spec.ts';
+import { command } from './model/make-command.ts';
+import type { Command, LogLevel } from './model/command.ts';
 import { assertJson, type Json } from './json.ts';
 
 /**

@@ -1,5 +1,5 @@
 import type { ExecutionEvents } from './execution.ts';
-import type { Runtime } from './program.ts';
+import type { Runtime } from './model/runtime.ts';
 
 /** Reports progress and log messages to the client. Progress never decreases. */
 export class Teller {

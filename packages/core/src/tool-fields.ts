@@ -1,33 +1,5 @@
-import { assertJson, isPlainObject, type Json } from './json.ts';
-
-/** An icon, as MCP has it. */
-export interface Icon {
-  /** URL of the image: `https:` or `data:`. */
-  readonly src: string;
-  readonly mimeType?: string;
-  /** Sizes such as `48x48`, or `any` for a scalable image. */
-  readonly sizes?: readonly string[];
-  /** Background of the icon. */
-  readonly theme?: 'light' | 'dark';
-}
-
-/** Listed fields of a tool without influence on its calls. */
-export interface ToolFields {
-  /** Hints about the tool for clients: MCP's tool annotations. */
-  readonly annotations?: { readonly [key: string]: Json };
-  /** Icons of the tool, for user interfaces. */
-  readonly icons?: readonly Icon[];
-  /**
-   * Metadata of the tool, the same for all clients. Keys have a prefix: `com.example/team`. The server itself sets
-   * `io.github.mcp-saga/saga`.
-   */
-  readonly _meta?: { readonly [key: string]: Json };
-  /**
-   * Expected time from the call to its result, in milliseconds: a hint for clients, since MCP has no field for it. Listed
-   * as `expectedDurationMs` under `io.github.mcp-saga/saga` in the `_meta` of the tool.
-   */
-  readonly expectedDurationMs?: number;
-}
+import { assertJson, isPlainObject } from './json.ts';
+import type { ToolFields } from './model/tool-fields.ts';
 
 /**
  * Checks the listed fields of a tool. A value other than JSON would break `tools/list` for all tools.

@@ -1,17 +1,18 @@
 import { Answers } from './answers.ts';
 import { assertAwaited, awaitedFacts, toMismatch } from './awaited.ts';
-import type { ClientAnswer } from './client-step.ts';
+import type { ClientAnswer } from './model/client-step.ts';
+import type { Outcome } from './model/outcome.ts';
+import type { EndRequest } from './model/program.ts';
+import type { ProgramState } from './model/program-state.ts';
+import type { Runtime } from './model/runtime.ts';
 import { AnswerConflict, ReplayMismatch, SagaCancelled, TurnAborted } from './errors.ts';
 import { Execution, type ExecutionEvents } from './execution.ts';
-import type { GeneratorProgramOptions } from './generator-program.ts';
 import { DueTasks } from './due-tasks.ts';
 import { decodeHead, encodeHead, type Head } from './head.ts';
 import { Journal } from './journal.ts';
 import { outcomeOfTurn } from './outcome-of-turn.ts';
-import type { Outcome } from './outcome.ts';
-import type { EndRequest, ProgramState, Runtime } from './program.ts';
 import { infoIn } from './saga-info.ts';
-import { startBody } from './start-body.ts';
+import { startBody, type GeneratorProgramOptions } from './start-body.ts';
 import { Teller } from './teller.ts';
 import { startClock } from './waits.ts';
 import { warnOfFloats } from './warn-of-floats.ts';
@@ -269,8 +270,7 @@ export class Turn implements ExecutionEvents {
       this.#tellEnd();
       if ('result' in end) return { status: 'completed', result: end.result, ignored };
       if ('error' in end) return { status: 'failed', error: end.error, ...report, ignored };
-      const told = { progress: this.#teller.progress, accepted, ignored };
-      return { status: 'continued', ...end.next, ...told };
+      return { status: 'continued', ...end.next, progress: this.#teller.progress, accepted, ignored };
     }
     const { turn, asked, waits: waited } = this.#head;
     const undos = this.#mismatch === undefined ? this.#execution.ending.registered : this.#head.undos;

@@ -1,16 +1,10 @@
 import { decode, encode } from './codec.ts';
-import type { CompensateSpec, StepSpec } from './command-spec.ts';
+import type { CompensateSpec, StepSpec } from './model/command.ts';
+import type { Runtime } from './model/runtime.ts';
+import { undoKeyMark, undoMark } from './path.ts';
+import type { BoundUndo } from './model/undo.ts';
 import type { SkippedEntry } from './journal.ts';
-import type { Runtime } from './program.ts';
-import {
-  defaultUndoRetry,
-  toUndone,
-  undoKeyMark,
-  undoMark,
-  type BoundUndo,
-  type Undo,
-  type UndoReport,
-} from './undo.ts';
+import { defaultUndoRetry, toUndone, type Undo, type UndoReport } from './undo.ts';
 
 /** A named undo as the journal has it: without `bound` where its compensator is not known any more. */
 export interface SealedUndo {

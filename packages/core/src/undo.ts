@@ -1,67 +1,15 @@
-import { command, type Steps } from './command.ts';
+import type { Steps, UndoWork } from './model/command.ts';
+import type { BoundUndo, UndoneStep } from './model/undo.ts';
+import { undoKeyMark, undoMark } from './path.ts';
+import { command } from './model/make-command.ts';
 import { generatorKind, isIterator } from './generators.ts';
 import type { RetryPolicy } from './retry.ts';
-import type { Context } from './step.ts';
-
-/** What an undo gets to know and to work with. */
-export interface UndoContext<R, I> {
-  /** What the step returned, as the journal has it. */
-  readonly result: R;
-  /** The step's `input`. */
-  readonly input: I;
-  /** The idempotency key the step ran with: by it a provider finds what the step did. */
-  readonly stepKey: string;
-  /** The key of this undo: another one than the step's, and the same on every attempt, fork and rotation. */
-  readonly idempotencyKey: string;
-  /** What the host's caller gave this request. */
-  readonly context: Context;
-  /** Aborts with the request and on the undo's timeout. */
-  readonly signal: AbortSignal;
-  /** From 1. */
-  readonly attempt: number;
-}
-
-/** What a step was given and what it returned: what the arguments of a named compensator are made of. */
-export type UndoFacts<R, I> = Pick<UndoContext<R, I>, 'result' | 'input'>;
-
-/**
- * Undoes a step: a function; or a generator, whose server steps are journalled one by one. The generator itself knows
- * `result`, `input` and `stepKey`; the rest belongs to its steps, and throws where it is read outside of them.
- */
-export type UndoFunction<R, I> = (undo: UndoContext<R, I>) => unknown;
-
-/** How an undo is run. */
-export interface UndoPolicy {
-  /** Attempts, or a policy. Default: three attempts. */
-  readonly retry?: RetryPolicy | number;
-  /** Milliseconds for one attempt. Default: none. */
-  readonly timeout?: number;
-}
-
-/** A step that was undone, or one that could not be: its id, and the label its author gave it. */
-export interface UndoneStep {
-  readonly stepId: string;
-  readonly label?: string;
-}
 
 /** What became of undoing a saga. */
 export interface UndoReport {
   readonly compensated: UndoneStep[];
   readonly residue: UndoneStep[];
 }
-
-/** A named undo with its arguments, as it is sealed: it runs even when the code that registered it is gone. */
-export interface BoundUndo {
-  readonly name: string;
-  readonly args: unknown;
-  readonly run: (undo: never) => unknown;
-}
-
-/** How something is undone. */
-export type UndoWork =
-  | { readonly kind: 'function'; readonly run: (undo: never) => unknown }
-  | { readonly kind: 'generator'; readonly run: (undo: never) => Steps<unknown> }
-  | { readonly kind: 'named'; readonly bound: BoundUndo };
 
 /** Something on the undo stack. */
 export interface Undo {
@@ -79,13 +27,6 @@ export interface Undo {
 
 /** Undos have this policy where their author names none. */
 export const defaultUndoRetry: RetryPolicy = { attempts: 3 };
-
-/** The mark of paths that belong to undoing; ids of authors never begin with it. */
-export const undoMark = '~';
-/** The mark of entries about how a body ends: neither steps nor undos have such paths. */
-export const endMark = '!';
-/** The mark of the entry at which an undo that is a generator reads the key of its step. */
-export const undoKeyMark = '~~';
 
 /** An undo as results and residue name it. */
 export function toUndone({ path, label }: Undo): UndoneStep {

@@ -1,6 +1,7 @@
 import { checkedDuration } from './checked-duration.ts';
 import type { CheckedResult } from './checked-result.ts';
-import { command, type Command } from './command.ts';
+import { command } from './model/make-command.ts';
+import type { Command } from './model/command.ts';
 import { assertStepId } from './path.ts';
 import type { StepContext } from './step.ts';
 

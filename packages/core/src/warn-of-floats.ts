@@ -1,5 +1,5 @@
-import type { CommandSpec } from './command-spec.ts';
-import type { Runtime } from './program.ts';
+import type { CommandSpec } from './model/command.ts';
+import type { Runtime } from './model/runtime.ts';
 
 /** Tells the developer of commands that were created and never yielded. */
 export function warnOfFloats(

@@ -1,5 +1,5 @@
 import type { Task } from './fiber.ts';
-import type { Runtime } from './program.ts';
+import type { Runtime } from './model/runtime.ts';
 import { deadlineOf } from './waits.ts';
 
 /** Warns the author about a wait beyond the lifetime of the saga. */

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { poll, sample, SagaCancelled, step, TurnAborted, type Command, type Steps } from '../src/index.ts';
+import { poll, sample, SagaCancelled, step, TurnAborted } from '../src/index.ts';
+import type { Command, Steps } from '../src/model/command.ts';
 import { abortGraceMs } from '../src/abort-grace.ts';
 import { deferred, settle } from './support/deferred.ts';
 import { answered, start, suspended, turn } from './support/drive.ts';

@@ -10,12 +10,11 @@ import {
   listRoots,
   sample,
   step,
-  type ClientAnswer,
-  type Command,
   type Json,
-  type Program,
-  type Steps,
 } from '../src/index.ts';
+import type { ClientAnswer } from '../src/model/client-step.ts';
+import type { Command, Steps } from '../src/model/command.ts';
+import type { Program } from '../src/model/program.ts';
 import {
   accepted,
   answered,

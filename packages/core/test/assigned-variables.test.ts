@@ -1,5 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { poll, step, type Outcome, type Program, type ProgramState, type Steps } from '../src/index.ts';
+import { poll, step } from '../src/index.ts';
+import type { Outcome } from '../src/model/outcome.ts';
+import type { Program } from '../src/model/program.ts';
+import type { ProgramState } from '../src/model/program-state.ts';
+import type { Steps } from '../src/model/command.ts';
 import { accepted, completed, start, suspended, turn } from './support/drive.ts';
 import { ask, sagaOf } from './support/sagas.ts';
 import { World, type TurnSettings } from './support/world.ts';

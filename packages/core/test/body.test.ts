@@ -19,9 +19,9 @@ import {
   scope,
   step,
   uuid,
-  type Program,
-  type Steps,
 } from '../src/index.ts';
+import type { Program } from '../src/model/program.ts';
+import type { Steps } from '../src/model/command.ts';
 import { accepted, answered, completed, drive, failed, start, suspended, turn } from './support/drive.ts';
 import { ask, sagaOf } from './support/sagas.ts';
 import { World } from './support/world.ts';

@@ -16,11 +16,10 @@ import {
   SagaCancelled,
   sleep,
   step,
-  type Command,
-  type Outcome,
-  type Program,
-  type Steps,
 } from '../src/index.ts';
+import type { Command, Steps } from '../src/model/command.ts';
+import type { Outcome } from '../src/model/outcome.ts';
+import type { Program } from '../src/model/program.ts';
 import { accepted, completed, failed, start, suspended, turn } from './support/drive.ts';
 import { ask } from './support/sagas.ts';
 import { runtimeOf, World } from './support/world.ts';

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { all, checkpoint, step, type Program } from '../src/index.ts';
+import { all, checkpoint, step } from '../src/index.ts';
+import type { Program } from '../src/model/program.ts';
 import { completed, drive, start, suspended } from './support/drive.ts';
 import { sagaOf } from './support/sagas.ts';
 import { World } from './support/world.ts';

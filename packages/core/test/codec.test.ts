@@ -2,7 +2,7 @@ import { runInNewContext } from 'node:vm';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { CodecError, decode, encode, revive } from '../src/codec.ts';
-import { mayHoldTag } from '../src/may-hold-tag.ts';
+import { mayHoldTag } from '../src/entries.ts';
 
 /** Deep equality that tells -0, NaN, holes, own `__proto__` keys, URLs and dates apart. */
 function same(a: unknown, b: unknown): boolean {

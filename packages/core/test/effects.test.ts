@@ -1,14 +1,8 @@
 /* oxlint-disable unicorn/consistent-function-scoping -- a saga stands in the test that it is for */
 import { describe, expect, it } from 'vitest';
-import {
-  all,
-  step,
-  StepError,
-  type Program,
-  type RetryPolicy,
-  type StepContext,
-  type Steps,
-} from '../src/index.ts';
+import { all, step, StepError, type RetryPolicy, type StepContext } from '../src/index.ts';
+import type { Program } from '../src/model/program.ts';
+import type { Steps } from '../src/model/command.ts';
 import { deferred } from './support/deferred.ts';
 import { accepted, completed, failed, start, suspended, turn } from './support/drive.ts';
 import { ask, sagaOf } from './support/sagas.ts';

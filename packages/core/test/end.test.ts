@@ -13,11 +13,10 @@ import {
   SagaCancelled,
   scope,
   step,
-  type Command,
-  type Outcome,
   type Saga,
-  type Steps,
 } from '../src/index.ts';
+import type { Command, Steps } from '../src/model/command.ts';
+import type { Outcome } from '../src/model/outcome.ts';
 import { accepted, failed, refused, start, suspended, turn } from './support/drive.ts';
 import { ask, sagaOf } from './support/sagas.ts';
 import { runtimeOf, World, type TurnSettings } from './support/world.ts';

@@ -1,17 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import {
-  all,
-  now,
-  patched,
-  race,
-  ReplayMismatch,
-  saga,
-  scope,
-  step,
-  type Outcome,
-  type Program,
-  type Steps,
-} from '../src/index.ts';
+import { all, now, patched, race, ReplayMismatch, saga, scope, step } from '../src/index.ts';
+import type { Outcome } from '../src/model/outcome.ts';
+import type { Program } from '../src/model/program.ts';
+import type { Steps } from '../src/model/command.ts';
 import { accepted, completed, failed, start, suspended, turn } from './support/drive.ts';
 import { ask } from './support/sagas.ts';
 import { World } from './support/world.ts';

@@ -3,8 +3,7 @@ import { ElicitRequestFormParamsSchema } from '@modelcontextprotocol/sdk/types.j
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { all, elicit, step } from '../src/index.ts';
-import { toForm } from '../src/form.ts';
-import type { FormField } from '../src/form.ts';
+import { toForm, type FormField } from '../src/form.ts';
 import type { Json } from '../src/json.ts';
 import type { Schema } from '../src/standard-schema.ts';
 import { failed, start } from './support/drive.ts';

@@ -1,19 +1,8 @@
 /* oxlint-disable unicorn/consistent-function-scoping -- a saga stands in the test that it is for */
 import { describe, expect, it } from 'vitest';
-import {
-  all,
-  allSettled,
-  call,
-  checkpoint,
-  now,
-  saga,
-  scope,
-  step,
-  StepError,
-  type Command,
-  type Program,
-  type Steps,
-} from '../src/index.ts';
+import { all, allSettled, call, checkpoint, now, saga, scope, step, StepError } from '../src/index.ts';
+import type { Command, Steps } from '../src/model/command.ts';
+import type { Program } from '../src/model/program.ts';
 import { deferred, settle } from './support/deferred.ts';
 import {
   accepted,

@@ -1,6 +1,8 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Json, ProgramState, SagaHistory } from '../src/index.ts';
+import type { Json } from '../src/index.ts';
+import type { ProgramState } from '../src/model/program-state.ts';
+import type { SagaHistory } from '../src/model/history.ts';
 import { drive, turn } from './support/drive.ts';
 import { answerOf, sagaOfTree, trees, type Run } from './support/random-saga.ts';
 import { World } from './support/world.ts';

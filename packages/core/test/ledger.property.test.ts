@@ -1,13 +1,8 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import {
-  ReplayMismatch,
-  SagaCancelled,
-  SagaLimitExceeded,
-  TurnAborted,
-  type Outcome,
-  type ProgramState,
-} from '../src/index.ts';
+import { ReplayMismatch, SagaCancelled, SagaLimitExceeded, TurnAborted } from '../src/index.ts';
+import type { Outcome } from '../src/model/outcome.ts';
+import type { ProgramState } from '../src/model/program-state.ts';
 import { drive, overTheWire, turn, type TurnTaken } from './support/drive.ts';
 import { Ledger, pathOf, type Fault } from './support/provider.ts';
 import { answerOf, cancelOf, pieces, sagaOfPiece, type Piece, type Stage } from './support/ledger-saga.ts';

@@ -13,10 +13,10 @@ import {
   sleep,
   step,
   uuid,
-  type Outcome,
   type Saga,
-  type Steps,
 } from '../src/index.ts';
+import type { Outcome } from '../src/model/outcome.ts';
+import type { Steps } from '../src/model/command.ts';
 import { accepted, completed, failed, refused, start, suspended, turn } from './support/drive.ts';
 import { answerGraceMs } from '../src/waits.ts';
 import { sagaOf } from './support/sagas.ts';

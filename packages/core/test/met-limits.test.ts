@@ -16,11 +16,11 @@ import {
   saga,
   SagaLimitExceeded,
   step,
-  type Outcome,
-  type Program,
-  type ProgramLimits,
-  type Steps,
 } from '../src/index.ts';
+import type { Outcome } from '../src/model/outcome.ts';
+import type { Program } from '../src/model/program.ts';
+import type { ProgramLimits } from '../src/model/runtime.ts';
+import type { Steps } from '../src/model/command.ts';
 import { accepted, start, turn } from './support/drive.ts';
 import { World } from './support/world.ts';
 

@@ -19,12 +19,10 @@ import {
   scope,
   step,
   uuid,
-  type ClientAnswer,
-  type ClientStep,
-  type Command,
-  type Program,
-  type Steps,
 } from '../src/index.ts';
+import type { ClientAnswer, ClientStep } from '../src/model/client-step.ts';
+import type { Command, Steps } from '../src/model/command.ts';
+import type { Program } from '../src/model/program.ts';
 import { accepted, answered, completed, failed, said, start, suspended, turn } from './support/drive.ts';
 import { ask, sagaOf } from './support/sagas.ts';
 import { runtimeOf, World, type TurnSettings } from './support/world.ts';

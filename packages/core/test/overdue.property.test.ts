@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Outcome } from '../src/index.ts';
+import type { Outcome } from '../src/model/outcome.ts';
 import { accepted, start, turn, type Answers } from './support/drive.ts';
 import { sagaOfWaits, waits, WaitModel } from './support/random-waits.ts';
 import { World, type TurnSettings } from './support/world.ts';

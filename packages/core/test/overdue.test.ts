@@ -12,8 +12,8 @@ import {
   step,
   StepTimedOut,
   type Saga,
-  type Steps,
 } from '../src/index.ts';
+import type { Steps } from '../src/model/command.ts';
 import { answerGraceMs } from '../src/program-parts.ts';
 import { accepted, completed, failed, start, suspended, turn } from './support/drive.ts';
 import { sagaOf } from './support/sagas.ts';

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { all, poll, race, sleep, step, type Saga, type Steps } from '../src/index.ts';
+import { all, poll, race, sleep, step, type Saga } from '../src/index.ts';
+import type { Steps } from '../src/model/command.ts';
 import { accepted, completed, failed, refused, start, suspended, turn } from './support/drive.ts';
 import { ask, sagaOf } from './support/sagas.ts';
 import { World } from './support/world.ts';

@@ -1,15 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import {
-  compensator,
-  elicit,
-  race,
-  saga,
-  SagaCancelled,
-  step,
-  type Outcome,
-  type Runtime,
-} from '../src/index.ts';
+import { compensator, elicit, race, saga, SagaCancelled, step } from '../src/index.ts';
+import type { Outcome } from '../src/model/outcome.ts';
+import type { Runtime } from '../src/model/runtime.ts';
 import { accepted, completed, refused, start, suspended, turn } from './support/drive.ts';
 import { runtimeOf, World } from './support/world.ts';
 

@@ -1,19 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import {
-  all,
-  elicit,
-  now,
-  poll,
-  race,
-  sleep,
-  sleepUntil,
-  step,
-  type Command,
-  type Outcome,
-  type Saga,
-  type Steps,
-} from '../src/index.ts';
+import { all, elicit, now, poll, race, sleep, sleepUntil, step, type Saga } from '../src/index.ts';
+import type { Command, Steps } from '../src/model/command.ts';
+import type { Outcome } from '../src/model/outcome.ts';
 import { accepted, completed, start, suspended, turn, type Answers } from './support/drive.ts';
 import { sagaOf } from './support/sagas.ts';
 import { World, type TurnSettings } from './support/world.ts';

@@ -1,6 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { ReplayMismatch, SagaLimitExceeded, TurnAborted, type Outcome } from '../src/index.ts';
+import { ReplayMismatch, SagaLimitExceeded, TurnAborted } from '../src/index.ts';
+import type { Outcome } from '../src/model/outcome.ts';
 import { drive, turn, type Drive, type TurnTaken } from './support/drive.ts';
 import { endings } from './support/random-endings.ts';
 import {

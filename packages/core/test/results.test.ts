@@ -19,11 +19,10 @@ import {
   step,
   StepError,
   uuid,
-  type Command,
-  type Program,
   type Schema,
-  type Steps,
 } from '../src/index.ts';
+import type { Command, Steps } from '../src/model/command.ts';
+import type { Program } from '../src/model/program.ts';
 import {
   accepted,
   answered,

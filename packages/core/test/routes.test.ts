@@ -15,13 +15,12 @@ import {
   step,
   StepError,
   type Json,
-  type Question,
-  type Route,
-  type Runtime,
   type Saga,
-  type SampleResult,
-  type Steps,
 } from '../src/index.ts';
+import type { Question, Route } from '../src/model/question.ts';
+import type { Runtime } from '../src/model/runtime.ts';
+import type { SampleResult } from '../src/model/client-step.ts';
+import type { Steps } from '../src/model/command.ts';
 import { accepted, answered, completed, failed, said, start, suspended, turn } from './support/drive.ts';
 import { sagaOf } from './support/sagas.ts';
 import { World, type TurnSettings } from './support/world.ts';

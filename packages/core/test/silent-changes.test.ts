@@ -1,19 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import {
-  all,
-  call,
-  elicit,
-  elicitUrl,
-  ReplayMismatch,
-  saga,
-  sample,
-  scope,
-  step,
-  type Command,
-  type Program,
-  type Steps,
-} from '../src/index.ts';
+import { all, call, elicit, elicitUrl, ReplayMismatch, saga, sample, scope, step } from '../src/index.ts';
+import type { Command, Steps } from '../src/model/command.ts';
+import type { Program } from '../src/model/program.ts';
 import { accepted, answered, failed, said, start, suspended, turn } from './support/drive.ts';
 import { ask, sagaOf } from './support/sagas.ts';
 import { World, type TurnSettings } from './support/world.ts';

@@ -1,8 +1,13 @@
 import { describe, expect, expectTypeOf, it } from 'vitest';
 import { z } from 'zod';
 import * as mini from 'zod/mini';
-import { toJsonSchema, validate } from '../src/standard-schema.ts';
-import type { InferInput, InferOutput, Schema } from '../src/standard-schema.ts';
+import {
+  toJsonSchema,
+  validate,
+  type InferInput,
+  type InferOutput,
+  type Schema,
+} from '../src/standard-schema.ts';
 
 async function issues(schema: Schema, value: unknown): Promise<string> {
   const result = await validate(schema, value);

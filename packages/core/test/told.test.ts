@@ -1,6 +1,8 @@
 /* oxlint-disable unicorn/consistent-function-scoping -- a saga stands in the test that it is for */
 import { describe, expect, it } from 'vitest';
-import { all, checkpoint, log, progress, step, type Program, type Steps } from '../src/index.ts';
+import { all, checkpoint, log, progress, step } from '../src/index.ts';
+import type { Program } from '../src/model/program.ts';
+import type { Steps } from '../src/model/command.ts';
 import { accepted, completed, drive, failed, start, suspended, turn } from './support/drive.ts';
 import { ask, sagaOf } from './support/sagas.ts';
 import { World } from './support/world.ts';

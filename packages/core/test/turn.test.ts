@@ -1,16 +1,8 @@
 /* oxlint-disable unicorn/consistent-function-scoping -- a saga stands in the test that it is for */
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import {
-  all,
-  allSettled,
-  elicit,
-  progress,
-  step,
-  TurnAborted,
-  type Schema,
-  type Steps,
-} from '../src/index.ts';
+import { all, allSettled, elicit, progress, step, TurnAborted, type Schema } from '../src/index.ts';
+import type { Steps } from '../src/model/command.ts';
 import { deferred, settle } from './support/deferred.ts';
 import { accepted, completed, drive, start, suspended, turn } from './support/drive.ts';
 import { ask, sagaOf } from './support/sagas.ts';

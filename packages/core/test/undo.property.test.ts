@@ -1,14 +1,10 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import {
-  ReplayMismatch,
-  SagaCancelled,
-  TurnAborted,
-  type EndRequest,
-  type Outcome,
-  type ProgramState,
-  type UndoneStep,
-} from '../src/index.ts';
+import { ReplayMismatch, SagaCancelled, TurnAborted } from '../src/index.ts';
+import type { EndRequest } from '../src/model/program.ts';
+import type { Outcome } from '../src/model/outcome.ts';
+import type { ProgramState } from '../src/model/program-state.ts';
+import type { UndoneStep } from '../src/model/undo.ts';
 import { overTheWire, type Answers } from './support/drive.ts';
 import { Ledger, type Fault } from './support/ledger.ts';
 import { answerBy, release, sagaOf, trees, type Node } from './support/random-undo.ts';

@@ -14,12 +14,11 @@ import {
   sleep,
   step,
   TurnAborted,
-  type Command,
-  type Outcome,
   type Saga,
   type SagaOptions,
-  type Steps,
 } from '../src/index.ts';
+import type { Command, Steps } from '../src/model/command.ts';
+import type { Outcome } from '../src/model/outcome.ts';
 import { accepted, failed, refused, start, suspended, turn } from './support/drive.ts';
 import { ask, sagaOf } from './support/sagas.ts';
 import { World, type TurnSettings } from './support/world.ts';

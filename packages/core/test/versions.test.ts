@@ -14,12 +14,12 @@ import {
   ReplayMismatch,
   sleep,
   step,
-  type Outcome,
-  type Program,
-  type ProgramState,
   type Saga,
-  type Steps,
 } from '../src/index.ts';
+import type { Outcome } from '../src/model/outcome.ts';
+import type { Program } from '../src/model/program.ts';
+import type { ProgramState } from '../src/model/program-state.ts';
+import type { Steps } from '../src/model/command.ts';
 import { accepted, completed, failed, refused, start, suspended, turn } from './support/drive.ts';
 import { ask, sagaOf } from './support/sagas.ts';
 import { World, type TurnSettings } from './support/world.ts';

@@ -10,10 +10,10 @@ import {
   sleep,
   sleepUntil,
   StepTimedOut,
-  type Outcome,
   type PollOptions,
   type Saga,
 } from '../src/index.ts';
+import type { Outcome } from '../src/model/outcome.ts';
 import { accepted, completed, failed, refused, start, suspended, turn } from './support/drive.ts';
 import { answerGraceMs } from '../src/waits.ts';
 import { ask, sagaOf } from './support/sagas.ts';

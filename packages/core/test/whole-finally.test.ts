@@ -1,20 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import {
-  abort,
-  all,
-  compensate,
-  race,
-  SagaCancelled,
-  scope,
-  step,
-  type Command,
-  type Outcome,
-  type Steps,
-} from '../src/index.ts';
-import { completed, start, suspended, turn } from './support/drive.ts';
+import { abort, all, compensate, race, SagaCancelled, scope, step } from '../src/index.ts';
+import type { Command, Steps } from '../src/model/command.ts';
+import type { Outcome } from '../src/model/outcome.ts';
+import { accepted, completed, start, suspended, turn } from './support/drive.ts';
 import { ask, sagaOf } from './support/sagas.ts';
 import { runtimeOf, World } from './support/world.ts';
-import { accepted } from './support/drive.ts';
 
 type Does = (what: string) => Command<unknown>;
 

@@ -13,9 +13,8 @@ import {
   scope,
   sleep,
   step,
-  type Command,
-  type Steps,
 } from '../src/index.ts';
+import type { Command, Steps } from '../src/model/command.ts';
 import { accepted, completed, failed, start, suspended, turn } from './support/drive.ts';
 import {
   assertSame,

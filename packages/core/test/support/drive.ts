@@ -1,4 +1,8 @@
-import type { ClientAnswer, ClientStep, Json, Outcome, Program, ProgramState } from '../../src/index.ts';
+import type { Json } from '../../src/index.ts';
+import type { ClientAnswer, ClientStep } from '../../src/model/client-step.ts';
+import type { Outcome } from '../../src/model/outcome.ts';
+import type { Program } from '../../src/model/program.ts';
+import type { ProgramState } from '../../src/model/program-state.ts';
 import { runtimeOf, World, type TurnSettings } from './world.ts';
 
 /** A state as it comes back from the client: nothing but texts. */

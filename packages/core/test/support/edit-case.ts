@@ -1,15 +1,12 @@
 /** Changes the code of a saga under its state, and finds violations of the replay rules. */
 import { isDeepStrictEqual } from 'node:util';
 import { decodeHead, isSameState } from '../../src/head.ts';
-import { undoMark } from '../../src/undo.ts';
-import {
-  ReplayMismatch,
-  type ClientAnswer,
-  type ClientStep,
-  type Outcome,
-  type ProgramState,
-  type StepEvent,
-} from '../../src/index.ts';
+import { undoMark } from '../../src/path.ts';
+import type { ClientAnswer, ClientStep } from '../../src/model/client-step.ts';
+import type { Outcome } from '../../src/model/outcome.ts';
+import type { ProgramState } from '../../src/model/program-state.ts';
+import type { StepEvent } from '../../src/model/runtime.ts';
+import { ReplayMismatch } from '../../src/index.ts';
 import { accepted, answered, refused, said, turn, type Suspended } from './drive.ts';
 import { Provider, programOfTree, type Life, type Taken } from './edited-saga.ts';
 import { drawOf, mapTree, Maker, nodesOf, type Node } from './edited-tree.ts';

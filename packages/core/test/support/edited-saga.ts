@@ -22,14 +22,19 @@ import {
   scope,
   sleep,
   step,
-  type Command,
-  type Program,
   type Schema,
   type StepOptions,
-  type Steps,
 } from '../../src/index.ts';
-import type { AskNode, GroupNode, Leaf, Node, StepNode } from './edited-tree.ts';
-import { isCommand } from './edited-tree.ts';
+import type { Command, Steps } from '../../src/model/command.ts';
+import type { Program } from '../../src/model/program.ts';
+import {
+  isCommand,
+  type AskNode,
+  type GroupNode,
+  type Leaf,
+  type Node,
+  type StepNode,
+} from './edited-tree.ts';
 import { hash, type World } from './world.ts';
 
 /** Outcome of a node, as the body sees it. */

@@ -17,16 +17,12 @@ import {
   scope,
   sleep,
   step,
-  type BoundUndo,
-  type ClientAnswer,
-  type ClientStep,
-  type Command,
   type Saga,
   type Schema,
-  type Steps,
-  type UndoContext,
-  type UndoFunction,
 } from '../../src/index.ts';
+import type { BoundUndo, UndoContext, UndoFunction } from '../../src/model/undo.ts';
+import type { ClientAnswer, ClientStep } from '../../src/model/client-step.ts';
+import type { Command, Steps } from '../../src/model/command.ts';
 import { accepted, refused } from './drive.ts';
 import type { Ledger } from './provider.ts';
 import { hash, type World } from './world.ts';

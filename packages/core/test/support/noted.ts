@@ -1,6 +1,10 @@
 /** Sagas whose branches note when their `finally` blocks run. */
 import { expect } from 'vitest';
-import { step, type Command, type Program, type Route, type Runtime, type Steps } from '../../src/index.ts';
+import { step } from '../../src/index.ts';
+import type { Command, Steps } from '../../src/model/command.ts';
+import type { Program } from '../../src/model/program.ts';
+import type { Route } from '../../src/model/question.ts';
+import type { Runtime } from '../../src/model/runtime.ts';
 import { accepted, drive, type Drive } from './drive.ts';
 import { sagaOf } from './sagas.ts';
 import { World } from './world.ts';

@@ -21,18 +21,14 @@ import {
   step,
   StepError,
   uuid,
-  type ClientAnswer,
-  type ClientStep,
-  type Command,
   type ElicitOptions,
-  type Question,
-  type Route,
-  type Runtime,
-  type SampleResult,
   type Saga,
   type Schema,
-  type Steps,
 } from '../../src/index.ts';
+import type { ClientAnswer, ClientStep, SampleResult } from '../../src/model/client-step.ts';
+import type { Command, Steps } from '../../src/model/command.ts';
+import type { Question, Route } from '../../src/model/question.ts';
+import type { Runtime } from '../../src/model/runtime.ts';
 import { accepted, answered, refused, said } from './drive.ts';
 import { hash, type World } from './world.ts';
 

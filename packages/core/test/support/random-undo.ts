@@ -16,15 +16,12 @@ import {
   scope,
   sleep,
   step,
-  type ClientAnswer,
-  type ClientStep,
-  type Command,
-  type Compensator,
   type Saga,
   type StepContext,
-  type Steps,
-  type UndoContext,
 } from '../../src/index.ts';
+import type { ClientAnswer, ClientStep } from '../../src/model/client-step.ts';
+import type { Command, Steps } from '../../src/model/command.ts';
+import type { Compensator, UndoContext } from '../../src/model/undo.ts';
 import { accepted, refused } from './drive.ts';
 import type { Ledger } from './ledger.ts';
 import { hash } from './world.ts';

@@ -1,16 +1,7 @@
 /** Random sagas that only wait, and a model of them: an event queue that fires what is overdue at its due time. */
 import * as fc from 'fast-check';
-import {
-  all,
-  allSettled,
-  elicit,
-  poll,
-  race,
-  sleep,
-  type Saga,
-  type Schema,
-  type Steps,
-} from '../../src/index.ts';
+import { all, allSettled, elicit, poll, race, sleep, type Saga, type Schema } from '../../src/index.ts';
+import type { Steps } from '../../src/model/command.ts';
 import { sagaOf } from './sagas.ts';
 
 /** A piece of a saga. Durations are in milliseconds, with fractions. */

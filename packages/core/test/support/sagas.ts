@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { elicit, saga, type Command, type Saga, type SagaOptions, type Steps } from '../../src/index.ts';
+import { elicit, saga, type Saga, type SagaOptions } from '../../src/index.ts';
+import type { Command, Steps } from '../../src/model/command.ts';
 
 /** A saga without input, of a body. */
 export function sagaOf(

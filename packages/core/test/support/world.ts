@@ -1,10 +1,6 @@
-import {
-  engineVersion,
-  type Json,
-  type ProgramLimits,
-  type Runtime,
-  type StepEvent,
-} from '../../src/index.ts';
+import { type Json } from '../../src/index.ts';
+import { engineVersion } from '../../src/model/program-state.ts';
+import type { ProgramLimits, Runtime, StepEvent } from '../../src/model/runtime.ts';
 
 /** Something told to the client. */
 export type Told =

@@ -19,8 +19,8 @@ import {
   sleep,
   sleepUntil,
   step,
-  type Steps,
 } from '../../src/index.ts';
+import type { Steps } from '../../src/model/command.ts';
 
 const options = { name: 'negative', version: '1' };
 const Target = z.object({ target: z.string() });

@@ -28,18 +28,15 @@ import {
   step,
   uuid,
   type BodyInput,
-  type BoundUndo,
-  type Command,
-  type Context,
   type ElicitOutcome,
-  type Provenance,
-  type Root,
   type Saga,
   type SagaInfo,
-  type SampleResult,
   type Settled,
-  type Steps,
 } from '../../src/index.ts';
+import type { BoundUndo } from '../../src/model/undo.ts';
+import type { Command, Steps } from '../../src/model/command.ts';
+import type { Context } from '../../src/model/context.ts';
+import type { Provenance, Root, SampleResult } from '../../src/model/client-step.ts';
 import { expectType, type Equal } from './equal.ts';
 
 const Target = z.object({ target: z.string(), count: z.coerce.number().default(1) });

@@ -6,14 +6,12 @@ import {
   compensator,
   poll,
   step,
-  type BoundUndo,
-  type Command,
   type InferOutput,
   type Json,
   type Schema,
-  type Steps,
-  type UndoFunction,
 } from '../../src/index.ts';
+import type { BoundUndo, UndoFunction } from '../../src/model/undo.ts';
+import type { Command, Steps } from '../../src/model/command.ts';
 import { expectType, type Equal } from './equal.ts';
 
 type Given<C> = C extends Command<infer R> ? R : 'no command';

@@ -5,10 +5,10 @@ import {
   promptSaga,
   resourceSaga,
   step,
-  type Program,
   type PromptSaga,
   type ResourceSaga,
 } from '../../src/index.ts';
+import type { Program } from '../../src/model/program.ts';
 import { expectType, type Equal } from './equal.ts';
 
 const Review = z.object({

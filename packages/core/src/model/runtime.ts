@@ -1,35 +1,14 @@
-import type { ClientAnswer, ClientNeed, Provenance, SampleParams, SampleResult } from './client-step.ts';
-import type { LogLevel } from './command-spec.ts';
-import type { SagaHistory, TimelineEntry } from './history.ts';
-import type { Json } from './json.ts';
-import type { Outcome } from './outcome.ts';
-import type { Question, Route } from './routes.ts';
-import type { Schema } from './standard-schema.ts';
+import type { Json } from '../json.ts';
+import type { Schema } from '../standard-schema.ts';
+import type { Provenance, SampleParams, SampleResult } from './client-step.ts';
+import type { LogLevel } from './command.ts';
+import type { ProgramState } from './program-state.ts';
+import type { Question, Route } from './question.ts';
 import type { StepCall } from './step-call.ts';
-import type { Compensator } from './compensator.ts';
-import type { CompleteVariable, UriTemplate } from './uri-template.ts';
-import type { ToolFields } from './tool-fields.ts';
+import type { Compensator } from './undo.ts';
 
 /** A value, or a promise of it: the fast paths of the host answer at once. */
 export type Awaitable<T> = T | Promise<T>;
-
-/** Author of a value: the client, which then has its bytes, or code of the server. */
-export type Origin = 'client' | 'server';
-
-/**
- * What a program remembers between two turns, as texts only the program reads. They are kept apart by who knows
- * their bytes already, because compressing a secret beside bytes the client chose would leak it by length (T10).
- */
-export interface ProgramState {
-  /** Small and changing from turn to turn. Not compressed. */
-  readonly head: string;
-  /** The engine's own structure: kinds, names of steps, digests of what the client knows. Compressed apart. */
-  readonly structure: string;
-  /** Bytes the client has: arguments, its answers, its samples. Compressed apart. */
-  readonly client: string;
-  /** All else that server code made: results, keys, fingerprints of inputs. Never compressed. */
-  readonly server: string;
-}
 
 /** What a host lets a turn know and do. It is asked only when something is executed, never on replay. */
 export interface Runtime {
@@ -181,87 +160,3 @@ export interface StepEvent {
   /** The thrown value, of a failed attempt: for hooks, never for the wire. */
   readonly error?: unknown;
 }
-
-/** An answer that was not used, and why. */
-export interface IgnoredAnswer {
-  readonly stepId: string;
-  readonly why: 'unknown' | 'asked otherwise' | 'invalid' | 'not accepted';
-}
-
-/**
- * A saga as a host sees it: something that starts from arguments and advances by answers. `saga(…)` makes one from
- * a generator; a machine can be one as well.
- */
-export interface Program extends Omit<ToolFields, 'annotations'> {
-  readonly name: string;
-  readonly version: string;
-  readonly title: string | undefined;
-  readonly description: string | undefined;
-  readonly input: Schema | undefined;
-  readonly output: Schema | undefined;
-  /** What of MCP's it serves. Default `tool`. */
-  readonly serves?: 'tool' | 'prompt' | 'resource';
-  /** Which URIs it answers, and what it gives for them: of one that serves a resource. */
-  readonly resource?: {
-    readonly template: UriTemplate;
-    readonly mimeType?: string;
-    /** Completions of the template's variables, by name. */
-    readonly complete?: { readonly [variable: string]: CompleteVariable | undefined };
-  };
-  /** Hints about the tool for clients: MCP's tool annotations. */
-  readonly annotations: { readonly [key: string]: Json } | undefined;
-  /** What an older token used again may do here; undefined: not declared. (E7) */
-  readonly forks: 'refuse' | 'accept' | undefined;
-  /** What the client must be able to do, checked before anything runs. (W3) */
-  readonly needs: readonly ClientNeed[];
-  /** Whether the model that calls the tool may answer for the user; undefined: as the host says. (T14) */
-  readonly modelAnswers: 'accept' | undefined;
-  /** Whether a client that knows MCP's tasks gets one; `require`: other clients are refused. */
-  readonly task: 'prefer' | 'require' | undefined;
-  /** Older versions that go on beside this one, each until its date. (R5) */
-  readonly previous: readonly PreviousProgram[];
-  /** Whether what each step did is kept before the next one runs. Default false. (E1) */
-  readonly commitEach?: boolean;
-  /** What becomes of a saga that no longer fits the code: it fails, or is undone as far as possible. (R3) */
-  readonly onMismatch: 'fail' | 'compensate';
-  /**
-   * Parses the arguments and makes the state before the first turn. Throws {@link InvalidInput}.
-   *
-   * @param progress - the last progress told, of a saga that goes on as this one
-   * @param origin - author of the arguments: those of `server` are never compressed. Default `client`.
-   */
-  begin(args: Json, progress?: number, origin?: Origin): Promise<ProgramState>;
-  /** One turn. Rejects with `TurnAborted` or `AnswerConflict`; everything else is an outcome. */
-  advance(
-    state: ProgramState,
-    answers: ReadonlyMap<string, ClientAnswer>,
-    runtime: Runtime,
-    end?: EndRequest,
-  ): Promise<Outcome>;
-  /** The ids of the steps a state waits for: what answers can be news to. */
-  asked(state: ProgramState): readonly string[];
-  /** What a state says happened so far. */
-  timeline(state: ProgramState): readonly TimelineEntry[];
-  /** The same with its values, answers and results included: for recordings, never for logs. */
-  readonly history?: (state: ProgramState) => SagaHistory;
-  /** The state of a saga with that history: what replay finds in it is what it was given. */
-  readonly restore?: (history: SagaHistory) => ProgramState;
-}
-
-/** Ends a saga from outside and undoes what it did: it was cancelled, or cannot be kept. */
-export interface EndRequest {
-  readonly error: unknown;
-}
-
-/** An older version of a program. */
-export interface PreviousProgram {
-  readonly saga: Program;
-  /** After this time it is not gone on with. Default: never. */
-  readonly until?: Date;
-}
-
-/**
- * Version of the replay rules and the journal's format, sealed into each token. A saga keeps the version it began with.
- * Version 2 keeps what server code made out of the compressed structure.
- */
-export const engineVersion = 2;

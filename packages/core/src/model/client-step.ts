@@ -1,4 +1,4 @@
-import type { Json } from './json.ts';
+import type { Json } from '../json.ts';
 
 /** A block of text in a message. */
 export interface TextContent {
@@ -58,9 +58,6 @@ export interface ClientStep {
   /** Why the answer that came was not accepted, when the step is asked again. Names fields, never values. */
   readonly reason?: string;
 }
-
-/** What a client can be asked for. */
-export type ClientNeed = 'elicitation' | 'elicitation.url' | 'sampling' | 'roots';
 
 /** Who gave an answer: sealed beside it. (T14) */
 export type Provenance = 'client' | 'model' | 'server' | 'verified-url';

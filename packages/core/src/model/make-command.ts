@@ -1,21 +1,4 @@
-import type { CommandSpec } from './command-spec.ts';
-
-const brand: unique symbol = Symbol.for('mcp-saga.command');
-
-/**
- * What a saga yields. Make one with `elicit`, `sample`, `step`, `all` and their like, and run it with `yield*`,
- * which gives its result, typed: `const { target } = yield* elicit('target', …)`.
- */
-export interface Command<T> {
-  readonly [brand]: CommandSpec;
-  [Symbol.iterator](): Iterator<Command<unknown>, T, unknown>;
-}
-
-/**
- * A saga's body, or a helper of it: a generator that yields commands and returns an `R`. Annotate helpers with it
- * and call them with `yield*`.
- */
-export type Steps<R> = Generator<Command<unknown>, R, unknown>;
+import { brand, type Command, type CommandSpec } from './command.ts';
 
 let created: Set<Command<unknown>> | undefined;
 

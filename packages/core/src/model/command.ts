@@ -1,12 +1,30 @@
-import type { Command, Steps } from './command.ts';
 import type { SampleParams } from './client-step.ts';
-import type { Schema } from './standard-schema.ts';
-import type { RetryPolicy } from './retry.ts';
-import type { Json } from './json.ts';
-import type { Program } from './program.ts';
-import type { SagaBody } from './saga.ts';
-import type { UndoWork } from './undo.ts';
-import type { BoundCompensator } from './compensator.ts';
+import type { Json } from '../json.ts';
+import type { RetryPolicy } from '../retry.ts';
+import type { Schema } from '../standard-schema.ts';
+import type { SagaVersion } from './outcome.ts';
+import type { BoundCompensator, BoundUndo } from './undo.ts';
+
+/** Key of the specification in a command. */
+export const brand: unique symbol = Symbol.for('mcp-saga.command');
+
+/**
+ * What a saga yields. Make one with `elicit`, `sample`, `step`, `all` and their like, and run it with `yield*`,
+ * which gives its result, typed: `const { target } = yield* elicit('target', …)`.
+ */
+export interface Command<T> {
+  readonly [brand]: CommandSpec;
+  [Symbol.iterator](): Iterator<Command<unknown>, T, unknown>;
+}
+
+/**
+ * A saga's body, or a helper of it: a generator that yields commands and returns an `R`. Annotate helpers with it
+ * and call them with `yield*`.
+ */
+export type Steps<R> = Generator<Command<unknown>, R, unknown>;
+
+/** The body of a saga: a generator function. */
+export type SagaBody<A, R> = (input: A) => Steps<R>;
 
 /** Asks the user with a form. */
 export interface ElicitSpec {
@@ -63,6 +81,12 @@ export interface StepSpec {
   readonly of: { readonly path: string; readonly key: string | undefined } | undefined;
 }
 
+/** How something is undone. */
+export type UndoWork =
+  | { readonly kind: 'function'; readonly run: (undo: never) => unknown }
+  | { readonly kind: 'generator'; readonly run: (undo: never) => Steps<unknown> }
+  | { readonly kind: 'named'; readonly bound: BoundUndo };
+
 /** How a step is undone. */
 export interface StepUndo {
   /** Where it is known what the step did. */
@@ -93,7 +117,7 @@ export interface PivotSpec {
 /** Ends the saga, or starts it over. */
 export type EndSpec =
   | { readonly kind: 'abort'; readonly reason: string }
-  | { readonly kind: 'continueAs'; readonly program: Program; readonly args: unknown };
+  | { readonly kind: 'continueAs'; readonly program: SagaVersion; readonly args: unknown };
 
 /** Asks whether a change of the code holds for this saga. */
 export interface PatchedSpec {

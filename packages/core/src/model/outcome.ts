@@ -1,6 +1,18 @@
 import type { ClientStep } from './client-step.ts';
-import type { IgnoredAnswer, Program, ProgramState } from './program.ts';
+import type { ProgramState } from './program-state.ts';
 import type { UndoneStep } from './undo.ts';
+
+/** An answer that was not used, and why. */
+export interface IgnoredAnswer {
+  readonly stepId: string;
+  readonly why: 'unknown' | 'asked otherwise' | 'invalid' | 'not accepted';
+}
+
+/** A saga and its version, by name. */
+export interface SagaVersion {
+  readonly name: string;
+  readonly version: string;
+}
 
 /**
  * Reason why a turn ended before its time. `undo`: it undoes next; `pivot`: it has passed a pivot; `step`: it has run a step;
@@ -41,7 +53,7 @@ export type Outcome =
   | {
       /** It starts over as another program, in the same turn. */
       readonly status: 'continued';
-      readonly program: Program;
+      readonly program: SagaVersion;
       readonly args: unknown;
       /** The last progress told: it goes on from there. (W5) */
       readonly progress: number | undefined;

@@ -1,0 +1,47 @@
+import { encode } from './codec.ts';
+import { SagaError, type StepErrorData } from './errors.ts';
+
+const text = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);
+
+/** Whatever was thrown, as the plain data that the journal keeps. Never throws, whatever its getters do. */
+export function toStepErrorData(thrown: unknown): StepErrorData {
+  if (typeof thrown !== 'object' || thrown === null) {
+    return { name: 'Error', message: typeof thrown === 'string' ? thrown : `a ${typeof thrown} was thrown` };
+  }
+  const code = read(thrown, 'code');
+  const data = read(thrown, 'data');
+  return {
+    name: text(read(thrown, 'name')) ?? 'Error',
+    message: text(read(thrown, 'message')) ?? '',
+    ...(typeof code === 'string' || (typeof code === 'number' && Number.isFinite(code)) ? { code } : {}),
+    ...(data === undefined ? {} : { data }),
+    ...(isPublic(thrown) ? { public: true } : {}),
+  };
+}
+
+function read(thrown: object, key: string): unknown {
+  try {
+    return Reflect.get(thrown, key);
+  } catch {
+    return undefined;
+  }
+}
+
+function isPublic(thrown: object): boolean {
+  try {
+    return thrown instanceof SagaError && thrown.public;
+  } catch {
+    return false;
+  }
+}
+
+/** A thrown value as the journal keeps it. `data` that cannot be encoded is left out. */
+export function encodeError(thrown: unknown): string {
+  const data = toStepErrorData(thrown);
+  try {
+    return encode(data);
+  } catch {
+    const { data: _, ...rest } = data;
+    return encode(rest);
+  }
+}
