@@ -7,9 +7,9 @@ export {
   type ElicitOutcome,
   type ElicitUrlOptions,
   type FallbackContext,
-} from './elicit.ts';
-export { listRoots, sample } from './sample.ts';
-export { step, type StepContext, type StepOptions, type Compensable } from './step.ts';
+} from './author/elicit.ts';
+export { listRoots, sample } from './author/sample.ts';
+export { step, type StepContext, type StepOptions, type Compensable } from './author/step.ts';
 export type { Context, Register } from './model/context.ts';
 export type {
   BoundCompensator,
@@ -36,7 +36,7 @@ export type {
   SamplingMessage,
   TextContent,
 } from './model/client-step.ts';
-export type { ClientNeed } from './errors.ts';
+export type { ClientNeed } from './values/errors.ts';
 export type { Question, Route } from './model/question.ts';
 export type { HistoryEntry, SagaHistory, TimelineEntry } from './model/history.ts';
 export type { GoesOn, Outcome, IgnoredAnswer } from './model/outcome.ts';
@@ -44,7 +44,7 @@ export { engineVersion, type ProgramState } from './model/program-state.ts';
 export type { Awaitable, HostSampling, ProgramLimits, Runtime, StepEvent } from './model/runtime.ts';
 export type { EndRequest, Origin, PreviousProgram, Program } from './model/program.ts';
 export type { StepCall, StepGiven } from './model/step-call.ts';
-export { all, allSettled, race, scope } from './group.ts';
+export { all, allSettled, race, scope } from './author/group.ts';
 export type {
   Branch,
   Branches,
@@ -53,27 +53,27 @@ export type {
   RaceResult,
   Settled,
   SettledResults,
-} from './group.ts';
-export { call, type CallArguments } from './call.ts';
-export { info, now, random, uuid, type SagaInfo } from './read.ts';
-export { log, progress } from './tell.ts';
-export { checkpoint } from './checkpoint.ts';
-export { abort, compensate, pivot, type CompensateOptions } from './compensate.ts';
-export { compensator } from './compensator.ts';
-export { continueAs } from './continue-as.ts';
-export { orphan } from './orphan.ts';
-export { patched, type PatchOptions } from './patched.ts';
-export { poll, sleep, sleepUntil, type PollOptions } from './wait.ts';
-export { saga } from './saga.ts';
-export { promptSaga } from './prompt-saga.ts';
+} from './author/group.ts';
+export { call, type CallArguments } from './author/call.ts';
+export { info, now, random, uuid, type SagaInfo } from './author/read.ts';
+export { log, progress } from './author/tell.ts';
+export { checkpoint } from './author/checkpoint.ts';
+export { abort, compensate, pivot, type CompensateOptions } from './author/compensate.ts';
+export { compensator } from './author/compensator.ts';
+export { continueAs } from './author/continue-as.ts';
+export { orphan } from './turn/orphan.ts';
+export { patched, type PatchOptions } from './author/patched.ts';
+export { poll, sleep, sleepUntil, type PollOptions } from './author/wait.ts';
+export { saga } from './author/sagas/saga.ts';
+export { promptSaga } from './author/sagas/prompt-saga.ts';
 export type {
   PromptArguments,
   PromptMessage,
   PromptOptions,
   PromptResult,
   PromptSaga,
-} from './prompt-saga.ts';
-export { resourceSaga } from './resource-saga.ts';
+} from './author/sagas/prompt-saga.ts';
+export { resourceSaga } from './author/sagas/resource-saga.ts';
 export type {
   ResourceArguments,
   ResourceContents,
@@ -81,13 +81,20 @@ export type {
   ResourceOptions,
   ResourceResult,
   ResourceSaga,
-} from './resource-saga.ts';
-export type { CompleteVariable, UriTemplate, UriVariables } from './uri-template.ts';
-export type { CheckedBody } from './checked-body.ts';
-export type { CheckedResult } from './checked-result.ts';
-export type { CheckedUndo } from './checked-undo.ts';
-export type { BodyInput, BodyResult, ContentBlock, Saga, SagaOptions, ToolResult } from './saga.ts';
-export type { RetryPolicy } from './retry.ts';
+} from './author/sagas/resource-saga.ts';
+export type { CompleteVariable, UriTemplate, UriVariables } from './values/uri-template.ts';
+export type { CheckedBody } from './author/checks/checked-body.ts';
+export type { CheckedResult } from './author/checks/checked-result.ts';
+export type { CheckedUndo } from './author/checks/checked-undo.ts';
+export type {
+  BodyInput,
+  BodyResult,
+  ContentBlock,
+  Saga,
+  SagaOptions,
+  ToolResult,
+} from './author/sagas/saga.ts';
+export type { RetryPolicy } from './values/retry.ts';
 export {
   AnswerConflict,
   ClientCannot,
@@ -104,8 +111,8 @@ export {
   TurnAborted,
   type StepErrorData,
   type StepFacts,
-} from './errors.ts';
-export { assertJson, InvalidJson, type Json } from './json.ts';
-export { decode, encode, CodecError } from './codec.ts';
-export { toJsonSchema, validate } from './standard-schema.ts';
-export type { InferInput, InferOutput, LooseFields, Schema } from './standard-schema.ts';
+} from './values/errors.ts';
+export { assertJson, InvalidJson, type Json } from './values/json.ts';
+export { decode, encode, CodecError } from './values/codec.ts';
+export { toJsonSchema, validate } from './values/standard-schema.ts';
+export type { InferInput, InferOutput, LooseFields, Schema } from './values/standard-schema.ts';

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { CodecError, decode, encode } from '../src/codec.ts';
+import { CodecError, decode, encode } from '../src/values/codec.ts';
 
 const own = fc.constantFrom('$', '__proto__', 'constructor', 'toJSON', 'then', 'length', 'a');
 const letter = fc.constantFrom('$', 'u', 'n', '+', '-', '0', 'd', 'b', 'l', 'y', 's', 'e', 'm', '?', '');

@@ -1,8 +1,8 @@
 import { runInNewContext } from 'node:vm';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { CodecError, decode, encode, revive } from '../src/codec.ts';
-import { mayHoldTag } from '../src/entries.ts';
+import { CodecError, decode, encode, revive } from '../src/values/codec.ts';
+import { mayHoldTag } from '../src/journal/entries.ts';
 
 /** Deep equality that tells -0, NaN, holes, own `__proto__` keys, URLs and dates apart. */
 function same(a: unknown, b: unknown): boolean {

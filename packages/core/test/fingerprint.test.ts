@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { decode, encode } from '../src/codec.ts';
+import { decode, encode } from '../src/values/codec.ts';
 import {
   agreementDigest,
   fingerprint,
@@ -8,7 +8,7 @@ import {
   hasLong,
   isWhole,
   wholeFingerprint,
-} from '../src/fingerprint.ts';
+} from '../src/values/fingerprint.ts';
 
 const long = 'abcdefghijklmnopqrstuvwxyz'.repeat(8);
 

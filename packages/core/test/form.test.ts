@@ -3,9 +3,9 @@ import { ElicitRequestFormParamsSchema } from '@modelcontextprotocol/sdk/types.j
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { all, elicit, step } from '../src/index.ts';
-import { toForm, type FormField } from '../src/form.ts';
-import type { Json } from '../src/json.ts';
-import type { Schema } from '../src/standard-schema.ts';
+import { toForm, type FormField } from '../src/values/form.ts';
+import type { Json } from '../src/values/json.ts';
+import type { Schema } from '../src/values/standard-schema.ts';
 import { failed, start } from './support/drive.ts';
 import { sagaOf } from './support/sagas.ts';
 

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { assertJson, formatPlace, InvalidJson } from '../src/json.ts';
+import { assertJson, formatPlace, InvalidJson } from '../src/values/json.ts';
 
 function refusal(value: unknown, maxDepth?: number): InvalidJson {
   try {

@@ -18,7 +18,7 @@ import {
 import type { Outcome } from '../src/model/outcome.ts';
 import type { Steps } from '../src/model/command.ts';
 import { accepted, completed, failed, refused, start, suspended, turn } from './support/drive.ts';
-import { answerGraceMs } from '../src/waits.ts';
+import { answerGraceMs } from '../src/turn/time/waits.ts';
 import { sagaOf } from './support/sagas.ts';
 import { World, type TurnSettings } from './support/world.ts';
 

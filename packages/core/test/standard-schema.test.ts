@@ -7,7 +7,7 @@ import {
   type InferInput,
   type InferOutput,
   type Schema,
-} from '../src/standard-schema.ts';
+} from '../src/values/standard-schema.ts';
 
 async function issues(schema: Schema, value: unknown): Promise<string> {
   const result = await validate(schema, value);

@@ -1,6 +1,6 @@
 import { assert, property, string } from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { toUriTemplate } from '../src/uri-template.ts';
+import { toUriTemplate } from '../src/values/uri-template.ts';
 
 describe('a URI template', () => {
   it.each([

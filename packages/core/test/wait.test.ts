@@ -15,7 +15,7 @@ import {
 } from '../src/index.ts';
 import type { Outcome } from '../src/model/outcome.ts';
 import { accepted, completed, failed, refused, start, suspended, turn } from './support/drive.ts';
-import { answerGraceMs } from '../src/waits.ts';
+import { answerGraceMs } from '../src/turn/time/waits.ts';
 import { ask, sagaOf } from './support/sagas.ts';
 import { World, type TurnSettings } from './support/world.ts';
 

@@ -3,7 +3,7 @@ import { effect, elicitation, machineSaga, MachineRefused } from '@mcp-saga/xsta
 import { assign, setup, spawnChild, type AnyStateMachine } from 'xstate';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { orphan } from '../../core/src/orphan.ts';
+import { orphan } from '../../core/src/turn/orphan.ts';
 import { runtimeOf } from '../../core/test/support/world.ts';
 import { accept, Drive, failureOf } from './support/drive.ts';
 

@@ -1,4 +1,4 @@
-import type { Json } from '../json.ts';
+import type { Json } from '../values/json.ts';
 
 /** A block of text in a message. */
 export interface TextContent {

@@ -1,7 +1,7 @@
 import type { SampleParams } from './client-step.ts';
-import type { Json } from '../json.ts';
-import type { RetryPolicy } from '../retry.ts';
-import type { Schema } from '../standard-schema.ts';
+import type { Json } from '../values/json.ts';
+import type { RetryPolicy } from '../values/retry.ts';
+import type { Schema } from '../values/standard-schema.ts';
 import type { SagaVersion } from './outcome.ts';
 import type { BoundCompensator, BoundUndo } from './undo.ts';
 

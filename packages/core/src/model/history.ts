@@ -1,5 +1,5 @@
 import type { Provenance } from './client-step.ts';
-import type { Json } from '../json.ts';
+import type { Json } from '../values/json.ts';
 
 /** One line of a saga's history, for operators: no values. */
 export interface TimelineEntry {

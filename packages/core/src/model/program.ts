@@ -1,8 +1,8 @@
-import type { Json } from '../json.ts';
-import type { Schema } from '../standard-schema.ts';
-import type { CompleteVariable, UriTemplate } from '../uri-template.ts';
+import type { Json } from '../values/json.ts';
+import type { Schema } from '../values/standard-schema.ts';
+import type { CompleteVariable, UriTemplate } from '../values/uri-template.ts';
 import type { ClientAnswer } from './client-step.ts';
-import type { ClientNeed } from '../errors.ts';
+import type { ClientNeed } from '../values/errors.ts';
 import type { SagaHistory, TimelineEntry } from './history.ts';
 import type { Outcome } from './outcome.ts';
 import type { ProgramState } from './program-state.ts';

@@ -1,4 +1,4 @@
-import type { ClientNeed } from '../errors.ts';
+import type { ClientNeed } from '../values/errors.ts';
 
 /** A question of the saga, as far as a host has to know it to say where it goes. */
 export interface Question {

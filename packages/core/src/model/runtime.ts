@@ -1,5 +1,5 @@
-import type { Json } from '../json.ts';
-import type { Schema } from '../standard-schema.ts';
+import type { Json } from '../values/json.ts';
+import type { Schema } from '../values/standard-schema.ts';
 import type { Provenance, SampleParams, SampleResult } from './client-step.ts';
 import type { LogLevel } from './command.ts';
 import type { ProgramState } from './program-state.ts';

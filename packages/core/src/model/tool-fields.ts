@@ -1,4 +1,4 @@
-import type { Json } from '../json.ts';
+import type { Json } from '../values/json.ts';
 
 /** An icon, as MCP has it. */
 export interface Icon {

@@ -1,5 +1,5 @@
-import type { RetryPolicy } from '../retry.ts';
-import type { InferInput, Schema } from '../standard-schema.ts';
+import type { RetryPolicy } from '../values/retry.ts';
+import type { InferInput, Schema } from '../values/standard-schema.ts';
 import type { Context } from './context.ts';
 
 /** What an undo gets to know and to work with. */

@@ -1,7 +1,7 @@
 /** Changes the code of a saga under its state, and finds violations of the replay rules. */
 import { isDeepStrictEqual } from 'node:util';
-import { decodeHead, isSameState } from '../../src/head.ts';
-import { undoMark } from '../../src/path.ts';
+import { decodeHead, isSameState } from '../../src/journal/head.ts';
+import { undoMark } from '../../src/values/path.ts';
 import type { ClientAnswer, ClientStep } from '../../src/model/client-step.ts';
 import type { Outcome } from '../../src/model/outcome.ts';
 import type { ProgramState } from '../../src/model/program-state.ts';

@@ -12,7 +12,7 @@ import {
 } from '@mcp-saga/server';
 import { describe, expect, test } from 'vitest';
 import * as z from 'zod';
-import { agreementDigest, fingerprint } from '../../../core/src/fingerprint.ts';
+import { agreementDigest, fingerprint } from '../../../core/src/values/fingerprint.ts';
 import { answered, bulk, echo, Keys, lengthOf, noise } from '../fixtures/lengths.ts';
 import { hostOf } from '../fixtures/host.ts';
 

@@ -1,0 +1,29 @@
+import type { Command } from '../../model/command.ts';
+
+/**
+ * A body that yields `Y` and returns `R`, where `W` is what it has to return. What the body does is inferred and
+ * judged here, because a mere `Generator<Command<unknown>, W, unknown>` is refused in eight lines that do not say
+ * what to write instead; this takes two, and the second one says it.
+ */
+export type CheckedBody<A, Y, R, W> = ((input: A) => Generator<Y, R | W, unknown>) & Verdict<Y, R, W>;
+
+type Verdict<Y, R, W> = [Y] extends [Command<unknown>]
+  ? [R] extends [Readable<W>]
+    ? unknown
+    : ['The body must return', W]
+  : Exclude<Y, Command<unknown>> extends infer V
+    ? [V] extends [PromiseLike<unknown>]
+      ? ["A saga yields commands. For a promise, write: yield* step('id', async () => …)", V]
+      : [V] extends [Generator]
+        ? ['A saga yields commands. Call a helper with: yield* helper(…)', V]
+        : ['A saga yields commands: yield* elicit(…), yield* step(…)', V]
+    : never;
+
+// `R` is inferred as a constant, so that `return { state: 'ok' }` is not widened to a string; constants are readonly.
+type Readable<T> = unknown extends T
+  ? T
+  : T extends readonly unknown[]
+    ? number extends T['length']
+      ? readonly Readable<T[number]>[]
+      : { readonly [K in keyof T]: Readable<T[K]> }
+    : { readonly [K in keyof T]: Readable<T[K]> };

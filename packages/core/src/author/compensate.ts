@@ -1,0 +1,58 @@
+import type { CheckedUndo } from './checks/checked-undo.ts';
+import { encode } from '../values/codec.ts';
+import { command } from '../model/make-command.ts';
+import type { Command } from '../model/command.ts';
+import type { BoundUndo, UndoFunction, UndoPolicy } from '../model/undo.ts';
+import { assertStepId } from '../values/path.ts';
+import { toRetryPolicy } from '../values/retry.ts';
+import { defaultUndoRetry, toUndoWork } from '../undo/undo-all.ts';
+
+/** How an undo is registered. */
+export interface CompensateOptions extends UndoPolicy {
+  /** Names it in results and residue. Default `compensate`. */
+  readonly id?: string;
+  /** What it undoes, for people. */
+  readonly label?: string;
+}
+
+/**
+ * Registers an undo from here on: it runs, last first among the others, if the saga fails, is refused, aborted or
+ * cancelled later. Steps register theirs with the option `compensate`. (E3)
+ */
+export function compensate<U>(
+  undo: (UndoFunction<undefined, undefined> & CheckedUndo<U>) | BoundUndo,
+  options: CompensateOptions = {},
+): Command<void> {
+  const { id = 'compensate', label, retry, timeout } = options;
+  assertStepId(id);
+  const work = toUndoWork(undo);
+  // What cannot be sealed is refused here, where its author reads it.
+  if (work.kind === 'named') encode(work.bound.args);
+  return command<void>({
+    kind: 'compensate',
+    id,
+    work,
+    label,
+    retry: toRetryPolicy(id, retry) ?? defaultUndoRetry,
+    timeout,
+  });
+}
+
+/**
+ * The point of no return: what came before it is never undone. Put it after the effect that cannot be taken back. (E5)
+ */
+export function pivot(id: string): Command<void> {
+  assertStepId(id);
+  return command<void>({ kind: 'pivot', id });
+}
+
+/**
+ * Ends the saga and undoes what it did. No `catch` can swallow it; `finally` blocks run first. The client reads the
+ * reason. The `finally` of a helper that was called with `yield*` runs up to its first command: call a helper with
+ * more to clean up by `scope(id, helper())`. (E6)
+ */
+export function abort(reason: string): Command<never> {
+  if (typeof reason !== 'string' || reason === '')
+    throw new TypeError('abort() needs a reason, a text for the client.');
+  return command<never>({ kind: 'abort', reason });
+}

@@ -1,0 +1,124 @@
+import { command } from '../model/make-command.ts';
+import type { Command } from '../model/command.ts';
+import { formOf } from '../values/form-of.ts';
+import { assertStepId, checkedTtl } from '../values/path.ts';
+import type { StepContext } from './step.ts';
+import type { InferInput, InferOutput, LooseFields, Schema } from '../values/standard-schema.ts';
+
+/** What a fallback gets to work with: the same as a server step. */
+export type FallbackContext = Omit<StepContext<undefined>, 'input'>;
+
+/** What `elicit` asks. */
+export interface ElicitOptions<S extends Schema> {
+  /** What the user reads above the form. */
+  readonly message: string;
+  /**
+   * The fields of the form: a flat object schema (zod 4, or any Standard Schema that gives a JSON Schema). Hoist it
+   * out of the body, so that it and its form are built once. One that makes no form is refused here, with a `TypeError`.
+   */
+  readonly schema: S | LooseFields;
+  /**
+   * Milliseconds the user has, counted from when the question is first asked. Fractions are rounded up. An answer that
+   * arrives more than 30 s after that is not used: `StepTimedOut` is thrown at the step. Default: as long as the token is
+   * good, which is the most in any case.
+   */
+  readonly ttl?: number;
+  /**
+   * Who may answer. `client`: nobody but the client, where a person may be; `model`: also the model that calls the
+   * tool, in its arguments. Default: as the saga or its host says with `modelAnswers`. (T14)
+   */
+  readonly accept?: 'client' | 'model';
+  /**
+   * What holds where the client cannot be asked: the content of the form, or a function that makes it, run here like a
+   * server step. The schema parses it. One that throws or does not fit is a `StepError`. (W3)
+   */
+  readonly fallback?: InferInput<S> | ((step: FallbackContext) => InferInput<S> | PromiseLike<InferInput<S>>);
+}
+
+/** What `elicitUrl` asks. */
+export interface ElicitUrlOptions {
+  /** What the user reads beside the link. */
+  readonly message: string;
+  /** Where the user is sent: an absolute URL. */
+  readonly url: string;
+  /** Milliseconds the user has, counted from when it is first asked. Default: as long as the token is good. */
+  readonly ttl?: number;
+  /** Who may answer: see {@link ElicitOptions.accept}. */
+  readonly accept?: 'client' | 'model';
+}
+
+/** What became of an elicitation, with the accepted content. */
+export type ElicitOutcome<T> =
+  | { readonly action: 'accept'; readonly content: T }
+  | { readonly action: 'decline' }
+  | { readonly action: 'cancel' };
+
+function ask<S extends Schema, T>(id: string, options: ElicitOptions<S>, asOutcome: boolean): Command<T> {
+  assertStepId(id);
+  const { message, ttl, fallback } = options;
+  const schema = options.schema as S;
+  if (typeof message !== 'string') throw new TypeError(`elicit('${id}') needs a message, a string.`);
+  if (schema?.['~standard'] === undefined) {
+    throw new TypeError(`elicit('${id}') needs a schema: z.object({…}), or another Standard Schema.`);
+  }
+  // Said here and not when the client is asked: what runs beside the question has then been done.
+  formOf(id, schema);
+  const accept = checkedAccept(id, options.accept);
+  return command<T>({
+    kind: 'elicit',
+    id,
+    message,
+    schema,
+    asOutcome,
+    ttl: checkedTtl(id, ttl),
+    accept,
+    fallback,
+  });
+}
+
+/** Throws a `TypeError` unless `accept` says who may answer, or nothing. */
+function checkedAccept(id: string, accept: 'client' | 'model' | undefined): 'client' | 'model' | undefined {
+  if (accept === undefined || accept === 'client' || accept === 'model') return accept;
+  throw new TypeError(`accept of '${id}' must be 'client' or 'model', or not be there.`);
+}
+
+/** The type of {@link elicit}: a function, and beside it `elicit.outcome`. */
+export interface Elicit {
+  /**
+   * Asks the user with a form, and gives the accepted content, typed and parsed by the schema.
+   *
+   * @throws ElicitationRefused (in the body) when the user declines or dismisses the question
+   * @throws ClientCannot (in the body) where the client cannot be asked, and there is no fallback
+   * @throws StepError (in the body) when the client answers with an error
+   */
+  <S extends Schema>(id: string, options: ElicitOptions<S>): Command<InferOutput<S>>;
+  /** The same, but a refusal comes back as a value: `{action: 'decline'}` or `{action: 'cancel'}`. */
+  outcome<S extends Schema>(id: string, options: ElicitOptions<S>): Command<ElicitOutcome<InferOutput<S>>>;
+}
+
+/** Asks the user with a form: MCP's `elicitation/create`. */
+export const elicit: Elicit = /* @__PURE__ */ Object.assign(
+  <S extends Schema>(id: string, options: ElicitOptions<S>): Command<InferOutput<S>> =>
+    ask(id, options, false),
+  {
+    outcome: <S extends Schema>(
+      id: string,
+      options: ElicitOptions<S>,
+    ): Command<ElicitOutcome<InferOutput<S>>> => ask(id, options, true),
+  },
+);
+
+/**
+ * Sends the user to a URL. It returns when the user agreed to open it, which does not mean that anything was done
+ * there: let a step check.
+ *
+ * @throws ElicitationRefused (in the body) when the user declines or dismisses it
+ * @throws ClientCannot (in the body) where the client cannot be asked
+ */
+export function elicitUrl(id: string, options: ElicitUrlOptions): Command<void> {
+  assertStepId(id);
+  const { message, url, ttl } = options;
+  if (!URL.canParse(url)) throw new TypeError(`elicitUrl('${id}') needs an absolute URL.`);
+  const accept = checkedAccept(id, options.accept);
+  return command<void>({ kind: 'elicitUrl', id, message, url, ttl: checkedTtl(id, ttl), accept });
+}

@@ -1,0 +1,88 @@
+import { command, specOf } from '../model/make-command.ts';
+import type { Command, Steps, GroupSpec } from '../model/command.ts';
+import { assertStepId } from '../values/path.ts';
+
+/** A branch of `all`: a command, or a helper that was called (`helper(x)`, without `yield*`). */
+export type Branch<R> = Command<R> | Steps<R>;
+
+/** What a branch returns. */
+export type BranchResult<B> =
+  B extends Command<infer R> ? R : B extends Generator<unknown, infer R, unknown> ? R : never;
+
+/** Branches by name, or in order. */
+export type Branches = { readonly [key: string]: Branch<unknown> } | readonly Branch<unknown>[];
+
+/** The results of branches, in the same shape. */
+export type BranchResults<B extends Branches> = { -readonly [K in keyof B]: BranchResult<B[K]> };
+
+/** How a branch of `allSettled` ended. */
+export type Settled<T> =
+  | { readonly status: 'fulfilled'; readonly value: T }
+  | { readonly status: 'rejected'; readonly reason: unknown };
+
+/** How the branches of `allSettled` ended, in the same shape. */
+export type SettledResults<B extends Branches> = { -readonly [K in keyof B]: Settled<BranchResult<B[K]>> };
+
+function group(kind: GroupSpec['kind'], branches: Branches): GroupSpec {
+  const shape = Array.isArray(branches) ? 'array' : 'record';
+  const listed = Object.entries(branches).map(([key, steps]: [string, Branch<unknown>]) => {
+    if (shape === 'record') assertStepId(key);
+    assertBranch(`${kind}: branch '${key}'`, steps);
+    return { key, steps };
+  });
+  // A generator runs once: given twice, each branch would take the results of the other's steps.
+  const helpers = listed.flatMap(({ steps }) => (specOf(steps) === undefined ? [steps] : []));
+  if (new Set(helpers).size < helpers.length) {
+    throw new TypeError(`${kind}: a helper stands in two branches. Call it for each of them.`);
+  }
+  return { kind, branches: listed, shape };
+}
+
+function assertBranch(what: string, steps: unknown): void {
+  if (specOf(steps) !== undefined) return;
+  const { next, [Symbol.iterator]: iterator } = Object(steps) as Partial<Steps<unknown>>;
+  if (typeof next === 'function' && typeof iterator === 'function') return;
+  throw new TypeError(`${what} is neither a command nor a helper that was called.`);
+}
+
+/**
+ * Runs branches in parallel and gives their results, in the same shape. All questions to the client go out in one
+ * turn; server steps run at the same time.
+ *
+ * A helper runs in a scope named by its key (by its index in an array), so its ids may repeat those of its
+ * siblings; a single command keeps its own id.
+ *
+ * The first branch to fail aborts the others; when they have ended, its error is thrown. (U3)
+ */
+export function all<const B extends Branches>(branches: B): Command<BranchResults<B>> {
+  return command(group('all', branches));
+}
+
+/** Runs branches in parallel, and gives for each how it ended. It does not throw. */
+export function allSettled<const B extends Branches>(branches: B): Command<SettledResults<B>> {
+  return command(group('allSettled', branches));
+}
+
+/** The branch that was done first, and what it returned. */
+export type RaceResult<B extends { readonly [key: string]: Branch<unknown> }> = {
+  [K in keyof B]: { readonly winner: K; readonly value: BranchResult<B[K]> };
+}[keyof B];
+
+/**
+ * Runs branches in parallel until the first is done, and gives its key and value, or throws what it threw. The others
+ * are ended: their server steps are aborted and awaited, their questions to the client are withdrawn.
+ */
+export function race<const B extends { readonly [key: string]: Branch<unknown> }>(
+  branches: B,
+): Command<RaceResult<B>> {
+  const spec = group('race', branches);
+  if (spec.branches.length === 0) throw new TypeError('race({}) would never end: it needs a branch.');
+  return command(spec);
+}
+
+/** Runs a helper in a scope of its own: the ids in it stand behind `id/` and may repeat those outside. */
+export function scope<R>(id: string, steps: Branch<R>): Command<R> {
+  assertStepId(id);
+  assertBranch(`scope('${id}')`, steps);
+  return command<R>({ kind: 'scope', id, steps });
+}

@@ -1,0 +1,29 @@
+import { assertJson, isPlainObject } from '../../values/json.ts';
+import type { ToolFields } from '../../model/tool-fields.ts';
+
+/**
+ * Checks the listed fields of a tool. A value other than JSON would break `tools/list` for all tools.
+ *
+ * @throws TypeError
+ */
+export function assertToolFields(name: string, fields: ToolFields): void {
+  const { icons, expectedDurationMs: duration } = fields;
+  for (const field of ['annotations', '_meta'] as const) {
+    const value = fields[field];
+    if (value === undefined) continue;
+    if (!isPlainObject(value)) throw new TypeError(`${field} of saga '${name}' must be an object.`);
+    assertJson(value, { where: `${field} of saga '${name}'` });
+  }
+  if (icons !== undefined && !(Array.isArray(icons) && icons.every(isIcon))) {
+    throw new TypeError(`icons of saga '${name}' must be a list of icons: [{ src: 'https://…' }].`);
+  }
+  if (duration !== undefined && !(Number.isFinite(duration) && duration > 0)) {
+    throw new TypeError(
+      `expectedDurationMs of saga '${name}' must be a number of milliseconds, more than 0.`,
+    );
+  }
+}
+
+function isIcon(icon: unknown): boolean {
+  return isPlainObject(icon) && typeof icon['src'] === 'string';
+}

@@ -1,0 +1,204 @@
+import { generatorProgram } from '../../turn/generator-program.ts';
+import type { Command, SagaBody } from '../../model/command.ts';
+import type { CheckedBody } from '../checks/checked-body.ts';
+import type { ClientNeed } from '../../values/errors.ts';
+import type { PreviousProgram, Program } from '../../model/program.ts';
+import type { ToolFields } from '../../model/tool-fields.ts';
+import { assertStepId } from '../../values/path.ts';
+import type { InferInput, InferOutput, LooseFields, Schema } from '../../values/standard-schema.ts';
+import { assertToolFields } from './assert-tool-fields.ts';
+
+/** A block of content in a tool's result, as MCP has it. */
+export interface ContentBlock {
+  readonly type: string;
+  readonly [key: string]: unknown;
+}
+
+/** A tool's result, as MCP has it. */
+export interface ToolResult {
+  readonly content: readonly ContentBlock[];
+  readonly structuredContent?: { readonly [key: string]: unknown };
+  readonly isError?: boolean;
+  readonly _meta?: { readonly [key: string]: unknown };
+}
+
+/** What a body gets: the parsed arguments, or an empty object where no `input` is declared. */
+export type BodyInput<I extends Schema | undefined> = I extends Schema
+  ? InferOutput<I>
+  : Record<string, never>;
+
+/** What a body returns: the structured value where an `output` is declared, else a text or a tool result. */
+export type BodyResult<O extends Schema | undefined> = O extends Schema ? InferInput<O> : string | ToolResult;
+
+/** What a saga is, apart from its body. */
+export interface SagaOptions<I extends Schema | undefined, O extends Schema | undefined> extends ToolFields {
+  /** The name of the tool. A token is bound to it: two sagas of one host never have the same. */
+  readonly name: string;
+  /** Raise it when the order or content of steps changes. A token names the version it was started with. */
+  readonly version: string;
+  readonly title?: string;
+  readonly description?: string;
+  /** The schema of the arguments. It parses them once, at the start. */
+  readonly input?: I | LooseFields;
+  /** The schema of the result, if it is structured. */
+  readonly output?: O | LooseFields;
+  /**
+   * A token is a save-game: without a guard an older one can be used again. `refuse` needs a guard on the host;
+   * `accept` says that going back does no harm, which it would where it goes on as a saga that refuses it. A saga that
+   * compensates must declare one of them. (E7)
+   */
+  readonly forks?: 'refuse' | 'accept';
+  /** What the client must be able to do, checked before anything runs. (W3) */
+  readonly needs?: readonly ClientNeed[];
+  /**
+   * Whether the model that calls the tool may answer for the user, where a client cannot be asked. A question can say
+   * otherwise with its own `accept`. (T14) Default: as the host says.
+   */
+  readonly modelAnswers?: 'accept';
+  /**
+   * Whether a client that knows MCP's tasks gets one for this saga: `prefer`; with `require`, clients that do not know
+   * them are refused. Default: no task.
+   */
+  readonly task?: 'prefer' | 'require';
+  /**
+   * Hands the client a token before the first server step runs, so that not even the very first effect is run
+   * twice when the first answer is lost. Costs one round trip. (E1) Default false.
+   */
+  readonly commitFirst?: boolean;
+  /**
+   * Keeps what each step did before the next one runs: a request that is repeated after its process has died goes on
+   * behind it, and cannot come to something else on the way. Needs `forks: 'refuse'`, and so a guard, which keeps a token
+   * a step. The client gets one before the first, as with `commitFirst`. (E1) Default false.
+   */
+  readonly commitEach?: boolean;
+  /**
+   * What becomes of a saga in flight that no longer fits the code: `fail` (default) leaves everything as it is, so
+   * that the code can be rolled back; `compensate` undoes what still fits, and what has a named compensator. (R3)
+   */
+  readonly onMismatch?: 'fail' | 'compensate';
+  /** Older versions, which go on for the sagas they started: each until its date, or for good. (R5) */
+  readonly previous?: readonly PreviousProgram[];
+}
+
+/** A saga: give it to a host, or run it inside another one with `call`. */
+export interface Saga<I extends Schema | undefined, O extends Schema | undefined> extends Program {
+  readonly input: I;
+  readonly output: O;
+  readonly body: SagaBody<BodyInput<I>, BodyResult<O>>;
+}
+
+/**
+ * Defines a saga: a tool of several steps, written as a generator that reads straight down.
+ *
+ * The body must be deterministic between its steps: it is replayed, with the recorded results, whenever the saga
+ * goes on. Read the time with `now()`, randomness with `random()` and `uuid()`, and do everything that touches the
+ * world in a `step`.
+ *
+ * @throws TypeError where the options cannot be meant
+ */
+export function saga<
+  I extends Schema | undefined = undefined,
+  O extends Schema | undefined = undefined,
+  Y = Command<unknown>,
+  const R = BodyResult<O>,
+>(options: SagaOptions<I, O>, body: CheckedBody<BodyInput<I>, Y, R, BodyResult<O>>): Saga<I, O> {
+  const { name, version } = options;
+  if (typeof name !== 'string' || name.length === 0 || name.length > 128) {
+    throw new TypeError('A saga needs a name of 1 to 128 characters: it is the name of the tool.');
+  }
+  if (typeof version !== 'string' || version.length === 0) {
+    throw new TypeError(`Saga '${name}' needs a version, a string such as '1'.`);
+  }
+  if (typeof body !== 'function') {
+    throw new TypeError(`Saga '${name}' needs a body: a generator function, function* (input) { … }.`);
+  }
+  assertServing(options);
+  assertToolFields(name, options);
+  assertSchema(name, 'input', options.input);
+  assertSchema(name, 'output', options.output);
+  const { onMismatch = 'fail', commitEach = false } = options;
+  // CheckedBody has judged what it yields and returns.
+  const checked = body as unknown as SagaBody<BodyInput<I>, BodyResult<O>>;
+  return {
+    name,
+    version,
+    title: options.title,
+    description: options.description,
+    input: options.input as I,
+    output: options.output as O,
+    forks: options.forks,
+    needs: options.needs ?? [],
+    modelAnswers: options.modelAnswers,
+    task: options.task,
+    annotations: options.annotations,
+    ...(options.icons === undefined ? {} : { icons: options.icons }),
+    ...(options['_meta'] === undefined ? {} : { _meta: options['_meta'] }),
+    ...(options.expectedDurationMs === undefined ? {} : { expectedDurationMs: options.expectedDurationMs }),
+    previous: options.previous ?? [],
+    commitEach,
+    onMismatch,
+    body: checked,
+    ...generatorProgram({
+      name,
+      input: options.input,
+      commitFirst: commitEach || (options.commitFirst ?? false),
+      declaresForks: options.forks !== undefined,
+      onMismatch,
+      body: checked,
+    }),
+  };
+}
+
+const clientNeeds: readonly unknown[] = ['elicitation', 'elicitation.url', 'sampling', 'roots'];
+
+/** Throws a `TypeError` where what a saga says of its clients cannot be meant. */
+function assertServing(options: SagaOptions<Schema | undefined, Schema | undefined>): void {
+  const {
+    name,
+    needs = [],
+    modelAnswers,
+    task,
+    forks,
+    commitEach = false,
+    onMismatch,
+    previous = [],
+  } = options;
+  if (forks !== undefined && forks !== 'refuse' && forks !== 'accept') {
+    throw new TypeError(`forks of saga '${name}' must be 'refuse' or 'accept', or not be there.`);
+  }
+  if (onMismatch !== undefined && onMismatch !== 'fail' && onMismatch !== 'compensate') {
+    throw new TypeError(`onMismatch of saga '${name}' must be 'fail' or 'compensate', or not be there.`);
+  }
+  if (!Array.isArray(previous) || !previous.every((older) => typeof older?.saga?.advance === 'function')) {
+    throw new TypeError(`previous of saga '${name}' must be a list of older versions: [{ saga: old }].`);
+  }
+  if (commitEach && forks !== 'refuse') {
+    throw new TypeError(
+      `Saga '${name}' has commitEach, which needs forks: 'refuse': a guard keeps what each step did.`,
+    );
+  }
+  if (!Array.isArray(needs) || !needs.every((need) => clientNeeds.includes(need))) {
+    throw new TypeError(`The needs of saga '${name}' must be a list of ${clientNeeds.join(', ')}.`);
+  }
+  if (modelAnswers !== undefined && modelAnswers !== 'accept') {
+    throw new TypeError(`modelAnswers of saga '${name}' must be 'accept', or not be there.`);
+  }
+  if (task !== undefined && task !== 'prefer' && task !== 'require') {
+    throw new TypeError(`task of saga '${name}' must be 'prefer' or 'require', or not be there.`);
+  }
+}
+
+/** Throws a `TypeError` unless a saga's name can be an id, which `call` needs. */
+export function assertCallable(name: string): void {
+  assertStepId(name);
+}
+
+/** The raw shape that the first MCP SDK took is no schema: nothing could parse by it. */
+function assertSchema(
+  name: string,
+  option: 'input' | 'output',
+  schema: Schema | LooseFields | undefined,
+): void {
+  if (schema === undefined || schema?.['~standard'] !== undefined) return;
+  throw new TypeError(`Saga '${name}', ${option}: expected a schema. Wrap the fields in z.object({…}).`);
+}

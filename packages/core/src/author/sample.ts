@@ -1,0 +1,34 @@
+import type { Root, SampleParams, SampleResult } from '../model/client-step.ts';
+import { command } from '../model/make-command.ts';
+import type { Command } from '../model/command.ts';
+import { assertStepId, checkedTtl } from '../values/path.ts';
+
+/**
+ * Asks the client's model: MCP's `sampling/createMessage`.
+ *
+ * @param options - `ttl`: milliseconds the model has, counted from when it is first asked
+ * @throws StepTimedOut (in the body) when the answer comes later
+ * @throws ClientCannot (in the body) where the client has no model, and the host does not sample in its stead
+ * @throws StepError (in the body) when the client answers with an error
+ */
+export function sample(
+  id: string,
+  params: SampleParams,
+  options: { readonly ttl?: number } = {},
+): Command<SampleResult> {
+  assertStepId(id);
+  if (!Array.isArray(params.messages) || !Number.isInteger(params.maxTokens)) {
+    throw new TypeError(`sample('${id}') needs messages, an array, and maxTokens, a whole number.`);
+  }
+  return command<SampleResult>({ kind: 'sample', id, params, ttl: checkedTtl(id, options.ttl) });
+}
+
+/**
+ * Asks which roots the client offers: MCP's `roots/list`.
+ *
+ * @throws ClientCannot (in the body) where the client offers none to ask for
+ */
+export function listRoots(id: string): Command<readonly Root[]> {
+  assertStepId(id);
+  return command<readonly Root[]>({ kind: 'roots', id });
+}

@@ -1,0 +1,153 @@
+import type { CheckedResult } from './checks/checked-result.ts';
+import type { CheckedUndo } from './checks/checked-undo.ts';
+import { command } from '../model/make-command.ts';
+import type { Command, StepUndo } from '../model/command.ts';
+import type { BoundCompensator, BoundUndo, UndoFunction, UndoPolicy } from '../model/undo.ts';
+import { assertJson, type Json } from '../values/json.ts';
+import { assertStepId, assertStepKey } from '../values/path.ts';
+import { toRetryPolicy, type RetryPolicy } from '../values/retry.ts';
+import type { Context } from '../model/context.ts';
+import { defaultUndoRetry, toUndoWork } from '../undo/undo-all.ts';
+
+/** What a server step gets to work with. */
+export interface StepContext<I> {
+  /** The step's `input`. */
+  readonly input: I;
+  /** What the host's caller gave this request: bindings, auth info, a database handle. Never journalled. */
+  readonly context: Context;
+  /**
+   * Aborts with the request, on the step's timeout, and when a sibling in `all` fails. A request that was aborted waits 5 s more
+   * for the step. Then the turn ends without it, and the outcome of the step is unknown.
+   */
+  readonly signal: AbortSignal;
+  /** From 1. */
+  readonly attempt: number;
+  /**
+   * Send it to the provider: the same for every attempt, every retry of the request, every fork of the token and
+   * across key rotation. (E1)
+   *
+   * The key is derived from the path and `key` of the step, not from its `input`. Two forks that reach the step with different
+   * inputs share one key: a provider answers the second with the result of the first, or rejects it. Put a value that forks
+   * may change into `key`, or declare `forks: 'refuse'`.
+   */
+  readonly idempotencyKey: string;
+}
+
+/** How a server step is run. */
+export interface StepOptions<I extends Json | undefined> {
+  /** What the step works on: JSON, handed to `run`. Replay refuses a step whose input has changed. (R3) */
+  readonly input?: I;
+  /**
+   * Distinguishes this run of the step from others, in loops over items: part of its path and its idempotency key. Put
+   * values here and not into the `id`: an id is a name from the code, and is compressed in the token.
+   */
+  readonly key?: string;
+  /** A number of attempts, or a policy. Default: one attempt. */
+  readonly retry?: RetryPolicy | number;
+  /** Milliseconds for one attempt, after which its signal aborts and it has failed. Default: none. */
+  readonly timeout?: number;
+  /**
+   * Lets the result be compressed together with what the client sent. Only for results that hold nothing secret and
+   * echo nothing the client chose: their length in the token would tell one by the other. (T10) Default false.
+   */
+  readonly compress?: boolean;
+  /**
+   * Runs it once at the most, even when the request is repeated: its key is claimed at the host's guard before. If it
+   * is not known then what became of it, the step has failed with an unknown outcome. Needs a guard, which keeps the turn
+   * before the next effect starts. (T13)
+   */
+  readonly once?: boolean;
+  /** Undoes it where it is not known whether it happened: it timed out, or its response was lost. (E4) */
+  readonly compensateUnknown?: UndoFunction<undefined, I> | BoundUndo;
+  /** How its undos are run. */
+  readonly undo?: UndoPolicy;
+  /** What it does, for people who read what was undone, or was left: the client is sent it. */
+  readonly label?: string;
+}
+
+/** How a step whose result is known is undone. */
+export interface Compensable<R, I, U = unknown> {
+  /**
+   * Undoes it, if the saga fails, is refused, aborted or cancelled later: a function, a generator that yields server
+   * steps, or a named compensator. Its saga must declare `forks`. (E3)
+   */
+  readonly compensate?: (UndoFunction<R, I> & CheckedUndo<U>) | BoundCompensator<R, I>;
+}
+
+/** The options of a step of any types. */
+interface AnyStepOptions extends Omit<StepOptions<Json | undefined>, 'compensateUnknown'> {
+  readonly keep?: boolean;
+  readonly compensate?: UndoFunction<never, never> | BoundCompensator<never, never>;
+  readonly compensateUnknown?: UndoFunction<never, never> | BoundUndo;
+}
+
+/**
+ * Runs a side effect on the server, once, and journals its result. The body gets the result as the codec gives it
+ * back, in the first run too; `run` may return JSON, and Date, Map, Set, BigInt, URL, Uint8Array, Error, undefined.
+ *
+ * Values in the journal sit with the client, encrypted: return references, not secrets. With `keep: false` only
+ * that it ran is journalled, and the body gets undefined.
+ *
+ * @throws StepError (in the body) when the last attempt failed, or its result cannot be encoded
+ */
+export function step<R, I extends Json | undefined = undefined, U = unknown>(
+  id: string,
+  run: ((step: StepContext<I>) => R | PromiseLike<R>) & CheckedResult<R, 'A step'>,
+  options?: StepOptions<I> & Compensable<R, I, U> & { readonly keep?: true },
+): Command<R>;
+export function step<I extends Json | undefined = undefined, U = unknown>(
+  id: string,
+  run: (step: StepContext<I>) => unknown,
+  options: StepOptions<I> & Compensable<undefined, I, U> & { readonly keep: false },
+): Command<void>;
+// The first one again, for options: where none fits, compilers tell of the last.
+export function step<R, I extends Json | undefined = undefined, U = unknown>(
+  id: string,
+  run: ((step: StepContext<I>) => R | PromiseLike<R>) & CheckedResult<R, 'A step'>,
+  options: StepOptions<I> & Compensable<R, I, U> & { readonly keep?: true },
+): Command<R>;
+export function step(
+  id: string,
+  run: (step: StepContext<never>) => unknown,
+  options: AnyStepOptions = {},
+): Command<unknown> {
+  assertStepId(id);
+  if (typeof run !== 'function') throw new TypeError(`step('${id}') needs a function to run.`);
+  const { input, key, retry, timeout, keep = true, compress = false, once = false } = options;
+  if (input !== undefined) assertJson(input, { where: `input of step '${id}'` });
+  if (key !== undefined) assertStepKey(id, key);
+  if (timeout !== undefined && !(timeout > 0)) {
+    throw new RangeError(`The timeout of step '${id}' must be more than 0 milliseconds.`);
+  }
+  return command({
+    kind: 'step',
+    id,
+    run,
+    input,
+    key,
+    keep,
+    compress,
+    once,
+    retry: toRetryPolicy(id, retry),
+    timeout,
+    undo: toStepUndo(id, options),
+    of: undefined,
+  });
+}
+
+function toStepUndo(id: string, options: AnyStepOptions): StepUndo | undefined {
+  const { compensate, compensateUnknown, label, undo } = options;
+  if (compensate === undefined && compensateUnknown === undefined) return undefined;
+  return {
+    known:
+      compensate === undefined
+        ? undefined
+        : typeof compensate === 'function'
+          ? toUndoWork(compensate)
+          : compensate,
+    unknown: compensateUnknown === undefined ? undefined : toUndoWork(compensateUnknown),
+    label,
+    retry: toRetryPolicy(id, undo?.retry) ?? defaultUndoRetry,
+    timeout: undo?.timeout,
+  };
+}

@@ -1,0 +1,19 @@
+import { command } from '../model/make-command.ts';
+import type { Command, LogLevel } from '../model/command.ts';
+import { assertJson, type Json } from '../values/json.ts';
+
+/**
+ * Tells the client how far the saga is, once: never again on replay. Values that do not rise are not sent. (W5)
+ *
+ * @param value - how far; of `total`, where that is known
+ */
+export function progress(value: number, total?: number, message?: string): Command<void> {
+  if (!Number.isFinite(value)) throw new RangeError('progress() needs a finite number.');
+  return command<void>({ kind: 'progress', value, total, message });
+}
+
+/** Sends the client a log message, once: never again on replay. */
+export function log(level: LogLevel, data: Json): Command<void> {
+  assertJson(data, { where: 'data of log()' });
+  return command<void>({ kind: 'log', level, data });
+}

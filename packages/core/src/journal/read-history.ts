@@ -1,0 +1,62 @@
+import { decodeHead, encodeHead } from './head.ts';
+import { entriesOf } from './entries.ts';
+import type { Json } from '../values/json.ts';
+import { kindOf, outcomes, provenanceLetters, type Letter } from './entry-types.ts';
+import type { HistoryEntry, SagaHistory } from '../model/history.ts';
+import type { ProgramState } from '../model/program-state.ts';
+
+/** Reads a state. */
+export function historyOf(state: ProgramState): SagaHistory {
+  const streams = {
+    client: JSON.parse(`[${state.client}]`) as Json[],
+    server: JSON.parse(`[${state.server}]`) as Json[],
+  };
+  const input = streams[decodeHead(state.head).input].shift() ?? {};
+  const structure = JSON.parse(`[${state.structure}]`) as (string | number)[];
+  const entries = Array.from(entriesOf(structure, [...streams.server]), (entry): HistoryEntry => {
+    const { letter, path, fingerprint, provenance: by } = entry;
+    const { outcome, stream } = outcomes[letter];
+    if (entry.isWithheld) streams.server.shift();
+    const value = stream === 'none' ? undefined : streams[stream].shift();
+    return {
+      letter,
+      kind: kindOf(letter),
+      path,
+      outcome,
+      fingerprint,
+      ...(by === undefined ? {} : { by }),
+      ...(value === undefined ? {} : { value }),
+    };
+  });
+  return { input, entries };
+}
+
+/** The state of a saga in which this has happened, and which has come no further: replay reads it like any other. */
+export function stateOf({ input, entries }: SagaHistory): ProgramState {
+  const streams = { client: [JSON.stringify(input)], server: [] as string[] };
+  const structure: (string | number)[] = [];
+  for (const { letter, path, fingerprint, by, value } of entries) {
+    if (!Object.hasOwn(outcomes, letter)) {
+      throw new TypeError(`No journal has entries '${letter}'. Was the recording made by a newer release?`);
+    }
+    const { stream, answer } = outcomes[letter as Letter];
+    // No answer comes to a replay that it would have to agree with.
+    if (answer) structure.push(letter + provenanceLetters[by ?? 'client'] + path, fingerprint, 0);
+    else structure.push(letter + path, fingerprint);
+    if (stream !== 'none') streams[stream].push(JSON.stringify(value ?? null));
+  }
+  return {
+    // Not the first turn, in which alone there is nothing to replay.
+    head: encodeHead({
+      turn: 1,
+      input: 'client',
+      progress: undefined,
+      asked: {},
+      waits: {},
+      mismatch: undefined,
+    }),
+    structure: JSON.stringify(structure).slice(1, -1),
+    client: streams.client.join(','),
+    server: streams.server.join(','),
+  };
+}

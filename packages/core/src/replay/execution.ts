@@ -1,0 +1,297 @@
+import { closeBranch, endBranch, forkBranches, nestBranch, type BranchHost } from './branches.ts';
+import type { Command, CommandSpec, GroupSpec, JournalledSpec } from '../model/command.ts';
+import { Ending, lostUndos, type Cause, type FiberEnd } from '../undo/ending.ts';
+import type { Runtime } from '../model/runtime.ts';
+import { Marks, undeclaredForks } from './markers.ts';
+import { SagaAborted, SagaError, type SagaCancelled } from '../values/errors.ts';
+import { Fiber, newTask, type Resumption, type Task } from './fiber.ts';
+import type { Journal, SkippedEntry, TaskEntry } from '../journal/journal.ts';
+import { mismatchOf } from '../journal/mismatch.ts';
+import { Scope } from '../values/path.ts';
+import { RepeatedSteps } from './repeated-steps.ts';
+import { Scheduler, type FiberHost } from './scheduler.ts';
+import { startBody } from './start-body.ts';
+import { Tasks } from './tasks.ts';
+import { undoAll } from '../undo/undo-all.ts';
+import { UndoStack } from '../undo/undo-stack.ts';
+
+/** What an execution is to tell its turn. */
+export interface ExecutionEvents {
+  /** Whether what is told now is news: false while the journal is replayed. */
+  live: boolean;
+  readonly runtime: Runtime;
+  /** Whether the saga declares what an older token used again may do. (E7) */
+  readonly declaresForks: boolean;
+  tell(spec: Extract<CommandSpec, { kind: 'progress' | 'log' }>): void;
+  now(): number;
+  info(): unknown;
+}
+
+/**
+ * Runs a body by its journal: hands out recorded outcomes in the order they were recorded, and collects the
+ * commands that wait for an outcome. It executes nothing itself; the turn does.
+ */
+export class Execution implements BranchHost, FiberHost {
+  /** Commands that wait for an outcome, in the order they were asked. */
+  readonly pending: ReadonlyMap<string, Task>;
+  /** How the body ended, what was undone so far, and what could not be. */
+  readonly ending: Ending;
+  /** What it has passed. */
+  readonly marks: Marks;
+
+  readonly #journal: Journal;
+  readonly #events: ExecutionEvents;
+  readonly #fibers: Scheduler;
+  readonly #stack = new UndoStack();
+  readonly #tasks: Tasks;
+  readonly #repeated: RepeatedSteps | undefined;
+  #root: Fiber | undefined;
+
+  constructor(journal: Journal, events: ExecutionEvents) {
+    this.#journal = journal;
+    this.#events = events;
+    this.#fibers = new Scheduler(this, events.runtime, this.#stack);
+    if (events.runtime.isStrict === true) this.#repeated = new RepeatedSteps();
+    this.marks = new Marks(journal, this.#stack, events.runtime);
+    this.ending = new Ending(journal, this.#stack, events.runtime);
+    const parts = { fibers: this.#fibers, marks: this.marks, stack: this.#stack, ending: this.ending };
+    this.#tasks = new Tasks({ journal, ...parts });
+    this.pending = this.#tasks.pending;
+  }
+
+  /** Starts the body and runs it as far as it goes, by the journal as far as that goes. */
+  start(body: () => Iterator<Command<unknown>, unknown, unknown>): void {
+    this.#root = new Fiber(this.#fibers.noting(body), new Scope(''));
+    this.resume(this.#root, 'next', undefined);
+    this.#replay();
+  }
+
+  /** Ends the body from outside: no `catch` can swallow it, `finally` runs, and then what was done is undone. (E6) */
+  endBy(error: unknown): void {
+    if (this.ending.begun || this.#root === undefined) return;
+    this.ending.begin({ error });
+    closeBranch(this, this.#root);
+    this.#fibers.drain();
+  }
+
+  /** Ends the body because its saga was cancelled, and records that. */
+  cancel(error: SagaCancelled): void {
+    this.ending.beginCancel(error);
+    this.endBy(error);
+  }
+
+  /** Undoes a body that returned what its saga does not declare, and records why. */
+  refuse(error: unknown): void {
+    this.ending.beginRefusal(error);
+    this.#undo(error);
+    this.#fibers.drain();
+  }
+
+  /** Leaves a body that cannot go on where it stands, and undoes what it did. */
+  abandon(error: unknown, skipped: readonly SkippedEntry[], registered?: readonly string[]): void {
+    this.ending.interrupt();
+    this.#tasks.abandon();
+    this.#fibers.clear();
+    this.#stack.skipped(skipped, this.#events.runtime, this.ending.report, registered);
+    this.#undo(error);
+    this.#replay();
+  }
+
+  /** Notes what a task did whose body cannot be told of it any more. */
+  outlived(task: Task, entry: TaskEntry, value: unknown): void {
+    this.#tasks.outlived(task, entry, value);
+  }
+
+  /** Commands that were created and never yielded. */
+  floated(): readonly CommandSpec[] {
+    return this.#fibers.floated();
+  }
+
+  /** Queues a fiber to be resumed. */
+  resume(fiber: Fiber, how: Resumption, value: unknown): void {
+    this.#fibers.resume(fiber, how, value);
+  }
+
+  #replay(): void {
+    this.#fibers.drain();
+    while (this.#journal.replaying) {
+      if (this.#journal.letter === 'a') {
+        const { error, refused } = this.ending.recorded();
+        if (refused) this.#undo(error);
+        else this.endBy(error);
+        this.#fibers.drain();
+        continue;
+      }
+      const task = this.pending.get(this.#journal.path);
+      if (task === undefined) throw mismatchOf(this.#journal, this.pending.values());
+      if (this.#tasks.consume(task)) this.#settle(task, this.#fibers.how, this.#fibers.value);
+      this.#fibers.drain();
+    }
+  }
+
+  /** Records what became of a task, and runs the body as far as it goes. */
+  record(task: Task, entry: TaskEntry, value: unknown): void {
+    const isSettled = this.#tasks.record(task, entry, value);
+    if (isSettled) this.#settle(task, this.#fibers.how, this.#fibers.value);
+    this.#fibers.drain();
+    // After the body has run: replay delivers this entry too, and both must register the same undos.
+    this.#journal.assertRoom(0);
+  }
+
+  #settle(task: Task, how: Resumption, value: unknown): void {
+    this.#tasks.leave(task);
+    if (task.discarded) this.resume(task.fiber, 'return', undefined);
+    else if (task.spec.kind === 'call' && how === 'next') this.#call(task.fiber, task.spec, task.path, value);
+    else this.resume(task.fiber, how, value);
+  }
+
+  /** Carries out a command; true when its outcome is there already. */
+  issue(fiber: Fiber, spec: CommandSpec): boolean {
+    switch (spec.kind) {
+      case 'progress':
+      case 'log':
+        if (this.#events.live) this.#events.tell(spec);
+        return this.#give(undefined);
+      case 'all':
+      case 'allSettled':
+      case 'race':
+        return this.#fork(fiber, spec);
+      case 'scope':
+        nestBranch(this, fiber, 'scope', spec.steps[Symbol.iterator](), fiber.scope.below(spec.id));
+        return false;
+      case 'elicit':
+      case 'elicitUrl':
+      case 'sample':
+      case 'roots':
+      case 'checkpoint':
+        if (!fiber.isEnding) return this.#await(fiber, spec);
+        return this.#give(
+          new SagaError(`'${spec.id}' cannot be asked while its branch is being ended.`),
+          'throw',
+        );
+      case 'step':
+        if ((spec.undo !== undefined || spec.once) && !this.#events.declaresForks)
+          return this.#undeclared(spec.id);
+        return this.#await(fiber, spec);
+      case 'call':
+      case 'now':
+      case 'random':
+      case 'uuid':
+      case 'info':
+      case 'sleep':
+      case 'poll':
+      case 'stepKey':
+        return this.#await(fiber, spec);
+      case 'patched':
+        return this.#give(this.marks.patched(spec.id, spec.enabled));
+      case 'pivot':
+        if (!this.#events.declaresForks) return this.#undeclared(spec.id);
+        return this.#give(this.marks.pivot(fiber.scope.path(spec.id)));
+      case 'compensate':
+        if (!this.#events.declaresForks) return this.#undeclared(spec.id);
+        return this.#give(this.marks.register(fiber.scope.path(spec.id), spec));
+      case 'abort':
+        return this.#leave(fiber, { error: new SagaAborted(spec.reason) });
+      case 'continueAs':
+        return this.#leave(fiber, { next: { program: spec.program, args: spec.args } });
+    }
+  }
+
+  #give(value: unknown, how: Resumption = 'next'): true {
+    this.#fibers.how = how;
+    this.#fibers.value = value;
+    return true;
+  }
+
+  #undeclared(id: string): true {
+    return this.#give(undeclaredForks(id), 'throw');
+  }
+
+  /** Ends the saga from within. */
+  #leave(fiber: Fiber, cause: Cause): boolean {
+    if (fiber.undoes) {
+      return this.#give(
+        new SagaError('An undo cannot end its saga, which has ended: let it throw.'),
+        'throw',
+      );
+    }
+    const ending = fiber.isEnding;
+    if (this.ending.begun || this.#root === undefined || (ending && 'next' in cause))
+      return this.#give(undefined);
+    if ('next' in cause && !this.#stack.empty) return this.#give(lostUndos(), 'throw');
+    this.ending.begin(cause);
+    closeBranch(this, this.#root);
+    return ending && this.#give(undefined);
+  }
+
+  #await(fiber: Fiber, spec: JournalledSpec): boolean {
+    const key = spec.kind === 'step' ? spec.key : undefined;
+    const path = fiber.scope.path(key === undefined ? spec.id : `${spec.id}(${key})`);
+    this.#repeated?.note(spec, path, this.#journal.replaying);
+    const inline = spec.kind === 'now' || spec.kind === 'info';
+    // The next entry is taken at once only if no other branch has to run first, as when it was recorded.
+    if ((inline || this.#fibers.idle) && this.#journal.isAbout(path)) {
+      if (this.#tasks.takePlain(fiber, spec, path)) return true;
+      const task = newTask(fiber, spec, path);
+      if (this.#tasks.consume(task)) {
+        if (spec.kind !== 'call' || this.#fibers.how !== 'next') return true;
+        this.#call(fiber, spec, path, this.#fibers.value);
+      } else {
+        this.#tasks.wait(task);
+      }
+      return false;
+    }
+    const task = newTask(fiber, spec, path);
+    if (!inline) {
+      this.#tasks.wait(task);
+      return false;
+    }
+    if (this.#journal.replaying) throw mismatchOf(this.#journal, [task]);
+    if (spec.kind === 'now') this.#tasks.read(task, 'n', this.#events.now());
+    else this.#tasks.read(task, 'i', this.#events.info());
+    return true;
+  }
+
+  #fork(fiber: Fiber, spec: GroupSpec): boolean {
+    for (const { steps } of spec.branches) this.#fibers.taken(steps);
+    const group = forkBranches(this, fiber, spec);
+    return group.open === 0 && this.#give(group.result());
+  }
+
+  /** A fiber has ended; with the body, the saga has, or is undone. */
+  ended(fiber: Fiber, end: FiberEnd): void {
+    if (fiber.group !== undefined) {
+      endBranch(this, fiber, fiber.group, end);
+      return;
+    }
+    fiber.ended = true;
+    if (fiber !== this.#root) {
+      this.ending.undone();
+      return;
+    }
+    const failure = this.ending.bodyEnded(end);
+    if (failure !== undefined) this.#undo(failure.error);
+  }
+
+  #undo(error: unknown): void {
+    this.ending.beginUndo(error);
+    this.#fibers.recount();
+    const fiber = new Fiber(undoAll(this.ending), new Scope(''));
+    fiber.serverOnly = true;
+    this.resume(fiber, 'next', undefined);
+  }
+
+  /** Withdraws a task that waits for the client or has not been started; false when it has to be awaited. */
+  withdraw(task: Task): boolean {
+    return this.#tasks.withdraw(task);
+  }
+
+  #call(fiber: Fiber, spec: Extract<CommandSpec, { kind: 'call' }>, path: string, input: unknown): void {
+    try {
+      const body = this.#fibers.noting(() => startBody(spec.id, spec.body, input));
+      nestBranch(this, fiber, 'call', body, new Scope(`${path}/`));
+    } catch (error) {
+      this.resume(fiber, 'throw', error);
+    }
+  }
+}

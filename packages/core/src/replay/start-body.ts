@@ -1,0 +1,28 @@
+import type { SagaBody, Steps } from '../model/command.ts';
+import type { Schema } from '../values/standard-schema.ts';
+
+/** What a generator program needs of its saga. */
+export interface GeneratorProgramOptions {
+  readonly name: string;
+  readonly input: Schema | undefined;
+  readonly commitFirst: boolean;
+  readonly declaresForks: boolean;
+  readonly onMismatch: 'fail' | 'compensate';
+  readonly body: SagaBody<never, unknown>;
+}
+
+/**
+ * Calls a body, and gives its generator.
+ *
+ * @throws TypeError where it is not a generator function; what the body throws before it has begun
+ */
+export function startBody(name: string, body: SagaBody<never, unknown>, input: unknown): Steps<unknown> {
+  const iterator: unknown = body(input as never);
+  const { next, [Symbol.asyncIterator]: async } = Object(iterator) as Partial<AsyncGenerator>;
+  if (typeof next !== 'function' || async !== undefined) {
+    throw new TypeError(
+      `The body of saga '${name}' is not a generator function. Write: saga({…}, function* (input) { … }).`,
+    );
+  }
+  return iterator as Steps<unknown>;
+}

@@ -1,0 +1,250 @@
+import { isAskedOfClient, type JournalledSpec } from '../model/command.ts';
+import { pathOfTurn, undoMark } from '../values/path.ts';
+import { decode, encode } from '../values/codec.ts';
+import type { Ending } from '../undo/ending.ts';
+import { SagaError } from '../values/errors.ts';
+import { newTask, tried, type Fiber, type Task } from './fiber.ts';
+import { fingerprintOf, isFingerprintOf } from './command-fingerprint.ts';
+import type { Journal, TaskEntry } from '../journal/journal.ts';
+import { lettersOf } from '../journal/entry-types.ts';
+import type { Marks } from './markers.ts';
+import { mismatchOf } from '../journal/mismatch.ts';
+import { outcomeOf } from './body-outcome.ts';
+import { toSagaInfo } from './saga-info.ts';
+import type { Scheduler } from './scheduler.ts';
+import type { SealedUndo, UndoStack } from '../undo/undo-stack.ts';
+
+/** What tasks need of the execution they belong to. */
+export interface TaskHost {
+  readonly journal: Journal;
+  readonly fibers: Scheduler;
+  readonly marks: Marks;
+  readonly stack: UndoStack;
+  readonly ending: Ending;
+}
+
+/** The commands that wait for an outcome, and how they come to it: from the journal, or by being recorded in it. */
+export class Tasks {
+  /** By path, in the order they were asked. */
+  readonly pending: Map<string, Task> = new Map();
+
+  readonly #host: TaskHost;
+  readonly #journal: Journal;
+  readonly #fibers: Scheduler;
+  /** Number of outcomes that the body has received, without what is read or withdrawn at once. */
+  #outcomes = 0;
+
+  constructor(host: TaskHost) {
+    this.#host = host;
+    this.#journal = host.journal;
+    this.#fibers = host.fibers;
+  }
+
+  /** Lets a task wait. */
+  wait(task: Task): void {
+    const { spec } = task;
+    if (spec.kind === 'step') {
+      if (spec.input !== undefined) task.input = JSON.stringify(spec.input);
+      task.retry = this.#host.ending.current?.undo.retry;
+    }
+    task.issuedAfter = this.#outcomes;
+    task.fiber.waiting = task;
+    this.pending.set(task.path, task);
+  }
+
+  /** It waits no longer. */
+  leave(task: Task): void {
+    this.pending.delete(task.path);
+    task.fiber.waiting = undefined;
+  }
+
+  /**
+   * Takes the next entry where it is the plain outcome of a command that nothing else hangs on, which most of a journal
+   * is: that spares the task. False where there is more to it.
+   */
+  takePlain(fiber: Fiber, spec: JournalledSpec, path: string): boolean {
+    const journal = this.#journal;
+    const { letter } = journal;
+    if (spec.kind === 'step') {
+      if (letter !== 's' || spec.undo !== undefined || fiber.isEnding) return false;
+    } else if (spec.kind !== 'elicit' || letter !== 'e' || spec.asOutcome) {
+      return false;
+    }
+    if (journal.fingerprint !== fingerprintOf(spec)) return false;
+    const value = journal.next();
+    this.#outcomes += 1;
+    this.#fibers.how = 'next';
+    this.#fibers.value = value;
+    if (journal.letter === 'b') {
+      // Sealed by code that named a compensator for it; this code does not.
+      const task = newTask(fiber, spec, path);
+      this.#effect(task, letter, value, this.#host.marks.bound(task, letter, value));
+    }
+    return true;
+  }
+
+  /** Takes the next entry for `task`, and has its outcome in the scheduler; false when the task goes on waiting. */
+  consume(task: Task): boolean {
+    const journal = this.#journal;
+    const { letter } = journal;
+    const { fingerprint, spec } = task;
+    const fits = isFingerprintOf(journal.fingerprint, fingerprint, spec);
+    // A step with `keep: false` records no result.
+    const isKept = spec.kind === 'step' && !spec.keep && (letter === 's' || letter === 'z');
+    if (!fits || isKept || !(lettersOf[task.spec.kind] as string).includes(letter)) {
+      throw mismatchOf(journal, [task]);
+    }
+    if ((letter === 'w' || letter === 'W') && !task.discarded) throw mismatchOf(journal, [task]);
+    // No answer to a question of an ended branch is recorded.
+    if (task.discarded && letter !== 'w' && isAskedOfClient(spec.kind)) throw mismatchOf(journal, [task]);
+    const value = journal.next();
+    if (!'niw'.includes(letter)) this.#outcomes += 1;
+    if (letter === 't') {
+      tried(task, value);
+      return false;
+    }
+    if (task.spec.kind === 'step') {
+      this.#effect(task, letter, value, this.#host.marks.bound(task, letter, value));
+      if (journal.letter === 'L') {
+        this.#host.stack.interrupted(journal.path);
+        journal.next();
+      }
+    }
+    this.#outcome(task, letter, value);
+    return true;
+  }
+
+  /** Records what became of a task, and has its outcome in the scheduler; false when it goes on waiting. */
+  record(task: Task, entry: TaskEntry, value: unknown): boolean {
+    const sealed = this.#host.marks.bind(task, entry.letter, value);
+    if (entry.letter !== 'w') this.#outcomes += 1;
+    // First of all: whatever goes wrong in recording it, it was done, and can be undone.
+    this.#effect(task, entry.letter, value, sealed);
+    if (entry.letter !== 't') this.pending.delete(task.path);
+    this.#add(task, entry, sealed);
+    if (entry.letter === 't') {
+      // It was to be tried again, but its branch has been ended meanwhile.
+      return task.discarded && this.record(task, { letter: 'w' }, undefined);
+    }
+    this.#outcome(task, entry.letter, value);
+    return true;
+  }
+
+  /** Adds the entry of a task, even to a full journal: the effect has happened, and undoing needs the entry. */
+  #add(task: Task, entry: TaskEntry, sealed: ReturnType<Marks['bind']>): void {
+    const { path, fingerprint } = task;
+    this.#journal.add({ ...entry, path, fingerprint });
+    if (sealed !== undefined) this.#journal.add({ letter: 'b', path, fingerprint, text: sealed.text });
+    const turn = interruptedAt(task, entry.letter);
+    if (turn !== undefined) this.#journal.add({ letter: 'L', path: turn, fingerprint: 0 });
+  }
+
+  /** Records what a task reads at once, and has it in the scheduler. */
+  read(task: Task, letter: 'n' | 'i', value: unknown): void {
+    const { path, fingerprint } = task;
+    const text = encode(value);
+    this.#journal.append({ letter, path, fingerprint, text });
+    this.#outcome(task, letter, decode(text));
+  }
+
+  /** Withdraws a task that waits for the client or has not been started; false when it has to be awaited. */
+  withdraw(task: Task): boolean {
+    const isQuestion = isAskedOfClient(task.spec.kind);
+    if (isQuestion ? this.#runsHere(task) : !this.#isUnstarted(task)) return false;
+    this.leave(task);
+    return true;
+  }
+
+  /** Aborts a question that something here answers. Where nobody does, it is withdrawn without an entry. */
+  #runsHere(task: Task): boolean {
+    const journal = this.#journal;
+    const runs = journal.replaying ? journal.isAhead(task.path) : task.running !== undefined;
+    if (runs) this.#discard(task);
+    return runs;
+  }
+
+  /** Aborts what is no question, and records it as withdrawn where it has not been started. */
+  #isUnstarted(task: Task): boolean {
+    this.#discard(task);
+    this.#host.marks.discards += 1;
+    const journal = this.#journal;
+    if (journal.replaying) {
+      // Had it not been started then, the journal says so next: at once, as it was recorded at once. What had been is
+      // awaited: whatever became of it then (a 'W' too) comes in its order, since other branches may have run before.
+      if (journal.letter !== 'w' || !journal.isAbout(task.path)) {
+        // It cannot have been started: one outcome led to the command and to the end of its branch.
+        if (task.issuedAfter === this.#outcomes) throw mismatchOf(journal, [task]);
+        return false;
+      }
+      this.consume(task);
+    } else if (task.running === undefined) {
+      this.record(task, { letter: 'w' }, undefined);
+    } else {
+      return false;
+    }
+    return true;
+  }
+
+  #discard(task: Task): void {
+    task.discarded = true;
+    task.running?.abort(new SagaError('A sibling of this step failed.'));
+  }
+
+  /** Notes what a task did whose body cannot be told of it any more. */
+  outlived(task: Task, entry: TaskEntry, value: unknown): void {
+    const { letter } = entry;
+    const sealed = this.#host.marks.bind(task, letter, value);
+    if (this.#host.ending.isLeft && task.spec.kind === 'step') this.#add(task, entry, sealed);
+    if (letter === 't') return;
+    this.pending.delete(task.path);
+    this.#effect(task, letter, value, sealed);
+  }
+
+  /** Takes off what the journal says of tasks after their body was left. */
+  #outlivedThen(): void {
+    const journal = this.#journal;
+    for (;;) {
+      const task = journal.replaying ? this.pending.get(journal.path) : undefined;
+      if (task === undefined || task.path.startsWith(undoMark)) return;
+      if (this.consume(task)) this.pending.delete(task.path);
+    }
+  }
+
+  /** Leaves all that waits where it stands. */
+  abandon(): void {
+    this.#outlivedThen();
+    for (const task of this.pending.values()) {
+      if (task.unknown) this.#effect(task, 'g', undefined, undefined);
+    }
+    this.pending.clear();
+  }
+
+  /** What a step did, or may have done, goes on the undo stack. */
+  #effect(task: Task, letter: string, value: unknown, sealed: SealedUndo | undefined): void {
+    const { spec, path, unknown } = task;
+    if (spec.kind !== 'step') return;
+    if (letter === 's' || letter === 'z' || letter === 'v') {
+      this.#host.stack.done(path, spec, value, sealed);
+      endingFiber(task.fiber)?.lastSteps.push(path);
+    } else if (letter === 'g' || (letter === 'w' && unknown)) this.#host.stack.unknown(path, spec);
+    const turn = interruptedAt(task, letter);
+    if (turn !== undefined) this.#host.stack.interrupted(turn);
+  }
+
+  #outcome({ spec, path, fiber }: Task, letter: string, value: unknown): void {
+    const given = outcomeOf(spec, path, letter, value);
+    this.#fibers.how = given.failed ? 'throw' : 'next';
+    this.#fibers.value = spec.kind === 'info' ? toSagaInfo(value, fiber.scope, this.#journal) : given.value;
+  }
+}
+
+/** Path of the interrupted turn that may have executed a step, and more behind it, although the step ends otherwise now. */
+function interruptedAt({ interruptedTurn, discarded }: Task, letter: string): string | undefined {
+  if (interruptedTurn === undefined || letter === 't') return undefined;
+  return letter === 'g' || discarded ? pathOfTurn(interruptedTurn) : undefined;
+}
+
+/** The innermost fiber around a step that was told to end. */
+function endingFiber(fiber: Fiber | undefined): Fiber | undefined {
+  return fiber === undefined || fiber.toldToEnd ? fiber : endingFiber(fiber.group?.parent);
+}

@@ -1,0 +1,81 @@
+import type { ClientAnswer } from '../model/client-step.ts';
+import type { TimelineEntry } from '../model/history.ts';
+import type { Outcome } from '../model/outcome.ts';
+import type { EndRequest, Origin, Program } from '../model/program.ts';
+import type { ProgramState } from '../model/program-state.ts';
+import type { Runtime } from '../model/runtime.ts';
+import { encode } from '../values/codec.ts';
+import { InvalidInput } from '../values/errors.ts';
+import { historyOf, stateOf } from '../journal/read-history.ts';
+import { entriesOf } from '../journal/entries.ts';
+import type { Json } from '../values/json.ts';
+import { kindOf, outcomes } from '../journal/entry-types.ts';
+import { isSameJson } from '../values/same-json.ts';
+import { validate } from '../values/standard-schema.ts';
+import { decodeHead, encodeHead } from '../journal/head.ts';
+import { ReplayCheck } from './replay-check.ts';
+import type { GeneratorProgramOptions } from '../replay/start-body.ts';
+import { Turn } from './turn.ts';
+
+/** Makes a program of a generator: its state is the journal. */
+export function generatorProgram(
+  options: GeneratorProgramOptions,
+): Pick<Program, 'begin' | 'advance' | 'asked' | 'timeline' | 'history' | 'restore'> {
+  return {
+    begin: (args, progress, origin) => begin(options, args, progress, origin),
+    advance: (
+      state: ProgramState,
+      answers: ReadonlyMap<string, ClientAnswer>,
+      runtime: Runtime,
+      end?: EndRequest,
+    ): Promise<Outcome> =>
+      runtime.isStrict === true && runtime.warn !== undefined
+        ? new ReplayCheck(options, runtime).take(state, answers, end)
+        : new Turn(options, state, runtime).take(answers, end),
+    asked: (state) => Object.keys(decodeHead(state.head).asked),
+    timeline,
+    history: historyOf,
+    restore: stateOf,
+  };
+}
+
+async function begin(
+  options: GeneratorProgramOptions,
+  args: Json,
+  progress: number | undefined,
+  origin: Origin = 'client',
+): Promise<ProgramState> {
+  let input: unknown = {};
+  if (options.input !== undefined) {
+    const parsed = await validate(options.input, args);
+    if (!parsed.ok) throw new InvalidInput(`Invalid arguments for '${options.name}': ${parsed.issues}`);
+    input = parsed.value;
+  }
+  // Arguments made by server code, or changed by the schema, may contain secrets: never compressed.
+  const isClients = origin === 'client' || isSameJson(args, {});
+  const stream = isClients && isSameJson(input, args) ? 'client' : 'server';
+  const text = encode(input);
+  return {
+    head: encodeHead({ turn: 0, input: stream, progress, asked: {}, waits: {}, mismatch: undefined }),
+    structure: '',
+    client: stream === 'client' ? text : '',
+    server: stream === 'server' ? text : '',
+  };
+}
+
+function timeline(state: ProgramState): readonly TimelineEntry[] {
+  const streams = {
+    client: JSON.parse(`[${state.client}]`) as unknown[],
+    server: JSON.parse(`[${state.server}]`) as unknown[],
+  };
+  const { input } = decodeHead(state.head);
+  const size = (stream: 'client' | 'server'): number => JSON.stringify(streams[stream].shift())?.length ?? 0;
+  const lines: TimelineEntry[] = [{ kind: 'input', path: '', outcome: 'parsed', bytes: size(input) }];
+  const structure = JSON.parse(`[${state.structure}]`) as (string | number)[];
+  for (const { letter, path, isWithheld } of entriesOf(structure, [...streams.server])) {
+    const { outcome, stream } = outcomes[letter];
+    if (isWithheld) streams.server.shift();
+    lines.push({ kind: kindOf(letter), path, outcome, bytes: stream === 'none' ? 0 : size(stream) });
+  }
+  return lines;
+}

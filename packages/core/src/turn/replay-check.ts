@@ -1,0 +1,122 @@
+import { assertAwaited, awaitedFacts } from '../replay/assert-awaited.ts';
+import type { ClientAnswer } from '../model/client-step.ts';
+import type { Outcome } from '../model/outcome.ts';
+import type { EndRequest } from '../model/program.ts';
+import type { ProgramState } from '../model/program-state.ts';
+import type { Runtime } from '../model/runtime.ts';
+import { undoMark } from '../values/path.ts';
+import { encode } from '../values/codec.ts';
+import type { ExecutionEnd } from '../undo/ending.ts';
+import { ReplayMismatch } from '../values/errors.ts';
+import { Execution } from '../replay/execution.ts';
+import { decodeHead } from '../journal/head.ts';
+import { Journal } from '../journal/journal.ts';
+import { startBody, type GeneratorProgramOptions } from '../replay/start-body.ts';
+import { Turn } from './turn.ts';
+
+/**
+ * Takes a turn, and replays it at once: for development. What the code of a step assigns to a variable of the body is missing
+ * in a replay, which does not run the code. Without a replay, the saga only differs once it was suspended.
+ */
+export class ReplayCheck {
+  readonly #options: GeneratorProgramOptions;
+  readonly #runtime: Runtime;
+  /** Paths of the code that ran in this turn, apart from undos. */
+  readonly #ran = new Set<string>();
+  #ended: ProgramState | undefined;
+
+  constructor(options: GeneratorProgramOptions, runtime: Runtime) {
+    this.#options = options;
+    this.#runtime = runtime;
+  }
+
+  /** Takes the turn, and warns if its replay asks for something else or has another result. */
+  async take(
+    state: ProgramState,
+    answers: ReadonlyMap<string, ClientAnswer>,
+    end: EndRequest | undefined,
+  ): Promise<Outcome> {
+    const runtime = this.#runtime;
+    const turn = new Turn(this.#options, state, {
+      ...runtime,
+      perform: (call) => {
+        if (!call.path.startsWith(undoMark)) this.#ran.add(call.path);
+        return runtime.perform === undefined ? call.run(call.step) : runtime.perform(call);
+      },
+      ended: (ended) => {
+        this.#ended = ended;
+        runtime.ended?.(ended);
+      },
+    });
+    const outcome = await turn.take(answers, end);
+    // Nothing else can have assigned a variable that a replay does not assign.
+    if (this.#ran.size > 0) {
+      const difference = await this.#difference(outcome, turn.pending);
+      if (difference !== undefined) this.#warn(difference);
+    }
+    return outcome;
+  }
+
+  /** What the replay of a turn does otherwise. */
+  async #difference(outcome: Outcome, pending: Turn['pending']): Promise<string | undefined> {
+    try {
+      if (outcome.status === 'suspended' && outcome.undoes !== true) {
+        const replayed = this.#replay(outcome.state)?.pending;
+        const other = [...pending.values()].find(
+          ({ path, fingerprint }) =>
+            replayed !== undefined && replayed.get(path)?.fingerprint !== fingerprint,
+        );
+        return other === undefined ? undefined : `'${other.path}'`;
+      }
+      if (outcome.status !== 'completed' || this.#ended === undefined) return undefined;
+      const end = this.#replay(this.#ended)?.ending.end;
+      if (end === undefined) return undefined;
+      const result = await this.#resultOf(end);
+      return result === encode(outcome.result) ? undefined : 'the result';
+    } catch (error) {
+      // Results that cannot be encoded are not compared.
+      if (!(error instanceof ReplayMismatch)) return undefined;
+      const [asked = error.recorded] = error.asked;
+      return `'${asked.path}'`;
+    }
+  }
+
+  /** The result of a replay as a text. Undefined if there is none that its caller can be given. */
+  async #resultOf(end: ExecutionEnd): Promise<string | undefined> {
+    if (!('result' in end)) return undefined;
+    const result = await this.#runtime.checkResult(end.result).catch(() => undefined);
+    return result === undefined ? undefined : encode(result);
+  }
+
+  /** Replays a state from its texts. Undefined for a state whose journal does not fit the code. */
+  #replay(state: ProgramState): Execution | undefined {
+    const { name, body, declaresForks } = this.#options;
+    const { limits, engine } = this.#runtime;
+    const head = decodeHead(state.head);
+    if (head.mismatch !== undefined) return undefined;
+    const journal = new Journal(state, limits.maxJournalEntries, engine);
+    const execution = new Execution(journal, {
+      live: false,
+      declaresForks,
+      runtime: { ...this.#runtime, isStrict: false, warn: undefined, observe: ignore, threw: ignore },
+      tell: ignore,
+      now: () => this.#runtime.now(),
+      info: ignore,
+    });
+    const input = journal.skipInput(head.input);
+    journal.freeze(awaitedFacts(head));
+    execution.start(() => startBody(name, body, input));
+    assertAwaited(head, execution, journal);
+    return execution;
+  }
+
+  #warn(difference: string): void {
+    const ran = Array.from(this.#ran, (path) => `'${path}'`).join(', ');
+    this.#runtime.warn?.(
+      `Saga '${this.#options.name}': ${difference} differs when this turn is replayed. Code of ${ran} may assign a variable of ` +
+        'the body, which replay does not repeat. Return the value from the step instead.',
+    );
+  }
+}
+
+function ignore(): void {}

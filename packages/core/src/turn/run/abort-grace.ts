@@ -1,0 +1,35 @@
+import { OutcomeUnknown } from '../../values/errors.ts';
+import type { Runtime } from '../../model/runtime.ts';
+
+/** Time for running code to settle after the abort of its request (ms). The request then ends without the code. */
+export const abortGraceMs = 5_000;
+
+/**
+ * Waits for running code, at most `abortGraceMs` after the abort of the request.
+ *
+ * @param what - name of the code, for the error
+ * @throws OutcomeUnknown if the code did not settle in time
+ */
+export async function withinGrace(
+  what: string,
+  working: PromiseLike<unknown>,
+  { signal, sleep }: Pick<Runtime, 'signal' | 'sleep'>,
+): Promise<unknown> {
+  let settled: AbortController | undefined;
+  let begin!: () => void;
+  const abandoned = new Promise<never>((_, reject) => {
+    begin = () => {
+      settled = new AbortController();
+      const message = `${what} did not settle within ${abortGraceMs} ms of the abort of its request.`;
+      void sleep(abortGraceMs, settled.signal).then(() => reject(new OutcomeUnknown(message)));
+    };
+  });
+  if (signal.aborted) begin();
+  else signal.addEventListener('abort', begin, { once: true });
+  try {
+    return await Promise.race([working, abandoned]);
+  } finally {
+    signal.removeEventListener('abort', begin);
+    settled?.abort();
+  }
+}

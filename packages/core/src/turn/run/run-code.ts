@@ -1,0 +1,33 @@
+import { withinGrace } from './abort-grace.ts';
+import type { Runtime } from '../../model/runtime.ts';
+import type { StepCall, StepGiven } from '../../model/step-call.ts';
+import { undoMark } from '../../values/path.ts';
+
+/**
+ * Runs the code of a step, a poll, or a fallback, or lets the runtime run the code.
+ *
+ * @throws OutcomeUnknown if the code does not settle although its request was aborted; whatever the code throws
+ */
+export function performed(
+  runtime: Pick<Runtime, 'perform' | 'signal' | 'sleep'>,
+  kind: StepCall['kind'],
+  path: string,
+  code: (step: never) => unknown,
+  step: StepGiven,
+): unknown {
+  const run = code as StepCall['run'];
+  const working =
+    runtime.perform === undefined
+      ? run(step)
+      : runtime.perform({ kind, path, undoes: undoneBy(path), step, run });
+  return isPromise(working) ? withinGrace(`The ${kind} '${path}'`, working, runtime) : working;
+}
+
+function isPromise(value: unknown): value is PromiseLike<unknown> {
+  return typeof (value as Partial<PromiseLike<unknown>> | null | undefined)?.then === 'function';
+}
+
+/** What an undo undoes: `~charge` the step `charge`; `~charge/look` is a step of that undo. */
+function undoneBy(path: string): string | undefined {
+  return path.startsWith(undoMark) ? path.slice(undoMark.length) : undefined;
+}

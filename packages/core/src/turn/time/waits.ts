@@ -1,0 +1,107 @@
+import type { Task } from '../../replay/fiber.ts';
+import type { Head, Wait } from '../../journal/head.ts';
+
+/**
+ * Grace for network delay: an answer that arrives this long after a deadline still counts. In milliseconds.
+ */
+export const answerGraceMs: number = 30_000;
+
+/** State of a task at a time: due, out of time, or neither. */
+export type Timing = 'due' | 'over' | 'waiting';
+
+/**
+ * Gives a task the times it had when the state was sealed, or starts its clock.
+ *
+ * @param late - how long ago the turn was begun, for what waits since a turn before, or until a date (ms)
+ */
+export function startClock(task: Task, head: Pick<Head, 'waits'>, now: number, late: number = 0): void {
+  if (task.since !== undefined) return;
+  const known = Object.hasOwn(head.waits, task.path) ? head.waits[task.path] : undefined;
+  const { spec, notBefore } = task;
+  const isUntil = spec.kind === 'sleep' && spec.until !== undefined;
+  if (known !== undefined || notBefore > 0 || isUntil) task.late = late;
+  task.since = known?.[0] ?? now;
+  task.until = known?.[1] ?? firstDue(task, task.since);
+  task.asked = known?.[2] ?? 0;
+}
+
+/**
+ * The letter of a task that ends without being run: the wait is over or would outlive the saga, or the client cannot be
+ * asked. Undefined for a task that waits or runs.
+ */
+export function endAtOnce(
+  task: Task,
+  now: number,
+  lifeEndsAt: number | undefined,
+): 'k' | 'C' | 'y' | undefined {
+  if (outlives(task, lifeEndsAt)) return 'C';
+  const timing = timingOf(task, now);
+  if (timing !== 'due') return timing === 'over' ? 'y' : undefined;
+  if (task.spec.kind === 'sleep') return 'k';
+  return task.route === 'cannot' ? 'C' : undefined;
+}
+
+/** Returns `true` for a sleep that ends, or a poll that is asked again, after the end of the life of its saga. */
+export function outlives(task: Task, lifeEndsAt: number = Number.POSITIVE_INFINITY): boolean {
+  const { kind } = task.spec;
+  if ((kind !== 'sleep' && kind !== 'poll') || task.until === undefined) return false;
+  return Math.min(task.until, deadlineOf(task) ?? Number.POSITIVE_INFINITY) > lifeEndsAt;
+}
+
+// Times are rounded up: tokens hold whole milliseconds, and nothing is due early.
+function firstDue({ spec }: Task, since: number): number | undefined {
+  if (spec.kind === 'sleep') return spec.until ?? Math.ceil(since + spec.ms);
+  return spec.kind === 'poll' ? since : undefined;
+}
+
+/** The time after which a task has failed, or undefined when it has all the time there is. */
+export function deadlineOf({ spec, since }: Task): number | undefined {
+  if (since === undefined) return undefined;
+  if (spec.kind === 'poll') return Math.ceil(since + spec.timeout);
+  return 'ttl' in spec && spec.ttl !== undefined ? Math.ceil(since + spec.ttl) : undefined;
+}
+
+/** Compares a task with the clock. */
+export function timingOf(task: Task, now: number): Timing {
+  const deadline = deadlineOf(task);
+  const time = now - task.late;
+  if (deadline !== undefined && time >= deadline) return asksOnceMore(task, deadline, time) ? 'due' : 'over';
+  return task.until !== undefined && time < task.until ? 'waiting' : 'due';
+}
+
+/**
+ * Returns `true` for a poll with a late client: the poll is asked once more before it times out. A client at exactly the
+ * deadline is late only if the next question was due earlier.
+ */
+function asksOnceMore({ spec, until = 0, asked }: Task, deadline: number, time: number): boolean {
+  if (spec.kind !== 'poll' || (time === deadline && until >= deadline)) return false;
+  return asked === 0 || until - spec.every < deadline;
+}
+
+/** Sets when a poll that was not answered is asked again. */
+export function askAgainAfter(task: Task, now: number): void {
+  task.asked += 1;
+  if (task.spec.kind === 'poll') task.until = Math.ceil(now - task.late + task.spec.every);
+}
+
+/** When a task that does not wait for the client goes on (ms since the epoch): 0 for at once. */
+export function dueAt(task: Task): number {
+  if (task.spec.kind === 'step') return task.notBefore + task.late;
+  if (task.until === undefined) return 0;
+  return Math.min(task.until, deadlineOf(task) ?? Number.POSITIVE_INFINITY) + task.late;
+}
+
+/** The times of a task as the head keeps them; undefined where there is nothing to keep. */
+export function toWait(task: Task): Wait | undefined {
+  const { spec, since, until, asked } = task;
+  if (since === undefined) return undefined;
+  if (spec.kind !== 'sleep' && spec.kind !== 'poll' && deadlineOf(task) === undefined) return undefined;
+  return [since, until ?? null, asked];
+}
+
+/** What the user may read: about a poll that goes on, at a checkpoint. */
+export function reportOf({ spec, since = 0, asked }: Task, now: number): string | undefined {
+  if (spec.kind === 'checkpoint') return spec.content;
+  if (spec.kind !== 'poll' || spec.report === undefined) return undefined;
+  return typeof spec.report === 'string' ? spec.report : spec.report({ asked, elapsed: now - since });
+}

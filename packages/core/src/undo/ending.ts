@@ -1,0 +1,201 @@
+import type { SagaVersion } from '../model/outcome.ts';
+import { SagaCancelled, SagaError, SagaLimitExceeded, type StepErrorData } from '../values/errors.ts';
+import { encode } from '../values/codec.ts';
+import type { Runtime } from '../model/runtime.ts';
+import { encodeError } from '../values/step-error-data.ts';
+import { endMark, undoMark } from '../values/path.ts';
+import type { Journal } from '../journal/journal.ts';
+import { mismatchOf } from '../journal/mismatch.ts';
+import { toUndone, type Undo, type Undoing, type UndoReport } from './undo-all.ts';
+import type { UndoStack } from './undo-stack.ts';
+
+/** How a fiber ended. */
+export type FiberEnd = { readonly result: unknown } | { readonly error: unknown };
+
+/** How a body ended, and what was undone. */
+export type ExecutionEnd =
+  | { readonly result: unknown }
+  | { readonly error: unknown }
+  | { readonly next: { readonly program: SagaVersion; readonly args: unknown } };
+
+/** Why a body is ended before it returns. */
+export type Cause = Exclude<ExecutionEnd, { readonly result: unknown }>;
+
+/** How an execution comes to its end: why, what was undone on the way, and what could not be. */
+export class Ending implements Undoing {
+  /** How it ended, when it has. */
+  end: ExecutionEnd | undefined;
+  readonly report: UndoReport = { compensated: [], residue: [] };
+  /** What is being undone, and how far the journal was when that began. */
+  current: { readonly undo: Undo; readonly from: number } | undefined;
+  /** Whether the body was left where it stands in this turn, and the journal says so. */
+  isLeft = false;
+  /** How far the journal was when the undoing began. */
+  undoesFrom = 0;
+
+  readonly #journal: Journal;
+  readonly #stack: UndoStack;
+  readonly #runtime: Pick<Runtime, 'threw'>;
+  #cause: Cause | undefined;
+
+  constructor(journal: Journal, stack: UndoStack, runtime: Pick<Runtime, 'threw'>) {
+    this.#journal = journal;
+    this.#stack = stack;
+    this.#runtime = runtime;
+  }
+
+  /** Whether the body is being ended, or has ended. */
+  get begun(): boolean {
+    return this.#cause !== undefined || this.end !== undefined;
+  }
+
+  /** Whether the body is being ended for an error, or has been: what it did is undone, and nothing else is done. */
+  get undoes(): boolean {
+    return this.#cause !== undefined && 'error' in this.#cause;
+  }
+
+  /** The error that failed or ended the body. */
+  get failure(): unknown {
+    const { error } = { error: undefined, ...this.#cause, ...this.end };
+    return error;
+  }
+
+  /** Paths of undos registered without a name since the last pivot. */
+  get registered(): readonly string[] {
+    return this.#stack.registered;
+  }
+
+  /** The body is to end. What it says and undoes from here on has no limit: the limit may be why it ends. */
+  begin(cause: Cause): void {
+    this.#cause = cause;
+    this.#journal.lift();
+  }
+
+  /** The body is to end because its saga was cancelled: recorded, so that replay ends it in the same place. */
+  beginCancel(error: SagaCancelled): void {
+    this.#record('cancel', encode(error.reason ?? null));
+  }
+
+  /** What the body returned is refused: recorded, so that replay undoes it without asking again. */
+  beginRefusal(error: unknown): void {
+    this.#record('result', encodeError(error));
+  }
+
+  /** The saga cannot be kept as it is: recorded, so that replay ends it for the same reason. */
+  beginFailure(error: unknown): void {
+    this.#record('failure', encodeError(error));
+  }
+
+  /** The body is left where it stands, since it has met a limit or an error of the engine: recorded for replay. */
+  beginLeaving(error: unknown): void {
+    this.isLeft = true;
+    this.#record('limit', error instanceof SagaLimitExceeded ? encode(error.message) : encodeError(error));
+  }
+
+  /** Takes off the entry that says why the body was left where it stood; undefined where it was not left there. */
+  leftFor(): SagaLimitExceeded | ResultRefused | undefined {
+    if (!this.#journal.replaying || this.#journal.path !== `${endMark}limit`) return undefined;
+    const value = this.#journal.next();
+    return typeof value === 'string'
+      ? new SagaLimitExceeded(value)
+      : new ResultRefused(value as StepErrorData);
+  }
+
+  /** Takes off the entry that says how the body was ended. */
+  recorded(): { readonly error: unknown; readonly refused: boolean } {
+    const refused = this.#journal.path === `${endMark}result`;
+    const isFailure = this.#journal.path === `${endMark}failure`;
+    const isLeft = this.#journal.path === `${endMark}limit`;
+    if (isLeft || (refused && this.end === undefined)) throw mismatchOf(this.#journal, []);
+    const value = this.#journal.next();
+    if (refused || isFailure) return { error: new ResultRefused(value as StepErrorData), refused };
+    return { error: new SagaCancelled(typeof value === 'string' ? value : undefined), refused };
+  }
+
+  #record(what: 'cancel' | 'result' | 'failure' | 'limit', text: string): void {
+    this.#journal.lift();
+    this.#journal.append({ letter: 'a', path: endMark + what, fingerprint: 0, text });
+  }
+
+  /** The body has ended. Gives the error for which it is to be undone, if it is. */
+  bodyEnded(end: FiberEnd): { readonly error: unknown } | undefined {
+    const cause = this.#cause;
+    if (cause !== undefined && 'error' in cause) return cause;
+    if ('error' in end) return end;
+    if (cause !== undefined && !this.#stack.empty) return { error: lostUndos() };
+    this.end = cause ?? end;
+    return undefined;
+  }
+
+  /** Undoing begins. */
+  beginUndo(error: unknown): void {
+    this.begin({ error });
+    this.undoesFrom = this.#journal.count;
+    this.end = undefined;
+    this.#stack.close();
+  }
+
+  /** All that can be undone is. */
+  undone(): void {
+    this.end = this.#cause;
+  }
+
+  take(): Undo | undefined {
+    const undo = this.#stack.take();
+    this.current = undo === undefined ? undefined : { undo, from: this.#journal.count };
+    return undo;
+  }
+
+  settle(into: keyof UndoReport, why?: unknown): void {
+    if (this.current === undefined) return;
+    const { undo } = this.current;
+    this.report[into].push(toUndone(undo));
+    // What comes of its steps is told by them; what comes of nothing but its own code is told here.
+    if (why !== undefined) this.#runtime.threw?.(undoMark + undo.path, why);
+    this.current = undefined;
+  }
+
+  /** Undoing is interrupted: what has not begun is on the stack again, what is half undone is residue. */
+  interrupt(): void {
+    this.end = undefined;
+    if (this.current === undefined) return;
+    const { undo, from } = this.current;
+    if (undo.work?.kind === 'generator' && this.#journal.count > from) {
+      this.settle('residue');
+    } else {
+      this.#stack.putBack(undo);
+      this.current = undefined;
+    }
+  }
+
+  /** Nothing can be undone any more: the rest is residue. */
+  giveUp(): void {
+    this.settle('residue');
+    while (this.take() !== undefined) this.settle('residue');
+  }
+}
+
+/** The error for going on as another saga while something here would have to be undone. */
+export function lostUndos(): TypeError {
+  return new TypeError(
+    'continueAs() would lose what is on the undo stack: pivot before it, or undo it in this saga.',
+  );
+}
+
+/**
+ * What a body returned was refused, in a turn before this one: of the error's class nothing is left but what it says. It
+ * is no step's error, since it was no step that returned it.
+ */
+export class ResultRefused extends SagaError {
+  readonly #public: boolean;
+
+  constructor({ name, message, code, public: isPublic }: StepErrorData) {
+    super(message, { code: code ?? 'invalid_result' });
+    this.name = name;
+    this.#public = isPublic === true;
+  }
+
+  override get public(): boolean {
+    return this.#public;
+  }
+}
