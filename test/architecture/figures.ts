@@ -24,7 +24,7 @@ export function figures(): readonly Figure[] {
     {
       name: 'source files in the fullest folder',
       value: Math.max(...[...sourceFolders().values()].map(({ length }) => length)),
-      limit: 93,
+      limit: 15,
       target: 15,
     },
     { name: 'source files entered by one guarded resume', value: files.length, limit: 97, target: 55 },
@@ -41,7 +41,7 @@ export function figures(): readonly Figure[] {
       limit: 33,
       target: 0,
     },
-    { name: 'source lines of all packages', value: all, limit: 36_153, target: 28_500 },
+    { name: 'source lines of all packages', value: all, limit: 36_325, target: 28_500 },
     { name: 'source lines of testing', value: linesOf('testing'), limit: 8_553, target: 6_000 },
     {
       name: 'names exported by server',

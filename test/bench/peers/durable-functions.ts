@@ -1,5 +1,5 @@
 import type { Candidate } from '../harness.ts';
-import type { Load } from './peers.ts';
+import type { Load } from './load.ts';
 
 // As much of it as is used; it has no seam in its public types for running an orchestrator offline.
 interface Context {

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Candidate } from '../harness.ts';
-import type { Load } from './peers.ts';
+import type { Load } from './load.ts';
 
 interface Tools {
   readonly step: { run(id: string, body: () => unknown): Promise<{ readonly id: string }> };

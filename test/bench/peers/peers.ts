@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import type { Candidate } from '../harness.ts';
 import { loadDurableFunctions } from './durable-functions.ts';
 import { loadInngest } from './inngest.ts';
+import type { Load } from './load.ts';
 import { loadRestate } from './restate.ts';
 
 /** What the libraries compared with can be asked to do. */
@@ -14,9 +15,6 @@ export interface Peers {
   /** Answers a request of a run with this many memoised steps: replays them and runs the next. */
   inngest(entries: number): Candidate;
 }
-
-/** Loads a module of the folder the peers are in. */
-export type Load = (name: string) => unknown;
 
 /** Loads what `installPeers` installed. */
 export function loadPeers(folder: string): Peers {

@@ -1,5 +1,5 @@
 import type { Candidate } from '../harness.ts';
-import type { Load } from './peers.ts';
+import type { Load } from './load.ts';
 
 interface Charge {
   readonly id: string;

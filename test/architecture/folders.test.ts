@@ -1,0 +1,19 @@
+import { expect, it } from 'vitest';
+import { describedFolders, importsOfFolders, sourceFolders } from './folders.ts';
+
+const mostFiles = 15;
+
+it(`holds at most ${mostFiles} source files in a folder`, () => {
+  const full = [...sourceFolders()].filter(([, files]) => files.length > mostFiles);
+  expect(full.map(([folder, files]) => `${folder}: ${files.length}`)).toEqual([]);
+});
+
+it('has a row in the table of AGENTS.md for each folder, and no other', () => {
+  expect([...describedFolders().keys()].toSorted()).toEqual([...sourceFolders().keys()].toSorted());
+});
+
+it('imports from folders further down in the table only', () => {
+  const order = [...describedFolders().keys()];
+  const upwards = importsOfFolders().filter(([, from, to]) => order.indexOf(from) > order.indexOf(to));
+  expect(upwards.map(([file, , to]) => `${file} -> ${to}`)).toEqual([]);
+});
