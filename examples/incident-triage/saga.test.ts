@@ -1,4 +1,5 @@
 import { assertDeterministic, refuseEverywhere, testSaga } from '@mcp-saga/testing';
+import '@mcp-saga/testing/vitest';
 import { expect, it } from 'vitest';
 import { triageIncident } from './saga.ts';
 
@@ -24,6 +25,17 @@ it('[E3] closes the room where it was a false alarm', async () => {
 it('asks the manager where the one on call declines', async () => {
   const run = await taken.refuse.elicit('onCall').on.elicit('manager@2', { verdict: 'taken' }).run();
   expect(run.result).toContain('is taken care of');
+});
+
+it('asks the manager when the one on call is silent for five minutes, and tells who answers later', async () => {
+  const answered = taken.on.elicit('manager', { verdict: 'taken' });
+  const silent = await answered.silent.elicit('onCall', 300_000).run();
+  expect(silent.result).toContain('is taken care of');
+  expect(silent).toHaveAsked('manager');
+  const late = await answered.late.elicit('onCall', 400_000).run();
+  expect(late).toHaveAsked('manager');
+  const inTime = await taken.late.elicit('onCall', 200_000).run();
+  expect(inTime).not.toHaveAsked('manager');
 });
 
 it('takes any answer, and does the same on any machine', async () => {

@@ -22,7 +22,7 @@ import { programmingError } from './programming-error.ts';
 
 /**
  * Has each question declined, dismissed, and answered at the edges of its schema: smallest, largest, empty, longest, each
- * choice, left out; and a model say nothing, or fail. Where the saga fails then, every effect must be undone or be named as
+ * choice, left out; and a model say nothing, or fail. A question with a deadline is also answered after it, and never. Where the saga fails then, every effect must be undone or be named as
  * residue; it must never fail by a slip of its own code. Answers that the schema does not take are passed over.
  *
  * @throws SagaTestError `violated`: the smallest case, as a script to paste
@@ -57,18 +57,35 @@ function isNotTaken({ cause }: Finding): boolean {
 function casesOf(test: TestSaga, baseline: Explored): readonly Case[] {
   const asked = new Map<string, ClientStep>();
   const answers = new Map<string, unknown>();
+  const deadlines = new Map<string, number>();
   for (const point of baseline.run.points) {
-    for (const step of point.asked) asked.set(step.stepId, step);
+    for (const step of point.asked) {
+      const { stepId: id, type } = step;
+      if (!asked.has(id) && type === 'elicitation' && point.due !== undefined)
+        deadlines.set(id, point.due - point.time);
+      asked.set(id, step);
+    }
     for (const answer of point.answers) if ('result' in answer) answers.set(answer.stepId, answer.result);
   }
   return [...asked.values()].flatMap((step) =>
-    rulesFor(step, answers.get(step.stepId)).map(([how, rule], rank) => ({
-      when: `When '${step.stepId}' is ${how}`,
-      script: test,
-      fault: [rule],
-      rank,
-    })),
+    [...rulesFor(step, answers.get(step.stepId)), ...timesFor(step.stepId, deadlines.get(step.stepId))].map(
+      ([how, rule], rank) => ({
+        when: `When '${step.stepId}' is ${how}`,
+        script: test,
+        fault: [rule],
+        rank,
+      }),
+    ),
   );
+}
+
+/** Answers after the deadline of a question, and no answer at all. */
+function timesFor(id: string, deadline: number | undefined): readonly (readonly [string, Rule])[] {
+  if (deadline === undefined) return [];
+  return [
+    ['answered a minute after its deadline', { kind: 'late', id, ms: Math.max(0, deadline) + 60_000 }],
+    ['not answered by its deadline', { kind: 'silent', id, ms: Math.max(1, deadline) }],
+  ];
 }
 
 function rulesFor(step: ClientStep, answer: unknown): readonly (readonly [string, Rule])[] {

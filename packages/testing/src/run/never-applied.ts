@@ -44,6 +44,7 @@ function subjectOf(rule: Rule): string | undefined {
   const { kind } = rule;
   if (kind === 'crash' || kind === 'loseResponse' || kind === 'deny') return undefined;
   if (kind === 'fail' || kind === 'timeout' || kind === 'lose') return `fault ${rule.id}`;
+  if (kind === 'late' || kind === 'silent') return `time ${rule.id}`;
   return `${answeringKinds.has(kind) ? 'answer' : kind} ${rule.id}`;
 }
 
@@ -70,7 +71,7 @@ function hintOn(stage: Stage, rule: Rule): string {
   const runs = stage.runs.get(id);
   if (runs !== undefined)
     return `'${id}' is a step, and its code ran ${runs === 1 ? 'once' : `${runs} times`}`;
-  const isOfQuestion = answeringKinds.has(rule.kind) || rule.kind === 'end';
+  const isOfQuestion = answeringKinds.has(rule.kind) || ['end', 'late', 'silent'].includes(rule.kind);
   const ids = [...(isOfQuestion ? questions.keys() : stage.runs.keys())];
   if (id.startsWith('~') && stage.runs.has(id.slice(1))) return `'${id.slice(1)}' was not undone`;
   const near = nearestTo(id, ids);

@@ -26,6 +26,8 @@ export interface Point {
   /** The time, in milliseconds since the epoch. */
   readonly time: number;
   readonly generation: number;
+  /** When the saga continues without an answer, in milliseconds since the epoch. Absent: never. */
+  readonly due?: number;
   /** How many entries the trace had, when the questions stood in it. */
   readonly traced: number;
 }
@@ -68,8 +70,17 @@ export async function play(
     // oxlint-disable-next-line no-await-in-loop -- one turn after the other
     request = await nextRequest(program, stage, turn);
     const answers = request.type === 'resume' ? request.answers : [];
-    const { token, steps: asked } = turn;
-    points.push({ turn: turn.turn, token, asked, answers, time, generation: stage.generation, traced });
+    const { token, steps: asked, due } = turn;
+    points.push({
+      turn: turn.turn,
+      token,
+      asked,
+      answers,
+      time,
+      ...(due === undefined ? {} : { due }),
+      generation: stage.generation,
+      traced,
+    });
     stage.turn = turn.turn + 1;
     stage.asked = new Map(asked.map((step) => [step.stepId, step]));
     stage.sent = new Map(answers.map((answer) => [answer.stepId, answer]));
@@ -133,17 +144,37 @@ async function nextRequest(program: Program, stage: Stage, turn: SuspendedTurn):
   }
   if (steps.length === 0) stage.clock.pass(turn.retryAfterMs ?? 0);
   const answers: StepAnswer[] = [];
-  for (const step of steps) {
+  for (const step of answeredNow(stage, steps)) {
     // oxlint-disable-next-line no-await-in-loop -- in the order asked
     answers.push(await answerTo(stage, program.name, step));
   }
   return { type: 'resume', token, answers };
 }
 
+/** The questions that the client answers in its next request. Lets time pass if it can answer none of them yet. */
+function answeredNow(stage: Stage, steps: readonly ClientStep[]): readonly ClientStep[] {
+  if (steps.length === 0) return [];
+  const now = stage.clock.now();
+  const timed = steps.map((step) => {
+    const rule = stage.rules.find(['late', 'silent'], step.stepId);
+    if (rule === undefined) return { step, rule, at: now };
+    const { kind, ms } = rule;
+    return { step, rule, at: kind === 'silent' ? now + ms : (stage.askedAt.get(step.stepId) ?? now) + ms };
+  });
+  const next = Math.max(now, Math.min(...timed.map(({ at }) => at)));
+  stage.clock.pass(next - now);
+  return timed.flatMap(({ step, rule, at }) => {
+    if (at > next) return [];
+    if (rule !== undefined) stage.use(rule);
+    return rule?.kind === 'silent' ? [] : [step];
+  });
+}
+
 function tellAsked(stage: Stage, step: ClientStep): void {
   const { stepId: id, reason } = step;
   // A question that is still open is not news, unless there is a reason to ask it again.
   if (reason === undefined && stage.asked.has(id) && !stage.sent.has(id)) return;
+  stage.askedAt.set(id, stage.clock.now());
   const asked = {
     type: 'asked',
     id,

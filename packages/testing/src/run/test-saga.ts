@@ -100,6 +100,16 @@ export class TestSaga<P extends Program = Program, Steps extends object = AnySte
     return { elicit: (id, action = 'decline') => this.with({ kind: 'refuse', id, action }) };
   }
 
+  /** Delays the answer to a question by `ms` milliseconds after it was asked. */
+  get late(): { elicit(id: Id<Steps>, ms: number): TestSaga<P, Steps> } {
+    return { elicit: (id, ms) => this.with({ kind: 'late', id, ms }) };
+  }
+
+  /** Leaves a question without an answer: the client returns every `ms` milliseconds without one. */
+  get silent(): { elicit(id: Id<Steps>, ms: number): TestSaga<P, Steps> } {
+    return { elicit: (id, ms) => this.with({ kind: 'silent', id, ms }) };
+  }
+
   /** What the client cannot do: `ClientCannot` at the steps that need it. */
   get deny(): { client(need: ClientNeed): TestSaga<P, Steps> } {
     return { client: (need) => this.with({ kind: 'deny', need }) };

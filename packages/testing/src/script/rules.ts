@@ -21,6 +21,7 @@ export type Rule =
   | { readonly kind: 'crash'; readonly id: string; readonly when: 'before' | 'after'; readonly run: number }
   | { readonly kind: 'loseResponse'; readonly turn: number }
   | { readonly kind: 'deny'; readonly need: ClientNeed }
+  | { readonly kind: 'late' | 'silent'; readonly id: string; readonly ms: number }
   | { readonly kind: 'end'; readonly id: string; readonly reason: string | undefined };
 
 type Named = Extract<Rule, { readonly id: string }>;

@@ -47,6 +47,9 @@ export function ruleSource(rule: Rule): string {
       return `.lose.response(${rule.turn})`;
     case 'deny':
       return `.deny.client(${toSource(rule.need)})`;
+    case 'late':
+    case 'silent':
+      return `.${rule.kind}.elicit(${toSource(rule.id)}, ${rule.ms})`;
     case 'end':
       return `.cancel.at(${toSource(rule.id)}${rule.reason === undefined ? '' : `, ${toSource(rule.reason)}`})`;
   }

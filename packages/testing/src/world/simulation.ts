@@ -69,6 +69,8 @@ export class Stage {
   readonly tape: Tape = { calls: new Map(), answers: new Map() };
   /** What is played in place of code and answers: what another run came to. */
   playback: Tape | undefined;
+  /** When each question that waits for an answer was asked, in milliseconds since the epoch. */
+  readonly askedAt: Map<string, number> = new Map();
   /** How often each question was answered. */
   readonly answered: Map<string, number> = new Map();
   /** Whether a saga may do something else than its journal says: where its code was changed. */
