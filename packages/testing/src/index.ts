@@ -5,7 +5,9 @@ export type {
   InputOf,
   OptionsParameter,
   ResultOf,
+  ProviderObserver,
   TestHostOptions,
+  TestProvider,
   TestSagaOptions,
 } from './script/test-options.ts';
 export type { Answer, AnySteps, Question, Sample, StandIn, StandInContext } from './script/answer-types.ts';

@@ -30,11 +30,28 @@ export function forgotten({ run }: Explored, options: ExploreOptions): Violation
   const order = happened.map(({ id }) => id).toReversed();
   const places = run.compensated.map((id) => order.indexOf(id)).filter((place) => place !== -1);
   const outOfOrder = places.some((place, index) => index > 0 && place < (places[index - 1] as number));
-  if (!outOfOrder) return undefined;
+  if (!outOfOrder) return standing(run, options);
   const wanted = order.filter((id) => run.compensated.includes(id));
   return {
     what: `it was undone in the order ${run.compensated.join(', ')}, and not last first: ${order.join(', ')}.`,
     expects: `expect(run.compensated).toEqual(${toSource(wanted)});`,
+  };
+}
+
+/** Reports an effect that a provider still has, though the saga failed and reports the step as undone or not at all. */
+function standing({ trace, ...run }: Explored['run'], options: ExploreOptions): Violation | undefined {
+  const isPastPivot = trace.some((entry) => entry.type === 'passed' && entry.kind === 'pivot');
+  const isUndone = (id: string): boolean => run.compensated.includes(id);
+  const left = run.standing.find(
+    (id) => !run.residue.includes(id) && !isHarmless(id, options) && (isUndone(id) || !isPastPivot),
+  );
+  if (left === undefined || run.residue.some((id) => /^turn \d+$/.test(id))) return undefined;
+  const how = isUndone(left) ? `The undo of '${left}' ran` : 'The saga failed';
+  return {
+    what:
+      `${how}, and what '${left}' did is still in the provider. Undo it by the key of the step: ` +
+      `({ stepKey }) => provider.undo(stepKey). If it does no harm, say so: { harmless: ['${left}'] }.`,
+    expects: `expect(run.standing).not.toContain(${toSource(left)});`,
   };
 }
 

@@ -15,12 +15,15 @@ import { answeringKinds, type Rule } from '../script/rules.ts';
 import type { SagaRun } from '../run/saga-run.ts';
 import { scriptSource } from '../script/script-source.ts';
 import { Stage } from '../world/simulation.ts';
-import type { TestSagaOptions } from '../script/test-options.ts';
+import type { TestProvider, TestSagaOptions } from '../script/test-options.ts';
 import { TestSaga } from '../run/test-saga.ts';
 import { breathe } from '../world/virtual-clock.ts';
 
 /** What a property draws from. */
-export interface SagaPropertyOptions<W> extends Omit<TestSagaOptions, 'input' | 'context' | 'before'> {
+export interface SagaPropertyOptions<W> extends Omit<
+  TestSagaOptions,
+  'input' | 'context' | 'before' | 'providers'
+> {
   /** The arguments. Default: none. */
   readonly input?: fc.Arbitrary<unknown>;
   /** Makes the world that the saga acts on: anew for each run. */
@@ -28,6 +31,8 @@ export interface SagaPropertyOptions<W> extends Omit<TestSagaOptions, 'input' | 
   /** The `context` of steps, made of the world. */
   readonly context?: (world: W) => unknown;
   /** What stands in for steps, made of the world. */
+  /** Fakes whose calls are checked, made of the world. */
+  readonly providers?: (world: W) => readonly TestProvider[];
   readonly steps?: (world: W) => { readonly [id: string]: StandIn<unknown> };
   /** What questions are answered, by id: contents of forms, or what models say. Default: made of the schema of the form. */
   readonly answers?: { readonly [id: string]: fc.Arbitrary<unknown> };
@@ -56,7 +61,8 @@ export function sagaProperty<W = undefined>(
   const property = fc.asyncProperty(fc.gen(), async (draw) => {
     // What runs in promises alone would keep the timeout of a test runner from being heard.
     await breathe();
-    const { input, world: makeWorld, context, steps, answers, faults, harmless = [], ...rest } = options;
+    const { input, world: makeWorld, context, providers, steps, ...others } = options;
+    const { answers, faults, harmless = [], ...rest } = others;
     const world = makeWorld?.() as W;
     const stands = Object.entries(steps?.(world) ?? {}).map(([id, result]): Rule => ({
       kind: 'step',
@@ -66,7 +72,12 @@ export function sagaProperty<W = undefined>(
     const given = input === undefined ? undefined : draw(() => input);
     const test = new TestSaga(
       saga,
-      { ...rest, ...(given === undefined ? {} : { input: given }), context: context?.(world) },
+      {
+        ...rest,
+        ...(given === undefined ? {} : { input: given }),
+        ...(providers === undefined ? {} : { providers: providers(world) }),
+        context: context?.(world),
+      },
       stands,
     );
     const drawn: Rule[] = [];

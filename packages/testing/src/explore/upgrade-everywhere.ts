@@ -1,6 +1,6 @@
 import { ReplayMismatch, type Program } from '@mcp-saga/server';
 import { SagaTestError } from '../values/errors.ts';
-import { play } from '../run/play.ts';
+import { begin, play } from '../run/play.ts';
 import { SagaRun } from '../run/saga-run.ts';
 import { Serving } from '../run/serving.ts';
 import { Stage } from '../world/simulation.ts';
@@ -90,8 +90,7 @@ async function upgraded(
   improviseOn(stage);
   prepare?.(stage);
   stage.mayMismatch = true;
-  await old.options.before?.();
-  stage.tell({ type: 'started', saga: old.saga.name, input: old.options.input });
+  await begin(stage, old.saga);
   const before = new Serving(old.saga, stage);
   const to = new Serving(next, stage, before);
   const handover = { at: index + 1, to };

@@ -15,6 +15,7 @@ import { SagaTestError } from '../values/errors.ts';
 import { kindOfStep, messageOf } from '../report/question-text.ts';
 import type { Ended, Serving, TestRequest } from './serving.ts';
 import type { Stage } from '../world/simulation.ts';
+import { watchProviders } from '../world/watch-providers.ts';
 
 /** Where a run was suspended: all that a fork needs to go on from there. */
 export interface Point {
@@ -46,8 +47,33 @@ export interface PlayOptions {
   readonly handover?: { readonly at: number; readonly to: Serving };
 }
 
-/** Plays a run to its end. */
+/** Prepares the fakes of a run, and notes that it begins. */
+export async function begin(stage: Stage, { name: saga }: Program): Promise<void> {
+  const { before, input, providers = [] } = stage.options;
+  for (const provider of providers) provider.reset();
+  await before?.();
+  stage.tell({ type: 'started', saga, input });
+}
+
+/** Plays a run to its end, while its providers are watched. */
 export async function play(
+  program: Program,
+  stage: Stage,
+  serving: Serving,
+  options?: PlayOptions,
+): Promise<Played> {
+  const unwatch = watchProviders(stage);
+  let played: Played;
+  try {
+    played = await playTurns(program, stage, serving, options);
+  } finally {
+    await unwatch();
+  }
+  assertSound(program, stage, played.ended);
+  return played;
+}
+
+async function playTurns(
   program: Program,
   stage: Stage,
   before: Serving,
@@ -62,7 +88,6 @@ export async function play(
     const turn = await served(stage, serving, request);
     if (turn.status !== 'suspended') {
       conclude(stage, turn);
-      assertSound(program, stage, turn);
       return { ended: turn, points };
     }
     for (const step of turn.steps) tellAsked(stage, step);

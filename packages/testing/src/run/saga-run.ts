@@ -10,6 +10,7 @@ import { recordingOf } from './record-run.ts';
 import type { Rule } from '../script/rules.ts';
 import type { Serving, TestRequest } from './serving.ts';
 import { Stage } from '../world/simulation.ts';
+import { standingIn } from '../world/watch-providers.ts';
 import { idsMeant } from '../values/step-ids.ts';
 import type { Trace } from '../report/trace.ts';
 
@@ -31,6 +32,8 @@ export class SagaRun<Steps extends object = Record<string, unknown>, Result = un
   readonly compensated: readonly string[];
   /** The ids of the steps that could not be undone, as the client is told. */
   readonly residue: readonly string[];
+  /** IDs of the steps whose effects are in the `providers` of the test when the run ends: done, and not undone. */
+  readonly standing: readonly string[];
   /** What happened, in order. `String(run.trace)` is a story. */
   readonly trace: Trace;
   /** What the steps did, by idempotency key; a run and its forks share it, as they share the world. */
@@ -51,6 +54,7 @@ export class SagaRun<Steps extends object = Record<string, unknown>, Result = un
     this.error = 'error' in ended ? ended.error : undefined;
     this.compensated = ended.status === 'failed' ? ended.compensated.map(({ stepId }) => stepId) : [];
     this.residue = ended.status === 'failed' ? ended.residue.map(({ stepId }) => stepId) : [];
+    this.standing = standingIn(stage);
     this.trace = stage.trace;
     this.effects = stage.ledger.effects;
     this.warnings = stage.warnings;

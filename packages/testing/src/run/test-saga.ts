@@ -1,7 +1,7 @@
 import type { ClientNeed, Program, Root } from '@mcp-saga/server';
 import type { Answer, AnySteps, Sample, StandIn } from '../script/answer-types.ts';
 import { assertApplied } from './never-applied.ts';
-import { play } from './play.ts';
+import { begin, play } from './play.ts';
 import type { Rule } from '../script/rules.ts';
 import { SagaRun } from './saga-run.ts';
 import { Serving } from './serving.ts';
@@ -150,9 +150,7 @@ export class TestSaga<P extends Program = Program, Steps extends object = AnySte
 
   /** Runs it on a stage that was set before; for those who explore. */
   async runOn(stage: Stage): Promise<SagaRun<Steps, ResultOf<P>>> {
-    await this.options.before?.();
-    const { input } = this.options;
-    stage.tell({ type: 'started', saga: this.saga.name, input });
+    await begin(stage, this.saga);
     const serving = new Serving(this.saga, stage);
     return new SagaRun(this.saga, stage, serving, await play(this.saga, stage, serving));
   }

@@ -16,6 +16,19 @@ export type TestHostOptions = Pick<
 >;
 
 /** What a run is made of, whatever its saga. */
+/** Receives each call of a provider, by its idempotency key. */
+export type ProviderObserver = (key: string, action: 'do' | 'undo') => void;
+
+/** A fake whose calls the kit checks, such as a `Provider`. */
+export interface TestProvider {
+  /** Keys of what was done and not undone. */
+  readonly standingKeys: readonly string[];
+  /** Reports each call to `observer`, or to nothing if it is undefined. */
+  observe(observer: ProviderObserver | undefined): void;
+  /** Forgets everything. */
+  reset(): void;
+}
+
 export interface TestSagaOptions {
   /** The arguments. Default: none. */
   readonly input?: unknown;
@@ -31,6 +44,11 @@ export interface TestSagaOptions {
   /** Other sagas that this one goes on as, with `continueAs`. */
   readonly sagas?: readonly Program[];
   /** Called before each run: resets the fakes that the saga acts on. Those who explore run a saga many times. */
+  /**
+   * Fakes that steps act on. Each is reset before a run. The run fails if a fake is called with a key that no step has, or after the
+   * code of the step has ended; explorers report what is not undone in them.
+   */
+  readonly providers?: readonly TestProvider[];
   readonly before?: () => unknown;
   /** Called before each turn: what a fresh process would find otherwise, such as the order in which plugins register. */
   readonly restart?: (turn: number) => unknown;

@@ -18,6 +18,8 @@ export interface Effect {
 export class EffectLedger {
   #runs = 0;
   readonly #effects = new Map<string, Effect>();
+  readonly #codes = new Map<string, { readonly id: string; running: number }>();
+  readonly #keys = new Map<string, string>();
 
   /** Every effect, in the order in which it was first done. */
   get effects(): readonly Effect[] {
@@ -27,6 +29,31 @@ export class EffectLedger {
   /** How often code of steps and undos ran to its end. */
   get runs(): number {
     return this.#runs;
+  }
+
+  /** Code that was given an idempotency key. Undefined if no code was. */
+  codeOf(key: string): { readonly id: string; readonly running: number } | undefined {
+    return this.#codes.get(key);
+  }
+
+  /** `true` if a key is the last one that the step was given: a saga that was called anew has others. */
+  isCurrent(key: string): boolean {
+    const id = this.codeOf(key)?.id;
+    return id !== undefined && this.#keys.get(id) === key;
+  }
+
+  /** Notes that code runs that was given keys. Call the result when it has ended. */
+  begin(keys: readonly (readonly [key: string, id: string])[]): () => void {
+    const codes = keys.map(([key, id]) => {
+      const code = this.#codes.get(key) ?? { id, running: 0 };
+      code.running += 1;
+      this.#codes.set(key, code);
+      this.#keys.set(code.id, key);
+      return code;
+    });
+    return () => {
+      for (const code of codes) code.running -= 1;
+    };
   }
 
   /** Notes that code ran to its end. */

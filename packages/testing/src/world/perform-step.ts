@@ -114,14 +114,23 @@ async function carryOut(stage: Stage, path: string, call: StepCall): Promise<unk
     { idempotencyKey: watch(key), ...(stepKey === undefined ? {} : { stepKey: watch(stepKey) }) },
   );
   const sleep = (ms: number): Promise<void> => stage.clock.sleepInWork(ms, step.signal);
-  const result: unknown =
+  const code =
     rule === undefined
-      ? await run(watched)
+      ? run
       : typeof rule.result === 'function'
-        ? await (rule.result as (step: object) => unknown)(
-            Object.defineProperty(watched, 'sleep', { value: sleep }),
-          )
-        : rule.result;
+        ? (rule.result as (step: object) => unknown)
+        : () => rule.result;
+  if (rule !== undefined) Object.defineProperty(watched, 'sleep', { value: sleep });
+  const ended = stage.ledger.begin([
+    ...(key === undefined ? [] : [[key, path] as const]),
+    ...(stepKey === undefined || undoes === undefined ? [] : [[stepKey, stage.idOf(undoes)] as const]),
+  ]);
+  let result: unknown;
+  try {
+    result = await code(watched);
+  } finally {
+    ended();
+  }
   if (kind === 'step' && key !== undefined) {
     stage.ledger.note({ id: path, key, undoes, took, standIn: rule !== undefined }, turn);
     if (undoes !== undefined) stage.undone.add(stage.idOf(undoes));

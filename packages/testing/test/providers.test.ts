@@ -1,0 +1,107 @@
+import { elicit, saga, step } from '@mcp-saga/server';
+import {
+  crashEverywhere,
+  failEverywhere,
+  forkEverywhere,
+  Provider,
+  refuseEverywhere,
+  testSaga,
+  type SagaRun,
+  type TestSaga,
+} from '@mcp-saga/testing';
+import { sagaProperty } from '@mcp-saga/testing/fast-check';
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { errorOf } from './support/error-of.ts';
+
+const bank = new Provider<string>();
+const providers = [bank];
+
+interface Keys {
+  readonly idempotencyKey: string;
+  readonly stepKey?: string;
+}
+
+/** Pays and ships; the test says how it pays, and how that is undone. */
+const buying = (pay: (keys: Keys) => unknown, undo: (keys: Required<Keys>) => unknown) =>
+  saga({ name: 'buying', version: '1', forks: 'refuse' }, function* () {
+    yield* elicit('sure', { message: 'Sure?', schema: z.object({}) });
+    yield* step('pay', async (keys) => void (await pay(keys)), {
+      compensate: async (keys) => void (await undo(keys)),
+      compensateUnknown: async (keys) => void (await undo(keys)),
+    });
+    yield* step('look', () => 'seen');
+    return 'bought';
+  });
+
+const pay = ({ idempotencyKey }: Keys): string => bank.do(idempotencyKey, 'money');
+const refund = ({ stepKey }: Required<Keys>): void => bank.undo(stepKey);
+const tested = (...[how, undo]: Parameters<typeof buying>): TestSaga =>
+  testSaga(buying(how, undo), { providers }).on.elicit('sure', {});
+
+describe('providers of a test', () => {
+  it('[E1] [E4] a sound saga passes all explorers, with its providers reset before each run', async () => {
+    const sound = tested(pay, refund);
+    const harmless = ['look'];
+    await crashEverywhere(sound, { harmless });
+    await crashEverywhere(sound, { harmless, afterCrash: 'fail' });
+    await failEverywhere(sound, { harmless });
+    await refuseEverywhere(sound, { harmless });
+    await forkEverywhere(sound, { harmless });
+    bank.do('left over', 'from another test');
+    expect((await sound.run()).standing).toEqual(['pay']);
+    expect((await sound.fail.step('look', new Error('no')).run()).standing).toEqual([]);
+    expect(bank.standing).toEqual([]);
+  });
+
+  it('[E1] a key that no step has ends the run, in do and in undo', async () => {
+    let calls = 0;
+    const invented = await errorOf(tested(() => bank.do(`mine-${(calls += 1)}`, 'money'), refund).run());
+    expect(invented).toMatchObject({ code: 'violated' });
+    expect(invented.message).toContain("do('mine-1')");
+    const wrong = tested(pay, () => bank.undo('ch_1')).fail.step('look', new Error('no'));
+    expect((await errorOf(wrong.run())).message).toContain("undo('ch_1')");
+  });
+
+  it('an effect after the end of its step ends the run: its promise was forgotten', async () => {
+    const soon = (work: () => unknown): void => void setImmediate(work);
+    const forgets = await errorOf(tested((keys) => soon(() => pay(keys)), refund).run());
+    expect(forgets).toMatchObject({ code: 'violated' });
+    expect(forgets.message).toContain("after the code of 'pay' had ended");
+    const undoForgets = tested(pay, (keys) => soon(() => refund(keys))).fail.step('look', new Error('no'));
+    expect((await errorOf(undoForgets.run())).message).toContain("undo('do:pay') after");
+  });
+
+  it('[E4] what a provider still has after a failure is found without a check', async () => {
+    const error = await errorOf(
+      failEverywhere(
+        tested(pay, () => undefined),
+        { harmless: ['look'] },
+      ),
+    );
+    expect(error).toMatchObject({ code: 'violated' });
+    expect(error.message).toContain("what 'pay' did is still in the provider");
+    expect(error.message).toContain("expect(run.standing).not.toContain('pay');");
+    await failEverywhere(
+      tested(pay, () => undefined),
+      { harmless: ['look', 'pay', '~pay'] },
+    );
+  });
+
+  it('[E4] a property finds it, too', async () => {
+    const check = (undo: Parameters<typeof buying>[1]) =>
+      fc.assert(
+        sagaProperty(
+          buying(pay, undo),
+          { providers: () => providers, harmless: ['look'] },
+          (run: SagaRun) => run.status !== 'completed' || bank.standing.length === 1,
+        ),
+        { numRuns: 40, seed: 7 },
+      );
+    await check(refund);
+    await expect(check(() => undefined)).rejects.toMatchObject({
+      cause: { message: expect.stringContaining("what 'pay' did is still in the provider") as string },
+    });
+  });
+});
