@@ -1,9 +1,9 @@
 /** As much of Bun's test runner as is used here. */
 declare module 'bun:test' {
   interface Expectation {
-    toHaveAsked(...ids: readonly string[]): void;
-    toHaveCompensated(ids: readonly string[]): void;
-    toHaveRun(id: string): void;
+    toHaveAsked(ids: string | readonly string[]): void;
+    toHaveCompensated(ids: string | readonly string[]): void;
+    toHaveRun(ids: string | readonly string[]): void;
     toThrow(message: string): void;
   }
   export const expect: {

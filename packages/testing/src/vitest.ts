@@ -1,6 +1,6 @@
 /** Importing this adds the matchers for runs to vitest's `expect`: in a test, or in `setupFiles`. */
 import { expect } from 'vitest';
-import { sagaMatchers } from './report/matchers.ts';
+import { sagaMatchers, type IDs, type RunsExpected } from './report/matchers.ts';
 
 /** What `expect(run)` can say of a run. */
 export interface SagaMatchers {
@@ -10,11 +10,11 @@ export interface SagaMatchers {
    */
   toMatchSagaTrace(expected: string | readonly string[]): void;
   /** The client was asked these questions, and perhaps others. An id means its repetitions too, where it is not there itself. */
-  toHaveAsked(...ids: readonly string[]): void;
-  /** The step ran to its end; or its code was called so often, failures counted. */
-  toHaveRun(id: string, times?: number): void;
+  toHaveAsked(ids: IDs): void;
+  /** These steps ran to their ends; or the code of each was called `times` times, failures included. */
+  toHaveRun(ids: IDs, options?: RunsExpected): void;
   /** The saga failed, and these steps were undone, in this order, and no others. */
-  toHaveCompensated(ids: readonly string[]): void;
+  toHaveCompensated(ids: IDs): void;
   /** Nothing is left that could not be undone. */
   toLeaveNoResidue(): void;
 }

@@ -33,7 +33,7 @@ describe('a test of the quickstart', () => {
     const run = await yes.on.sample('safety', 'No').run();
 
     expect(run.result).toBe('Not now.');
-    expect(run).toHaveAsked('target', 'safety');
+    expect(run).toHaveAsked(['target', 'safety']);
     expect(run).not.toHaveRun('release');
   });
 });
@@ -45,7 +45,7 @@ describe('a test of a saga that charges and ships', () => {
     const run = await bought.fail.step('charge', new Error('busy'), { times: 2 }).run();
 
     expect(run.result).toBe('On its way');
-    expect(run).toHaveRun('charge', 3);
+    expect(run).toHaveRun('charge', { times: 3 });
     expect(shop.charges.size).toBe(1);
   });
 

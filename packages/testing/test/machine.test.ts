@@ -74,7 +74,7 @@ describe('a machine under test', () => {
   it('runs by a script, and tells what happened', async () => {
     const run = await paid.run();
     expect(run.result).toBe('Paid by ch_1');
-    expect(run).toHaveRun('charge', 1);
+    expect(run).toHaveRun('charge', { times: 1 });
   });
 
   it('[E3] is undone where the user says no', async () => {

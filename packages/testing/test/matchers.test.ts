@@ -49,8 +49,10 @@ describe('matchers', () => {
     expect(messageOf(() => expect(run).toHaveAsked('shure'))).toMatch(
       /^The saga was expected to ask 'shure'\. It asked 'sure'\.\n\n {4}turn 1 {2}started order/,
     );
-    expect(messageOf(() => expect(run).not.toHaveAsked('sure', 'other'))).toMatch(/was not expected to ask/);
-    expect(messageOf(() => expect(run).toHaveRun('charge', 2))).toMatch(
+    expect(messageOf(() => expect(run).not.toHaveAsked(['sure', 'other']))).toMatch(
+      /was not expected to ask/,
+    );
+    expect(messageOf(() => expect(run).toHaveRun('charge', { times: 2 }))).toMatch(
       /to run 'charge' twice\. It ran 'charge' once\./,
     );
     expect(messageOf(() => expect(run).toHaveRun('pay'))).toMatch(/It ran 'charge', 'ship', 'thank'\./);
@@ -69,6 +71,19 @@ describe('matchers', () => {
     expect(messageOf(() => expect(failed).not.toLeaveNoResidue())).toMatch(
       /not expected to leave nothing undone/,
     );
+  });
+
+  it('take one ID or a list of them, and nothing else', () => {
+    expect(failed).toHaveCompensated('charge');
+    expect(run).toHaveAsked(['sure']);
+    expect(run).toHaveRun(['charge', 'ship'], { times: 1 });
+    expect(() => expect(run).not.toHaveRun(['pay', 'charge'])).toThrow("It ran 'charge' once.");
+    const untyped = (subject: object): { [matcher: string]: (...given: unknown[]) => void } =>
+      expect(subject) as never;
+    for (const matcher of ['toHaveAsked', 'toHaveCompensated'])
+      expect(() => untyped(failed)[matcher]?.('charge', 'ship')).toThrow(/takes an ID or a list of IDs/);
+    expect(() => untyped(run)['toHaveRun']?.('charge', 2)).toThrow(/must be an object of times/);
+    expect(() => untyped(run)['toHaveRun']?.('charge', { time: 2 })).toThrow(/Did you mean 'times'\?/);
   });
 
   it('say where an await was forgotten', () => {

@@ -111,11 +111,11 @@ describe('matchers', () => {
       }
       return undefined;
     };
-    expect(sides(() => expect(run).toHaveAsked('date', 'colour'))).toEqual({
+    expect(sides(() => expect(run).toHaveAsked(['date', 'colour']))).toEqual({
       expected: ['date', 'colour'],
       actual: ['date'],
     });
-    expect(sides(() => expect(run).not.toHaveAsked('date', 'colour'))).toEqual({
+    expect(sides(() => expect(run).not.toHaveAsked(['date', 'colour']))).toEqual({
       expected: [],
       actual: ['date'],
     });

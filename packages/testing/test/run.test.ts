@@ -150,7 +150,7 @@ describe('answers', () => {
       .on.sample('model', { role: 'assistant', model: 'big', content: { type: 'text', text: 'hi' } })
       .run();
     expect(run.result).toBe('file:///a big');
-    expect(run).toHaveAsked('page', 'roots', 'model');
+    expect(run).toHaveAsked(['page', 'roots', 'model']);
     const { message } = await errorOf(testSaga(tour).run());
     expect(message).toContain(
       "sends the user to a page:\n\n    Sign in\n\nAnswer it in the test:\n\n    .on.url('page')",
@@ -195,8 +195,8 @@ describe('the world of a run', () => {
       return 'x';
     });
     const run = await testSaga(look, { context: { db: 1 } }).run();
-    expect(run).toHaveRun('a', 1);
-    expect(run).toHaveRun('a(k)', 1);
+    expect(run).toHaveRun('a', { times: 1 });
+    expect(run).toHaveRun('a(k)', { times: 1 });
     expect(seen).toEqual([{ db: 1 }, 'do:a', 7, 'do:a(k)']);
   });
 
@@ -224,7 +224,7 @@ describe('the world of a run', () => {
       told log info {"state":"green"}
       completed: "green"
     `);
-    expect(run).toHaveRun('state', 3);
+    expect(run).toHaveRun('state', { times: 3 });
   });
 
   it('waits for code that does real work, while time stands still beside it', async () => {
@@ -256,7 +256,7 @@ describe('the world of a run', () => {
       .on.elicit('go@2', { name: 'xx', size: 'm' })
       .run();
     expect(run.result).toBe('m');
-    expect(run).toHaveAsked('go', 'go@1', 'go@2');
+    expect(run).toHaveAsked(['go', 'go@1', 'go@2']);
     expect(run.effects.map(({ key }) => key)).toEqual(['do:count', 'do:count@1', 'do:count@2']);
   });
 
@@ -415,7 +415,7 @@ class Delegating implements Program {
 describe('a script without the arguments of its saga', () => {
   it.each<[string, object | undefined, string]>([
     ['has none', undefined, 'and there is no `input` in them. '],
-    ['has them in the place of its options', { service: 'web' }, 'no `input` in them, only service. '],
+    ['has other options', { seed: 2 }, 'and there is no `input` in them. '],
     ['has others', { input: { servise: 'web' } }, 'and theirs is {"servise":"web"}. '],
   ])('is told to give an input, where it %s', async (_, options, told) => {
     const error: unknown = await testSaga(deploy, options as never)
@@ -426,6 +426,12 @@ describe('a script without the arguments of its saga', () => {
     expect(message).toContain("Invalid arguments for 'deploy': service: expected string");
     expect(message).toContain(told);
     expect(message).toContain('testSaga(saga, { input: { … } })');
+  });
+
+  it('is told to give an input, where it has them in the place of its options', () => {
+    expect(() => testSaga(deploy, { service: 'web' } as never)).toThrow(
+      /no option 'service'.*The arguments of the saga are `input`\./,
+    );
   });
 });
 

@@ -24,7 +24,7 @@ import { shrunk } from './shrink.ts';
  *   smallest script that shows it
  */
 export async function assertDeterministic(script: Script): Promise<ExploreReport> {
-  const test = scriptOf(script);
+  const test = scriptOf('assertDeterministic', script);
   // On a machine that stands still, so that each thing that varies can be told from the others.
   const still = standStill();
   try {

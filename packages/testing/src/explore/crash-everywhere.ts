@@ -4,10 +4,12 @@ import type { Rule } from '../script/rules.ts';
 import { isSameValue } from '../values/same-value.ts';
 import { toSource } from '../script/script-source.ts';
 import type { Script, TestSaga } from '../run/test-saga.ts';
+import type { NamesOf } from '../values/known-options.ts';
 import { baselineOf } from './baseline.ts';
 import {
   assertNothingFound,
   explored,
+  exploreNames,
   isHarmless,
   judged,
   scriptOf,
@@ -37,6 +39,8 @@ export interface CrashOptions extends ExploreOptions {
   readonly afterCrash?: 'fail' | 'succeed';
 }
 
+const crashNames: NamesOf<CrashOptions> = { ...exploreNames, firstRequest: true, afterCrash: true };
+
 /**
  * Lets the process die before and after the effect of each step and undo, and loses the response of each turn; the client
  * sends its request again. Holds against the saga: another result, other effects, an effect that is done twice because it
@@ -56,7 +60,7 @@ export interface CrashOptions extends ExploreOptions {
  * ```
  */
 export async function crashEverywhere(script: Script, options: CrashOptions = {}): Promise<ExploreReport> {
-  const test = scriptOf(script);
+  const test = scriptOf('crashEverywhere', script, options, crashNames);
   const baseline = await baselineOf(test, options.check);
   const fails = options.afterCrash === 'fail';
   const cases = fails ? thenFailing(test, baseline) : casesOf(test, baseline);

@@ -1,4 +1,5 @@
 import { SagaTestError } from '../values/errors.ts';
+import { assertKnownOptions, type NamesOf } from '../values/known-options.ts';
 import { improviseOn } from '../world/answer-question.ts';
 import { isFault, wasApplied } from '../run/never-applied.ts';
 import type { Rule } from '../script/rules.ts';
@@ -73,9 +74,24 @@ export interface Finding<C extends Case = Case> {
   readonly cause?: unknown;
 }
 
-/** A script as those who explore go on writing it. */
-export function scriptOf({ saga, options, rules }: Script): TestSaga {
-  return new TestSaga(saga, options, rules);
+/** The names of the options that most explorers take. */
+export const exploreNames: NamesOf<ExploreOptions> = { harmless: true, check: true };
+
+/**
+ * Checks what an explorer is given, and makes a script of it.
+ *
+ * @param of - name of the explorer
+ * @throws SagaTestError `script`
+ */
+export function scriptOf(of: string, script: Script, options: object = {}, names: object = {}): TestSaga {
+  const { saga, options: ofTest, rules } = Object(script) as Partial<Script>;
+  if (saga === undefined || ofTest === undefined || !Array.isArray(rules)) {
+    const what =
+      'points' in Object(script) ? 'a run was given, without its script' : 'something else was given';
+    throw new SagaTestError('script', `${of}: expected a script, ${of}(testSaga(saga)…): ${what}.`);
+  }
+  assertKnownOptions(of, options, names);
+  return new TestSaga(saga, ofTest, rules);
 }
 
 /** Runs a script, with what it does not foresee answered in the simplest way. */

@@ -5,6 +5,7 @@ import { baselineOf } from './baseline.ts';
 import {
   assertNothingFound,
   explored,
+  exploreNames,
   isHarmless,
   judged,
   scriptOf,
@@ -30,7 +31,7 @@ import { programmingError } from './programming-error.ts';
  * @throws SagaTestError `violated`: the smallest case, as a script to paste
  */
 export async function failEverywhere(script: Script, options: ExploreOptions = {}): Promise<ExploreReport> {
-  const test = scriptOf(script);
+  const test = scriptOf('failEverywhere', script, options, exploreNames);
   const baseline = await baselineOf(test);
   // What each case calls to undo, and what it leaves: found out while it is judged.
   const undos = new Map<Case, readonly string[]>();

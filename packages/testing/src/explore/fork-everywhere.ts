@@ -13,6 +13,7 @@ import { baselineOf } from './baseline.ts';
 import {
   assertNothingFound,
   explored,
+  exploreNames,
   isHarmless,
   scriptOf,
   type Case,
@@ -57,7 +58,7 @@ export async function forkEverywhere(
   script: Script,
   options: Omit<ExploreOptions, 'check'> & { readonly check?: ForkCheck } = {},
 ): Promise<ForkReport> {
-  const test = scriptOf(script);
+  const test = scriptOf('forkEverywhere', script, options, exploreNames);
   const { run: baseline } = await baselineOf(test);
   const forks: Fork[] = [];
   const findings: Finding<ForkCase>[] = [];

@@ -8,6 +8,7 @@ import { baselineOf } from './baseline.ts';
 import {
   assertNothingFound,
   explored,
+  exploreNames,
   judged,
   scriptOf,
   type Case,
@@ -28,7 +29,7 @@ import { programmingError } from './programming-error.ts';
  * @throws SagaTestError `violated`: the smallest case, as a script to paste
  */
 export async function refuseEverywhere(script: Script, options: ExploreOptions = {}): Promise<ExploreReport> {
-  const test = scriptOf(script);
+  const test = scriptOf('refuseEverywhere', script, options, exploreNames);
   const baseline = await baselineOf(test);
   const cases = casesOf(test, baseline);
   const find: Find = async (each, prepare) => {

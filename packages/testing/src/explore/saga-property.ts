@@ -17,6 +17,7 @@ import { scriptSource } from '../script/script-source.ts';
 import { Stage } from '../world/simulation.ts';
 import type { TestProvider, TestSagaOptions } from '../script/test-options.ts';
 import { TestSaga } from '../run/test-saga.ts';
+import { assertKnownOptions, assertSaga, type NamesOf } from '../values/known-options.ts';
 import { breathe } from '../world/virtual-clock.ts';
 
 /** What a property draws from. */
@@ -30,9 +31,9 @@ export interface SagaPropertyOptions<W> extends Omit<
   readonly world?: () => W;
   /** The `context` of steps, made of the world. */
   readonly context?: (world: W) => unknown;
-  /** What stands in for steps, made of the world. */
   /** Fakes whose calls are checked, made of the world. */
   readonly providers?: (world: W) => readonly TestProvider[];
+  /** What stands in for steps, made of the world. */
   readonly steps?: (world: W) => { readonly [id: string]: StandIn<unknown> };
   /** What questions are answered, by id: contents of forms, or what models say. Default: made of the schema of the form. */
   readonly answers?: { readonly [id: string]: fc.Arbitrary<unknown> };
@@ -42,6 +43,23 @@ export interface SagaPropertyOptions<W> extends Omit<
   readonly harmless?: readonly string[];
 }
 
+const propertyNames: NamesOf<SagaPropertyOptions<unknown>> = {
+  input: true,
+  clock: true,
+  seed: true,
+  context: true,
+  sagas: true,
+  providers: true,
+  restart: true,
+  host: true,
+  maxTurns: true,
+  world: true,
+  steps: true,
+  answers: true,
+  faults: true,
+  harmless: true,
+};
+
 type Draw = fc.GeneratorValue;
 
 /**
@@ -50,12 +68,22 @@ type Draw = fc.GeneratorValue;
  * holds.
  *
  * @param invariant - throws, or gives false, where it does not hold
+ * @throws SagaTestError `script` for arguments of another kind; so does a property that is awaited without `fc.assert`
+ *
+ * @example
+ * ```ts
+ * await fc.assert(sagaProperty(order, { input: fc.record({ cents: fc.nat() }) }));
+ * ```
  */
 export function sagaProperty<W = undefined>(
   saga: Program,
-  options: SagaPropertyOptions<W>,
+  options: SagaPropertyOptions<W> = {},
   invariant: (run: SagaRun, world: W) => unknown = () => true,
 ): fc.IAsyncProperty<[Draw]> {
+  assertSaga('sagaProperty', saga);
+  assertKnownOptions('sagaProperty', options, propertyNames);
+  if (typeof invariant !== 'function')
+    throw new SagaTestError('script', 'sagaProperty: the invariant must be a function of a run.');
   // Whether the last run showed a saga that does something else each time: what is drawn for it differs as well.
   let isUnsteady = false;
   const property = fc.asyncProperty(fc.gen(), async (draw) => {
@@ -117,6 +145,16 @@ export function sagaProperty<W = undefined>(
   // There is no end to smaller cases of a saga that varies, and the first one says it all.
   const shrink = property.shrink.bind(property);
   property.shrink = (value) => (isUnsteady ? fc.Stream.nil() : shrink(value));
+  // An awaited property runs nothing, so that its test would always pass.
+  // oxlint-disable-next-line unicorn/no-thenable -- it is an error to await it
+  Object.defineProperty(property, 'then', {
+    get: () => {
+      throw new SagaTestError(
+        'script',
+        'A property was awaited, which runs nothing. Write await fc.assert(sagaProperty(…)).',
+      );
+    },
+  });
   return property;
 }
 

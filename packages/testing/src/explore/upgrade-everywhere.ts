@@ -7,6 +7,7 @@ import { Stage } from '../world/simulation.ts';
 import { improviseOn } from '../world/answer-question.ts';
 import { TestSaga, type Script } from '../run/test-saga.ts';
 import { Trace } from '../report/trace.ts';
+import { assertSaga, type NamesOf } from '../values/known-options.ts';
 import { baselineOf } from './baseline.ts';
 import { explored, indented, scriptOf, unimprovised, type ExploreReport } from './exploration.ts';
 import { isSameMessage, shrunk } from './shrink.ts';
@@ -19,6 +20,8 @@ export interface UpgradeOptions {
   /** What must hold after each run that was upgraded on the way. */
   readonly check?: (run: SagaRun) => unknown;
 }
+
+const upgradeNames: NamesOf<UpgradeOptions> = { reportOnly: true, check: true };
 
 /** What an upgrade came to. */
 export interface UpgradeReport extends ExploreReport {
@@ -37,7 +40,8 @@ export async function upgradeEverywhere(
   next: Program,
   options: UpgradeOptions = {},
 ): Promise<UpgradeReport> {
-  const old = scriptOf(script);
+  const old = scriptOf('upgradeEverywhere', script, options, upgradeNames);
+  assertSaga('upgradeEverywhere', next);
   const { run: baseline, stage } = await baselineOf(old);
   const problems: UpgradeProblem[] = [];
   let first: (Upgraded & { readonly index: number }) | undefined;

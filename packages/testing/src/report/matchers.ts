@@ -1,3 +1,5 @@
+import { SagaTestError } from '../values/errors.ts';
+import { assertKnownOptions } from '../values/known-options.ts';
 import { matchTrace } from './match-trace.ts';
 import { idsMeant } from '../values/step-ids.ts';
 import type { ReportedRun, TraceEntry } from './trace.ts';
@@ -12,6 +14,15 @@ export interface MatcherResult {
 
 interface MatcherState {
   readonly isNot?: boolean;
+}
+
+/** One ID, or a list of them. */
+export type IDs = string | readonly string[];
+
+/** Options of `toHaveRun`. */
+export interface RunsExpected {
+  /** How often the code of each step was called, failures included. Default: at least once, and not only in vain. */
+  readonly times?: number;
 }
 
 /** Matchers for runs: `expect.extend(sagaMatchers)`, or `import '@mcp-saga/testing/vitest'`. */
@@ -31,8 +42,14 @@ export const sagaMatchers = {
       ...sides,
     };
   },
-  toHaveAsked(this: MatcherState | void, received: unknown, ...ids: readonly string[]): MatcherResult {
+  toHaveAsked(
+    this: MatcherState | void,
+    received: unknown,
+    expected: IDs,
+    ...rest: unknown[]
+  ): MatcherResult {
     const run = runOf(received);
+    const ids = idsIn('toHaveAsked', expected, rest);
     const asked = idsOf(run, 'asked');
     const wasAsked = (id: string): boolean => idsMeant(id, asked).length > 0;
     const pass = isNegated(this) ? ids.some(wasAsked) : ids.every(wasAsked);
@@ -42,31 +59,44 @@ export const sagaMatchers = {
       actual: ids.flatMap((id) => (wasAsked(id) ? [id] : [])),
     });
   },
-  toHaveRun(this: MatcherState | void, received: unknown, id: string, times?: number): MatcherResult {
+  toHaveRun(
+    this: MatcherState | void,
+    received: unknown,
+    expected: IDs,
+    options: RunsExpected = {},
+    ...rest: unknown[]
+  ): MatcherResult {
     const run = runOf(received);
+    const ids = idsIn('toHaveRun', expected, rest);
+    assertKnownOptions('toHaveRun', options, { times: true });
+    const { times } = options;
     const ended = run.trace.flatMap((entry) =>
       entry.type === 'ran' || entry.type === 'failed' || entry.type === 'polled' ? [entry] : [],
     );
-    const meant = new Set(
-      idsMeant(
-        id,
-        ended.map((entry) => entry.id),
-      ),
-    );
-    const runs = ended.filter((entry) => meant.has(entry.id));
-    const attempts = runs.length;
-    const ran = runs.some((entry) => entry.type !== 'failed');
-    const pass = times === undefined ? ran : attempts === times;
-    const wanted = `to run ${quoted([id])}${times === undefined ? '' : ` ${count(times)}`}`;
-    const others = [...new Set(idsOf(run, 'ran'))];
+    const all = ended.map((entry) => entry.id);
+    const counts = ids.map((id) => {
+      const meant = idsMeant(id, all);
+      const runs = ended.filter((entry) => meant.includes(entry.id));
+      const ran = runs.some((entry) => entry.type !== 'failed');
+      return { id, attempts: runs.length, ran, pass: times === undefined ? ran : runs.length === times };
+    });
+    const pass = isNegated(this) ? counts.some((each) => each.pass) : counts.every((each) => each.pass);
+    const wanted = `to run ${quoted(ids)}${times === undefined ? '' : ` ${count(times)}`}`;
+    const told = counts.find((each) => each.pass === pass);
     const did =
-      attempts === 0
-        ? `It ran ${quoted(others)}`
-        : `It ran ${quoted([id])} ${count(attempts)}${ran ? '' : ', and it failed'}`;
+      told === undefined || told.attempts === 0
+        ? `It ran ${quoted([...new Set(idsOf(run, 'ran'))])}`
+        : `It ran ${quoted([told.id])} ${count(told.attempts)}${told.ran ? '' : ', and it failed'}`;
     return said(run, pass, wanted, did, {});
   },
-  toHaveCompensated(this: MatcherState | void, received: unknown, ids: readonly string[]): MatcherResult {
+  toHaveCompensated(
+    this: MatcherState | void,
+    received: unknown,
+    expected: IDs,
+    ...rest: unknown[]
+  ): MatcherResult {
     const run = runOf(received);
+    const ids = idsIn('toHaveCompensated', expected, rest);
     const actual = [...run.compensated];
     const pass = actual.length === ids.length && actual.every((id, index) => id === ids[index]);
     const order = !pass && sorted(actual) === sorted(ids) ? ', in another order' : '';
@@ -85,6 +115,12 @@ export const sagaMatchers = {
     });
   },
 } as const;
+
+function idsIn(matcher: string, ids: unknown, rest: readonly unknown[]): readonly string[] {
+  const list: unknown = typeof ids === 'string' ? [ids] : ids;
+  if (Array.isArray(list) && list.every((id) => typeof id === 'string') && rest.length === 0) return list;
+  throw new SagaTestError('script', `${matcher} takes an ID or a list of IDs: ${matcher}(['one', 'other']).`);
+}
 
 function said(
   run: ReportedRun,

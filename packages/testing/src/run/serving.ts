@@ -130,16 +130,10 @@ function recordedOn(stage: Stage, program: Program): Program {
   });
 }
 
-/** What is said of arguments that a saga does not take: where a script has them from. Undefined for another error. */
-function inputNotTaken(error: unknown, { input, ...others }: TestSagaOptions): SagaTestError | undefined {
+/** The error for arguments that a saga rejects: where a script has them from. Undefined for another error. */
+function inputNotTaken(error: unknown, { input }: TestSagaOptions): SagaTestError | undefined {
   if (!(error instanceof SagaHostError && error.cause instanceof InvalidInput)) return undefined;
-  const names = Object.entries(others)
-    .flatMap(([name, value]) => (value === undefined ? [] : [name]))
-    .join(', ');
-  const given =
-    input === undefined
-      ? `there is no \`input\` in them${names === '' ? '' : `, only ${names}`}`
-      : `theirs is ${show(input)}`;
+  const given = input === undefined ? 'there is no `input` in them' : `theirs is ${show(input)}`;
   return new SagaTestError(
     'script',
     `${error.message}. The arguments of a saga are the \`input\` of its test's options, and ${given}. ` +

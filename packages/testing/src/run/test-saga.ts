@@ -6,8 +6,15 @@ import type { Rule } from '../script/rules.ts';
 import { SagaRun } from './saga-run.ts';
 import { Serving } from './serving.ts';
 import { scriptExpression, scriptSource } from '../script/script-source.ts';
+import { SagaTestError } from '../values/errors.ts';
+import { assertKnownOptions, assertSaga } from '../values/known-options.ts';
 import { Stage } from '../world/simulation.ts';
-import type { OptionsParameter, ResultOf, TestSagaOptions } from '../script/test-options.ts';
+import {
+  testSagaNames,
+  type OptionsParameter,
+  type ResultOf,
+  type TestSagaOptions,
+} from '../script/test-options.ts';
 
 /** How often a fault holds. Default: always. */
 export interface Times {
@@ -61,16 +68,20 @@ export class TestSaga<P extends Program = Program, Steps extends object = AnySte
   /** What fails. `~id` is the undo of a step. */
   get fail(): Fail<P, Steps> {
     return {
-      step: (id, error, { times = Infinity, from } = {}) =>
-        this.with({ kind: 'fail', id, error, times, ...(from === undefined ? {} : { from }) }),
-      undo: (id, error, { times = Infinity } = {}) => this.with({ kind: 'fail', id: `~${id}`, error, times }),
+      step: (id, error, at = {}) => {
+        assertKnownOptions('fail.step', at, { times: true, from: true });
+        const { times = Infinity, from } = at;
+        return this.with({ kind: 'fail', id, error, times, ...(from === undefined ? {} : { from }) });
+      },
+      undo: (id, error, at) =>
+        this.with({ kind: 'fail', id: `~${id}`, error, times: timesIn('fail.undo', at) }),
       client: (id, message) => this.with({ kind: 'clientError', id, message }),
     };
   }
 
   /** What takes too long: its code does not run, and its own timeout passes; nobody knows what became of it. */
   get timeout(): { step(id: Id<Steps>, times?: Times): TestSaga<P, Steps> } {
-    return { step: (id, { times = Infinity } = {}) => this.with({ kind: 'timeout', id, times }) };
+    return { step: (id, at) => this.with({ kind: 'timeout', id, times: timesIn('timeout.step', at) }) };
   }
 
   /** What is lost on the way back: `step`, the response of what it calls, after it had its effect; `response`, the host's. */
@@ -79,7 +90,7 @@ export class TestSaga<P extends Program = Program, Steps extends object = AnySte
     response(turn: number): TestSaga<P, Steps>;
   } {
     return {
-      step: (id, { times = Infinity } = {}) => this.with({ kind: 'lose', id, times }),
+      step: (id, at) => this.with({ kind: 'lose', id, times: timesIn('lose.step', at) }),
       response: (turn) => this.with({ kind: 'loseResponse', turn }),
     };
   }
@@ -90,8 +101,8 @@ export class TestSaga<P extends Program = Program, Steps extends object = AnySte
     after(id: Id<Steps>, at?: { readonly run?: number }): TestSaga<P, Steps>;
   } {
     return {
-      before: (id, { run = 1 } = {}) => this.with({ kind: 'crash', id, when: 'before', run }),
-      after: (id, { run = 1 } = {}) => this.with({ kind: 'crash', id, when: 'after', run }),
+      before: (id, at) => this.with({ kind: 'crash', id, when: 'before', run: runIn('crash.before', at) }),
+      after: (id, at) => this.with({ kind: 'crash', id, when: 'after', run: runIn('crash.after', at) }),
     };
   }
 
@@ -102,12 +113,12 @@ export class TestSaga<P extends Program = Program, Steps extends object = AnySte
 
   /** Delays the answer to a question by `ms` milliseconds after it was asked. */
   get late(): { elicit(id: Id<Steps>, ms: number): TestSaga<P, Steps> } {
-    return { elicit: (id, ms) => this.with({ kind: 'late', id, ms }) };
+    return { elicit: (id, ms) => this.with({ kind: 'late', id, ms: positive('late.elicit', ms) }) };
   }
 
   /** Leaves a question without an answer: the client returns every `ms` milliseconds without one. */
   get silent(): { elicit(id: Id<Steps>, ms: number): TestSaga<P, Steps> } {
-    return { elicit: (id, ms) => this.with({ kind: 'silent', id, ms }) };
+    return { elicit: (id, ms) => this.with({ kind: 'silent', id, ms: positive('silent.elicit', ms) }) };
   }
 
   /** What the client cannot do: `ClientCannot` at the steps that need it. */
@@ -194,5 +205,22 @@ export interface Fail<P extends Program, Steps extends object> {
 
 /** Begins a script: a saga, its arguments, and the world it starts in: `testSaga(order, { input: { cents: 900 } })`. */
 export function testSaga<P extends Program>(saga: P, ...[options]: OptionsParameter<P>): TestSaga<P> {
+  assertSaga('testSaga', saga);
+  assertKnownOptions('testSaga', options, testSagaNames, ' The arguments of the saga are `input`.');
   return new TestSaga<P>(saga, options ?? {}, []);
+}
+
+function timesIn(of: string, at: Times = {}): number {
+  assertKnownOptions(of, at, { times: true });
+  return at.times ?? Infinity;
+}
+
+function runIn(of: string, at: { readonly run?: number } = {}): number {
+  assertKnownOptions(of, at, { run: true });
+  return at.run ?? 1;
+}
+
+function positive(of: string, ms: number): number {
+  if (typeof ms === 'number' && Number.isFinite(ms) && ms > 0) return ms;
+  throw new SagaTestError('script', `${of}: the time must be a positive number of milliseconds.`);
 }

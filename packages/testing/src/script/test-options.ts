@@ -1,5 +1,6 @@
 import type { Program, SagaHostOptions, Schema } from '@mcp-saga/server';
 import type { InferInput, InferOutput, ToolResult } from '@mcp-saga/server';
+import type { NamesOf } from '../values/known-options.ts';
 
 /** What of a host a test may want otherwise. */
 export type TestHostOptions = Pick<
@@ -15,7 +16,6 @@ export type TestHostOptions = Pick<
   | 'turnBudget'
 >;
 
-/** What a run is made of, whatever its saga. */
 /** Receives each call of a provider, by its idempotency key. */
 export type ProviderObserver = (key: string, action: 'do' | 'undo') => void;
 
@@ -29,6 +29,7 @@ export interface TestProvider {
   reset(): void;
 }
 
+/** What a run is made of, whatever its saga. */
 export interface TestSagaOptions {
   /** The arguments. Default: none. */
   readonly input?: unknown;
@@ -43,12 +44,12 @@ export interface TestSagaOptions {
   readonly context?: unknown;
   /** Other sagas that this one goes on as, with `continueAs`. */
   readonly sagas?: readonly Program[];
-  /** Called before each run: resets the fakes that the saga acts on. Those who explore run a saga many times. */
   /**
    * Fakes that steps act on. Each is reset before a run. The run fails if a fake is called with a key that no step has, or after the
    * code of the step has ended; explorers report what is not undone in them.
    */
   readonly providers?: readonly TestProvider[];
+  /** Called before each run: resets the fakes that the saga acts on. Those who explore run a saga many times. */
   readonly before?: () => unknown;
   /** Called before each turn: what a fresh process would find otherwise, such as the order in which plugins register. */
   readonly restart?: (turn: number) => unknown;
@@ -57,6 +58,20 @@ export interface TestSagaOptions {
   /** How many turns a saga may take before it is taken for one without end. Default 10,000. */
   readonly maxTurns?: number;
 }
+
+/** The names of all options of `testSaga`. */
+export const testSagaNames: NamesOf<TestSagaOptions> = {
+  input: true,
+  clock: true,
+  seed: true,
+  context: true,
+  sagas: true,
+  providers: true,
+  before: true,
+  restart: true,
+  host: true,
+  maxTurns: true,
+};
 
 /** The arguments a saga takes, before its schema has parsed them. */
 export type InputOf<P extends Program> = P extends { readonly input: infer I extends Schema }

@@ -1,0 +1,39 @@
+import { SagaTestError } from './errors.ts';
+import { nearestTo } from './nearest-name.ts';
+
+/** Names of all options in an object. */
+export type NamesOf<Options> = { readonly [Name in keyof Options]-?: true };
+
+/**
+ * Checks the names in an object of options.
+ *
+ * @param of - what takes the options, as messages name it
+ * @param hint - advice if no known name is near
+ * @throws SagaTestError `script`, with the nearest known name
+ */
+export function assertKnownOptions(of: string, options: unknown, names: object, hint = ''): void {
+  if (options === undefined) return;
+  const known = Object.keys(names);
+  if (typeof options !== 'object' || options === null || Array.isArray(options))
+    throw new SagaTestError('script', `${of}: the options must be an object of ${known.join(', ')}.`);
+  const unknown = Object.keys(options).find((name) => !known.includes(name));
+  if (unknown === undefined) return;
+  const near = nearestTo(unknown, known);
+  const advice = near === undefined ? hint : ` Did you mean '${near}'?`;
+  throw new SagaTestError(
+    'script',
+    `${of}: there is no option '${unknown}'. There are: ${known.join(', ')}.${advice}`,
+  );
+}
+
+/**
+ * Checks that a value is a saga.
+ *
+ * @throws SagaTestError `script`
+ */
+export function assertSaga(of: string, value: unknown): void {
+  const { name, advance, rules } = Object(value) as { name?: unknown; advance?: unknown; rules?: unknown };
+  if (typeof name === 'string' && typeof advance === 'function') return;
+  const script = Array.isArray(rules) ? ' A script was given: give its saga.' : '';
+  throw new SagaTestError('script', `${of}: expected a saga of saga(…) or machineSaga(…).${script}`);
+}
