@@ -1,15 +1,14 @@
 import { Redis } from 'ioredis';
 import { redisGuard, redisTaskStore, type RedisClient } from '@mcp-saga/redis';
 import type { SagaGuard } from '@mcp-saga/server';
-import { afterAll, beforeAll, describe } from 'vitest';
+import { afterAll, beforeAll, describe, it } from 'vitest';
 import { describeWithRedis, startRedis, type RedisServer } from '../../../test/support/redis-server.ts';
 import { absentClientsSuite } from '../../server/test/guards/absent-clients-suite.ts';
-import { guardSuite } from '../../server/test/guards/guard-suite.ts';
 import { guardedHostsSuite } from '../../server/test/guards/guarded-hosts-suite.ts';
 import { interruptedTurnsSuite } from '../../server/test/guards/interrupted-turns-suite.ts';
 import { lostClientsSuite } from '../../server/test/guards/lost-clients-suite.ts';
 import { repeatedTurnsSuite } from '../../server/test/guards/repeated-turns-suite.ts';
-import { taskStoreSuite } from '../../server/test/guards/task-store-suite.ts';
+import { guardConformance, taskStoreConformance } from '../../testing/src/guard.ts';
 import { clients, type Connected } from './support/clients.ts';
 import { pass } from './support/pass.ts';
 
@@ -52,20 +51,21 @@ describeWithRedis('what every guard and store does, in Redis', () => {
         const { prefix, one, other, ...time } = fresh();
         return { guard: clockless(one, prefix), elsewhere: clockless(other, prefix), ...time };
       };
-      guardSuite(`by ${name}`, makeGuard, 50);
+      for (const { title, run } of guardConformance(makeGuard, { runs: 50 })) it(`[T13] ${title}`, run);
       guardedHostsSuite(`by ${name}`, makeGuard);
       absentClientsSuite(`by ${name}`, makeGuard);
       repeatedTurnsSuite(`by ${name}`, makeGuard);
       lostClientsSuite(`by ${name}`, makeGuard);
       interruptedTurnsSuite(`by ${name}`, makeGuard);
-      taskStoreSuite(`by ${name}`, async () => {
+      const makeStore = async () => {
         const { prefix, one, other, ...time } = fresh();
         return {
           store: redisTaskStore(one, { prefix }),
           elsewhere: redisTaskStore(other, { prefix }),
           ...time,
         };
-      });
+      };
+      for (const { title, run } of taskStoreConformance(makeStore)) it(title, run);
     });
   }
 });

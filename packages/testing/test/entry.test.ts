@@ -1,5 +1,6 @@
 import * as kit from '@mcp-saga/testing';
 import * as properties from '@mcp-saga/testing/fast-check';
+import * as guards from '@mcp-saga/testing/guard';
 import * as files from '@mcp-saga/testing/node';
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
@@ -35,7 +36,7 @@ describe('the table of the README', () => {
   it('names what there is', () => {
     const { TestSaga, SagaRun, sagaMatchers } = kit;
     const known = new Set([
-      ...[kit, properties, files, sagaMatchers].flatMap((each) => Object.keys(each)),
+      ...[kit, properties, files, guards, sagaMatchers].flatMap((each) => Object.keys(each)),
       ...Object.getOwnPropertyNames(TestSaga.prototype).map((name) => `.${name}`),
       ...Object.getOwnPropertyNames(SagaRun.prototype).map((name) => `run.${name}`),
       'run.trace',
@@ -71,7 +72,7 @@ describe('the table of the README', () => {
   });
 
   it('names every function of the kit', () => {
-    const functions = [kit, properties, files].flatMap((each) =>
+    const functions = [kit, properties, files, guards].flatMap((each) =>
       Object.entries(each).flatMap(([name, value]) =>
         typeof value === 'function' && /^[a-z]/.test(name) ? [name] : [],
       ),

@@ -8,5 +8,6 @@ export type * as seal from '@mcp-saga/seal';
 export type * as server from '@mcp-saga/server';
 export type * as testing from '@mcp-saga/testing';
 export type * as fastCheck from '@mcp-saga/testing/fast-check';
+export type * as guard from '@mcp-saga/testing/guard';
 export type * as node from '@mcp-saga/testing/node';
 export type * as xstate from '@mcp-saga/xstate';

@@ -1,6 +1,8 @@
 import type { Fence, GuardVerdict } from '@mcp-saga/server';
-import * as fc from 'fast-check';
-import { expect } from 'vitest';
+import { SagaTestError } from '../values/errors.ts';
+import { seeded } from '../values/seeded-random.ts';
+import { show } from '../values/show.ts';
+import { same } from './conformance-case.ts';
 import type { GuardUnderTest } from './guard-under-test.ts';
 
 // Time passes in steps that are no part of any of these: a real clock goes on by itself a little.
@@ -24,37 +26,28 @@ type Command =
   | { readonly do: 'claim'; readonly key: string }
   | { readonly do: 'pass' };
 
-const mostly = <T>(usual: T, other: T): fc.Arbitrary<T> =>
-  fc.oneof({ weight: 4, arbitrary: fc.constant(usual) }, { weight: 1, arbitrary: fc.constant(other) });
-
-/** What is asked of a guard, in any order: by requests that repeat, fork, die, come late. */
-export const guardCommands: fc.Arbitrary<Command[]> = fc.array(
-  fc.oneof(
-    {
-      weight: 6,
-      arbitrary: fc.record({
-        do: fc.constant('begin' as const),
-        turn: fc.constantFrom(1, 2),
-        jti: mostly('one', 'two'),
-        action: mostly<'resume' | 'cancel'>('resume', 'cancel'),
-        digest: mostly('yes', 'no'),
-        follows: mostly(false, true),
-        ends: mostly(false, true),
-        awaits: fc.boolean(),
-      }),
-    },
-    {
-      weight: 4,
-      arbitrary: fc.record({ do: fc.constantFrom('finish', 'release', 'forget'), lease: fc.nat({ max: 3 }) }),
-    },
-    {
-      weight: 1,
-      arbitrary: fc.record({ do: fc.constant('claim' as const), key: fc.constantFrom('s:a', 's:b') }),
-    },
-    { weight: 3, arbitrary: fc.constant({ do: 'pass' as const }) },
-  ),
-  { maxLength: 30 },
-);
+/** What is asked of a guard, in any order: by requests that repeat, fork, die, or come late. */
+function drawCommands(random: () => number): readonly Command[] {
+  const below = (limit: number): number => Math.floor(random() * limit);
+  const one = <T>(...of: readonly T[]): T => of[below(of.length)] as T;
+  const mostly = <T>(usual: T, other: T): T => (random() < 0.8 ? usual : other);
+  return Array.from({ length: below(31) }, (): Command => {
+    const kind = below(14);
+    if (kind < 3) return { do: 'pass' };
+    if (kind < 4) return { do: 'claim', key: one('s:a', 's:b') };
+    if (kind < 8) return { do: one('finish', 'release', 'forget'), lease: below(4) };
+    return {
+      do: 'begin',
+      turn: one(1, 2),
+      jti: mostly('one', 'two'),
+      action: mostly('resume', 'cancel'),
+      digest: mostly('yes', 'no'),
+      follows: mostly(false, true),
+      ends: mostly(false, true),
+      awaits: one(false, true),
+    };
+  });
+}
 
 interface Turn {
   readonly request: string;
@@ -192,8 +185,43 @@ class Model {
   }
 }
 
-/** Asks a guard and the model the same, and expects the same answers. */
-export async function agrees(
+/**
+ * Asks a guard and the model the same, in random sequences.
+ *
+ * @throws SagaTestError `violated`, with the shortest sequence that was found to make a difference
+ */
+export async function agrees(make: () => Promise<GuardUnderTest>, runs: number, seed: number): Promise<void> {
+  const random = seeded(seed);
+  for (let count = 0; count < runs; count += 1) {
+    let commands = drawCommands(random);
+    // oxlint-disable-next-line no-await-in-loop -- one after the other
+    let difference = await differenceIn(make, commands);
+    if (difference === undefined) continue;
+    for (let at = 0; at < commands.length;) {
+      const fewer = commands.toSpliced(at, 1);
+      // oxlint-disable-next-line no-await-in-loop -- one after the other
+      const found = await differenceIn(make, fewer);
+      if (found === undefined) at += 1;
+      else [commands, difference] = [fewer, found];
+    }
+    const list = commands.map((command) => `    ${show(command)}`).join('\n');
+    throw new SagaTestError('violated', `${difference}\n\nAfter:\n\n${list}`);
+  }
+}
+
+async function differenceIn(
+  make: () => Promise<GuardUnderTest>,
+  commands: readonly Command[],
+): Promise<string | undefined> {
+  try {
+    await agreesIn(await make(), commands);
+    return undefined;
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  }
+}
+
+async function agreesIn(
   { guard, elsewhere, now, pass }: GuardUnderTest,
   commands: readonly Command[],
 ): Promise<void> {
@@ -223,14 +251,14 @@ export async function agrees(
         ...(brought === undefined ? {} : { request: brought }),
       };
       const verdict = noted(await asked.begin(claim));
-      expect(verdict).toEqual(model.begin(command));
+      same(verdict, model.begin(command));
     } else if (command.do === 'claim') {
-      expect(await asked.claim(command.key, at + lives)).toBe(model.claim(command.key));
+      same(await asked.claim(command.key, at + lives), model.claim(command.key));
     } else if (command.do === 'pass') {
       model.pass();
       await pass(step);
     } else if (fence !== undefined && command.do === 'finish') {
-      expect(await asked.finish(fence, `sealed ${index}`)).toBe(model.finish(number, `sealed ${index}`));
+      same(await asked.finish(fence, `sealed ${index}`), model.finish(number, `sealed ${index}`));
     } else if (fence !== undefined && command.do !== 'finish') {
       await asked[command.do](fence);
       model[command.do](number);

@@ -1,0 +1,42 @@
+import type { ConformanceCase } from './conformance-case.ts';
+import { guardMemory } from './guard-memory.ts';
+import { agrees } from './guard-model.ts';
+import { guardTurns } from './guard-turns.ts';
+import type { GuardUnderTest } from './guard-under-test.ts';
+
+/** How a guard is tested. */
+export interface GuardConformanceOptions {
+  /** How many random sequences of calls are compared with a model of a guard. Default 100. */
+  readonly runs?: number;
+  /** Seed of the sequences. Default 1. */
+  readonly seed?: number;
+}
+
+/**
+ * The promises that every guard has to keep, wherever it stores its turns: each a test for any test runner.
+ *
+ * @param make - makes a guard that has stored nothing yet; called for each test, and for each random sequence
+ *
+ * @example
+ * ```ts
+ * const make = async () => {
+ *   let time = 0;
+ *   const guard = memoryGuard(() => time);
+ *   return { guard, elsewhere: guard, now: () => time, pass: async (ms: number) => void (time += ms) };
+ * };
+ * for (const { title, run } of guardConformance(make)) it(title, run);
+ * ```
+ */
+export function guardConformance(
+  make: () => Promise<GuardUnderTest>,
+  { runs = 100, seed = 1 }: GuardConformanceOptions = {},
+): readonly ConformanceCase[] {
+  return [
+    ...guardTurns(make),
+    ...guardMemory(make),
+    {
+      title: 'agrees with a model of a guard, whatever is asked in whatever order',
+      run: () => agrees(make, runs, seed),
+    },
+  ];
+}

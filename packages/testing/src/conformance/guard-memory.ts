@@ -1,0 +1,110 @@
+import { same, type ConformanceCase } from './conformance-case.ts';
+import { begunOf, fenceOf, hour, responseOf, setUpGuard, type AskedGuard } from './guard-requests.ts';
+import type { GuardUnderTest } from './guard-under-test.ts';
+
+/** Responses, keys and bytes: how long, and how much of them a guard stores. */
+export function guardMemory(make: () => Promise<GuardUnderTest>): readonly ConformanceCase[] {
+  const cases: ConformanceCase[] = [];
+  const test = (title: string, run: () => Promise<void>): void => void cases.push({ title, run });
+  const setUp = (): Promise<AskedGuard> => setUpGuard(make);
+
+  test('says whether the token of the next turn was used', async () => {
+    const { guard, begin } = await setUp();
+    await guard.finish(fenceOf(await begin()), 'sealed');
+    await begin({ turn: 3 });
+    same(await begin(), { response: 'sealed', wentOn: false });
+    await begin({ turn: 2 });
+    same(await begin(), { response: 'sealed', wentOn: true });
+  });
+
+  test('forgets a response before it forgets that the token was used', async () => {
+    const { guard, begin, pass } = await setUp();
+    await guard.finish(fenceOf(await begin()), 'sealed');
+    await pass(hour + 1_000);
+    same(await begin(), 'conflict');
+    await pass(hour);
+    fenceOf(await begin({ digest: 'no' }));
+  });
+
+  test('keeps a response for as long as the turn, where nothing else is said', async () => {
+    const { guard, now, pass } = await setUp();
+    const claim = {
+      sagaId: 's',
+      turn: 1,
+      jti: 'token',
+      action: 'resume',
+      digest: 'yes',
+      leaseMs: 1,
+    } as const;
+    const expiresAt = now() + hour;
+    const fence = fenceOf(await guard.begin({ ...claim, expiresAt }));
+    await guard.finish(fence, 'sealed');
+    await pass(hour - 60_000);
+    same(responseOf(await guard.begin({ ...claim, expiresAt })), 'sealed');
+  });
+
+  test('keeps what is sealed as it is, long or not of ASCII', async () => {
+    const { guard, begin } = await setUp();
+    const sealed = `${'x'.repeat(1_000_000)} \u0000 € 🙂`;
+    await guard.finish(fenceOf(await begin()), sealed);
+    same(responseOf(await begin()), sealed);
+  });
+
+  test('lets a key be claimed once, until it expires', async () => {
+    const { guard, elsewhere, now, pass } = await setUp();
+    const expiresAt = now() + hour;
+    const claimed = await Promise.all(
+      Array.from({ length: 20 }, async (_, index) =>
+        (index % 2 === 0 ? guard : elsewhere).claim('s:fire', expiresAt),
+      ),
+    );
+    same(claimed.filter(Boolean).length, 1);
+    same(await guard.claim('s:water', expiresAt), true);
+    same(await guard.claim('t:fire', expiresAt), true);
+    same(await guard.claim('a key without a saga', expiresAt), true);
+    await pass(hour + 1_000);
+    same(await guard.claim('s:fire', now() + hour), true);
+  });
+
+  test('begins no turn of a principal for whom it keeps enough, and any other turn', async () => {
+    const { guard, elsewhere, claim, begin } = await setUp();
+    const owner = { id: 'ada', maxBytes: 1_000 };
+    await guard.finish(fenceOf(await begin({ owner, request: 'brought' })), 'x'.repeat(1_000));
+    const next = { sagaId: 't', owner };
+    same(await elsewhere.begin(claim(next)), 'full');
+    same(await begin({ ...next, turn: 2, request: 'brought' }), 'full');
+    // Nothing is left of a turn that was refused.
+    fenceOf(await begin({ ...next, digest: 'no', owner: { ...owner, maxBytes: 1_001 } }));
+    same(await begin({ owner }), { response: 'x'.repeat(1_000), wentOn: false });
+    fenceOf(await begin({ sagaId: 'u', owner: { ...owner, id: 'eve' } }));
+    fenceOf(await begin({ sagaId: 'v' }));
+  });
+
+  test('counts a request while its turn runs, and takes an interrupted turn again in any case', async () => {
+    const { guard, begin, pass } = await setUp();
+    const owner = { id: 'ada', maxBytes: 1_000 };
+    const request = 'x'.repeat(1_000);
+    const fence = fenceOf(await begin({ owner, request }));
+    same(await begin({ turn: 2, owner }), 'full');
+    await guard.finish(fence, 'sealed');
+    const late = { turn: 2, owner, request };
+    fenceOf(await begin(late));
+    same(await begin({ turn: 3, owner }), 'full');
+    await pass(70_000);
+    const again = await begin(late);
+    same(begunOf(again), request);
+    same(await guard.finish(fenceOf(again), 'sealed'), true);
+    same(await begin({ ...late, digest: 'no' }), 'conflict');
+  });
+
+  test('counts a response no longer than it keeps it', async () => {
+    const { guard, now, begin, pass } = await setUp();
+    const owner = { id: 'ada', maxBytes: 1_000 };
+    await guard.finish(fenceOf(await begin({ owner })), 'x'.repeat(1_000));
+    same(await begin({ turn: 2, owner }), 'full');
+    await pass(2 * hour);
+    const times = { expiresAt: now() + hour, respondsUntil: now() + hour };
+    fenceOf(await begin({ turn: 2, owner, ...times }));
+  });
+  return cases;
+}

@@ -1,0 +1,84 @@
+import type { TaskStore } from '@mcp-saga/server';
+import { same, type ConformanceCase } from './conformance-case.ts';
+
+/** A store of tasks, and the time by which it forgets. */
+export interface TaskStoreUnderTest {
+  readonly store: TaskStore;
+  /** The same store, as another process reaches it. */
+  readonly elsewhere: TaskStore;
+  /** Milliseconds since the epoch. */
+  readonly now: () => number;
+  /** Lets `ms` milliseconds pass for all that is stored. */
+  readonly pass: (ms: number) => Promise<void>;
+}
+
+const hour = 3_600_000;
+
+/**
+ * The promises that every store of tasks has to keep: each a test for any test runner.
+ *
+ * @param make - makes a store that has stored nothing yet; called for each test
+ *
+ * @example
+ * ```ts
+ * const make = async () => {
+ *   let time = 0;
+ *   const store = memoryTaskStore(() => time);
+ *   return { store, elsewhere: store, now: () => time, pass: async (ms: number) => void (time += ms) };
+ * };
+ * for (const { title, run } of taskStoreConformance(make)) it(title, run);
+ * ```
+ */
+export function taskStoreConformance(make: () => Promise<TaskStoreUnderTest>): readonly ConformanceCase[] {
+  const cases: ConformanceCase[] = [];
+  const test = (title: string, run: () => Promise<void>): void => void cases.push({ title, run });
+
+  test('writes only over the version that was read', async () => {
+    const { store, elsewhere, now } = await make();
+    const later = now() + hour;
+    same(await store.read('a'), undefined);
+    same(await store.write('a', 'x', 1, later), false);
+    same(await store.write('a', 'one', 0, later), true);
+    same(await store.write('a', 'other', 0, later), false);
+    same(await elsewhere.read('a'), { version: 1, sealed: 'one' });
+    same(await elsewhere.write('a', 'two', 1, later), true);
+    same(await store.read('a'), { version: 2, sealed: 'two' });
+    same(await store.read('b'), undefined);
+  });
+
+  test('lets one of many writers through', async () => {
+    const { store, elsewhere, now } = await make();
+    await store.write('a', 'first', 0, now() + hour);
+    const written = await Promise.all(
+      Array.from({ length: 20 }, async (_, index) =>
+        (index % 2 === 0 ? store : elsewhere).write('a', `writer ${index}`, 1, now() + hour),
+      ),
+    );
+    same(written.filter(Boolean).length, 1);
+    same(await store.read('a'), { version: 2, sealed: `writer ${written.indexOf(true)}` });
+  });
+
+  test('forgets what has expired, and each write says anew when that is', async () => {
+    const { store, now, pass } = await make();
+    await store.write('a', 'one', 0, now() + hour);
+    await pass(hour / 2);
+    await store.write('a', 'two', 1, now() + hour);
+    await pass((3 * hour) / 4);
+    same(await store.read('a'), { version: 2, sealed: 'two' });
+    await pass(hour / 2);
+    same(await store.read('a'), undefined);
+    same(await store.write('a', 'three', 0, now() + hour), true);
+    same(await store.read('a'), { version: 1, sealed: 'three' });
+  });
+
+  test('keeps what is sealed as it is, empty, long or not of ASCII', async () => {
+    const { store, now } = await make();
+    for (const [index, sealed] of ['', `${'x'.repeat(1_000_000)} \u0000 € 🙂`].entries()) {
+      // oxlint-disable-next-line no-await-in-loop -- one after the other
+      same(await store.write('a', sealed, index, now() + hour), true);
+      // oxlint-disable-next-line no-await-in-loop -- one after the other
+      same(await store.read('a'), { version: index + 1, sealed });
+    }
+  });
+  return cases;
+}
