@@ -13,8 +13,7 @@ import { defaultClock } from '../world/simulation.ts';
 import { VirtualClock } from '../world/virtual-clock.ts';
 import { Cutter } from './channel/cutter.ts';
 import type { AuthInfo } from './channel/auth-info.ts';
-import { HttpChannel, info, type ChannelOptions, type Sdk } from './channel/http-channel.ts';
-import { SessionChannel } from './channel/session-channel.ts';
+import { info, SdkChannel, type Sdk } from './channel/sdk-channel.ts';
 import { Answerer } from './channel/wire-answers.ts';
 import { capabilitiesOf, eraOf } from './channel/ways.ts';
 import { Backstage, wiredProgram } from './channel/wired-program.ts';
@@ -70,16 +69,17 @@ export class TestHost {
   client(options: WireClientOptions): WireClient {
     const { dialect, user, answers = {} } = options;
     const era = eraOf(dialect, options.era);
-    const channel: ChannelOptions = {
+    const inSession = dialect === 'push' || (dialect === 'resumable requests' && era === '2025-11-25');
+    const channel = new SdkChannel({
       era,
       capabilities: options.capabilities ?? capabilitiesOf({ dialect, era }),
       authInfo: options.authInfo ?? (user === undefined ? undefined : authInfoOf(user)),
       createServer: (sdk) => this.#createServer(sdk),
       cutter: this.#backstage.cutter,
-    };
-    const inSession = dialect === 'push' || (dialect === 'resumable requests' && era === '2025-11-25');
+      inSession,
+    });
     const client = new WireClient(options, {
-      channel: inSession ? new SessionChannel(channel) : new HttpChannel(channel),
+      channel,
       answerer: new Answerer(answers, this.#backstage),
       wait: (ms) => this.#wait(ms),
       during: (call) => this.#during(call),
