@@ -47,7 +47,7 @@ describe('the promises of a guard', () => {
   it.each<[string, (sound: SagaGuard) => Partial<SagaGuard>, string]>([
     [
       'takes any answer for the same request',
-      ({ begin }) => ({ begin: (claim) => begin({ ...claim, digest: 'one' }) }),
+      (sound) => ({ begin: (claim) => sound.begin({ ...claim, digest: 'one' }) }),
       'gives the same response to the same request, and refuses another one',
     ],
     ['claims a key again', () => ({ claim: () => true }), 'lets a key be claimed once, until it expires'],
@@ -58,12 +58,12 @@ describe('the promises of a guard', () => {
     ],
     [
       'says that a late request was first',
-      ({ finish }) => ({ finish: async (...given) => (await finish(...given)) || true }),
+      (sound) => ({ finish: async (...given) => (await sound.finish(...given)) || true }),
       'leases a turn again to the same request when its lease ran out, and refuses the late finish',
     ],
     [
       'counts no bytes',
-      ({ begin }) => ({ begin: ({ owner: _, ...claim }) => begin(claim) }),
+      (sound) => ({ begin: ({ owner: _owner, ...claim }) => sound.begin(claim) }),
       'begins no turn of a principal for whom it keeps enough, and any other turn',
     ],
   ])('[T13] are broken by one that %s', async (_, mistake, title) => {
@@ -83,9 +83,9 @@ describe('the promises of a guard', () => {
   it('those of a store of tasks are broken by one that writes over a version that nobody read', async () => {
     const failures = await failuresOf(
       taskStoreConformance(
-        storeWith(({ read, write }) => ({
+        storeWith((sound) => ({
           write: async (id, sealed, _version, expiresAt) =>
-            await write(id, sealed, (await read(id))?.version ?? 0, expiresAt),
+            await sound.write(id, sealed, (await sound.read(id))?.version ?? 0, expiresAt),
         })),
       ),
     );

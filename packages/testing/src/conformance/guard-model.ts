@@ -1,7 +1,7 @@
 import type { Fence, GuardVerdict } from '@mcp-saga/server';
 import { SagaTestError } from '../values/errors.ts';
 import { seeded } from '../values/seeded-random.ts';
-import { show } from '../values/show.ts';
+import { messageOfError, show } from '../values/show.ts';
 import { same } from './conformance-case.ts';
 import type { GuardUnderTest } from './guard-under-test.ts';
 
@@ -194,12 +194,10 @@ export async function agrees(make: () => Promise<GuardUnderTest>, runs: number, 
   const random = seeded(seed);
   for (let count = 0; count < runs; count += 1) {
     let commands = drawCommands(random);
-    // oxlint-disable-next-line no-await-in-loop -- one after the other
     let difference = await differenceIn(make, commands);
     if (difference === undefined) continue;
     for (let at = 0; at < commands.length;) {
       const fewer = commands.toSpliced(at, 1);
-      // oxlint-disable-next-line no-await-in-loop -- one after the other
       const found = await differenceIn(make, fewer);
       if (found === undefined) at += 1;
       else [commands, difference] = [fewer, found];
@@ -217,7 +215,7 @@ async function differenceIn(
     await agreesIn(await make(), commands);
     return undefined;
   } catch (error) {
-    return error instanceof Error ? error.message : String(error);
+    return messageOfError(error);
   }
 }
 
@@ -239,7 +237,6 @@ async function agreesIn(
     // The newest leases first: those before them are over, most of the time.
     const number = 'lease' in command ? fences.length - 1 - command.lease : 0;
     const fence = fences[number];
-    /* oxlint-disable no-await-in-loop -- one after the other */
     if (command.do === 'begin') {
       const times = { leaseMs: lease, respondsUntil: at + responds, expiresAt: at + lives };
       const { do: _, ...request } = command;
@@ -263,6 +260,5 @@ async function agreesIn(
       await asked[command.do](fence);
       model[command.do](number);
     }
-    /* oxlint-enable no-await-in-loop */
   }
 }

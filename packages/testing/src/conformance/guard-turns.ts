@@ -15,7 +15,6 @@ export function guardTurns(make: () => Promise<GuardUnderTest>): readonly Confor
     same(await guard.finish(fence, 'sealed'), true);
     same(await elsewhere.begin(claim()), { response: 'sealed', wentOn: false });
     for (const other of [{ digest: 'no' }, { jti: 'another' }, { action: 'cancel' } as const]) {
-      // oxlint-disable-next-line no-await-in-loop -- one after the other
       same(await begin(other), 'conflict');
     }
     fenceOf(await begin({ turn: 2 }));

@@ -74,9 +74,7 @@ export function taskStoreConformance(make: () => Promise<TaskStoreUnderTest>): r
   test('keeps what is sealed as it is, empty, long or not of ASCII', async () => {
     const { store, now } = await make();
     for (const [index, sealed] of ['', `${'x'.repeat(1_000_000)} \u0000 € 🙂`].entries()) {
-      // oxlint-disable-next-line no-await-in-loop -- one after the other
       same(await store.write('a', sealed, index, now() + hour), true);
-      // oxlint-disable-next-line no-await-in-loop -- one after the other
       same(await store.read('a'), { version: index + 1, sealed });
     }
   });

@@ -1,17 +1,10 @@
 import { SagaTestError } from '../values/errors.ts';
-import { showAll, showError } from '../values/show.ts';
+import { indented, showAll, showError } from '../values/show.ts';
 import type { Stage, Tape } from '../world/simulation.ts';
 import type { Script, TestSaga } from '../run/test-saga.ts';
-import type { TraceEntry } from '../report/trace.ts';
+import { lineOf, type ByEvent, type TraceEntry, type TraceEvent } from '../report/trace.ts';
 import { baselineOf } from './baseline.ts';
-import {
-  explored,
-  indented,
-  scriptOf,
-  unimprovised,
-  type Explored,
-  type ExploreReport,
-} from './exploration.ts';
+import { explored, scriptOf, unimprovised, type Explored, type ExploreReport } from './exploration.ts';
 import { perturbations, standStill, type Perturbation } from './perturbation.ts';
 import { shrunk } from './shrink.ts';
 
@@ -31,7 +24,6 @@ export async function assertDeterministic(script: Script): Promise<ExploreReport
     const baseline = await baselineOf(test);
     for (const perturbation of perturbations) {
       still.again();
-      // oxlint-disable-next-line no-await-in-loop -- the machine is another one, one time after the other
       const difference = await onAnotherMachine(test, baseline, perturbation);
       if (difference === undefined) continue;
       const again = async (smaller: TestSaga): Promise<Difference | undefined> => {
@@ -42,7 +34,6 @@ export async function assertDeterministic(script: Script): Promise<ExploreReport
         return found?.id === difference.id ? found : undefined;
       };
       const complete = test.with(...baseline.stage.improvised);
-      // oxlint-disable-next-line no-await-in-loop -- the last time round
       throw different(perturbation, await shrunk({ script: complete, found: difference }, again));
     }
   } finally {
@@ -111,42 +102,23 @@ interface Telling {
 /** What a saga did of its own, in full. */
 function tellingOf(trace: readonly TraceEntry[]): readonly Telling[] {
   return [...trace].flatMap((entry) => {
-    const line = tell(entry);
+    const line = (told[entry.type] as ((event: TraceEvent) => string) | undefined)?.(entry);
     return line === undefined ? [] : [{ id: 'id' in entry ? entry.id : undefined, line }];
   });
 }
 
-function tell(entry: TraceEntry): string | undefined {
-  switch (entry.type) {
-    case 'asked':
-      return `asked ${entry.id}: ${showAll(entry.params)}`;
-    case 'ran':
-      return `ran ${entry.id}${entry.input === undefined ? '' : ` with ${showAll(entry.input)}`}`;
-    case 'polled':
-    case 'failed':
-    case 'passed':
-    case 'undone':
-    case 'residue':
-      return `${entry.type} ${entry.id}`;
-    case 'told':
-      return `told ${entry.what} ${entry.text}`;
-    case 'completed':
-      return `completed: ${showAll(entry.result)}`;
-    case 'gaveUp':
-      return `failed: ${showError(entry.error)}`;
-    case 'waited':
-      return `waited ${entry.ms} ms`;
-    case 'started':
-    case 'answered':
-    case 'declined':
-    case 'cancelled':
-    case 'retried':
-    case 'undoFailed':
-    case 'crashed':
-    case 'lost':
-    case 'forked':
-    case 'cancelledFromOutside':
-    case 'refused':
-      return undefined;
-  }
-}
+const what = ({ type, id }: { readonly type: string; readonly id: string }): string => `${type} ${id}`;
+
+const told: Partial<ByEvent<string>> = {
+  asked: ({ id, params }) => `asked ${id}: ${showAll(params)}`,
+  ran: ({ id, input }) => `ran ${id}${input === undefined ? '' : ` with ${showAll(input)}`}`,
+  polled: what,
+  failed: what,
+  passed: what,
+  undone: what,
+  residue: what,
+  told: lineOf,
+  completed: ({ result }) => `completed: ${showAll(result)}`,
+  gaveUp: lineOf,
+  waited: ({ ms }) => `waited ${ms} ms`,
+};

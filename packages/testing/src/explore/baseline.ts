@@ -1,7 +1,8 @@
+import { indented, messageOfError } from '../values/show.ts';
 import { SagaTestError } from '../values/errors.ts';
 import { assertApplied } from '../run/never-applied.ts';
 import type { TestSaga } from '../run/test-saga.ts';
-import { explored, indented, type Explored, type ExploreOptions } from './exploration.ts';
+import { explored, type Explored, type ExploreOptions } from './exploration.ts';
 import { programmingError } from './programming-error.ts';
 
 /**
@@ -19,7 +20,7 @@ export async function baselineOf(test: TestSaga, check?: ExploreOptions['check']
   try {
     await check?.(baseline.run);
   } catch (error) {
-    throw inUndisturbed(baseline, error instanceof Error ? error.message : String(error), error);
+    throw inUndisturbed(baseline, messageOfError(error), error);
   }
   return baseline;
 }

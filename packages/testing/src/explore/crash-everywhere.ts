@@ -81,7 +81,6 @@ export async function crashEverywhere(script: Script, options: CrashOptions = {}
 async function assertEach(cases: readonly Case[], find: Find, swept?: Finding): Promise<ExploreReport> {
   const findings: Finding[] = [];
   for (const each of cases) {
-    // oxlint-disable-next-line no-await-in-loop -- one case after the other: they may share fakes
     const finding = await find(each);
     if (finding !== undefined) findings.push(finding);
   }

@@ -4,7 +4,7 @@ import { improviseOn } from '../world/answer-question.ts';
 import { isFault, wasApplied } from '../run/never-applied.ts';
 import type { Rule } from '../script/rules.ts';
 import type { SagaRun } from '../run/saga-run.ts';
-import { oneLine } from '../values/show.ts';
+import { indented, messageOfError, oneLine } from '../values/show.ts';
 import { Stage } from '../world/simulation.ts';
 import { TestSaga, type Script } from '../run/test-saga.ts';
 import { gist, isSameMessage, shrunk } from './shrink.ts';
@@ -144,7 +144,7 @@ export async function judged<C extends Case>(
     return undefined;
   } catch (error) {
     const expects = ran ? 'await check(run); // yours' : undefined;
-    return found(error instanceof Error ? error.message : String(error), { expects, cause: error });
+    return found(messageOfError(error), { expects, cause: error });
   }
 }
 
@@ -242,9 +242,4 @@ function rankOf({ case: { rank = 0 } }: Finding): number {
 
 function sizeOf({ story }: Finding): number {
   return story?.length ?? 0;
-}
-
-/** Text as it stands in a message. */
-export function indented(text: string): string {
-  return text.replaceAll(/^/gm, '    ');
 }

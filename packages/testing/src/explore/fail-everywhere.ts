@@ -60,7 +60,6 @@ export async function failEverywhere(script: Script, options: ExploreOptions = {
   const findings: Finding[] = [];
   const findIn = async (cases: readonly Case[]): Promise<void> => {
     for (const each of cases) {
-      // oxlint-disable-next-line no-await-in-loop -- one case after the other: they may share fakes
       const finding = await find(each);
       if (finding !== undefined) findings.push(finding);
     }

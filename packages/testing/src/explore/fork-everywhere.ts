@@ -4,7 +4,7 @@ import { formOf, type Content } from '../script/form-content.ts';
 import type { Point } from '../run/play.ts';
 import type { SagaRun } from '../run/saga-run.ts';
 import { isSameValue } from '../values/same-value.ts';
-import { show } from '../values/show.ts';
+import { messageOfError, show } from '../values/show.ts';
 import { toSource } from '../script/script-source.ts';
 import type { Stage } from '../world/simulation.ts';
 import type { Script, TestSaga } from '../run/test-saga.ts';
@@ -64,7 +64,6 @@ export async function forkEverywhere(
   const findings: Finding<ForkCase>[] = [];
   const find: Find<ForkCase> = async (each, prepare) => (await forked(each, options, prepare)).finding;
   for (const each of baseline.points.flatMap((point, index) => casesOf(test, point, index))) {
-    // oxlint-disable-next-line no-await-in-loop -- one fork after the other: each in a world of its own
     const { fork, finding } = await forked(each, options);
     forks.push(fork);
     if (finding !== undefined) findings.push(finding);
@@ -155,7 +154,7 @@ async function checked(
     await check?.(fork, first);
     return undefined;
   } catch (error) {
-    const what = error instanceof Error ? error.message : String(error);
+    const what = messageOfError(error);
     return { what, expects: 'await check(fork, run); // yours' };
   }
 }

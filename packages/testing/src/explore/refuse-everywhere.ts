@@ -43,7 +43,6 @@ export async function refuseEverywhere(script: Script, options: ExploreOptions =
   };
   const findings: Finding[] = [];
   for (const each of cases) {
-    // oxlint-disable-next-line no-await-in-loop -- one case after the other: they may share fakes
     const finding = await find(each);
     if (finding !== undefined && !isNotTaken(finding)) findings.push(finding);
   }

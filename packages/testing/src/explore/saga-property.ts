@@ -1,3 +1,4 @@
+import { indented } from '../values/show.ts';
 import * as fc from 'fast-check';
 import type { ClientStep, Program } from '@mcp-saga/server';
 import { answerOf } from '../world/answer-question.ts';
@@ -18,7 +19,7 @@ import { Stage } from '../world/simulation.ts';
 import type { TestProvider, TestSagaOptions } from '../script/test-options.ts';
 import { TestSaga } from '../run/test-saga.ts';
 import { assertKnownOptions, assertSaga, type NamesOf } from '../values/known-options.ts';
-import { breathe } from '../world/virtual-clock.ts';
+import { breathe } from '../values/virtual-clock.ts';
 
 /** What a property draws from. */
 export interface SagaPropertyOptions<W> extends Omit<
@@ -243,8 +244,4 @@ function answersFor(step: ClientStep): fc.Arbitrary<unknown> {
         { maxLength: 3 },
       );
   }
-}
-
-function indented(text: string): string {
-  return text.replaceAll(/^/gm, '    ');
 }

@@ -25,7 +25,6 @@ export async function shrunk<T>(
   for (; size >= 1; size = Math.floor(size / 2)) {
     for (let at = 0; at < smallest.script.rules.length && tries < maxTries; tries += 1) {
       const script = smallest.script.without(at, size);
-      // oxlint-disable-next-line no-await-in-loop -- one after the other: they may share fakes
       const found = await again(script).catch(() => undefined);
       if (found === undefined) at += size;
       else smallest = { script, found };

@@ -1,3 +1,4 @@
+import { indented, messageOfError } from '../values/show.ts';
 import { ReplayMismatch, type Program } from '@mcp-saga/server';
 import { SagaTestError } from '../values/errors.ts';
 import { begin, play } from '../run/play.ts';
@@ -9,7 +10,7 @@ import { TestSaga, type Script } from '../run/test-saga.ts';
 import { Trace } from '../report/trace.ts';
 import { assertSaga, type NamesOf } from '../values/known-options.ts';
 import { baselineOf } from './baseline.ts';
-import { explored, indented, scriptOf, unimprovised, type ExploreReport } from './exploration.ts';
+import { explored, scriptOf, unimprovised, type ExploreReport } from './exploration.ts';
 import { isSameMessage, shrunk } from './shrink.ts';
 import { cannotGoOn, linesOf, textsIn, type Texts, type UpgradeProblem } from './upgrade-problem.ts';
 
@@ -46,7 +47,6 @@ export async function upgradeEverywhere(
   const problems: UpgradeProblem[] = [];
   let first: (Upgraded & { readonly index: number }) | undefined;
   for (const index of baseline.points.keys()) {
-    // oxlint-disable-next-line no-await-in-loop -- one after the other: they may share fakes
     const each = await upgraded(old, next, index, baseline, options);
     if (each.problem !== undefined) problems.push(each.problem);
     if (each.what !== undefined && (each.problem === undefined || options.reportOnly !== true))
@@ -111,7 +111,7 @@ async function upgraded(
     await options.check?.(run);
     return { stage };
   } catch (error) {
-    return { stage, what: error instanceof Error ? error.message : String(error), cause: error };
+    return { stage, what: messageOfError(error), cause: error };
   }
 }
 

@@ -8,6 +8,7 @@ import type {
   Runtime,
   SagaHistory,
 } from '@mcp-saga/server';
+import { wrapProgram, type ProgramMethods } from '../values/wrap-program.ts';
 import { redactedEvent } from './raw-event.ts';
 import { endOf, failure, recordingVersion, redactedBy, type Redact } from './recorded-event.ts';
 import { toRecording, type JournalRecording } from './journal-recording.ts';
@@ -23,27 +24,14 @@ export interface RecordingSink {
 }
 
 /** A program that gives recordings of itself, before its client hears of what is recorded. */
-export function recordedProgram(program: Program, redact: Redact, sink: RecordingSink): Program {
-  const recorded: Pick<Program, 'begin' | 'advance' | 'previous'> = {
-    ...(program.history === undefined
-      ? byTurns(program, redact, sink)
-      : { begin: (...start) => program.begin(...start), ...byJournal(program, redact, sink) }),
-    previous: program.previous.map((older) => ({
-      ...older,
-      saga: recordedProgram(older.saga, redact, sink),
-    })),
-  };
-  return new Proxy(program, {
-    get: (target, name) => {
-      if (name === 'begin' || name === 'advance' || name === 'previous') return recorded[name];
-      const value: unknown = Reflect.get(target, name, target);
-      return typeof value === 'function' ? (value.bind(target) as unknown) : value;
-    },
-  });
+export function recordedProgram(recorded: Program, redact: Redact, sink: RecordingSink): Program {
+  return wrapProgram(recorded, (program) =>
+    program.history === undefined ? byTurns(program, redact, sink) : byJournal(program, redact, sink),
+  );
 }
 
 /** All that has happened stands in the journal that the last request brings. */
-function byJournal(program: Program, redact: Redact, { journal }: RecordingSink): Pick<Program, 'advance'> {
+function byJournal(program: Program, redact: Redact, { journal }: RecordingSink): ProgramMethods {
   return {
     advance: async (state, answers, runtime, end): Promise<Outcome> => {
       let last: ProgramState | undefined;
@@ -64,7 +52,7 @@ function byJournal(program: Program, redact: Redact, { journal }: RecordingSink)
 }
 
 /** No request brings more than where the saga is: each turn is recorded by itself. */
-function byTurns(program: Program, redact: Redact, sink: RecordingSink): Pick<Program, 'begin' | 'advance'> {
+function byTurns(program: Program, redact: Redact, sink: RecordingSink): ProgramMethods {
   const begun = new WeakMap<ProgramState, Json>();
   return {
     begin: async (args, ...start) => {

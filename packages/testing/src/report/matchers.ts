@@ -1,3 +1,4 @@
+import { indented } from '../values/show.ts';
 import { SagaTestError } from '../values/errors.ts';
 import { assertKnownOptions } from '../values/known-options.ts';
 import { matchTrace } from './match-trace.ts';
@@ -162,4 +163,3 @@ function count(times: number): string {
 }
 
 const sorted = (ids: readonly string[]): string => ids.toSorted().join();
-const indented = (text: string): string => text.replaceAll(/^/gm, '    ');

@@ -1,9 +1,9 @@
-import { show, showError } from '../values/show.ts';
-import type { Trace, TraceEntry } from './trace.ts';
+import { isEmpty, show, showError } from '../values/show.ts';
+import type { ByEvent, Trace, TraceEvent } from './trace.ts';
 
 /** A trace as a Mermaid sequence diagram: turns between the client, the server and the world its steps act on. */
 export function mermaidOf(trace: Trace): string {
-  const lines = [
+  const diagram = [
     'sequenceDiagram',
     '    participant C as Client',
     '    participant S as Server',
@@ -13,64 +13,45 @@ export function mermaidOf(trace: Trace): string {
   for (const entry of trace) {
     if (entry.turn !== turn) {
       turn = entry.turn;
-      lines.push(`    Note over C,S: turn ${turn}`);
+      diagram.push(`    Note over C,S: turn ${turn}`);
     }
-    for (const line of linesOf(entry)) lines.push(`    ${line}`);
+    for (const line of (lines[entry.type] as (event: TraceEvent) => readonly string[])(entry))
+      diagram.push(`    ${line}`);
   }
-  return `${lines.join('\n')}\n`;
+  return `${diagram.join('\n')}\n`;
 }
 
-function linesOf(entry: TraceEntry): readonly string[] {
-  switch (entry.type) {
-    case 'started':
-      return [`C->>S: ${text(entry.saga, entry.input)}`];
-    case 'asked':
-      return [
-        `S-->>C: ${text(entry.id)}${entry.reason === undefined ? '' : ' again'}${said(entry.reason ?? entry.message)}`,
-      ];
-    case 'answered':
-      return [`C->>S: ${text(entry.id, entry.answer)}`];
-    case 'declined':
-      return [`C-xS: declined ${text(entry.id)}`];
-    case 'cancelled':
-      return [`C-xS: dismissed ${text(entry.id)}`];
-    case 'ran':
-    case 'polled':
-      return [
-        `S->>W: ${text(entry.id)}`,
-        `W-->>S: ${entry.result === undefined ? 'done' : text('', entry.result)}`,
-      ];
-    case 'failed':
-      return [`S->>W: ${text(entry.id)}`, `W--xS: ${escaped(showError(entry.error))}`];
-    case 'retried':
-      return [];
-    case 'waited':
-      return [`Note over S: waits ${entry.ms} ms`];
-    case 'passed':
-      return entry.kind === 'pivot' ? [`Note over S: ${text(entry.id)}, no way back`] : [];
-    case 'undone':
-      return [`S->>W: undo ${text(entry.id)}`, 'W-->>S: undone'];
-    case 'undoFailed':
-      return [`S->>W: undo ${text(entry.id)}`, `W--xS: ${escaped(showError(entry.error))}`];
-    case 'residue':
-      return [`Note over W: left ${text(entry.id)}`];
-    case 'told':
-      return [`S-)C: ${entry.what}${said(entry.text)}`];
-    case 'crashed':
-      return [`Note over S: crashes ${entry.when} ${text(entry.id)}`];
-    case 'lost':
-      return ['S--xC: response lost'];
-    case 'forked':
-      return [`Note over C: goes back to ${text(entry.id)}`];
-    case 'cancelledFromOutside':
-      return [`C->>S: cancel${said(entry.reason ?? '')}`];
-    case 'completed':
-      return [`S-->>C: completed${said(show(entry.result))}`];
-    case 'gaveUp':
-      return [`S--xC: failed${said(showError(entry.error))}`];
-    case 'refused':
-      return [`S--xC: refused${said(entry.reason)}`];
-  }
+const none: readonly string[] = [];
+
+const lines: ByEvent<readonly string[]> = {
+  started: ({ saga, input }) => [`C->>S: ${text(saga, input)}`],
+  asked: ({ id, message, reason }) => [
+    `S-->>C: ${text(id)}${reason === undefined ? '' : ' again'}${said(reason ?? message)}`,
+  ],
+  answered: ({ id, answer }) => [`C->>S: ${text(id, answer)}`],
+  declined: ({ id }) => [`C-xS: declined ${text(id)}`],
+  cancelled: ({ id }) => [`C-xS: dismissed ${text(id)}`],
+  ran: did,
+  polled: did,
+  failed: ({ id, error }) => [`S->>W: ${text(id)}`, `W--xS: ${escaped(showError(error))}`],
+  retried: () => none,
+  waited: ({ ms }) => [`Note over S: waits ${ms} ms`],
+  passed: ({ id, kind }) => (kind === 'pivot' ? [`Note over S: ${text(id)}, no way back`] : none),
+  undone: ({ id }) => [`S->>W: undo ${text(id)}`, 'W-->>S: undone'],
+  undoFailed: ({ id, error }) => [`S->>W: undo ${text(id)}`, `W--xS: ${escaped(showError(error))}`],
+  residue: ({ id }) => [`Note over W: left ${text(id)}`],
+  told: ({ what, text: words }) => [`S-)C: ${what}${said(words)}`],
+  crashed: ({ when, id }) => [`Note over S: crashes ${when} ${text(id)}`],
+  lost: () => ['S--xC: response lost'],
+  forked: ({ id }) => [`Note over C: goes back to ${text(id)}`],
+  cancelledFromOutside: ({ reason = '' }) => [`C->>S: cancel${said(reason)}`],
+  completed: ({ result }) => [`S-->>C: completed${said(show(result))}`],
+  gaveUp: ({ error }) => [`S--xC: failed${said(showError(error))}`],
+  refused: ({ reason }) => [`S--xC: refused${said(reason)}`],
+};
+
+function did({ id, result }: { readonly id: string; readonly result: unknown }): readonly string[] {
+  return [`S->>W: ${text(id)}`, `W-->>S: ${result === undefined ? 'done' : text('', result)}`];
 }
 
 function text(id: string, value?: unknown): string {
@@ -85,8 +66,4 @@ function said(words: string): string {
 // What ends a statement, begins a comment or an entity, or is markup, is written by its number.
 function escaped(words: string): string {
   return words.replaceAll(/\s+/g, ' ').replaceAll(/[#;%<>]/g, (sign) => `#${sign.codePointAt(0)};`);
-}
-
-function isEmpty(value: unknown): boolean {
-  return typeof value === 'object' && value !== null && Object.keys(value).length === 0;
 }

@@ -1,4 +1,4 @@
-import { oneLine, show, showError } from '../values/show.ts';
+import { isEmpty, oneLine, show, showError } from '../values/show.ts';
 
 /** What is asked of a client. */
 export type QuestionKind = 'elicit' | 'elicitUrl' | 'sample' | 'roots';
@@ -79,56 +79,42 @@ export interface ReportedRun {
   readonly residue: readonly string[];
 }
 
-/** What happened, as one line. */
+/** What is said of each type of event. */
+export type ByEvent<Said> = {
+  readonly [Type in TraceEvent['type']]: (event: TraceEvent & { readonly type: Type }) => Said;
+};
+
+const lines: ByEvent<string> = {
+  started: ({ saga, input }) => `started ${saga}${isEmpty(input) ? '' : ` ${show(input)}`}`,
+  asked: ({ id, message, reason }) =>
+    reason === undefined
+      ? `asked ${id}${message === '' ? '' : `: ${oneLine(message)}`}`
+      : `asked ${id} again: ${reason}`,
+  answered: ({ id, answer }) => `answered ${id}${answer === undefined ? '' : `: ${show(answer)}`}`,
+  declined: ({ id }) => `declined ${id}`,
+  cancelled: ({ id }) => `dismissed ${id}`,
+  ran: ({ id, result }) => `ran ${id}${result === undefined ? '' : `: ${show(result)}`}`,
+  polled: ({ id, result }) => `polled ${id}: ${result === undefined ? 'not yet' : show(result)}`,
+  failed: ({ id, error }) => `failed ${id}: ${showError(error)}`,
+  retried: ({ id }) => `retried ${id}`,
+  waited: ({ ms }) => `waited ${ms} ms${inWords(ms)}`,
+  passed: ({ id, kind }) => (kind === 'pivot' ? `passed ${id}: no way back` : `registered undo ${id}`),
+  undone: ({ id }) => `undid ${id}`,
+  undoFailed: ({ id, error }) => `failed to undo ${id}: ${showError(error)}`,
+  residue: ({ id }) => `left ${id}`,
+  told: ({ what, text }) => `told ${what} ${text}`,
+  crashed: ({ when, id }) => `crashed ${when} ${id}`,
+  lost: () => `lost the response`,
+  forked: ({ id }) => `went back to ${id}`,
+  cancelledFromOutside: ({ reason }) => `was cancelled${reason === undefined ? '' : `: ${reason}`}`,
+  completed: ({ result }) => `completed: ${show(result)}`,
+  gaveUp: ({ error }) => `failed: ${showError(error)}`,
+  refused: ({ reason }) => `was refused: ${reason}`,
+};
+
+/** Formats an event as one line. */
 export function lineOf(event: TraceEvent): string {
-  switch (event.type) {
-    case 'started':
-      return `started ${event.saga}${isEmpty(event.input) ? '' : ` ${show(event.input)}`}`;
-    case 'asked':
-      return event.reason === undefined
-        ? `asked ${event.id}${event.message === '' ? '' : `: ${oneLine(event.message)}`}`
-        : `asked ${event.id} again: ${event.reason}`;
-    case 'answered':
-      return `answered ${event.id}${event.answer === undefined ? '' : `: ${show(event.answer)}`}`;
-    case 'declined':
-      return `declined ${event.id}`;
-    case 'cancelled':
-      return `dismissed ${event.id}`;
-    case 'ran':
-      return `ran ${event.id}${event.result === undefined ? '' : `: ${show(event.result)}`}`;
-    case 'polled':
-      return `polled ${event.id}: ${event.result === undefined ? 'not yet' : show(event.result)}`;
-    case 'failed':
-      return `failed ${event.id}: ${showError(event.error)}`;
-    case 'retried':
-      return `retried ${event.id}`;
-    case 'waited':
-      return `waited ${event.ms} ms${inWords(event.ms)}`;
-    case 'passed':
-      return event.kind === 'pivot' ? `passed ${event.id}: no way back` : `registered undo ${event.id}`;
-    case 'undone':
-      return `undid ${event.id}`;
-    case 'undoFailed':
-      return `failed to undo ${event.id}: ${showError(event.error)}`;
-    case 'residue':
-      return `left ${event.id}`;
-    case 'told':
-      return `told ${event.what} ${event.text}`;
-    case 'crashed':
-      return `crashed ${event.when} ${event.id}`;
-    case 'lost':
-      return `lost the response`;
-    case 'forked':
-      return `went back to ${event.id}`;
-    case 'cancelledFromOutside':
-      return `was cancelled${event.reason === undefined ? '' : `: ${event.reason}`}`;
-    case 'completed':
-      return `completed: ${show(event.result)}`;
-    case 'gaveUp':
-      return `failed: ${showError(event.error)}`;
-    case 'refused':
-      return `was refused: ${event.reason}`;
-  }
+  return (lines[event.type] as (given: TraceEvent) => string)(event);
 }
 
 const units = [
@@ -147,10 +133,4 @@ function inWords(ms: number): string {
   });
   if (left > 0 && parts.length > 0) parts.push(`${left / 1000} s`);
   return parts.length === 0 ? '' : ` (${parts.join(' ')})`;
-}
-
-function isEmpty(input: unknown): boolean {
-  return (
-    input === undefined || (typeof input === 'object' && input !== null && Object.keys(input).length === 0)
-  );
 }

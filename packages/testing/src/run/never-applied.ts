@@ -1,3 +1,4 @@
+import { indented } from '../values/show.ts';
 import { SagaTestError } from '../values/errors.ts';
 import { nearestTo } from '../values/nearest-name.ts';
 import { answeringKinds, type Rule } from '../script/rules.ts';
@@ -54,7 +55,7 @@ function neverApplied(stage: Stage, rules: readonly Rule[]): SagaTestError {
   return new SagaTestError(
     'script',
     `${which} never applied, so that the run is not the one its test is about:\n\n${lines.join('\n')}\n\n` +
-      `What happened:\n\n${String(stage.trace).replaceAll(/^/gm, '    ')}`,
+      `What happened:\n\n${indented(String(stage.trace))}`,
   );
 }
 

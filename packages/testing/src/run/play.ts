@@ -84,7 +84,6 @@ async function playTurns(
   let request = first;
   for (let count = 0; count < maxTurns; count += 1) {
     const serving = handover !== undefined && count >= handover.at ? handover.to : before;
-    // oxlint-disable-next-line no-await-in-loop -- one turn after the other
     const turn = await served(stage, serving, request);
     if (turn.status !== 'suspended') {
       conclude(stage, turn);
@@ -92,7 +91,6 @@ async function playTurns(
     }
     for (const step of turn.steps) tellAsked(stage, step);
     const { time, traced } = { time: stage.clock.now(), traced: stage.trace.length };
-    // oxlint-disable-next-line no-await-in-loop -- one turn after the other
     request = await nextRequest(program, stage, turn);
     const answers = request.type === 'resume' ? request.answers : [];
     const { token, steps: asked, due } = turn;
@@ -128,7 +126,6 @@ async function served(
     const effects = stage.ledger.runs;
     stage.undone.clear();
     try {
-      // oxlint-disable-next-line no-await-in-loop -- again, where it died
       const turn = await serving.serve(stage, request);
       if (turn !== undefined && !losesResponse(stage)) return turn;
     } catch (error) {
@@ -170,7 +167,6 @@ async function nextRequest(program: Program, stage: Stage, turn: SuspendedTurn):
   if (steps.length === 0) stage.clock.pass(turn.retryAfterMs ?? 0);
   const answers: StepAnswer[] = [];
   for (const step of answeredNow(stage, steps)) {
-    // oxlint-disable-next-line no-await-in-loop -- in the order asked
     answers.push(await answerTo(stage, program.name, step));
   }
   return { type: 'resume', token, answers };

@@ -38,3 +38,20 @@ function plain(value: unknown): unknown {
   if (value instanceof Error) return `${value.name}: ${value.message}`;
   return value;
 }
+
+/** Reads the message of what was thrown. */
+export function messageOfError(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
+/** Returns `true` if there is nothing in an input. */
+export function isEmpty(input: unknown): boolean {
+  return (
+    input === undefined || (typeof input === 'object' && input !== null && Object.keys(input).length === 0)
+  );
+}
+
+/** Indents a text, as it stands in a message. */
+export function indented(text: string): string {
+  return text.replaceAll(/^/gm, '    ');
+}

@@ -10,7 +10,7 @@ import {
 import type { McpServer } from '@modelcontextprotocol/server';
 import { EffectLedger, type Effect } from '../world/effect-ledger.ts';
 import { defaultClock } from '../world/simulation.ts';
-import { VirtualClock } from '../world/virtual-clock.ts';
+import { VirtualClock } from '../values/virtual-clock.ts';
 import { Cutter } from './channel/cutter.ts';
 import type { AuthInfo } from './channel/auth-info.ts';
 import { info, SdkChannel, type Sdk } from './channel/sdk-channel.ts';
@@ -132,7 +132,6 @@ export class TestHost {
   async #wait(ms: number): Promise<void> {
     if (this.#isOwn) this.#backstage.clock.pass(ms);
     else if (ms > 0) await new Promise((resolve) => setTimeout(resolve, ms));
-    // oxlint-disable-next-line no-await-in-loop -- what is done may have begun more
     while (this.#works.length > 0) await this.#works.shift();
   }
 }

@@ -110,7 +110,6 @@ export class WireClient {
       send: async (method, params, listener) => {
         for (let tries = 1; ; tries += 1) {
           try {
-            // oxlint-disable-next-line no-await-in-loop -- again, where it was cut
             return await this.send(method, params, listener);
           } catch (error) {
             onCut(error);

@@ -4,7 +4,7 @@ import { describeForm, formOf, simplestContent } from '../script/form-content.ts
 import type { Question } from '../script/answer-types.ts';
 import { kindOfStep, messageOf } from '../report/question-text.ts';
 import type { Rule } from '../script/rules.ts';
-import { show } from '../values/show.ts';
+import { indented, show } from '../values/show.ts';
 import { noteOn, type Stage } from './simulation.ts';
 import { unanswered } from './unanswered-question.ts';
 
@@ -155,8 +155,6 @@ function both(before: ClientStep | undefined, now: ClientStep): string {
   const unseen = asked === text ? '\n\nThe text is the same: what else it asks with differs.' : '';
   return `First it asked:\n\n${indented(asked)}\n\nNow it asks:\n\n${indented(text)}${unseen}`;
 }
-
-const indented = (text: string): string => text.replaceAll(/^/gm, '    ');
 
 /**
  * Answers what a script does not foresee in the simplest way there is: for the ways a saga goes that nobody has thought of.

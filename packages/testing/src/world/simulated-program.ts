@@ -1,4 +1,5 @@
 import type { Outcome, Program, Runtime } from '@mcp-saga/server';
+import { wrapProgram } from '../values/wrap-program.ts';
 import { observe } from './observe-step.ts';
 import { perform } from './perform-step.ts';
 import type { Stage } from './simulation.ts';
@@ -7,23 +8,14 @@ import type { Stage } from './simulation.ts';
  * A program as it is, on a stage: what it takes from the world around it comes from there, and what it does is noted
  * there. Whatever makes programs can be tested so, since nothing but the program's own interface is used.
  */
-export function stagedProgram(program: Program, stage: Stage): Program {
-  const staged: Pick<Program, 'advance' | 'previous'> = {
-    previous: program.previous.map((older) => ({ ...older, saga: stagedProgram(older.saga, stage) })),
+export function stagedProgram(staged: Program, stage: Stage): Program {
+  return wrapProgram(staged, (program) => ({
     advance: async (state, answers, runtime, end): Promise<Outcome> => {
       const outcome = await program.advance(state, answers, stagedRuntime(runtime, stage), end);
       if (outcome.status === 'continued') stage.generation += 1;
       return outcome;
     },
-  };
-  return new Proxy(program, {
-    get: (target, name) => {
-      if (name === 'advance' || name === 'previous') return staged[name];
-      const value: unknown = Reflect.get(target, name, target);
-      // A program of a class has members that want to be called on it.
-      return typeof value === 'function' ? (value.bind(target) as unknown) : value;
-    },
-  });
+  }));
 }
 
 function stagedRuntime(runtime: Runtime, stage: Stage): Runtime {

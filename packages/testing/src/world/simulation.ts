@@ -7,7 +7,7 @@ import { Rules, type Rule } from '../script/rules.ts';
 import { seeded, seededBytes } from '../values/seeded-random.ts';
 import type { TestSagaOptions } from '../script/test-options.ts';
 import { Trace, type TraceEvent } from '../report/trace.ts';
-import { VirtualClock } from './virtual-clock.ts';
+import { VirtualClock } from '../values/virtual-clock.ts';
 
 /** When runs begin, where a test does not say: noon of a day without daylight saving changes. */
 export const defaultClock: number = Date.UTC(2030, 0, 15, 12);

@@ -2,7 +2,7 @@ import { toSource } from '../script/script-source.ts';
 import type { TestProvider } from '../script/test-options.ts';
 import { SagaTestError } from '../values/errors.ts';
 import type { Stage } from './simulation.ts';
-import { breathe } from './virtual-clock.ts';
+import { breathe } from '../values/virtual-clock.ts';
 
 /** Watches the providers of a run. Call the result when the run has ended: it waits for effects that come late. */
 export function watchProviders(stage: Stage): () => Promise<void> {

@@ -1,6 +1,5 @@
 import { ReplayMismatch, TurnAborted, type Outcome, type Program, type Runtime } from '@mcp-saga/server';
 import { assertRecording } from '../assert-recording.ts';
-import { checkedOutput } from './check-output.ts';
 import { endText, isSameEnd } from './compare-ends.ts';
 import { SagaTestError } from '../../values/errors.ts';
 import { joinRecording } from '../join-recording.ts';
@@ -11,6 +10,7 @@ import { historyIn, type JournalRecording } from '../journal-recording.ts';
 import { madeOfRedactedFrom, redactedNote } from './redactions.ts';
 import { replayTurns, type ReplayOptions } from './replay-turns.ts';
 import { show } from '../../values/show.ts';
+import { replayRuntime } from './replay-runtime.ts';
 import { sideBySide, type Row } from '../../report/side-by-side.ts';
 import type { RecordedTurn } from '../turns-recording.ts';
 
@@ -88,7 +88,6 @@ async function compared(
   const happened = [...recording.happened];
   const asToday = { ...recording, happened };
   for (let at = from; ; at += 1) {
-    // oxlint-disable-next-line no-await-in-loop -- what is asked further on is known when this is taken for the same
     const replayed = await advanced(program, asToday, happened.length);
     const { position = -1, asked = [] } = replayed.mismatch ?? {};
     const entry = happened[position];
@@ -115,7 +114,17 @@ async function advanced(program: Program, recording: JournalRecording, count: nu
   const stop = new AbortController();
   let outcome: Outcome;
   try {
-    outcome = await program.advance(state, new Map(), replayRuntime(program, recording, does, stop));
+    const { engine } = recording;
+    const perform: Runtime['perform'] = ({ path, undoes, step: { input: given } }) => {
+      does.push(
+        `${undoes === undefined ? 'runs' : 'undoes'} ${path}${given === undefined ? '' : ` ${show(given)}`}`,
+      );
+      // An undo that fails is residue, and tells what it undoes for; a step ends the turn.
+      if (undoes === undefined) stop.abort();
+      throw new Error('Nothing runs in a replay.');
+    };
+    const runtime = replayRuntime(program, { turn: 2, engine, signal: stop.signal, perform });
+    outcome = await program.advance(state, new Map(), runtime);
   } catch (error) {
     if (error instanceof TurnAborted) return { does };
     throw error;
@@ -128,58 +137,6 @@ async function advanced(program: Program, recording: JournalRecording, count: nu
   if (outcome.status === 'failed' && outcome.error instanceof ReplayMismatch)
     return { mismatch: outcome.error, does };
   return { end: endOf(outcome, (value) => value), does };
-}
-
-/** A runtime that lets nothing happen: what would be done is noted, and ends the turn. */
-function replayRuntime(
-  program: Program,
-  { engine }: JournalRecording,
-  does: string[],
-  stop: AbortController,
-): Runtime {
-  const unlimited = Number.POSITIVE_INFINITY;
-  return {
-    sagaId: 'replayed',
-    turn: 2,
-    engine,
-    tokenBytes: 0,
-    suggestedTokenBytes: unlimited,
-    capabilities: undefined,
-    context: undefined,
-    signal: stop.signal,
-    now: () => 0,
-    random: () => 0,
-    sleep: () => Promise.resolve(),
-    deadline: undefined,
-    maxHold: 0,
-    maxWait: unlimited,
-    holdsParts: false,
-    checkpointAfterStep: false,
-    route: () => 'ask',
-    accepts: () => true,
-    sample: () => {
-      throw new TypeError('Nothing is sampled in a replay.');
-    },
-    claim: () => true,
-    compensator: () => undefined,
-    checkResult: (result) => checkedOutput(program, result),
-    idempotencyKey: (path) => path,
-    randomBytes: () => new Uint8Array(32),
-    digest: (text) => text.slice(0, 16),
-    progress: () => undefined,
-    log: () => undefined,
-    observe: () => undefined,
-    perform: ({ path, undoes, step: { input } }) => {
-      does.push(
-        `${undoes === undefined ? 'runs' : 'undoes'} ${path}${input === undefined ? '' : ` ${show(input)}`}`,
-      );
-      // An undo that fails is residue, and tells what it undoes for; a step ends the turn.
-      if (undoes === undefined) stop.abort();
-      throw new Error('Nothing runs in a replay.');
-    },
-    warn: undefined,
-    limits: { maxJournalEntries: unlimited, maxCommands: unlimited },
-  };
 }
 
 /** What happens now, where the recording ends or says something else. */

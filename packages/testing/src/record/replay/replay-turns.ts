@@ -36,7 +36,6 @@ export async function replayTurns(
   const told: Row[] = [];
   let state = await begun(recording, program, name);
   for (let turn = 1; turn <= turns.length; turn += 1) {
-    // oxlint-disable-next-line no-await-in-loop -- one turn after the other
     const now = await replayedTurn(recording, program, state, turn);
     const rows = turnRows(recording, turn, now, ends);
     if (rows.some(({ differs }) => differs)) throw mismatch(recording, turn, [...told, ...rows], name);

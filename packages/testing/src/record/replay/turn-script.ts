@@ -1,5 +1,6 @@
+import { VirtualClock } from '../../values/virtual-clock.ts';
 import { decode, type Program, type Runtime, type StepCall } from '@mcp-saga/server';
-import { checkedOutput } from './check-output.ts';
+import { replayRuntime } from './replay-runtime.ts';
 import { questionKey, isLeft, isPassed, type TurnBeginning, type TurnEvent } from '../turns-recording.ts';
 import { show } from '../../values/show.ts';
 import { thrownFrom } from '../thrown-values.ts';
@@ -19,11 +20,6 @@ interface Pending {
   readonly fail: (reason: unknown) => void;
 }
 
-interface Timer {
-  readonly at: number;
-  readonly wake: () => void;
-}
-
 /**
  * The world of a turn as it was recorded: its times, what its steps came to, and when. Nothing is run. What is to be run
  * that the recording does not know stops the turn.
@@ -41,13 +37,12 @@ export class TurnScript {
   readonly #heard = new Set<TurnEvent>();
   readonly #late = new Map<string, TurnEvent>();
   readonly #runs = new Map<string, number>();
-  #timers: Timer[] = [];
+  readonly #clock: VirtualClock;
   #at = 0;
-  #now: number;
 
   constructor(began: TurnBeginning, happened: readonly TurnEvent[]) {
     this.#began = began;
-    this.#now = Date.parse(began.time);
+    this.#clock = new VirtualClock(Date.parse(began.time), true);
     this.#events = happened.filter((event) => !isAnswer(event) && !isLeft(event));
   }
 
@@ -62,7 +57,6 @@ export class TurnScript {
     let idle = 0;
     // oxlint-disable-next-line no-unmodified-loop-condition -- it is set when the turn has ended
     while (!isOver) {
-      // oxlint-disable-next-line no-await-in-loop -- one event after the other
       await new Promise<void>((resolve) => {
         if (idle < 2) nextTick(resolve);
         else realTimeout(resolve, lookAfterMs);
@@ -94,19 +88,15 @@ export class TurnScript {
     const { budget, random = [], claims = [], routes = {}, refused = [] } = host;
     const unlimited = Number.POSITIVE_INFINITY;
     const [numbers, free] = [random.values(), claims.values()];
-    return {
-      sagaId: 'replayed',
+    return replayRuntime(program, {
       turn,
       engine,
       tokenBytes: turn > 1 || host.hasToken === true ? 1 : 0,
-      suggestedTokenBytes: unlimited,
-      capabilities: undefined,
-      context: undefined,
       signal: this.#stop.signal,
-      now: () => this.#now,
+      now: () => this.#clock.now(),
       random: () => numbers.next().value ?? 0.5,
-      sleep: (ms, signal) => this.#sleep(ms, signal),
-      deadline: budget === undefined ? undefined : this.#now + milliseconds(budget),
+      sleep: (ms, signal) => this.#clock.sleep(ms, signal),
+      deadline: budget === undefined ? undefined : this.#clock.now() + milliseconds(budget),
       maxHold: host.maxHold ?? unlimited,
       maxWait: host.maxWait ?? unlimited,
       holdsParts: host.holdsParts ?? false,
@@ -117,18 +107,8 @@ export class TurnScript {
       accepts: (provenance, question) => !refused.includes(`${provenance} ${questionKey(question)}`),
       sample: (params, { idempotencyKey: path }) => this.#ends('sample', path, params) as never,
       claim: () => free.next().value ?? true,
-      compensator: () => undefined,
-      checkResult: (result) => checkedOutput(program, result),
-      idempotencyKey: (path) => path,
-      randomBytes: () => new Uint8Array(32),
-      digest: (text) => text,
-      progress: () => undefined,
-      log: () => undefined,
-      observe: () => undefined,
       perform: ({ kind, path, step: { input } }) => this.#ends(kind, path, input),
-      warn: undefined,
-      limits: { maxJournalEntries: unlimited, maxCommands: unlimited },
-    };
+    });
   }
 
   get #waits(): string {
@@ -161,19 +141,19 @@ export class TurnScript {
     for (; this.#at < this.#events.length;) {
       const event = this.#events[this.#at] as TurnEvent;
       this.#at += 1;
-      this.#now += event.waited ?? 0;
+      this.#clock.pass(event.waited ?? 0);
       if (isPassed(event)) {
         this.#heard.add(event);
-        if (this.#wake()) return true;
+        if (this.#clock.wake()) return true;
         this.#heard.delete(event);
       } else if (event.outcome !== 'not ended') {
         if (this.#settle(event)) return true;
         this.#late.set(nameOf(event.id, event.run), event);
       }
     }
-    const due = this.#first?.at;
-    if (due !== undefined) this.#now = Math.max(this.#now, due);
-    return this.#wake();
+    const { due = 0 } = this.#clock;
+    this.#clock.pass(due - this.#clock.now());
+    return this.#clock.wake();
   }
 
   #settle(event: TurnEvent): boolean {
@@ -182,32 +162,6 @@ export class TurnScript {
     this.#pending.delete(name);
     pending?.settle(event);
     return pending !== undefined;
-  }
-
-  #sleep(ms: number, signal: AbortSignal): Promise<void> {
-    return new Promise((resolve) => {
-      if (signal.aborted) {
-        resolve();
-        return;
-      }
-      const leave = (): void => {
-        this.#timers = this.#timers.filter((other) => other !== timer);
-        resolve();
-      };
-      const timer = { at: this.#now + ms, wake: leave };
-      this.#timers.push(timer);
-      signal.addEventListener('abort', leave, { once: true });
-    });
-  }
-
-  get #first(): Timer | undefined {
-    return this.#timers.toSorted((one, other) => one.at - other.at)[0];
-  }
-
-  #wake(): boolean {
-    const timer = this.#first;
-    timer?.wake();
-    return timer !== undefined;
   }
 
   #halt(does: string): void {

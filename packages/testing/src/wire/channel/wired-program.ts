@@ -1,7 +1,8 @@
-import type { ClientStep, Outcome, Program } from '@mcp-saga/server';
+import type { ClientStep, Outcome, Program, Runtime } from '@mcp-saga/server';
 import type { EffectLedger } from '../../world/effect-ledger.ts';
 import { messageOf } from '../../report/question-text.ts';
-import type { VirtualClock } from '../../world/virtual-clock.ts';
+import type { VirtualClock } from '../../values/virtual-clock.ts';
+import { wrapProgram } from '../../values/wrap-program.ts';
 import type { Cutter } from './cutter.ts';
 
 /** What is known of what goes on behind the wire. */
@@ -32,36 +33,21 @@ export class Backstage {
 }
 
 /** A program as it is, by the clock of a test, with connections that are cut after its steps. */
-export function wiredProgram(program: Program, backstage: Backstage): Program {
-  const wired: Pick<Program, 'advance' | 'previous'> = {
-    previous: program.previous.map((older) => ({ ...older, saga: wiredProgram(older.saga, backstage) })),
+export function wiredProgram(wired: Program, backstage: Backstage): Program {
+  const { clock, cutter, ledger } = backstage;
+  return wrapProgram(wired, (program) => ({
     advance: async (state, answers, runtime, end): Promise<Outcome> => {
-      const { clock, cutter, ledger } = backstage;
-      const outcome = await program.advance(
-        state,
-        answers,
-        {
-          ...runtime,
-          perform: async ({ kind, path: id, undoes, step, run }) => {
-            const result: unknown = await clock.during(Promise.resolve().then(() => run(step)));
-            const { idempotencyKey: key } = step;
-            if (kind === 'step' && key !== undefined)
-              ledger.note({ id, key, undoes, took: true, standIn: false }, runtime.turn);
-            cutter.ran(id);
-            return result;
-          },
-        },
-        end,
-      );
+      const perform: Runtime['perform'] = async ({ kind, path: id, undoes, step, run }) => {
+        const result: unknown = await clock.during(Promise.resolve().then(() => run(step)));
+        const { idempotencyKey: key } = step;
+        if (kind === 'step' && key !== undefined)
+          ledger.note({ id, key, undoes, took: true, standIn: false }, runtime.turn);
+        cutter.ran(id);
+        return result;
+      };
+      const outcome = await program.advance(state, answers, { ...runtime, perform }, end);
       if (outcome.status === 'suspended') backstage.asks(outcome.steps);
       return outcome;
     },
-  };
-  return new Proxy(program, {
-    get: (target, name) => {
-      if (name === 'advance' || name === 'previous') return wired[name];
-      const value: unknown = Reflect.get(target, name, target);
-      return typeof value === 'function' ? (value.bind(target) as unknown) : value;
-    },
-  });
+  }));
 }

@@ -23,12 +23,9 @@ export async function inRounds(
       inputRequests?: InputRequests;
       requestState?: unknown;
     };
-    // oxlint-disable-next-line no-await-in-loop -- one round after the other
     const inputResponses = await responsesTo(driving, inputRequests);
     const held = driving.holds(requestState);
-    // oxlint-disable-next-line no-await-in-loop -- one round after the other
     if (Object.keys(inputRequests).length === 0) await driving.wait(retryAfter(result));
-    // oxlint-disable-next-line no-await-in-loop -- one round after the other
     result = await send({ ...call, requestState: held, inputResponses });
   }
   throw endless(call);
@@ -38,7 +35,6 @@ export async function inRounds(
 export async function responsesTo({ answerer }: Driving, requests: InputRequests): Promise<Fields> {
   const responses: Record<string, Fields> = {};
   for (const [id, { method, params }] of Object.entries(requests)) {
-    // oxlint-disable-next-line no-await-in-loop -- in the order asked
     responses[id] = await answerer.answer({ id, method, params });
   }
   return responses;

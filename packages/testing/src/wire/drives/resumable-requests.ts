@@ -20,7 +20,6 @@ export const resumableRequests: Drive = (driving, call) =>
     };
     for (let round = 0; round < maxRounds; round += 1) {
       try {
-        // oxlint-disable-next-line no-await-in-loop -- again, where it was cut
         return await (token === undefined
           ? driving.sendOnce('tools/call', params, listener)
           : driving.sendOnce('requests/resume', { resumeToken: token }, { ...listener, id }));

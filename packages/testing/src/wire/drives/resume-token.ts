@@ -27,13 +27,10 @@ export const toTheEnd =
       };
       const answers: Record<string, Fields> = {};
       for (const { stepId: id, type, params } of steps) {
-        // oxlint-disable-next-line no-await-in-loop -- in the order asked
         answers[id] = await driving.answerer.answer({ id, method: methods[type] ?? type, params });
       }
-      // oxlint-disable-next-line no-await-in-loop -- one call after the other
       if (steps.length === 0) await driving.wait(retryAfter(result));
       const more = { resumeToken: driving.holds(token), ...(steps.length === 0 ? {} : { answers }) };
-      // oxlint-disable-next-line no-await-in-loop -- one call after the other
       result = await drive(driving, { ...call, arguments: { ...call.arguments, ...more } });
     }
     throw endless(call);

@@ -23,13 +23,10 @@ export const sagaMethods: Drive = async (driving, call) => {
     const completedSteps: Fields[] = [];
     for (const { type, stepId, params } of steps) {
       const question = { id: stepId, method: methods[type] ?? type, params };
-      // oxlint-disable-next-line no-await-in-loop -- in the order asked
       completedSteps.push({ stepId, result: await driving.answerer.answer(question) });
     }
-    // oxlint-disable-next-line no-await-in-loop -- one round after the other
     if (steps.length === 0) await driving.wait(retryAfterMs);
     const next = { sagaToken: driving.holds(sagaToken), completedSteps };
-    // oxlint-disable-next-line no-await-in-loop -- one round after the other
     result = await driving.send('tools/resumeSaga', next);
   }
   throw endless(call);

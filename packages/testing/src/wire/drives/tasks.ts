@@ -19,7 +19,6 @@ export const tasks: Drive = async (driving, call) => {
   const taskId = driving.holds(begun['taskId']);
   const answered = new Set<string>();
   for (let round = 0; round < maxRounds; round += 1) {
-    // oxlint-disable-next-line no-await-in-loop -- one request after the other
     const task = (await driving.send('tasks/get', { taskId })) as unknown as Task;
     const { status, inputRequests = {}, result = {}, error, pollIntervalMs = 1_000 } = task;
     if (status === 'completed') return result;
@@ -27,14 +26,11 @@ export const tasks: Drive = async (driving, call) => {
     if (status === 'cancelled') throw new WireError({ code: -32_800, message: 'The task was cancelled.' });
     const open = Object.fromEntries(Object.entries(inputRequests).filter(([key]) => !answered.has(key)));
     if (Object.keys(open).length === 0) {
-      // oxlint-disable-next-line no-await-in-loop -- one request after the other
       await driving.wait(pollIntervalMs);
       continue;
     }
-    // oxlint-disable-next-line no-await-in-loop -- one request after the other
     const inputResponses = await responsesTo(driving, open);
     for (const key of Object.keys(open)) answered.add(key);
-    // oxlint-disable-next-line no-await-in-loop -- one request after the other
     await driving.send('tasks/update', { taskId, inputResponses });
   }
   throw endless(call);

@@ -33,10 +33,27 @@ export class VirtualClock {
   #working = 0;
   #scheduled = false;
   #patience = patienceMs;
+  readonly #isManual: boolean;
 
-  /** @param start - milliseconds since the epoch */
-  constructor(start: number) {
+  /**
+   * @param start - milliseconds since the epoch
+   * @param isManual - whether time passes by `pass` and `wake` only. Default false
+   */
+  constructor(start: number, isManual: boolean = false) {
     this.#now = start;
+    this.#isManual = isManual;
+  }
+
+  /** When the first sleep ends, in milliseconds since the epoch. */
+  get due(): number | undefined {
+    return this.#first?.at;
+  }
+
+  /** Ends the first sleep, whatever the time is; false if there is none. */
+  wake(): boolean {
+    const first = this.#first;
+    first?.wake();
+    return first !== undefined;
   }
 
   /** Milliseconds since the epoch. */
@@ -120,7 +137,7 @@ export class VirtualClock {
 
   // After a macrotask every promise that can go on has gone on.
   #schedule(): void {
-    if (this.#scheduled) return;
+    if (this.#scheduled || this.#isManual) return;
     this.#scheduled = true;
     const look = (): void => {
       this.#scheduled = false;
@@ -137,15 +154,19 @@ export class VirtualClock {
     nextTick(look);
   }
 
+  get #first(): Timer | undefined {
+    let first = this.#timers[0];
+    for (const timer of this.#timers) if (first !== undefined && timer.at < first.at) first = timer;
+    return first;
+  }
+
   #next(): void {
-    const [first, ...rest] = this.#timers;
-    if (first === undefined) {
+    const { due } = this;
+    if (due === undefined) {
       this.#stalled[0]?.wake();
       return;
     }
-    let next = first;
-    for (const timer of rest) if (timer.at < next.at) next = timer;
-    this.pass(next.at - this.#now);
-    next.wake();
+    this.pass(due - this.#now);
+    this.wake();
   }
 }
