@@ -12,7 +12,9 @@ const peers = {
   '@modelcontextprotocol/server': '2.4.0',
   '@opentelemetry/api': '1.9.1',
   '@types/node': '20.19.43',
+  eslint: '10.15.0',
   'fast-check': '4.10.2',
+  oxlint: '1.94.0',
   srvx: '1.0.8',
   tsx: '4.23.15',
   xstate: '5.33.3',
@@ -20,7 +22,7 @@ const peers = {
 };
 
 /**
- * A project that has installed the tarballs, with the sources of `consumer`, and of `first`. It is outside of the workspace, whose packages
+ * A project that has installed the tarballs, with the sources of `consumer`, of `first` and of `lint`. It is outside of the workspace, whose packages
  * it would find otherwise. What it downloads is kept in the cache.
  *
  * @returns its folder
@@ -29,6 +31,7 @@ export async function installConsumer(tarballs: readonly Tarball[]): Promise<str
   const folder = await mkdtemp(join(tmpdir(), 'mcp-saga-consumer-'));
   await cp(fileURLToPath(new URL('consumer', import.meta.url)), join(folder, 'src'), { recursive: true });
   await cp(fileURLToPath(new URL('first', import.meta.url)), join(folder, 'first'), { recursive: true });
+  await cp(fileURLToPath(new URL('lint', import.meta.url)), join(folder, 'lint'), { recursive: true });
   const manifest = { private: true, type: 'module', dependencies: peers };
   await writeFile(join(folder, 'package.json'), JSON.stringify(manifest));
   const flags = ['--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'];

@@ -14,7 +14,17 @@ import { installConsumer } from './install-consumer.ts';
 import { pack, type Tarball } from './pack.ts';
 import { run } from './run.ts';
 
-const names = ['client', 'core', 'opentelemetry', 'redis', 'seal', 'server', 'testing', 'xstate'] as const;
+const names = [
+  'client',
+  'core',
+  'eslint-plugin',
+  'opentelemetry',
+  'redis',
+  'seal',
+  'server',
+  'testing',
+  'xstate',
+] as const;
 // Long enough for a Node, or what the consumer has besides, to be downloaded.
 const timeout = 300_000;
 
@@ -187,6 +197,21 @@ describe("a newcomer's first tool", { timeout }, () => {
       process.kill(server.pid, 'SIGKILL');
       await server.ended;
     }
+  });
+});
+
+describe('the lint rules', { timeout }, () => {
+  const bin = { eslint: 'eslint/bin/eslint.js', oxlint: 'oxlint/bin/oxlint' };
+
+  it.each([
+    ['eslint', []],
+    ['oxlint', ['-c', 'oxlintrc.json']],
+  ] as const)('are found by %s, and find what is wrong', async (linter, options) => {
+    const args = [join('../node_modules', bin[linter]), ...options, 'wrong.js'];
+    const folder = join(consumer, 'lint');
+    const output = await run(process.execPath, args, folder).catch((error: Error) => error.message);
+    for (const rule of ['await-in-step', 'deterministic-body', 'require-yield-star'])
+      expect(output).toContain(rule);
   });
 });
 

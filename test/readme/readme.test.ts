@@ -12,7 +12,17 @@ import { buy } from './undo.ts';
 
 const root = new URL('../../', import.meta.url);
 const read = (path: string): string => readFileSync(new URL(path, root), 'utf8');
-const packages = ['client', 'core', 'opentelemetry', 'redis', 'seal', 'server', 'testing', 'xstate'];
+const packages = [
+  'client',
+  'core',
+  'eslint-plugin',
+  'opentelemetry',
+  'redis',
+  'seal',
+  'server',
+  'testing',
+  'xstate',
+];
 const pages = [
   'README.md',
   'docs/changing-code.md',

@@ -2,6 +2,7 @@
 export type * as client from '@mcp-saga/client';
 export type * as core from '@mcp-saga/core';
 export type * as program from '@mcp-saga/core/program';
+export type * as eslintPlugin from '@mcp-saga/eslint-plugin';
 export type * as opentelemetry from '@mcp-saga/opentelemetry';
 export type * as redis from '@mcp-saga/redis';
 export type * as seal from '@mcp-saga/seal';

@@ -1,6 +1,7 @@
 import { callSaga } from '@mcp-saga/client';
 import { sample } from '@mcp-saga/core';
 import { generatorProgram } from '@mcp-saga/core/program';
+import eslintPlugin = require('@mcp-saga/eslint-plugin');
 import { openTelemetry } from '@mcp-saga/opentelemetry';
 import { redisGuard } from '@mcp-saga/redis';
 import { generateKey } from '@mcp-saga/seal';
@@ -32,6 +33,7 @@ void (async () => {
   const turn = await host.start('hello', {});
   assert(turn.status === 'completed');
   assert.equal(turn.result, (await testSaga(hello).run()).result);
+  assert.equal(eslintPlugin.default.meta.name, '@mcp-saga/eslint-plugin');
   for (const other of others) assert.equal(typeof other, 'function');
   console.log('all is well');
 })();

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import sagaRules from '@mcp-saga/eslint-plugin';
 import { openTelemetry } from '@mcp-saga/opentelemetry';
 import { redisGuard, redisTaskStore } from '@mcp-saga/redis';
 import { createSagaHost, generateKey } from '@mcp-saga/server';
@@ -72,5 +73,6 @@ async function seals(): Promise<void> {
 
 await Promise.all([overHttp(), inSession(), byMachine(), seals()]);
 assert.equal(await testErase(), 'Erased.');
+assert.equal(sagaRules.meta.name, '@mcp-saga/eslint-plugin');
 for (const word of [redisGuard, redisTaskStore, sagaProperty, replayRecordings]) assert(word.length > 0);
 console.log('all is well');

@@ -1,0 +1,112 @@
+import type { Rule } from 'eslint';
+import { sagaFileOf, type SagaFile } from '../saga/saga-file.ts';
+import {
+  constantOf,
+  functionAround,
+  isCall,
+  isFunction,
+  propertyOf,
+  unwrap,
+  walk,
+  wrap,
+  type CallNode,
+  type Node,
+} from '../saga/syntax.ts';
+
+/** Requires that a step waits for the promises that it makes: what comes later is lost, and undone by nothing. */
+export const awaitInStep: Rule.RuleModule = {
+  meta: {
+    type: 'problem',
+    docs: {
+      description: 'Require that steps wait for the promises that they make',
+      url: 'https://www.npmjs.com/package/@mcp-saga/eslint-plugin#await-in-step',
+    },
+    schema: [],
+    messages: {
+      floating: 'The step ends before `{{call}}`, and does not see it fail. Await it or return it.',
+      forEach: '`forEach` does not wait for its async callback. Write `await Promise.all(….map(async …))`.',
+      list: 'A step cannot return a list of promises. Write `Promise.all({{call}})`.',
+    },
+  },
+  create: (context) => ({
+    'Program:exit'() {
+      const file = sagaFileOf(context);
+      if (file === undefined) return;
+      const report = (node: Node, messageId: string): void => {
+        const callee = isCall(node)
+          ? context.sourceCode.getText(node.callee).replaceAll(/\s+/g, ' ')
+          : 'import';
+        context.report({ node, messageId, data: { call: `${callee}(…)` } });
+      };
+      walk(context.sourceCode.ast as unknown as Node, (node) => {
+        if (node.type !== 'ImportExpression' && !isCall(node)) return;
+        const messageId = mistakeOf(file, node);
+        if (messageId !== undefined && file.phasesOf(node).has('step')) report(node, messageId);
+      });
+    },
+  }),
+};
+
+function mistakeOf(file: SagaFile, node: Node): 'floating' | 'forEach' | 'list' | undefined {
+  const listed = isCall(node) ? asyncIteration(node) : undefined;
+  if (listed === 'forEach') return 'forEach';
+  if (listed === 'map')
+    return isDropped(file, node) ? 'floating' : isReturned(file, node) ? 'list' : undefined;
+  return isPromise(file, node) && isDropped(file, node) ? 'floating' : undefined;
+}
+
+/** The method that is called with an async function for each item of a list. */
+function asyncIteration(call: CallNode): string | undefined {
+  const callee = unwrap(call.callee);
+  const [callback] = call.arguments;
+  const name = callee.type === 'MemberExpression' ? propertyOf(callee) : undefined;
+  const given = callback === undefined ? undefined : unwrap(callback);
+  return (name === 'forEach' || name === 'map') && isFunction(given) && given.async === true
+    ? name
+    : undefined;
+}
+
+/** `true` for an expression that is sure to be a promise. */
+function isPromise(file: SagaFile, node: Node): boolean {
+  if (node.type === 'ImportExpression') return true;
+  if (!isCall(node)) return false;
+  const origin = file.origin(node);
+  if (origin !== undefined && origin.module === undefined)
+    return node.type === 'NewExpression'
+      ? origin.name === 'Promise'
+      : origin.name === 'fetch' || /^Promise\.(?!withResolvers$)/.test(origin.name);
+  if (origin?.module !== undefined && /^(?:node:)?(?:dns|fs|timers)\/promises$/.test(origin.module))
+    return true;
+  const callee = unwrap(node.callee);
+  if (callee.type === 'MemberExpression') {
+    const name = propertyOf(callee);
+    return name === 'then' || name === 'catch' || name === 'finally';
+  }
+  const called = file.functionOf(callee);
+  return called?.async === true && called.generator !== true;
+}
+
+/** `true` for a value that nothing uses. `void` says that it is meant. */
+function isDropped(file: SagaFile, node: Node): boolean {
+  const outer = wrap(node);
+  const { parent } = outer;
+  if (parent.type === 'ExpressionStatement') return true;
+  if (parent.type === 'LogicalExpression' || parent.type === 'ConditionalExpression')
+    return (
+      (parent.type === 'LogicalExpression' ? parent.left : parent.test) !== outer && isDropped(file, parent)
+    );
+  if (parent.type === 'SequenceExpression')
+    return parent.expressions.at(-1) !== outer || isDropped(file, parent);
+  if (parent.type !== 'VariableDeclarator' || parent.id.type !== 'Identifier') return false;
+  const variable = constantOf(file.source, parent);
+  return variable !== undefined && !variable.references.some((reference) => reference.isRead());
+}
+
+/** `true` for what the function of a step returns. */
+function isReturned(file: SagaFile, node: Node): boolean {
+  const { parent } = wrap(node);
+  if (parent.type === 'ArrowFunctionExpression') return file.isStepFunction(parent);
+  if (parent.type !== 'ReturnStatement') return false;
+  const around = functionAround(node);
+  return around !== undefined && file.isStepFunction(around);
+}

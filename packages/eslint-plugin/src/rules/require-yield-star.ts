@@ -1,0 +1,71 @@
+import type { Rule } from 'eslint';
+import { isGenerator, sagaFileOf, type SagaFile } from '../saga/saga-file.ts';
+import { functionAround, isCall, unwrap, type CallNode } from '../saga/syntax.ts';
+import { misuseOf } from './command-use.ts';
+
+/** Requires `yield*` before commands and helpers: without it, they do nothing. */
+export const requireYieldStar: Rule.RuleModule = {
+  meta: {
+    type: 'problem',
+    docs: {
+      description: 'Require `yield*` before commands and helpers of a saga',
+      url: 'https://www.npmjs.com/package/@mcp-saga/eslint-plugin#require-yield-star',
+    },
+    hasSuggestions: true,
+    schema: [],
+    messages: {
+      awaited: '`await` does not run `{{call}}`. Write `yield* {{call}}` in the body of the saga.',
+      dropped: '`{{call}}` does nothing until the saga yields it. Write `yield* {{call}}`.',
+      inStep: '`{{call}}` does nothing in a step. Move it to the body of the saga: `yield* {{call}}`.',
+      read: '`{{call}}` is used in place of its result. Write `yield* {{call}}`.',
+      returned: '`{{call}}` is returned in place of its result. Write `return yield* {{call}}`.',
+      yielded: '`yield` without `*` does not give the result of `{{call}}`. Write `yield* {{call}}`.',
+      yieldedOther:
+        'A saga yields commands and helpers. Write `yield*` before a helper, and run promises in a step.',
+      suggestion: 'Write `yield*`.',
+    },
+  },
+  create: (context) => ({
+    'Program:exit'() {
+      const file = sagaFileOf(context);
+      if (file === undefined) return;
+      for (const call of file.calls) check(context, file, call);
+      for (const node of file.yields) {
+        const around = functionAround(node);
+        if (node.delegate || around === undefined || !file.isSagaGenerator(around)) continue;
+        const value = node.argument ? unwrap(node.argument) : undefined;
+        // Calls of commands and helpers are reported above. A variable or another call may hold a command.
+        const isKnown = isCall(value) && (file.command(value) !== undefined || file.isHelperCall(value));
+        if (!isKnown) context.report({ node, messageId: 'yieldedOther' });
+      }
+    },
+  }),
+};
+
+function check(context: Rule.RuleContext, file: SagaFile, call: CallNode): void {
+  if (file.command(call) === undefined && !file.isHelperCall(call)) return;
+  const misuse = misuseOf(file, call);
+  if (misuse === undefined) return;
+  const name = `${context.sourceCode.getText(call.callee)}(…)`;
+  const around = functionAround(call);
+  const canYield = around !== undefined && isGenerator(around);
+  context.report({
+    node: call,
+    messageId: misuse,
+    data: { call: name },
+    suggest: canYield ? [{ messageId: 'suggestion', fix: (fixer) => toYieldStar(context, fixer, call) }] : [],
+  });
+}
+
+function toYieldStar(context: Rule.RuleContext, fixer: Rule.RuleFixer, call: CallNode): Rule.Fix {
+  const text = `yield* ${context.sourceCode.getText(call)}`;
+  const { parent } = call;
+  if (parent.type === 'AwaitExpression' || parent.type === 'YieldExpression')
+    return fixer.replaceText(parent, text);
+  const isBare =
+    parent.type === 'ExpressionStatement' ||
+    parent.type === 'VariableDeclarator' ||
+    parent.type === 'ReturnStatement' ||
+    parent.type === 'AssignmentExpression';
+  return fixer.replaceText(call, isBare ? text : `(${text})`);
+}

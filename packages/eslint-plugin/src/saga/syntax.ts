@@ -1,0 +1,109 @@
+import type { Scope, SourceCode } from 'eslint';
+import type * as ESTree from 'estree';
+
+/** A node of the syntax tree. A `Program` has no parent: what climbs stops there. */
+export type Node = ESTree.Node & { readonly parent: Node };
+
+/** A function of any kind. */
+export type FunctionNode = Extract<
+  Node,
+  { type: 'FunctionDeclaration' | 'FunctionExpression' | 'ArrowFunctionExpression' }
+>;
+
+/** A call, with `new` or without. */
+export type CallNode = Extract<Node, { type: 'CallExpression' | 'NewExpression' }>;
+
+/** An identifier. */
+export type IdentifierNode = Extract<Node, { type: 'Identifier' }>;
+
+// Type syntax around an expression, and `?.`: the value is that of the expression.
+const wrappers = new Set([
+  'ChainExpression',
+  'ParenthesizedExpression',
+  'TSAsExpression',
+  'TSInstantiationExpression',
+  'TSNonNullExpression',
+  'TSSatisfiesExpression',
+  'TSTypeAssertion',
+]);
+
+/** `true` for a function. */
+export function isFunction(node: Node | null | undefined): node is FunctionNode {
+  return (
+    node?.type === 'FunctionDeclaration' ||
+    node?.type === 'FunctionExpression' ||
+    node?.type === 'ArrowFunctionExpression'
+  );
+}
+
+/** `true` for a call, with `new` or without. */
+export function isCall(node: Node | null | undefined): node is CallNode {
+  return node?.type === 'CallExpression' || node?.type === 'NewExpression';
+}
+
+/** `true` for syntax that has the value of the expression in it. */
+export function isWrapper(node: Node): boolean {
+  return wrappers.has(node.type);
+}
+
+/** The expression inside of type syntax. */
+export function unwrap(node: ESTree.Node): Node {
+  let inner = node as Node;
+  while (isWrapper(inner)) inner = (inner as unknown as { readonly expression: Node }).expression;
+  return inner;
+}
+
+/** The outermost expression with the value of this one. */
+export function wrap(node: Node): Node {
+  let outer = node;
+  while (isWrapper(outer.parent)) outer = outer.parent;
+  return outer;
+}
+
+/** The innermost function around a node. */
+export function functionAround(node: Node): FunctionNode | undefined {
+  for (let at = node; at.type !== 'Program'; at = at.parent) if (at !== node && isFunction(at)) return at;
+  return undefined;
+}
+
+/** The variable that an identifier names. Undefined for a global. */
+export function variableOf(source: SourceCode, identifier: IdentifierNode): Scope.Variable | undefined {
+  for (let scope: Scope.Scope | null = source.getScope(identifier); scope !== null; scope = scope.upper) {
+    const variable = scope.set.get(identifier.name);
+    if (variable !== undefined) return variable.defs.length === 0 ? undefined : variable;
+  }
+  return undefined;
+}
+
+/** The function that a variable holds for good. */
+export function functionOf(variable: Scope.Variable | undefined): FunctionNode | undefined {
+  const definition = variable?.defs.length === 1 ? variable.defs[0] : undefined;
+  if (definition?.type === 'FunctionName') return definition.node as FunctionNode;
+  if (definition?.type !== 'Variable' || definition.parent.kind !== 'const') return undefined;
+  const { id, init } = definition.node;
+  const value = id.type === 'Identifier' && init ? unwrap(init) : undefined;
+  return isFunction(value) ? value : undefined;
+}
+
+/** The variable that a declarator assigns and nothing else does. */
+export function constantOf(source: SourceCode, declarator: Node): Scope.Variable | undefined {
+  const [variable, ...others] = source.getDeclaredVariables(declarator);
+  const isConstant = variable?.references.filter((reference) => reference.isWrite()).length === 1;
+  return others.length === 0 && isConstant ? variable : undefined;
+}
+
+/** The name of a property, where the code has it. */
+export function propertyOf(member: ESTree.MemberExpression): string | undefined {
+  if (!member.computed) return member.property.type === 'Identifier' ? member.property.name : undefined;
+  return member.property.type === 'Literal' ? String(member.property.value) : undefined;
+}
+
+/** Calls `visit` with every node, parents first. */
+export function walk(node: Node, visit: (node: Node) => void): void {
+  visit(node);
+  for (const [key, child] of Object.entries(node)) {
+    if (key === 'parent' || typeof child !== 'object' || child === null) continue;
+    for (const one of Array.isArray(child) ? child : [child])
+      if (typeof (one as Partial<Node> | null)?.type === 'string') walk(one as Node, visit);
+  }
+}
