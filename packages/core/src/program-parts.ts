@@ -29,3 +29,5 @@ export { isAccepted, isUnsupported, routeOf, routeWithoutClient } from './turn/q
 export { runStep, type StepEnd, type StepRun } from './turn/run/run-step.ts';
 export { defaultUndoRetry } from './undo/undo-all.ts';
 export { answerGraceMs } from './turn/time/waits.ts';
+export { AuthoringError, AuthoringRangeError, isAuthoringError } from './values/errors.ts';
+export { assertKnownOptions, nearestName, optionNames } from './values/known-options.ts';

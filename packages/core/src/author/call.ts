@@ -1,3 +1,4 @@
+import { AuthoringError } from '../values/errors.ts';
 import { command } from '../model/make-command.ts';
 import type { Command } from '../model/command.ts';
 import { assertCallable, type BodyResult, type Saga } from './sagas/saga.ts';
@@ -18,6 +19,8 @@ export function call<I extends Schema | undefined, O extends Schema | undefined>
   other: Saga<I, O>,
   args: CallArguments<I>,
 ): Command<BodyResult<O>> {
+  if (typeof (other as Partial<typeof other> | undefined)?.body !== 'function')
+    throw new AuthoringError('call() needs a saga, as saga(…) returns it.');
   assertCallable(other.name);
   return command<BodyResult<O>>({
     kind: 'call',

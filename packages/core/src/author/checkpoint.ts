@@ -1,3 +1,4 @@
+import { AuthoringError } from '../values/errors.ts';
 import { command } from '../model/make-command.ts';
 import type { Command } from '../model/command.ts';
 
@@ -10,6 +11,6 @@ import type { Command } from '../model/command.ts';
  */
 export function checkpoint(content?: string): Command<void> {
   if (content !== undefined && typeof content !== 'string')
-    throw new TypeError('checkpoint() shows a text: give it a string, or nothing.');
+    throw new AuthoringError('checkpoint() shows a text: give it a string, or nothing.');
   return command<void>({ kind: 'checkpoint', id: 'checkpoint', content });
 }

@@ -1,3 +1,5 @@
+import { assertKnownOptions, optionNames } from '../values/known-options.ts';
+import { AuthoringError } from '../values/errors.ts';
 import type { CheckedUndo } from './checks/checked-undo.ts';
 import { encode } from '../values/codec.ts';
 import { command } from '../model/make-command.ts';
@@ -15,17 +17,26 @@ export interface CompensateOptions extends UndoPolicy {
   readonly label?: string;
 }
 
+const none: CompensateOptions = {};
+const names = /* @__PURE__ */ optionNames<CompensateOptions>({
+  id: true,
+  label: true,
+  retry: true,
+  timeout: true,
+});
+
 /**
  * Registers an undo from here on: it runs, last first among the others, if the saga fails, is refused, aborted or
  * cancelled later. Steps register theirs with the option `compensate`. (E3)
  */
 export function compensate<U>(
   undo: (UndoFunction<undefined, undefined> & CheckedUndo<U>) | BoundUndo,
-  options: CompensateOptions = {},
+  options: CompensateOptions = none,
 ): Command<void> {
   const { id = 'compensate', label, retry, timeout } = options;
   assertStepId(id);
-  const work = toUndoWork(undo);
+  if (options !== none) assertKnownOptions('compensate', id, options, names);
+  const work = toUndoWork(undo, id);
   // What cannot be sealed is refused here, where its author reads it.
   if (work.kind === 'named') encode(work.bound.args);
   return command<void>({
@@ -53,6 +64,6 @@ export function pivot(id: string): Command<void> {
  */
 export function abort(reason: string): Command<never> {
   if (typeof reason !== 'string' || reason === '')
-    throw new TypeError('abort() needs a reason, a text for the client.');
+    throw new AuthoringError('abort() needs a reason, a text for the client.');
   return command<never>({ kind: 'abort', reason });
 }

@@ -1,3 +1,4 @@
+import { AuthoringError } from '../values/errors.ts';
 import type { Compensator, CompensatorContext } from '../model/undo.ts';
 import { generatorKind, isIterator } from '../values/generators.ts';
 import { assertStepId } from '../values/path.ts';
@@ -17,11 +18,12 @@ export function compensator<S extends Schema>(
   assertStepId(name);
   // Nobody would run one, and what it was to undo would count as undone.
   const noGenerator = `Compensator '${name}' is a function or an async function. It must not be a generator.`;
-  if (generatorKind(undo) !== undefined) throw new TypeError(noGenerator);
+  if (generatorKind(undo) !== undefined) throw new AuthoringError(noGenerator);
   const run = async (context: CompensatorContext<unknown>): Promise<void> => {
     const parsed = await validate(schema, context.args);
-    if (!parsed.ok) throw new TypeError(`Compensator '${name}': its arguments do not fit: ${parsed.issues}`);
-    if (isIterator(await undo({ ...context, args: parsed.value }))) throw new TypeError(noGenerator);
+    if (!parsed.ok)
+      throw new AuthoringError(`Compensator '${name}': its arguments do not fit: ${parsed.issues}`);
+    if (isIterator(await undo({ ...context, args: parsed.value }))) throw new AuthoringError(noGenerator);
   };
   return {
     name,

@@ -1,3 +1,5 @@
+import { assertKnownOptions, optionNames } from '../values/known-options.ts';
+import { AuthoringError } from '../values/errors.ts';
 import { command } from '../model/make-command.ts';
 import type { Command } from '../model/command.ts';
 import { formOf } from '../values/form-of.ts';
@@ -53,13 +55,28 @@ export type ElicitOutcome<T> =
   | { readonly action: 'decline' }
   | { readonly action: 'cancel' };
 
+const formNames = /* @__PURE__ */ optionNames<ElicitOptions<Schema>>({
+  message: true,
+  schema: true,
+  ttl: true,
+  accept: true,
+  fallback: true,
+});
+const urlNames = /* @__PURE__ */ optionNames<ElicitUrlOptions>({
+  message: true,
+  url: true,
+  ttl: true,
+  accept: true,
+});
+
 function ask<S extends Schema, T>(id: string, options: ElicitOptions<S>, asOutcome: boolean): Command<T> {
   assertStepId(id);
+  assertKnownOptions(asOutcome ? 'elicit.outcome' : 'elicit', id, options, formNames);
   const { message, ttl, fallback } = options;
   const schema = options.schema as S;
-  if (typeof message !== 'string') throw new TypeError(`elicit('${id}') needs a message, a string.`);
+  if (typeof message !== 'string') throw new AuthoringError(`elicit('${id}') needs a message, a string.`);
   if (schema?.['~standard'] === undefined) {
-    throw new TypeError(`elicit('${id}') needs a schema: z.object({…}), or another Standard Schema.`);
+    throw new AuthoringError(`elicit('${id}') needs a schema: z.object({…}), or another Standard Schema.`);
   }
   // Said here and not when the client is asked: what runs beside the question has then been done.
   formOf(id, schema);
@@ -79,7 +96,7 @@ function ask<S extends Schema, T>(id: string, options: ElicitOptions<S>, asOutco
 /** Throws a `TypeError` unless `accept` says who may answer, or nothing. */
 function checkedAccept(id: string, accept: 'client' | 'model' | undefined): 'client' | 'model' | undefined {
   if (accept === undefined || accept === 'client' || accept === 'model') return accept;
-  throw new TypeError(`accept of '${id}' must be 'client' or 'model', or not be there.`);
+  throw new AuthoringError(`accept of '${id}' must be 'client' or 'model', or not be there.`);
 }
 
 /** The type of {@link elicit}: a function, and beside it `elicit.outcome`. */
@@ -117,8 +134,10 @@ export const elicit: Elicit = /* @__PURE__ */ Object.assign(
  */
 export function elicitUrl(id: string, options: ElicitUrlOptions): Command<void> {
   assertStepId(id);
+  assertKnownOptions('elicitUrl', id, options, urlNames);
   const { message, url, ttl } = options;
-  if (!URL.canParse(url)) throw new TypeError(`elicitUrl('${id}') needs an absolute URL.`);
+  if (typeof message !== 'string') throw new AuthoringError(`elicitUrl('${id}') needs a message, a string.`);
+  if (!URL.canParse(url)) throw new AuthoringError(`elicitUrl('${id}') needs an absolute URL.`);
   const accept = checkedAccept(id, options.accept);
   return command<void>({ kind: 'elicitUrl', id, message, url, ttl: checkedTtl(id, ttl), accept });
 }

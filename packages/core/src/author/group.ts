@@ -1,3 +1,4 @@
+import { AuthoringError } from '../values/errors.ts';
 import { command, specOf } from '../model/make-command.ts';
 import type { Command, Steps, GroupSpec } from '../model/command.ts';
 import { assertStepId } from '../values/path.ts';
@@ -33,7 +34,7 @@ function group(kind: GroupSpec['kind'], branches: Branches): GroupSpec {
   // A generator runs once: given twice, each branch would take the results of the other's steps.
   const helpers = listed.flatMap(({ steps }) => (specOf(steps) === undefined ? [steps] : []));
   if (new Set(helpers).size < helpers.length) {
-    throw new TypeError(`${kind}: a helper stands in two branches. Call it for each of them.`);
+    throw new AuthoringError(`${kind}: a helper stands in two branches. Call it for each of them.`);
   }
   return { kind, branches: listed, shape };
 }
@@ -42,7 +43,7 @@ function assertBranch(what: string, steps: unknown): void {
   if (specOf(steps) !== undefined) return;
   const { next, [Symbol.iterator]: iterator } = Object(steps) as Partial<Steps<unknown>>;
   if (typeof next === 'function' && typeof iterator === 'function') return;
-  throw new TypeError(`${what} is neither a command nor a helper that was called.`);
+  throw new AuthoringError(`${what} is neither a command nor a helper that was called.`);
 }
 
 /**
@@ -76,7 +77,7 @@ export function race<const B extends { readonly [key: string]: Branch<unknown> }
   branches: B,
 ): Command<RaceResult<B>> {
   const spec = group('race', branches);
-  if (spec.branches.length === 0) throw new TypeError('race({}) would never end: it needs a branch.');
+  if (spec.branches.length === 0) throw new AuthoringError('race({}) would never end: it needs a branch.');
   return command(spec);
 }
 

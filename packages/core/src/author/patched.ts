@@ -1,3 +1,4 @@
+import { assertKnownOptions, optionNames } from '../values/known-options.ts';
 import { command } from '../model/make-command.ts';
 import type { Command } from '../model/command.ts';
 import { assertStepId } from '../values/path.ts';
@@ -13,6 +14,9 @@ export interface PatchOptions {
   readonly enabled?: boolean;
 }
 
+const none: PatchOptions = {};
+const names = /* @__PURE__ */ optionNames<PatchOptions>({ enabled: true });
+
 /**
  * Changes code under running sagas: `true` for a saga that reaches the change after its deploy, `false` for a saga that was
  * already past it. The decision stays the same for the rest of the saga.
@@ -20,7 +24,9 @@ export interface PatchOptions {
  * @example
  * if (yield* patched('credit-check')) yield* step('check', () => credit.check());
  */
-export function patched(id: string, { enabled = true }: PatchOptions = {}): Command<boolean> {
+export function patched(id: string, options: PatchOptions = none): Command<boolean> {
   assertStepId(id);
+  if (options !== none) assertKnownOptions('patched', id, options, names);
+  const { enabled = true } = options;
   return command<boolean>({ kind: 'patched', id, enabled });
 }

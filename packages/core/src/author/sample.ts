@@ -1,7 +1,25 @@
+import { assertKnownOptions, optionNames } from '../values/known-options.ts';
+import { AuthoringError } from '../values/errors.ts';
 import type { Root, SampleParams, SampleResult } from '../model/client-step.ts';
 import { command } from '../model/make-command.ts';
 import type { Command } from '../model/command.ts';
 import { assertStepId, checkedTtl } from '../values/path.ts';
+
+interface SampleOptions {
+  readonly ttl?: number;
+}
+
+const none: SampleOptions = {};
+const names = /* @__PURE__ */ optionNames<SampleOptions>({ ttl: true });
+const paramNames = /* @__PURE__ */ optionNames<SampleParams>({
+  messages: true,
+  maxTokens: true,
+  systemPrompt: true,
+  temperature: true,
+  stopSequences: true,
+  modelPreferences: true,
+  metadata: true,
+});
 
 /**
  * Asks the client's model: MCP's `sampling/createMessage`.
@@ -14,11 +32,13 @@ import { assertStepId, checkedTtl } from '../values/path.ts';
 export function sample(
   id: string,
   params: SampleParams,
-  options: { readonly ttl?: number } = {},
+  options: SampleOptions = none,
 ): Command<SampleResult> {
   assertStepId(id);
+  assertKnownOptions('sample', id, params, paramNames);
+  if (options !== none) assertKnownOptions('options of sample', id, options, names);
   if (!Array.isArray(params.messages) || !Number.isInteger(params.maxTokens)) {
-    throw new TypeError(`sample('${id}') needs messages, an array, and maxTokens, a whole number.`);
+    throw new AuthoringError(`sample('${id}') needs messages, an array, and maxTokens, a whole number.`);
   }
   return command<SampleResult>({ kind: 'sample', id, params, ttl: checkedTtl(id, options.ttl) });
 }

@@ -1,3 +1,5 @@
+import { assertKnownOptions, optionNames } from '../values/known-options.ts';
+import { AuthoringError, AuthoringRangeError } from '../values/errors.ts';
 import type { CheckedResult } from './checks/checked-result.ts';
 import type { CheckedUndo } from './checks/checked-undo.ts';
 import { command } from '../model/make-command.ts';
@@ -74,6 +76,23 @@ export interface Compensable<R, I, U = unknown> {
   readonly compensate?: (UndoFunction<R, I> & CheckedUndo<U>) | BoundCompensator<R, I>;
 }
 
+const undoNames = /* @__PURE__ */ optionNames<UndoPolicy>({ retry: true, timeout: true });
+const none: AnyStepOptions = {};
+
+const names = /* @__PURE__ */ optionNames<AnyStepOptions>({
+  input: true,
+  key: true,
+  retry: true,
+  timeout: true,
+  compensate: true,
+  compensateUnknown: true,
+  undo: true,
+  once: true,
+  keep: true,
+  compress: true,
+  label: true,
+});
+
 /** The options of a step of any types. */
 interface AnyStepOptions extends Omit<StepOptions<Json | undefined>, 'compensateUnknown'> {
   readonly keep?: boolean;
@@ -109,15 +128,16 @@ export function step<R, I extends Json | undefined = undefined, U = unknown>(
 export function step(
   id: string,
   run: (step: StepContext<never>) => unknown,
-  options: AnyStepOptions = {},
+  options: AnyStepOptions = none,
 ): Command<unknown> {
   assertStepId(id);
-  if (typeof run !== 'function') throw new TypeError(`step('${id}') needs a function to run.`);
+  if (typeof run !== 'function') throw new AuthoringError(`step('${id}') needs a function to run.`);
+  if (options !== none) assertKnownOptions('step', id, options, names);
   const { input, key, retry, timeout, keep = true, compress = false, once = false } = options;
   if (input !== undefined) assertJson(input, { where: `input of step '${id}'` });
   if (key !== undefined) assertStepKey(id, key);
   if (timeout !== undefined && !(timeout > 0)) {
-    throw new RangeError(`The timeout of step '${id}' must be more than 0 milliseconds.`);
+    throw new AuthoringRangeError(`The timeout of step '${id}' must be more than 0 milliseconds.`);
   }
   return command({
     kind: 'step',
@@ -138,16 +158,20 @@ export function step(
 function toStepUndo(id: string, options: AnyStepOptions): StepUndo | undefined {
   const { compensate, compensateUnknown, label, undo } = options;
   if (compensate === undefined && compensateUnknown === undefined) return undefined;
+  if (undo !== undefined) assertKnownOptions('undo of step', id, undo, undoNames);
   return {
-    known:
-      compensate === undefined
-        ? undefined
-        : typeof compensate === 'function'
-          ? toUndoWork(compensate)
-          : compensate,
-    unknown: compensateUnknown === undefined ? undefined : toUndoWork(compensateUnknown),
+    known: compensate === undefined ? undefined : toKnownUndo(id, compensate),
+    unknown: compensateUnknown === undefined ? undefined : toUndoWork(compensateUnknown, id),
     label,
     retry: toRetryPolicy(id, undo?.retry) ?? defaultUndoRetry,
     timeout: undo?.timeout,
   };
+}
+
+function toKnownUndo(id: string, compensate: NonNullable<AnyStepOptions['compensate']>): StepUndo['known'] {
+  if (typeof compensate === 'function') return toUndoWork(compensate, id);
+  if (typeof (compensate as Partial<typeof compensate>).bind === 'function') return compensate;
+  throw new AuthoringError(
+    `compensate of step '${id}' must be a function, or a named compensator: refund.for(({ result }) => …).`,
+  );
 }

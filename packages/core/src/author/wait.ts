@@ -1,3 +1,5 @@
+import { assertKnownOptions, optionNames } from '../values/known-options.ts';
+import { AuthoringError, AuthoringRangeError } from '../values/errors.ts';
 import { checkedDuration } from '../values/checked-duration.ts';
 import type { CheckedResult } from './checks/checked-result.ts';
 import { command } from '../model/make-command.ts';
@@ -28,8 +30,8 @@ export function sleep(ms: number): Command<void> {
  * @throws ClientCannot (in the body) if `date` is after the lifetime of the saga, or later than its client can wait
  */
 export function sleepUntil(date: Date): Command<void> {
-  const until = date.getTime();
-  if (!Number.isFinite(until)) throw new RangeError('sleepUntil() needs a valid date.');
+  const until = date instanceof Date ? date.getTime() : Number.NaN;
+  if (!Number.isFinite(until)) throw new AuthoringRangeError('sleepUntil() needs a valid date.');
   return command<void>({ kind: 'sleep', id: 'sleep', ms: 0, until });
 }
 
@@ -47,6 +49,8 @@ export interface PollOptions {
   readonly report?: string | ((facts: { readonly asked: number; readonly elapsed: number }) => string);
 }
 
+const names = /* @__PURE__ */ optionNames<PollOptions>({ every: true, timeout: true, report: true });
+
 /**
  * Asks an outside system until it answers: `ask` returns undefined for "not yet". It must not change anything, since
  * it may be asked any number of times; only its last answer is journalled.
@@ -63,6 +67,8 @@ export function poll<R>(
   options: PollOptions,
 ): Command<Exclude<R, undefined>> {
   assertStepId(id);
+  if (typeof ask !== 'function') throw new AuthoringError(`poll('${id}') needs a function to ask.`);
+  assertKnownOptions('poll', id, options, names);
   const { every, timeout, report } = options;
   checkedDuration(`\`every\` of poll('${id}')`, every, 'more than 0');
   checkedDuration(`\`timeout\` of poll('${id}')`, timeout, 'more than 0');

@@ -1,3 +1,4 @@
+import { AuthoringError } from '../values/errors.ts';
 import { brand, type Command, type CommandSpec } from './command.ts';
 
 let created: Set<Command<unknown>> | undefined;
@@ -65,14 +66,14 @@ export function specOf(yielded: unknown): CommandSpec | undefined {
 }
 
 /** The error for a body that yields something else. */
-export function notACommand(yielded: unknown): TypeError {
+export function notACommand(yielded: unknown): AuthoringError {
   const what =
     typeof (yielded as Partial<Promise<unknown>> | undefined)?.then === 'function'
       ? 'a promise'
       : typeof (yielded as Partial<Generator> | undefined)?.next === 'function'
         ? 'a generator (write yield* before the helper)'
         : `a ${yielded === null ? 'null' : typeof yielded}`;
-  return new TypeError(
+  return new AuthoringError(
     `The saga yielded ${what}. It yields commands: yield* elicit(…), yield* step('id', async () => …) for asynchronous work.`,
   );
 }

@@ -1,3 +1,4 @@
+import { AuthoringError } from '../values/errors.ts';
 import { encode } from '../values/codec.ts';
 import type { CommandSpec, JournalledSpec } from '../model/command.ts';
 import type { Runtime } from '../model/runtime.ts';
@@ -125,8 +126,8 @@ function namedUndo(
 type StepUndoOf = NonNullable<Extract<JournalledSpec, { kind: 'step' }>['undo']>['known'];
 
 /** The error for an effect that needs its saga to say what an older token may do. (E7) */
-export function undeclaredForks(id: string): TypeError {
-  return new TypeError(
+export function undeclaredForks(id: string): AuthoringError {
+  return new AuthoringError(
     `'${id}' compensates, pivots or runs once, and its saga does not say what an older token may do. Declare ` +
       `forks: 'refuse' (the host then needs a guard), or forks: 'accept' where going back does no harm.`,
   );

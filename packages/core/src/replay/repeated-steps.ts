@@ -1,3 +1,4 @@
+import { AuthoringError } from '../values/errors.ts';
 import type { JournalledSpec } from '../model/command.ts';
 import { undoMark } from '../values/path.ts';
 
@@ -25,7 +26,7 @@ export class RepeatedSteps {
     const first = this.#first.get(shape);
     if (first === undefined) this.#first.set(shape, path);
     if (first === undefined || isReplaying) return;
-    throw new TypeError(
+    throw new AuthoringError(
       `Steps '${first}' and '${path}' differ only in their position. If a change of the code swaps them, each gets the ` +
         'result of the other. Give them `key` or `input`, or different IDs.',
     );

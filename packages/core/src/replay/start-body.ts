@@ -1,3 +1,4 @@
+import { AuthoringError } from '../values/errors.ts';
 import type { SagaBody, Steps } from '../model/command.ts';
 import type { Schema } from '../values/standard-schema.ts';
 
@@ -20,7 +21,7 @@ export function startBody(name: string, body: SagaBody<never, unknown>, input: u
   const iterator: unknown = body(input as never);
   const { next, [Symbol.asyncIterator]: async } = Object(iterator) as Partial<AsyncGenerator>;
   if (typeof next !== 'function' || async !== undefined) {
-    throw new TypeError(
+    throw new AuthoringError(
       `The body of saga '${name}' is not a generator function. Write: saga({…}, function* (input) { … }).`,
     );
   }

@@ -1,5 +1,11 @@
 import type { SagaVersion } from '../model/outcome.ts';
-import { SagaCancelled, SagaError, SagaLimitExceeded, type StepErrorData } from '../values/errors.ts';
+import {
+  SagaCancelled,
+  SagaError,
+  SagaLimitExceeded,
+  type StepErrorData,
+  AuthoringError,
+} from '../values/errors.ts';
 import { encode } from '../values/codec.ts';
 import type { Runtime } from '../model/runtime.ts';
 import { encodeError } from '../values/step-error-data.ts';
@@ -176,8 +182,8 @@ export class Ending implements Undoing {
 }
 
 /** The error for going on as another saga while something here would have to be undone. */
-export function lostUndos(): TypeError {
-  return new TypeError(
+export function lostUndos(): AuthoringError {
+  return new AuthoringError(
     'continueAs() would lose what is on the undo stack: pivot before it, or undo it in this saga.',
   );
 }

@@ -1,3 +1,4 @@
+import { AuthoringError } from '../values/errors.ts';
 import type { Steps, UndoWork } from '../model/command.ts';
 import type { BoundUndo, UndoneStep } from '../model/undo.ts';
 import { undoKeyMark, undoMark } from '../values/path.ts';
@@ -96,7 +97,7 @@ function generatorContext(facts: object): object {
   for (const name of ['idempotencyKey', 'context', 'signal', 'attempt']) {
     Object.defineProperty(context, name, {
       get: () => {
-        throw new TypeError(
+        throw new AuthoringError(
           `An undo that yields steps has no ${name} of its own: read it in a step of the undo.`,
         );
       },
@@ -107,7 +108,7 @@ function generatorContext(facts: object): object {
 
 function notAGenerator(returned: unknown): unknown {
   if (isIterator(returned)) {
-    throw new TypeError(
+    throw new AuthoringError(
       'An undo that yields steps is a generator itself: compensate: function* (…) { yield* … }.',
     );
   }
@@ -117,13 +118,20 @@ function notAGenerator(returned: unknown): unknown {
 /**
  * What an author gave as an undo, by how it is run.
  *
- * @throws TypeError for an async generator, which nobody would run
+ * @param id - the step that it undoes
+ * @throws AuthoringError for an async generator, which nobody would run, and for what is neither a function nor a bound undo
  */
-export function toUndoWork(undo: ((undo: never) => unknown) | BoundUndo): UndoWork {
-  if (typeof undo !== 'function') return { kind: 'named', bound: undo };
+export function toUndoWork(undo: ((undo: never) => unknown) | BoundUndo, id: string): UndoWork {
+  if (typeof undo !== 'function') {
+    if (typeof (undo as Partial<BoundUndo> | undefined)?.run === 'function' && 'args' in undo)
+      return { kind: 'named', bound: undo };
+    throw new AuthoringError(
+      `The undo of '${id}' must be a function, or a named compensator with arguments: refund.with({ … }).`,
+    );
+  }
   const kind = generatorKind(undo);
   if (kind === 'async') {
-    throw new TypeError(
+    throw new AuthoringError(
       'An undo is a function, an async function or function*. It must not be an async generator.',
     );
   }

@@ -1,3 +1,4 @@
+import { AuthoringRangeError } from './errors.ts';
 /**
  * Checks a duration. Fractions of a millisecond are fine: the engine rounds times up.
  *
@@ -9,7 +10,7 @@
 export function checkedDuration(name: string, ms: number, least: 0 | 'more than 0'): number {
   if (Number.isFinite(ms) && (least === 0 ? ms >= 0 : ms > 0)) return ms;
   const bound = least === 0 ? 'that is 0 or more' : 'that is more than 0';
-  throw new RangeError(`${name} is ${shown(ms)}. Give a finite number of milliseconds ${bound}.`);
+  throw new AuthoringRangeError(`${name} is ${shown(ms)}. Give a finite number of milliseconds ${bound}.`);
 }
 
 // A caller without types may give anything, and a text could hold an answer.

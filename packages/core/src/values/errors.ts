@@ -1,3 +1,4 @@
+import { InvalidJson } from './json.ts';
 /** What a client can be asked for. */
 export type ClientNeed = 'elicitation' | 'elicitation.url' | 'sampling' | 'roots';
 
@@ -260,4 +261,34 @@ export class TurnAborted extends SagaError {
     super('The request was aborted; the token before it is still good.', { code: 'turn_aborted', cause });
     this.name = 'TurnAborted';
   }
+}
+
+/**
+ * A mistake in the code of a saga, found by the library. The message names steps, options, and fields, and holds no values, so
+ * that a host may log it in production.
+ */
+export class AuthoringError extends TypeError {
+  /** The code of all mistakes in the code of a saga. */
+  get code(): 'authoring_error' {
+    return 'authoring_error';
+  }
+}
+
+/** An {@link AuthoringError} for a number out of range. */
+export class AuthoringRangeError extends RangeError {
+  /** The code of all mistakes in the code of a saga. */
+  get code(): 'authoring_error' {
+    return 'authoring_error';
+  }
+}
+
+/**
+ * Tells the library's own errors about the code of a saga from all that its code throws.
+ *
+ * @returns `true` as well for a `StepError` that stands for one
+ */
+export function isAuthoringError(error: unknown): error is Error {
+  if (!(error instanceof Error)) return false;
+  const told: unknown = (error as { readonly code?: unknown }).code;
+  return told === 'authoring_error' || told === 'unencodable' || error instanceof InvalidJson;
 }

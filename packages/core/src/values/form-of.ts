@@ -1,3 +1,4 @@
+import { AuthoringError } from './errors.ts';
 import { toForm, type FormSchema } from './form.ts';
 import type { Schema } from './standard-schema.ts';
 
@@ -11,6 +12,6 @@ export function formOf(id: string, schema: Schema): FormSchema {
     return toForm(schema);
   } catch (error) {
     const problem = error instanceof Error ? error.message : 'its schema cannot be read';
-    throw new TypeError(`elicit('${id}'): ${problem}`, { cause: error });
+    throw new AuthoringError(`elicit('${id}'): ${problem}`, { cause: error });
   }
 }

@@ -1,3 +1,4 @@
+import { AuthoringError } from './errors.ts';
 import { formatPlace, isJsonObject, type Json } from './json.ts';
 import { toJsonSchema, type Schema } from './standard-schema.ts';
 
@@ -249,8 +250,10 @@ function isPattern(member: Json): boolean {
   return isJsonObject(member) && Object.keys(member).every((key) => key === 'pattern' || key === 'format');
 }
 
-function refusal(path: string, problem: string): TypeError {
-  return new TypeError(`${path === '' ? 'the form' : `the form field '${path}'`} ${problem}; ${ALLOWED}`);
+function refusal(path: string, problem: string): AuthoringError {
+  return new AuthoringError(
+    `${path === '' ? 'the form' : `the form field '${path}'`} ${problem}; ${ALLOWED}`,
+  );
 }
 
 function labelOf(field: JsonObject): Label {

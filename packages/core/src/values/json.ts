@@ -131,3 +131,20 @@ export function isLargerThan(limit: number, value: object | Json): boolean {
   if (text.length > limit) return true;
   return text.length * 3 > limit && new TextEncoder().encode(text).length > limit;
 }
+
+/** Whether a value is the same JSON as another, whatever the order of keys. */
+export function isSameJson(value: unknown, other: unknown): boolean {
+  if (value === other) return true;
+  if (typeof value !== 'object' || typeof other !== 'object' || value === null || other === null)
+    return false;
+  if (Array.isArray(value) !== Array.isArray(other)) return false;
+  const keys = Object.keys(value);
+  return (
+    keys.length === Object.keys(other).length &&
+    keys.every(
+      (key) =>
+        Object.hasOwn(other, key) &&
+        isSameJson((value as Record<string, unknown>)[key], (other as Record<string, unknown>)[key]),
+    )
+  );
+}

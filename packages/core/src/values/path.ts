@@ -1,3 +1,4 @@
+import { AuthoringError } from './errors.ts';
 import { checkedDuration } from './checked-duration.ts';
 
 const idPattern = /^[A-Za-z_][\w.:-]{0,63}$/;
@@ -5,7 +6,7 @@ const idPattern = /^[A-Za-z_][\w.:-]{0,63}$/;
 /** Throws a `TypeError` unless `id` can name a step. */
 export function assertStepId(id: string): void {
   if (typeof id !== 'string' || !idPattern.test(id)) {
-    throw new TypeError(
+    throw new AuthoringError(
       `${typeof id === 'string' ? `'${id.slice(0, 80)}'` : `A ${typeof id}`} cannot name a step: an id starts with a ` +
         `letter or '_', goes on with letters, digits, '_', '.', ':' or '-', and has 64 characters at most.`,
     );
@@ -15,7 +16,7 @@ export function assertStepId(id: string): void {
 /** Throws a `TypeError` unless `key` can tell one run of a step from another. */
 export function assertStepKey(id: string, key: string): void {
   if (typeof key !== 'string' || key.length === 0 || key.length > 256 || /\p{Surrogate}/u.test(key)) {
-    throw new TypeError(`The key of step '${id}' must be a string of 1 to 256 characters.`);
+    throw new AuthoringError(`The key of step '${id}' must be a string of 1 to 256 characters.`);
   }
 }
 

@@ -1,3 +1,5 @@
+import { assertKnownOptions, optionNames } from './known-options.ts';
+import { AuthoringRangeError } from './errors.ts';
 import { checkedDuration } from './checked-duration.ts';
 
 /** When and how often a server step is tried again. (E2) */
@@ -16,6 +18,15 @@ export interface RetryPolicy {
   readonly when?: (error: unknown) => boolean;
 }
 
+const names = /* @__PURE__ */ optionNames<RetryPolicy>({
+  attempts: true,
+  delay: true,
+  factor: true,
+  maxDelay: true,
+  jitter: true,
+  when: true,
+});
+
 // A delay that doubles without a cap must still be a time when it is added to the time of day: 100 years.
 const longestDelay = 100 * 365 * 24 * 60 * 60 * 1000;
 
@@ -23,15 +34,16 @@ const longestDelay = 100 * 365 * 24 * 60 * 60 * 1000;
 export function toRetryPolicy(id: string, retry: RetryPolicy | number | undefined): RetryPolicy | undefined {
   if (retry === undefined) return undefined;
   const policy = typeof retry === 'number' ? { attempts: retry } : retry;
+  if (typeof retry !== 'number') assertKnownOptions('retry of step', id, retry, names);
   const { attempts, delay = 0, factor = 1, maxDelay = 0 } = policy;
   if (!Number.isInteger(attempts) || attempts < 1) {
-    throw new RangeError(`retry.attempts of step '${id}' must be a whole number from 1.`);
+    throw new AuthoringRangeError(`retry.attempts of step '${id}' must be a whole number from 1.`);
   }
   checkedDuration(`retry.delay of step '${id}'`, delay, 0);
   // Without a cap, delays double for as long as the saga lives.
   if (maxDelay !== Number.POSITIVE_INFINITY) checkedDuration(`retry.maxDelay of step '${id}'`, maxDelay, 0);
   if (!(Number.isFinite(factor) && factor >= 1)) {
-    throw new RangeError(`retry.factor of step '${id}' must be a finite number that is 1 or more.`);
+    throw new AuthoringRangeError(`retry.factor of step '${id}' must be a finite number that is 1 or more.`);
   }
   return policy;
 }

@@ -1,3 +1,4 @@
+import { AuthoringError } from './errors.ts';
 import { assertJson, formatPlace, isJsonObject, type Json, type Place } from './json.ts';
 
 /** A place in the input, as Standard Schema v1 names it: plain keys or `{key}`. */
@@ -85,7 +86,7 @@ export async function validate<Output>(
 export function toJsonSchema(schema: Schema, direction: 'input' | 'output'): Record<string, Json> {
   const { jsonSchema, vendor } = schema['~standard'];
   if (typeof jsonSchema?.[direction] !== 'function') {
-    throw new TypeError(
+    throw new AuthoringError(
       `a schema of '${vendor}' cannot be written as JSON Schema: use zod 4.2 or later (not zod/mini), ` +
         `or a library whose schemas have ~standard.jsonSchema (Standard JSON Schema)`,
     );
@@ -96,7 +97,7 @@ export function toJsonSchema(schema: Schema, direction: 'input' | 'output'): Rec
     written = JSON.parse(JSON.stringify(jsonSchema[direction]({ target: 'draft-2020-12' })));
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : 'the schema library refused';
-    throw new TypeError(
+    throw new AuthoringError(
       `the ${direction} schema cannot be written as JSON Schema (${reason}): use types that JSON has, ` +
         `such as z.iso.date() for a date`,
       { cause },
@@ -104,7 +105,7 @@ export function toJsonSchema(schema: Schema, direction: 'input' | 'output'): Rec
   }
   assertJson(written, { where: 'schema' });
   if (!isJsonObject(written))
-    throw new TypeError(`the ${direction} schema of '${vendor}' is not a JSON Schema object`);
+    throw new AuthoringError(`the ${direction} schema of '${vendor}' is not a JSON Schema object`);
   return Object.fromEntries(Object.entries(written).filter(([key]) => key !== '$schema'));
 }
 

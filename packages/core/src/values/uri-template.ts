@@ -1,3 +1,4 @@
+import { AuthoringError } from './errors.ts';
 /**
  * A URI template of level 1 (RFC 6570, section 1.2): literal text, and variables as `{name}`, each of which stands for
  * one segment or a part of one.
@@ -39,24 +40,26 @@ const scheme = /^[A-Za-z][A-Za-z0-9+.-]*:/;
  */
 export function toUriTemplate(text: string): UriTemplate {
   if (typeof text !== 'string' || !scheme.test(text)) {
-    throw new TypeError("A URI template starts with a scheme, as in 'orders://{id}'.");
+    throw new AuthoringError("A URI template starts with a scheme, as in 'orders://{id}'.");
   }
   const parts = text.split(variable);
   const literals = parts.filter((_, index) => index % 2 === 0);
   const variables = parts.filter((_, index) => index % 2 === 1);
   const refused = variables.find((name) => !names.test(name)) ?? literals.find((part) => /[{}]/.test(part));
   if (refused !== undefined) {
-    throw new TypeError(
+    throw new AuthoringError(
       `The URI template '${text}' has '${refused}': only variables such as {id} can be used, without operators.`,
     );
   }
   const twice = variables.find((name, index) => variables.indexOf(name) !== index);
-  if (twice !== undefined) throw new TypeError(`The URI template '${text}' has '${twice}' twice.`);
+  if (twice !== undefined) throw new AuthoringError(`The URI template '${text}' has '${twice}' twice.`);
   if (variables.includes('uri')) {
-    throw new TypeError(`The URI template '${text}' has a variable 'uri', which is the name of the whole.`);
+    throw new AuthoringError(
+      `The URI template '${text}' has a variable 'uri', which is the name of the whole.`,
+    );
   }
   if (literals.slice(1, -1).includes('')) {
-    throw new TypeError(`The URI template '${text}' needs something between two variables.`);
+    throw new AuthoringError(`The URI template '${text}' needs something between two variables.`);
   }
   return { text, variables, match: (uri) => matched(uri, literals, variables) };
 }

@@ -1,3 +1,4 @@
+import { AuthoringError } from '../../values/errors.ts';
 import { assertJson, isPlainObject } from '../../values/json.ts';
 import type { ToolFields } from '../../model/tool-fields.ts';
 
@@ -11,14 +12,14 @@ export function assertToolFields(name: string, fields: ToolFields): void {
   for (const field of ['annotations', '_meta'] as const) {
     const value = fields[field];
     if (value === undefined) continue;
-    if (!isPlainObject(value)) throw new TypeError(`${field} of saga '${name}' must be an object.`);
+    if (!isPlainObject(value)) throw new AuthoringError(`${field} of saga '${name}' must be an object.`);
     assertJson(value, { where: `${field} of saga '${name}'` });
   }
   if (icons !== undefined && !(Array.isArray(icons) && icons.every(isIcon))) {
-    throw new TypeError(`icons of saga '${name}' must be a list of icons: [{ src: 'https://…' }].`);
+    throw new AuthoringError(`icons of saga '${name}' must be a list of icons: [{ src: 'https://…' }].`);
   }
   if (duration !== undefined && !(Number.isFinite(duration) && duration > 0)) {
-    throw new TypeError(
+    throw new AuthoringError(
       `expectedDurationMs of saga '${name}' must be a number of milliseconds, more than 0.`,
     );
   }

@@ -1,3 +1,4 @@
+import { assertKnownOptions, optionNames } from '../../values/known-options.ts';
 import type { CheckedBody } from '../checks/checked-body.ts';
 import type { Command, SagaBody } from '../../model/command.ts';
 import type { Program } from '../../model/program.ts';
@@ -40,6 +41,20 @@ export interface PromptSaga<I extends Schema<PromptArguments, unknown> | undefin
   readonly body: SagaBody<BodyInput<I>, string | PromptResult>;
 }
 
+const names = /* @__PURE__ */ optionNames<PromptOptions<undefined>>({
+  name: true,
+  version: true,
+  title: true,
+  description: true,
+  input: true,
+  forks: true,
+  needs: true,
+  commitFirst: true,
+  commitEach: true,
+  onMismatch: true,
+  previous: true,
+});
+
 /**
  * Defines a prompt of several steps. The body returns the text of one message of the user's, or the messages.
  *
@@ -53,6 +68,7 @@ export function promptSaga<
   Y = Command<unknown>,
   const R = string | PromptResult,
 >(options: PromptOptions<I>, body: CheckedBody<BodyInput<I>, Y, R, string | PromptResult>): PromptSaga<I> {
+  assertKnownOptions('promptSaga', Object(options).name, options, names);
   // CheckedBody has judged what it yields and returns; saga() does the rest, whatever a body returns.
   const checked = body as unknown as SagaBody<BodyInput<I>, string | PromptResult>;
   const program = saga<I>(options, checked as never);

@@ -1,3 +1,5 @@
+import { assertKnownOptions, optionNames } from '../../values/known-options.ts';
+import { AuthoringError } from '../../values/errors.ts';
 import type { CheckedBody } from '../checks/checked-body.ts';
 import type { Command, SagaBody } from '../../model/command.ts';
 import type { Program } from '../../model/program.ts';
@@ -75,6 +77,22 @@ export interface ResourceSaga<T extends string> extends Program {
   readonly body: SagaBody<ResourceInput<T>, string | ResourceResult>;
 }
 
+const names = /* @__PURE__ */ optionNames<ResourceOptions<string>>({
+  name: true,
+  version: true,
+  title: true,
+  description: true,
+  uriTemplate: true,
+  mimeType: true,
+  complete: true,
+  forks: true,
+  needs: true,
+  commitFirst: true,
+  commitEach: true,
+  onMismatch: true,
+  previous: true,
+});
+
 /**
  * Defines a resource of several steps. The body returns a text, or the contents.
  *
@@ -87,6 +105,7 @@ export function resourceSaga<const T extends string, Y = Command<unknown>, const
   options: ResourceOptions<T>,
   body: CheckedBody<ResourceInput<T>, Y, R, string | ResourceResult>,
 ): ResourceSaga<T> {
+  assertKnownOptions('resourceSaga', Object(options).name, options, names);
   const { uriTemplate, mimeType, complete, ...rest } = options;
   const template = toUriTemplate(uriTemplate);
   assertCompletions(template, complete);
@@ -109,7 +128,7 @@ export function resourceSaga<const T extends string, Y = Command<unknown>, const
 function assertCompletions({ text, variables }: UriTemplate, complete: object = {}): void {
   for (const [name, suggest] of Object.entries(complete)) {
     if (!variables.includes(name) || typeof suggest !== 'function')
-      throw new TypeError(
+      throw new AuthoringError(
         `complete.${name}: expected a function, named after a variable of the URI template '${text}'.`,
       );
   }

@@ -1,3 +1,5 @@
+import { assertKnownOptions, optionNames } from '../../values/known-options.ts';
+import { AuthoringError } from '../../values/errors.ts';
 import { generatorProgram } from '../../turn/generator-program.ts';
 import type { Command, SagaBody } from '../../model/command.ts';
 import type { CheckedBody } from '../checks/checked-body.ts';
@@ -87,6 +89,27 @@ export interface Saga<I extends Schema | undefined, O extends Schema | undefined
   readonly body: SagaBody<BodyInput<I>, BodyResult<O>>;
 }
 
+const names = /* @__PURE__ */ optionNames<SagaOptions<undefined, undefined>>({
+  name: true,
+  version: true,
+  title: true,
+  description: true,
+  input: true,
+  output: true,
+  forks: true,
+  needs: true,
+  modelAnswers: true,
+  task: true,
+  annotations: true,
+  icons: true,
+  _meta: true,
+  expectedDurationMs: true,
+  commitFirst: true,
+  commitEach: true,
+  onMismatch: true,
+  previous: true,
+});
+
 /**
  * Defines a saga: a tool of several steps, written as a generator that reads straight down.
  *
@@ -102,15 +125,16 @@ export function saga<
   Y = Command<unknown>,
   const R = BodyResult<O>,
 >(options: SagaOptions<I, O>, body: CheckedBody<BodyInput<I>, Y, R, BodyResult<O>>): Saga<I, O> {
+  assertKnownOptions('saga', Object(options).name, options, names);
   const { name, version } = options;
   if (typeof name !== 'string' || name.length === 0 || name.length > 128) {
-    throw new TypeError('A saga needs a name of 1 to 128 characters: it is the name of the tool.');
+    throw new AuthoringError('A saga needs a name of 1 to 128 characters: it is the name of the tool.');
   }
   if (typeof version !== 'string' || version.length === 0) {
-    throw new TypeError(`Saga '${name}' needs a version, a string such as '1'.`);
+    throw new AuthoringError(`Saga '${name}' needs a version, a string such as '1'.`);
   }
   if (typeof body !== 'function') {
-    throw new TypeError(`Saga '${name}' needs a body: a generator function, function* (input) { … }.`);
+    throw new AuthoringError(`Saga '${name}' needs a body: a generator function, function* (input) { … }.`);
   }
   assertServing(options);
   assertToolFields(name, options);
@@ -164,27 +188,27 @@ function assertServing(options: SagaOptions<Schema | undefined, Schema | undefin
     previous = [],
   } = options;
   if (forks !== undefined && forks !== 'refuse' && forks !== 'accept') {
-    throw new TypeError(`forks of saga '${name}' must be 'refuse' or 'accept', or not be there.`);
+    throw new AuthoringError(`forks of saga '${name}' must be 'refuse' or 'accept', or not be there.`);
   }
   if (onMismatch !== undefined && onMismatch !== 'fail' && onMismatch !== 'compensate') {
-    throw new TypeError(`onMismatch of saga '${name}' must be 'fail' or 'compensate', or not be there.`);
+    throw new AuthoringError(`onMismatch of saga '${name}' must be 'fail' or 'compensate', or not be there.`);
   }
   if (!Array.isArray(previous) || !previous.every((older) => typeof older?.saga?.advance === 'function')) {
-    throw new TypeError(`previous of saga '${name}' must be a list of older versions: [{ saga: old }].`);
+    throw new AuthoringError(`previous of saga '${name}' must be a list of older versions: [{ saga: old }].`);
   }
   if (commitEach && forks !== 'refuse') {
-    throw new TypeError(
+    throw new AuthoringError(
       `Saga '${name}' has commitEach, which needs forks: 'refuse': a guard keeps what each step did.`,
     );
   }
   if (!Array.isArray(needs) || !needs.every((need) => clientNeeds.includes(need))) {
-    throw new TypeError(`The needs of saga '${name}' must be a list of ${clientNeeds.join(', ')}.`);
+    throw new AuthoringError(`The needs of saga '${name}' must be a list of ${clientNeeds.join(', ')}.`);
   }
   if (modelAnswers !== undefined && modelAnswers !== 'accept') {
-    throw new TypeError(`modelAnswers of saga '${name}' must be 'accept', or not be there.`);
+    throw new AuthoringError(`modelAnswers of saga '${name}' must be 'accept', or not be there.`);
   }
   if (task !== undefined && task !== 'prefer' && task !== 'require') {
-    throw new TypeError(`task of saga '${name}' must be 'prefer' or 'require', or not be there.`);
+    throw new AuthoringError(`task of saga '${name}' must be 'prefer' or 'require', or not be there.`);
   }
 }
 
@@ -200,5 +224,5 @@ function assertSchema(
   schema: Schema | LooseFields | undefined,
 ): void {
   if (schema === undefined || schema?.['~standard'] !== undefined) return;
-  throw new TypeError(`Saga '${name}', ${option}: expected a schema. Wrap the fields in z.object({…}).`);
+  throw new AuthoringError(`Saga '${name}', ${option}: expected a schema. Wrap the fields in z.object({…}).`);
 }

@@ -1,11 +1,10 @@
 import type { ClientAnswer } from '../../model/client-step.ts';
 import type { JournalledSpec } from '../../model/command.ts';
-import { isLargerThan, type Json } from '../../values/json.ts';
+import { isLargerThan, isSameJson, type Json } from '../../values/json.ts';
 import type { ProgramLimits } from '../../model/runtime.ts';
 import { decode, encode } from '../../values/codec.ts';
 import { agreementDigest } from '../../values/fingerprint.ts';
 import type { NewEntry } from '../../journal/journal.ts';
-import { isSameJson } from '../../values/same-json.ts';
 import { validate } from '../../values/standard-schema.ts';
 
 /** An accepted answer as a journal entry, with the value for the body; or why it was not accepted. */

@@ -3,7 +3,7 @@ import { encode } from '../../values/codec.ts';
 import type { StepSpec } from '../../model/command.ts';
 import type { Runtime } from '../../model/runtime.ts';
 import { undoMark } from '../../values/path.ts';
-import { OutcomeUnknown, StepError, TurnAborted } from '../../values/errors.ts';
+import { OutcomeUnknown, StepError, TurnAborted, AuthoringError } from '../../values/errors.ts';
 import type { Task } from '../../replay/fiber.ts';
 import { performed } from './run-code.ts';
 import { delayAfter, type RetryPolicy } from '../../values/retry.ts';
@@ -132,7 +132,7 @@ async function claimOnce(
   if (!spec.once || task.attempts > 0) return undefined;
   if (runtime.claim === undefined) {
     const message = `Step '${task.path}' shall run once: that needs a guard on the host.`;
-    return failed(task, new TypeError(message), runtime);
+    return failed(task, new AuthoringError(message), runtime);
   }
   let isFirst: boolean;
   try {
