@@ -331,7 +331,23 @@ describe('a machine between two requests', () => {
     expect(error).toMatchObject({ message: expect.stringContaining('{"a":"b"}') as string });
   });
 
-  const refusals: readonly [string, AnyStateMachine, string][] = [
+  const withFault = (context: object): AnyStateMachine =>
+    setup({ types: { context: {} }, actors: { ask } }).createMachine({
+      context,
+      invoke: { src: 'ask' },
+    });
+  const refusals: readonly (readonly [string, AnyStateMachine, string])[] = [
+    ...['money', 'm', 'c', 'k', 'i'].map((key) => {
+      const machine = withFault({ [key]: { [key]: [new AbortController()] } });
+      return [`a class instance under the key '${key}'`, machine, `context.${key}.${key}[0] is an`] as const;
+    }),
+    [
+      'a class instance in a child named as a field of the record',
+      setup({
+        actors: { kid: withFault({ 'my mine': { money: new AbortController() } }) },
+      }).createMachine({ invoke: { id: 'mid', src: 'kid' } }),
+      `context["my mine"].money of 'mid' is an`,
+    ],
     [
       'an Error in the context',
       setup({ types: { context: {} as { deep: unknown[] } }, actors: { ask } }).createMachine({

@@ -59,26 +59,22 @@ export function encodeRecord(record: object): string {
   }
 }
 
-/** The place in a record, as an author knows it. */
+/** The place in a record, as an author knows it: `context.total of 'shop/payment'`. */
 function placeOf(path: string): string {
-  const inside = path.replace(/^state\.m/, '').replaceAll('.m', '');
   const ids: string[] = [];
-  let rest = inside;
-  for (let child = childAt(rest); child !== undefined; child = childAt(rest)) {
-    ids.push(child.id);
-    rest = child.rest;
+  let rest = path.replace(/^state(?=\.m\.)/, '');
+  for (;;) {
+    const child = /^\.m\.k(?:\.([\w$]+)|\[("(?:[^"\\]|\\.)*")\])(.*)$/s.exec(rest);
+    if (child === null) break;
+    const [, plain, quoted = '', inside = ''] = child;
+    ids.push(plain ?? (JSON.parse(quoted) as string));
+    rest = inside;
   }
   const what = rest
-    .replace(/^\.c\b/, 'context')
+    .replace(/^\.m\.c\b/, 'context')
     .replace(/^\.i\b/, 'input')
     .replace(/^\.p\./, '');
   return ids.length === 0 ? what : `${what} of '${ids.join('/')}'`;
-}
-
-function childAt(path: string): { readonly id: string; readonly rest: string } | undefined {
-  const [, plain, quoted, rest] = /^\.k(?:\.([\w$]+)|\[("(?:[^"\\]|\\.)*")\])(.*)$/s.exec(path) ?? [];
-  const id = plain ?? (quoted === undefined ? undefined : (JSON.parse(quoted) as string));
-  return id === undefined || rest === undefined ? undefined : { id, rest };
 }
 
 function saveMachine(actor: LiveActor, factsOf: StepFacts): MachineRecord {
