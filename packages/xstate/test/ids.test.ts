@@ -100,6 +100,28 @@ describe('the id of an effect', () => {
     },
   );
 
+  const once = { invoke: { src: 'logic', id: 'ask' } };
+  const twice = { invoke: [once.invoke, once.invoke] };
+  const regions = { type: 'parallel', states: { one: once, other: { initial: 'a', states: { a: once } } } };
+  it.each([
+    ['in regions beside each other', 'm.one', 'm.other.a', regions],
+    ['in a state and in a state inside', 'm', 'm.a', { ...once, initial: 'a', states: { a: once } }],
+    ['twice in one state', 'm', 'm', twice],
+  ])('is refused where two invokes %s have it', (_, one, other, config) => {
+    const machine = setup({ actors: { logic: ask } }).createMachine({ id: 'm', ...config } as never);
+    expect(() => machineSaga({ name: 'm', version: '1' }, machine as never)).toThrow(
+      `The states '${one}' and '${other}' can be active at the same time, and both invoke 'ask'`,
+    );
+  });
+
+  it('may be the same in states of which one is active at a time', () => {
+    const machine = setup({ actors: { logic: ask } }).createMachine({
+      initial: 'a',
+      states: { a: { initial: 'b', states: { b: once } }, c: once },
+    } as never);
+    expect(() => machineSaga({ name: 'm', version: '1' }, machine as never)).not.toThrow();
+  });
+
   const told: string[] = [];
   const pay = effect(() => void told.push('paid'), { compensate: () => undefined });
   const kid = setup({ actors: { pay } }).createMachine({ invoke: { id: 'pay', src: 'pay' } });

@@ -76,3 +76,14 @@ export function hasOnDone({ id, transitions }: LiveNode): boolean {
 export function restoredOrder(machine: AnyStateMachine, value: StateValue): readonly LiveNode[] {
   return machine.resolveState({ value, context: {} })._nodes as unknown as readonly LiveNode[];
 }
+
+/** `true` if two states of a machine can be active at the same time: one is inside the other, or both are in parallel regions. */
+export function canBeActiveTogether(one: LiveNode, other: LiveNode): boolean {
+  const [above, below] = [pathTo(one), pathTo(other)];
+  const shared = above.filter((node) => below.includes(node)).at(-1);
+  return shared === one || shared === other || shared?.type === 'parallel';
+}
+
+function pathTo(node: LiveNode): readonly LiveNode[] {
+  return node.parent === undefined ? [node] : [...pathTo(node.parent), node];
+}

@@ -1,7 +1,7 @@
 import type { AnyActorLogic, AnyStateMachine } from 'xstate';
 import { misnomer } from '../adapter/actor-names.ts';
 import { isMachine, kindOf } from '../adapter/logic-kind.ts';
-import { logicOf, namedLogicsOf, nodesOf, rootOf } from '../adapter/xstate-nodes.ts';
+import { canBeActiveTogether, logicOf, namedLogicsOf, nodesOf, rootOf } from '../adapter/xstate-nodes.ts';
 
 /** An actor logic that a machine, or a machine below it, has a name for. */
 export interface NamedLogic {
@@ -13,7 +13,7 @@ export interface NamedLogic {
 /**
  * All logics that a machine and the machines below it can mean.
  *
- * @throws TypeError naming the state whose invoke has no logic, one that cannot be kept, or an id that names no actor
+ * @throws TypeError naming the state whose invoke has no logic, one that cannot be kept, or an ID that names no actor, or two
  */
 export function logicsOf(machine: AnyStateMachine): readonly NamedLogic[] {
   const found: NamedLogic[] = [];
@@ -35,6 +35,7 @@ export function logicsOf(machine: AnyStateMachine): readonly NamedLogic[] {
     for (const [src, logic] of Object.entries(namedLogicsOf(at))) {
       add(prefix + src, logic, `The actor '${prefix}${src}'`);
     }
+    assertDistinctInvokes(at);
     for (const node of nodesOf(rootOf(at))) {
       for (const { src, id } of node.invoke) {
         const where = `The invoke '${id}' of state '${node.id}'`;
@@ -50,4 +51,19 @@ export function logicsOf(machine: AnyStateMachine): readonly NamedLogic[] {
   };
   walk(machine, '');
   return found;
+}
+
+// XState would let the actor that starts last take the place of the other one.
+function assertDistinctInvokes(machine: AnyStateMachine): void {
+  const invokes = nodesOf(rootOf(machine)).flatMap((node) => node.invoke.map(({ id }) => ({ id, node })));
+  for (const [index, { id, node }] of invokes.entries()) {
+    const other = invokes
+      .slice(index + 1)
+      .find((later) => later.id === id && canBeActiveTogether(node, later.node));
+    if (other === undefined) continue;
+    throw new TypeError(
+      `The states '${node.id}' and '${other.node.id}' can be active at the same time, and both invoke '${id}'. ` +
+        'Give one of the invokes another id.',
+    );
+  }
 }

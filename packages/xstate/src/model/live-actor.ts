@@ -39,6 +39,7 @@ export type StateValue = string | { readonly [key: string]: StateValue };
 export interface LiveNode {
   readonly id: string;
   readonly key: string;
+  readonly parent: LiveNode | undefined;
   readonly type: 'atomic' | 'compound' | 'parallel' | 'final' | 'history';
   readonly history: false | 'shallow' | 'deep';
   readonly order: number;
