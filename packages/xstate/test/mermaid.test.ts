@@ -134,10 +134,44 @@ describe('the picture of a machine', () => {
     `);
   });
 
-  it('highlights nothing without a value, and nothing that the machine does not have', () => {
+  it('shows spawned actors where they are spawned: in states, on arrows, by the context', () => {
+    expect(draw('spawning')).toMatchInlineSnapshot(`
+      "
+      stateDiagram-v2
+        state "shop (spawns roots)" as shop {
+          [*] --> open
+          state "open" as open
+          open : spawns elicitation target
+          open : spawns promise load on exit
+          open : LOOK / spawns machine child (stays)
+          state "over" as over
+          open --> over : PAY / spawns effect release
+          over --> [*]
+        }
+        classDef active fill:#ffd54f,stroke:#b8860b,color:#1a1a1a
+        class open active
+      "
+    `);
+  });
+
+  it('highlights nothing without a value', () => {
     const { machine } = pictured['chain'] as Pictured;
     expect(toMermaid(machine)).not.toContain('classDef');
-    expect(toMermaid(machine, { value: { gone: 'x' } })).not.toContain('classDef');
+  });
+
+  it.each([
+    ['chain', 'gone'],
+    ['chain', { gone: 'x' }],
+    ['nested', { open: 'gone' }],
+    ['nested', { open: { full: 'gone' } }],
+    ['history', 'last'],
+    ['parallel', { person: 'asked', modle: 'asked' }],
+    ['chain', 7 as never],
+  ])('refuses a value that is no state of the machine: %s %j', (name, value) => {
+    const { machine } = pictured[name] as Pictured;
+    expect(() => toMermaid(machine, { value })).toThrow(
+      new RegExp(`^The machine '${machine.id}' has no state .*${JSON.stringify(value)}`),
+    );
   });
 
   it('gives each state an id of its own, whatever its name, and none that means something to Mermaid', () => {

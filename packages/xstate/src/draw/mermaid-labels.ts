@@ -1,7 +1,8 @@
-import type { AnyStateNode, TransitionDefinition } from 'xstate';
+import type { AnyStateMachine, AnyStateNode, TransitionDefinition } from 'xstate';
 import { kindOf, type LogicKind } from '../adapter/logic-kind.ts';
 import { logicOf } from '../adapter/xstate-nodes.ts';
 import type { LiveInvoke } from '../model/live-actor.ts';
+import { findSourcesInContext, findSpawnedSources } from './mermaid-spawns.ts';
 import { mermaidText } from './mermaid-text.ts';
 import { askOf, type AskSpec } from '../author/step-logic.ts';
 
@@ -33,21 +34,38 @@ const actorNames: { readonly [kind in LogicKind]: string } = {
 
 /** What happens while a state is active, a line each as Mermaid takes it. */
 export function linesOf(node: AnyStateNode): readonly string[] {
-  const invokes = invokesOf(node).map((invoke) => {
-    const { src } = invoke;
-    const name = nameOfInvoke(invoke);
-    const logic = logicOf(node.machine, src);
-    const ask = logic === undefined ? undefined : askOf(logic);
-    const kind =
-      ask === undefined ? actorNames[logic === undefined ? 'alien' : kindOf(logic)] : askNames[ask.kind];
-    return mermaidText(name === '' || name === kind ? kind : `${kind} ${name}`);
-  });
+  const { machine } = node;
+  const invokes = invokesOf(node).map((invoke) => describeActor(machine, invoke.src, nameOfInvoke(invoke)));
+  const spawns = [
+    ...(node === machine.root ? findSourcesInContext(machine) : []),
+    ...findSpawnedSources(machine, node.entry),
+  ].map((src) => describeSpawn(machine, src));
+  const lastSpawns = findSpawnedSources(machine, node.exit).map((src) => describeSpawn(machine, src));
   const stays = transitionsOf(node)
     .filter(({ targets }) => targets.length === 0 && node.type !== 'history')
     .map(({ label }) => `${label} (stays)`);
   // A machine that ends there has failed, and is undone.
   const undoes = node.type === 'final' && node.tags.includes('compensate');
-  return [...invokes, ...stays, ...(undoes ? ['compensate'] : [])];
+  return [
+    ...invokes,
+    ...spawns,
+    ...lastSpawns.map((line) => `${line} on exit`),
+    ...stays,
+    ...(undoes ? ['compensate'] : []),
+  ];
+}
+
+/** An actor by its kind and name. */
+function describeActor(machine: AnyStateMachine, src: string, name: string): string {
+  const logic = logicOf(machine, src);
+  const ask = logic === undefined ? undefined : askOf(logic);
+  const kind =
+    ask === undefined ? actorNames[logic === undefined ? 'alien' : kindOf(logic)] : askNames[ask.kind];
+  return mermaidText(name === '' || name === kind ? kind : `${kind} ${name}`);
+}
+
+function describeSpawn(machine: AnyStateMachine, src: string): string {
+  return `spawns ${describeActor(machine, src, src)}`;
 }
 
 /** The transitions of a state, in the order in which XState looks at them. */
@@ -57,10 +75,11 @@ export function transitionsOf(node: AnyStateNode): readonly LabelledTransition[]
     ...(node.always ?? []),
     ...[...node.transitions.values()].flat(),
   ] as readonly AnyTransition[];
-  return found.map((transition) => ({
-    label: mermaidText(eventName(node, String(transition.eventType))) + guardSuffix(transition.guard),
-    targets: transition.target ?? [],
-  }));
+  return found.map(({ eventType, guard, actions, target = [] }) => {
+    const spawns = findSpawnedSources(node.machine, actions).map((src) => describeSpawn(node.machine, src));
+    const label = mermaidText(eventName(node, String(eventType))) + guardSuffix(guard);
+    return { label: [label, ...spawns].join(' / '), targets: target };
+  });
 }
 
 /** Where a history state leads that remembers nothing: where its author says so. */

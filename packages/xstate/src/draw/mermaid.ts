@@ -1,5 +1,5 @@
 import type { AnyStateMachine, AnyStateNode, StateValue } from 'xstate';
-import { activeNodes, rootOf } from '../adapter/xstate-nodes.ts';
+import { restoredOrder } from '../adapter/xstate-nodes.ts';
 import { linesOf, transitionsOf } from './mermaid-labels.ts';
 import { MermaidIds, mermaidText } from './mermaid-text.ts';
 
@@ -12,9 +12,11 @@ export interface ToMermaidOptions {
 /**
  * Draws a machine as a Mermaid `stateDiagram-v2`, which GitHub and most readers of Markdown show as a picture: nested and
  * parallel states, history (`H`, `H*`), final states; on the arrows events, `done`, `error`, `after 5 min`, `always`, and
- * guards in brackets; in the states what they invoke, by kind. A machine that another one invokes is drawn by itself.
+ * guards in brackets; in the states what they invoke, by kind; and what actions spawn. A machine that another one invokes is
+ * drawn by itself.
  *
  * @returns lines without a fence, with a line break at the end
+ * @throws TypeError if the machine has no state for `value`
  */
 export function toMermaid(machine: AnyStateMachine, { value }: ToMermaidOptions = {}): string {
   return new Picture(machine, value).text();
@@ -31,7 +33,7 @@ class Picture {
 
   constructor(machine: AnyStateMachine, value: StateValue | undefined) {
     this.#root = machine.root;
-    this.#active = new Set(value === undefined ? [] : activeNodes(rootOf(machine), value as never));
+    this.#active = new Set(value === undefined ? [] : nodesAt(machine, value));
   }
 
   text(): string {
@@ -111,6 +113,18 @@ class Picture {
     const name = mermaidText(node === this.#root ? node.machine.id : node.key);
     // Mermaid shows the id of a state without a name.
     return name === '' ? '#160;' : name;
+  }
+}
+
+function nodesAt(machine: AnyStateMachine, value: StateValue): readonly unknown[] {
+  try {
+    if (typeof value !== 'string' && typeof value !== 'object') throw new TypeError('It is no state value.');
+    return restoredOrder(machine, value as never);
+  } catch (error) {
+    throw new TypeError(
+      `The machine '${machine.id}' has no state for the value ${JSON.stringify(value)}. ${(error as Error).message}`,
+      { cause: error },
+    );
   }
 }
 

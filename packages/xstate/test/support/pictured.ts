@@ -1,4 +1,4 @@
-import { createMachine, fromPromise, not, setup } from 'xstate';
+import { assign, createMachine, enqueueActions, fromPromise, not, setup, spawnChild } from 'xstate';
 import type { AnyStateMachine, StateValue } from 'xstate';
 import { declined, effect, elicitation, elicitationUrl, roots, sampling } from '@mcp-saga/xstate';
 import { z } from 'zod';
@@ -116,6 +116,26 @@ const history = createMachine({
   },
 });
 
+const spawning = steps.extend({ actions: { loads: spawnChild('load', { id: 'stock' }) } }).createMachine({
+  id: 'shop',
+  context: ({ spawn }) => ({ ref: spawn('roots', { id: 'roots' }) }),
+  initial: 'open',
+  states: {
+    open: {
+      entry: spawnChild('target', { id: 'where' }),
+      exit: 'loads',
+      on: {
+        PAY: {
+          target: 'over',
+          actions: assign({ ref: ({ spawn }) => spawn('release', { id: 'pay' }) }),
+        },
+        LOOK: { actions: enqueueActions(({ enqueue }) => enqueue.spawnChild('child', { id: 'kid' })) },
+      },
+    },
+    over: { entry: assign({ ref: () => 'release' }), type: 'final' },
+  },
+} as never);
+
 /** Names that are grammar, HTML or Markdown somewhere. */
 export const oddNames: readonly string[] = [
   'end',
@@ -169,5 +189,6 @@ export const pictured: { readonly [name: string]: Pictured } = {
   nested: { machine: nested, value: { open: 'full' } },
   parallel: { machine: parallel, value: { person: 'asked', model: 'known', files: {} } },
   history: { machine: history, value: { playing: { song: 'verse' } } },
+  spawning: { machine: spawning, value: 'open' },
   odd: { machine: odd, value: 'note' },
 };
