@@ -1,5 +1,5 @@
 import type { StepContext } from '@mcp-saga/server';
-import { declined, effect, elicitation, sampling } from '@mcp-saga/xstate';
+import { elicit, isDeclined, sample, step } from '@mcp-saga/xstate';
 import { assign, setup } from 'xstate';
 import { z } from 'zod';
 import { ops } from './ops.ts';
@@ -15,7 +15,7 @@ const Verdict = z.object({
 const Severity = z.enum(['high', 'low']);
 
 const ask = (who: string) =>
-  elicitation({
+  elicit({
     message: ({ input }: { input: Incident }) => `${who}: ${input.service} says "${input.symptom}". Yours?`,
     schema: Verdict,
   });
@@ -32,7 +32,7 @@ export const triage = setup({
     output: {} as string,
   },
   actors: {
-    openRoom: effect(
+    openRoom: step(
       ({ input, idempotencyKey, signal }: StepContext<Incident>) =>
         ops.open(input.service, idempotencyKey, signal),
       {
@@ -43,7 +43,7 @@ export const triage = setup({
     ),
     onCall: ask('On call'),
     manager: ask('Nobody on call takes it. Manager'),
-    classify: sampling({
+    classify: sample({
       messages: ({ input }: { input: Incident }) => [
         {
           role: 'user',
@@ -53,12 +53,12 @@ export const triage = setup({
       maxTokens: 5,
       parse: ({ content }) => Severity.parse(content.type === 'text' ? content.text : ''),
     }),
-    failOver: effect(({ input, idempotencyKey, signal }: StepContext<Incident>) =>
+    failOver: step(({ input, idempotencyKey, signal }: StepContext<Incident>) =>
       ops.failOver(input.service, idempotencyKey, signal),
     ),
   },
   guards: {
-    declined,
+    isDeclined,
     isFalseAlarm: ({ context }) => context.verdict === 'false alarm',
     isSevere: ({ context }) => context.severity === 'high',
   },
@@ -90,7 +90,7 @@ export const triage = setup({
                   target: 'answered',
                   actions: assign({ verdict: ({ event }) => event.output.verdict }),
                 },
-                onError: { guard: 'declined', target: 'manager' },
+                onError: { guard: 'isDeclined', target: 'manager' },
               },
               // Whoever answers after this is told that it is too late: the manager is asked.
               after: { 300_000: 'manager' },

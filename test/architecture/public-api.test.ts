@@ -29,6 +29,9 @@ const known = [
   'TextContent',
 ];
 
+/** Words for one thing in generators and in machines: a command in `core`, actor logic in `xstate`. */
+const words = ['elicit', 'elicitUrl', 'listRoots', 'sample', 'step'];
+
 it('exports one name for one thing, over all packages', () => {
   const declared = new Map<string, Set<string>>();
   for (const name of packages) {
@@ -36,5 +39,5 @@ it('exports one name for one thing, over all packages', () => {
       declared.set(exported, (declared.get(exported) ?? new Set()).add(origin));
   }
   const ambiguous = [...declared].filter(([, origins]) => origins.size > 1).map(([exported]) => exported);
-  expect(ambiguous.toSorted()).toEqual(known);
+  expect(ambiguous.toSorted()).toEqual([...known, ...words].toSorted());
 });

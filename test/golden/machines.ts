@@ -1,17 +1,17 @@
 /**
  * The machine sagas of the golden tokens. They stay as they are: tokens of older releases must open and finish with them.
  */
-import { effect, elicitation, machineSaga, sampling } from '@mcp-saga/xstate';
+import { elicit, machineSaga, sample, step } from '@mcp-saga/xstate';
 import { assign, fromTransition, setup, type AnyActorRef } from 'xstate';
 import { z } from 'zod';
 import { effects, refund, type GoldenStory } from './sagas.ts';
 
 const Name = z.object({ name: z.string() });
-const ask = elicitation({
+const ask = elicit({
   message: ({ input }: { input: { of: string } }) => `Who, of ${input.of}?`,
   schema: Name,
 });
-const model = sampling({
+const model = sample({
   messages: [{ role: 'user', content: { type: 'text', text: 'Is it so?' } }],
   maxTokens: 9,
   parse: ({ content }) => (content.type === 'text' ? content.text : ''),
@@ -55,9 +55,9 @@ const triage = machineSaga(
       ask,
       model,
       kid,
-      page: effect(note('paged'), { compensate: note('unpaged') }),
-      charge: effect(() => 7, { compensate: refund.for(({ result }) => ({ amount: result })) }),
-      fail: effect(() => {
+      page: step(note('paged'), { compensate: note('unpaged') }),
+      charge: step(() => 7, { compensate: refund.for(({ result }) => ({ amount: result })) }),
+      fail: step(() => {
         throw new Error('no way');
       }),
     },

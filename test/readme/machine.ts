@@ -1,7 +1,7 @@
 // #region machine
 import type { StepContext } from '@mcp-saga/server';
 import { serveSagas } from '@mcp-saga/server/serve';
-import { declined, effect, elicitation, machineSaga } from '@mcp-saga/xstate';
+import { elicit, isDeclined, machineSaga, step } from '@mcp-saga/xstate';
 import { assign, setup } from 'xstate';
 import { z } from 'zod';
 import { api } from './api.ts';
@@ -11,12 +11,12 @@ const Target = z.object({ target: z.enum(['staging', 'production']) });
 export const machine = setup({
   types: { context: {} as { target: string }, output: {} as string },
   actors: {
-    askTarget: elicitation({ message: 'Where shall web go?', schema: Target }),
-    release: effect(({ input, idempotencyKey }: StepContext<string>) =>
+    askTarget: elicit({ message: 'Where shall web go?', schema: Target }),
+    release: step(({ input, idempotencyKey }: StepContext<string>) =>
       api.release('web', input, idempotencyKey),
     ),
   },
-  guards: { declined },
+  guards: { isDeclined },
 }).createMachine({
   id: 'deploy',
   context: { target: '' },
@@ -27,7 +27,7 @@ export const machine = setup({
         id: 'target', // the step's name on the wire
         src: 'askTarget',
         onDone: { target: 'releasing', actions: assign(({ event }) => event.output) },
-        onError: { target: 'over', guard: 'declined' },
+        onError: { target: 'over', guard: 'isDeclined' },
       },
       after: { 3_600_000: 'over' },
     },

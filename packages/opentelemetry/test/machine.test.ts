@@ -1,5 +1,5 @@
 import { openTelemetry } from '@mcp-saga/opentelemetry';
-import { effect, elicitation, machineSaga } from '@mcp-saga/xstate';
+import { elicit, machineSaga, step } from '@mcp-saga/xstate';
 import { SpanStatusCode } from '@opentelemetry/api';
 import { expect, test } from 'vitest';
 import { setup } from 'xstate';
@@ -12,8 +12,8 @@ test('a machine is traced as a generator is', async () => {
   const machine = setup({
     types: { output: {} as string },
     actors: {
-      ask: elicitation({ message: 'Sure?', schema: z.object({}) }),
-      charge: effect(
+      ask: elicit({ message: 'Sure?', schema: z.object({}) }),
+      charge: step(
         () => {
           tries += 1;
           if (tries === 1) throw new RangeError('secret');

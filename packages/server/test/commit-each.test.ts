@@ -10,7 +10,7 @@ import {
   type SagaGuard,
   type Steps,
 } from '@mcp-saga/server';
-import { effect, elicitation, machineSaga } from '@mcp-saga/xstate';
+import { elicit as elicitInMachine, machineSaga, step as stepInMachine } from '@mcp-saga/xstate';
 import { describe, expect, test } from 'vitest';
 import { setup } from 'xstate';
 import { start as startTime, testClock, tickingClock, type TestClock } from './fixtures/clock.ts';
@@ -288,11 +288,11 @@ describe('a saga that keeps each step', () => {
 
 describe('a machine that keeps each effect', () => {
   function machine(did: string[]): Program {
-    const does = (what: string) => effect(() => void did.push(what));
+    const does = (what: string) => stepInMachine(() => void did.push(what));
     const chart = setup({
       types: { output: {} as string },
       actors: {
-        sure: elicitation({ message: 'Sure?', schema: Empty }),
+        sure: elicitInMachine({ message: 'Sure?', schema: Empty }),
         charge: does('charge'),
         ship: does('ship'),
         thank: does('thank'),

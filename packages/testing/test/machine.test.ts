@@ -7,7 +7,7 @@ import {
   testSaga,
 } from '@mcp-saga/testing';
 import '@mcp-saga/testing/vitest';
-import { declined, effect, elicitation, machineSaga } from '@mcp-saga/xstate';
+import { elicit, isDeclined, machineSaga, step } from '@mcp-saga/xstate';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { assign, setup } from 'xstate';
 import * as z from 'zod';
@@ -22,7 +22,7 @@ const charged = new Set<string>();
 const machine = setup({
   types: { context: {} as { id: string }, output: {} as string },
   actors: {
-    charge: effect(
+    charge: step(
       ({ idempotencyKey }) => {
         charged.add(idempotencyKey);
         return { id: 'ch_1' };
@@ -32,10 +32,10 @@ const machine = setup({
         compensateUnknown: ({ stepKey }) => void charged.delete(stepKey),
       },
     ),
-    ask: elicitation({ message: 'Sure?', schema: Sure }),
+    ask: elicit({ message: 'Sure?', schema: Sure }),
   },
   guards: {
-    declined,
+    isDeclined,
     unsure: ({ event }) => (event as { output?: { sure: boolean } }).output?.sure === false,
   },
 }).createMachine({
@@ -55,7 +55,7 @@ const machine = setup({
         id: 'sure',
         src: 'ask',
         onDone: [{ guard: 'unsure', target: 'back' }, { target: 'paid' }],
-        onError: { guard: 'declined', target: 'back' },
+        onError: { guard: 'isDeclined', target: 'back' },
       },
     },
     paid: { type: 'final' },

@@ -2,7 +2,7 @@ import { failEverywhere, testHost, testSaga, Trace } from '@mcp-saga/testing';
 import { sagaProperty } from '@mcp-saga/testing/fast-check';
 import '@mcp-saga/testing/vitest';
 import { elicit, saga, sleep, step } from '@mcp-saga/server';
-import { elicitation, machineSaga } from '@mcp-saga/xstate';
+import { elicit as elicitInMachine, machineSaga } from '@mcp-saga/xstate';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { setup } from 'xstate';
@@ -123,7 +123,9 @@ describe('matchers', () => {
 });
 
 it('a client answers the repetitions of a question as the question', async () => {
-  const machine = setup({ actors: { ask: elicitation({ message: 'When?', schema: When }) } }).createMachine({
+  const machine = setup({
+    actors: { ask: elicitInMachine({ message: 'When?', schema: When }) },
+  }).createMachine({
     id: 'twice',
     initial: 'first',
     states: {

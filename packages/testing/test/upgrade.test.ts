@@ -1,6 +1,6 @@
 import { replayRecording, testSaga, upgradeEverywhere } from '@mcp-saga/testing';
 import { checkpoint, elicit, sample, saga, type Program } from '@mcp-saga/server';
-import { elicitation, machineSaga } from '@mcp-saga/xstate';
+import { elicit as elicitInMachine, machineSaga } from '@mcp-saga/xstate';
 import { describe, expect, it } from 'vitest';
 import { setup } from 'xstate';
 import { z } from 'zod';
@@ -23,7 +23,9 @@ function greets(message: string, maxTokens: number) {
 
 /** Asks in a state, and goes on to another one. */
 function cake(first: string, invoked: string): Program {
-  const machine = setup({ actors: { ask: elicitation({ message: 'When?', schema: When }) } }).createMachine({
+  const machine = setup({
+    actors: { ask: elicitInMachine({ message: 'When?', schema: When }) },
+  }).createMachine({
     id: 'cake',
     initial: first,
     states: {

@@ -5,17 +5,17 @@ export {
   type MachineSaga,
   type MachineSagaOptions,
 } from './machine/machine-saga.ts';
-export { elicitation, type Elicitation, type ElicitationOptions } from './author/elicitation.ts';
-export { elicitationUrl, type ElicitationUrlOptions } from './author/elicitation-url.ts';
-export { sampling, type SamplingOptions } from './author/sampling.ts';
-export { roots } from './author/roots.ts';
-export { effect, type EffectLogic, type EffectOptions } from './author/effect.ts';
+export { elicit, type ElicitLogic, type ElicitLogicOptions } from './author/elicit.ts';
+export { elicitUrl, type ElicitUrlLogicOptions } from './author/elicit-url.ts';
+export { sample, type SampleLogicOptions } from './author/sample.ts';
+export { listRoots } from './author/list-roots.ts';
+export { step, type StepLogic, type StepLogicOptions } from './author/step.ts';
 export type { OfInput, ClientStepLogic, StepEnd, StepEndEvent, StepSnapshot } from './author/step-logic.ts';
 export {
-  cancelled,
-  declined,
-  invalid,
-  refused,
+  isCancelled,
+  isDeclined,
+  isInvalid,
+  isRefused,
   stepError,
   type GuardedEvent,
   type StepFailure,

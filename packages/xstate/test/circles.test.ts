@@ -1,5 +1,5 @@
 import type { Program } from '@mcp-saga/core';
-import { effect, elicitation, machineSaga } from '@mcp-saga/xstate';
+import { elicit, machineSaga, step } from '@mcp-saga/xstate';
 import { assign, fromPromise, raise, sendParent, sendTo, setup, type AnyStateMachine } from 'xstate';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
@@ -9,7 +9,7 @@ const again = { target: 'a', reenter: true } as const;
 const { createMachine } = setup({
   actors: {
     looks: fromPromise(async () => 1),
-    ask: elicitation({ message: 'Well?', schema: z.object({}), fallback: () => ({}) }),
+    ask: elicit({ message: 'Well?', schema: z.object({}), fallback: () => ({}) }),
   },
 });
 
@@ -72,7 +72,7 @@ describe('a machine that goes in a circle', () => {
 
   it('[T11] by effects fails when its journal is full', async () => {
     let ran = 0;
-    const machine = setup({ actors: { runs: effect(() => (ran += 1)) } }).createMachine({
+    const machine = setup({ actors: { runs: step(() => (ran += 1)) } }).createMachine({
       initial: 'a',
       states: { a: { invoke: { id: 'runs', src: 'runs', onDone: again } } },
     });
@@ -85,7 +85,7 @@ describe('a machine that goes in a circle', () => {
   it('[T11] may come to an end before the limit, and not after it, in each turn', async () => {
     const countdown = setup({
       types: { context: {} as { n: number }, output: {} as string },
-      actors: { ask: elicitation({ message: 'Well?', schema: z.object({}) }) },
+      actors: { ask: elicit({ message: 'Well?', schema: z.object({}) }) },
     }).createMachine({
       context: { n: 10 },
       initial: 'counting',
@@ -125,7 +125,7 @@ describe('a machine that goes in a circle', () => {
 
   it('[T11] [E3] has what it did undone', async () => {
     const did: string[] = [];
-    const charge = effect(() => void did.push('charge'), { compensate: () => void did.push('refund') });
+    const charge = step(() => void did.push('charge'), { compensate: () => void did.push('refund') });
     const machine = setup({ actors: { charge } }).createMachine({
       initial: 'charging',
       states: {

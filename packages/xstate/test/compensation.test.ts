@@ -1,5 +1,5 @@
-import { compensator, SagaAborted, SagaCancelled, step, type Program } from '@mcp-saga/core';
-import { effect, elicitation, machineSaga, type EffectOptions } from '@mcp-saga/xstate';
+import { compensator, SagaAborted, SagaCancelled, step as stepInSaga, type Program } from '@mcp-saga/core';
+import { elicit, machineSaga, step, type StepLogicOptions } from '@mcp-saga/xstate';
 import { setup } from 'xstate';
 import { describe, expect, it } from 'vitest';
 import { orphan } from '../../core/src/turn/orphan.ts';
@@ -7,7 +7,7 @@ import { z } from 'zod';
 import { accept, Drive, failureOf } from './support/drive.ts';
 import { runtimeOf } from '../../core/test/support/world.ts';
 
-const ask = elicitation({ message: 'Well?', schema: z.object({ n: z.number() }) });
+const ask = elicit({ message: 'Well?', schema: z.object({ n: z.number() }) });
 
 interface Shop {
   readonly told: string[];
@@ -15,13 +15,13 @@ interface Shop {
 }
 
 /** Reserves, charges, asks; then it ships, fails or gives up, as the answer says. */
-function shop(options: EffectOptions<string, undefined> = {}): Shop {
+function shop(options: StepLogicOptions<string, undefined> = {}): Shop {
   const told: string[] = [];
   const machine = setup({
     types: { output: {} as string },
     actors: {
       ask,
-      reserve: effect(
+      reserve: step(
         ({ input, idempotencyKey }: { input: { item: string }; idempotencyKey: string }) => {
           told.push(`reserve ${input.item} ${idempotencyKey}`);
           return { id: 'r1' };
@@ -33,11 +33,11 @@ function shop(options: EffectOptions<string, undefined> = {}): Shop {
           },
         },
       ),
-      charge: effect(() => 'c1', {
+      charge: step(() => 'c1', {
         compensate: ({ result }) => void told.push(`refund ${result}`),
         ...options,
       }),
-      ship: effect(() => {
+      ship: step(() => {
         throw new Error('no way');
       }),
     },
@@ -91,15 +91,15 @@ describe('the effects of a machine', () => {
     };
     const machine = setup({
       actors: {
-        book: effect(({ input }: { input: { item: string } }) => input.item, {
+        book: step(({ input }: { input: { item: string } }) => input.item, {
           label: ({ input }) => `the ${input.item}`,
           compensate: ({ input }) => (input.item === 'room' ? failsTo() : undefined),
           undo: { retry: 1 },
         }),
         // What is to be undone is undone, whatever its label does.
-        unnamed: effect(() => 1, { label: failsTo, compensate: () => undefined }),
-        numbered: effect(() => 1, { label: (() => 1) as never, compensate: () => undefined }),
-        ship: effect(failsTo),
+        unnamed: step(() => 1, { label: failsTo, compensate: () => undefined }),
+        numbered: step(() => 1, { label: (() => 1) as never, compensate: () => undefined }),
+        ship: step(failsTo),
       },
     }).createMachine({
       initial: 'room',
@@ -198,7 +198,7 @@ describe('the effects of a machine', () => {
     const lost: string[] = [];
     const machine = setup({
       actors: {
-        pay: effect(() => new Promise<string>(() => undefined), {
+        pay: step(() => new Promise<string>(() => undefined), {
           timeout: 10,
           compensate: () => void lost.push('never'),
           compensateUnknown: ({ stepKey }) => void lost.push(stepKey),
@@ -215,7 +215,7 @@ describe('the effects of a machine', () => {
     const told: string[] = [];
     const machine = setup({
       actors: {
-        pay: effect(
+        pay: step(
           async ({ signal }) => {
             await new Promise((resolve) => {
               signal.addEventListener('abort', resolve);
@@ -264,8 +264,8 @@ describe('the effects of a machine', () => {
     const { program } = shop({
       compensate: function* ({ result, stepKey }: { result: string; stepKey: string }) {
         told.push(`${result} ${stepKey}`);
-        yield* step('one', () => void told.push('one'));
-        yield* step('two', () => void told.push('two'));
+        yield* stepInSaga('one', () => void told.push('one'));
+        yield* stepInSaga('two', () => void told.push('two'));
       } as never,
     });
     const drive = new Drive(program);
@@ -278,7 +278,7 @@ describe('the effects of a machine', () => {
     const keys: string[] = [];
     const machine = setup({
       types: { output: {} as string },
-      actors: { ask, ping: effect(({ idempotencyKey }) => void keys.push(idempotencyKey)) },
+      actors: { ask, ping: step(({ idempotencyKey }) => void keys.push(idempotencyKey)) },
     }).createMachine({
       initial: 'a',
       states: {

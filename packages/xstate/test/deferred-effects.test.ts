@@ -1,5 +1,5 @@
 import { createSagaHost, memoryTaskStore, type Program, type SagaHost } from '@mcp-saga/server';
-import { effect, elicitation, machineSaga } from '@mcp-saga/xstate';
+import { elicit, machineSaga, step } from '@mcp-saga/xstate';
 import { fromPromise, setup, type AnyStateMachine } from 'xstate';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
@@ -23,11 +23,11 @@ const named = ({ input }: { input: string }): string => {
   return input;
 };
 const actors = {
-  work: effect(named),
+  work: step(named),
   look: fromPromise(async (given: { input: string }) => named(given)),
-  undoable: effect(named, { compensate: ({ result }) => void ran.push(`undo ${result}`) }),
-  ask: elicitation({ message: 'Well?', schema: z.object({ n: z.number() }) }),
-  falls: elicitation({
+  undoable: step(named, { compensate: ({ result }) => void ran.push(`undo ${result}`) }),
+  ask: elicit({ message: 'Well?', schema: z.object({ n: z.number() }) }),
+  falls: elicit({
     message: 'Well?',
     schema: z.object({ n: z.number() }),
     fallback: () => {
@@ -260,7 +260,7 @@ describe('a machine as a task', () => {
       return named({ input });
     };
     const provided = chain(src).provide({
-      actors: { work: effect(slow) as never, look: fromPromise(slow) as never },
+      actors: { work: step(slow) as never, look: fromPromise(slow) as never },
     });
     const { host } = hostOf(sagaOf(provided, { task: 'prefer' }), true);
     const client = taskClient(host);

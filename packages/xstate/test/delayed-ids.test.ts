@@ -1,4 +1,4 @@
-import { elicitation, machineSaga } from '@mcp-saga/xstate';
+import { elicit, machineSaga } from '@mcp-saga/xstate';
 import {
   assign,
   cancel,
@@ -14,7 +14,7 @@ import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { Drive } from './support/drive.ts';
 
-const ask = elicitation({ message: 'Well?', schema: z.object({ n: z.number() }) });
+const ask = elicit({ message: 'Well?', schema: z.object({ n: z.number() }) });
 const second = 1_000;
 
 type Action = object;

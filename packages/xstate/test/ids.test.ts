@@ -1,5 +1,5 @@
 import { compensator, type StepContext } from '@mcp-saga/core';
-import { effect, elicitation, machineSaga, MachineRefused } from '@mcp-saga/xstate';
+import { elicit, MachineRefused, machineSaga, step } from '@mcp-saga/xstate';
 import { assign, setup, spawnChild, type AnyStateMachine } from 'xstate';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
@@ -7,7 +7,7 @@ import { orphan } from '../../core/src/turn/orphan.ts';
 import { runtimeOf } from '../../core/test/support/world.ts';
 import { accept, Drive, failureOf } from './support/drive.ts';
 
-const ask = elicitation({ message: 'Well?', schema: z.object({}) });
+const ask = elicit({ message: 'Well?', schema: z.object({}) });
 
 describe('the id of an effect', () => {
   it('[E1] gives two forks with different inputs one idempotency key', async () => {
@@ -15,10 +15,8 @@ describe('the id of an effect', () => {
     const machine = setup({
       types: { context: {} as { n: number }, output: {} as string },
       actors: {
-        count: elicitation({ message: 'How many?', schema: z.object({ n: z.number() }) }),
-        pay: effect(
-          ({ input, idempotencyKey }: StepContext<number>) => void ran.push([input, idempotencyKey]),
-        ),
+        count: elicit({ message: 'How many?', schema: z.object({ n: z.number() }) }),
+        pay: step(({ input, idempotencyKey }: StepContext<number>) => void ran.push([input, idempotencyKey])),
       },
     }).createMachine({
       context: { n: 0 },
@@ -57,7 +55,7 @@ describe('the id of an effect', () => {
       const machine = setup({
         actors: {
           ask,
-          pay: effect(({ idempotencyKey }) => void ran.push(idempotencyKey), {
+          pay: step(({ idempotencyKey }) => void ran.push(idempotencyKey), {
             compensate: refund.for(() => ({})),
           }),
         },
@@ -85,7 +83,7 @@ describe('the id of an effect', () => {
   it.each(['~pay', '!pay', 'a/b', 'a#2', 'a@2', ''])(
     'is refused where undos or steps are named so: %j',
     (id) => {
-      const logic = effect(() => 1);
+      const logic = step(() => 1);
       const problem = `The invoke '${id}' of state 'm.p' has an id that is empty, begins with '~'`;
       const inside = setup({ actors: { logic } }).createMachine({
         id: 'm',
@@ -123,7 +121,7 @@ describe('the id of an effect', () => {
   });
 
   const told: string[] = [];
-  const pay = effect(() => void told.push('paid'), { compensate: () => undefined });
+  const pay = step(() => void told.push('paid'), { compensate: () => undefined });
   const kid = setup({ actors: { pay } }).createMachine({ invoke: { id: 'pay', src: 'pay' } });
   it.each([
     ["the actor '~pay' has an id", 'pay', { id: '~pay' }],

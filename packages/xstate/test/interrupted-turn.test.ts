@@ -1,5 +1,5 @@
 import { SagaCancelled } from '@mcp-saga/core';
-import { effect, elicitation, machineSaga, type EffectOptions } from '@mcp-saga/xstate';
+import { elicit, machineSaga, step, type StepLogicOptions } from '@mcp-saga/xstate';
 import { fromPromise, setup, type AnyActorLogic, type AnyStateMachine } from 'xstate';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
@@ -13,15 +13,15 @@ beforeEach(() => {
   down.clear();
 });
 
-const ask = elicitation({ message: 'Well?', schema: z.object({ n: z.number() }) });
+const ask = elicit({ message: 'Well?', schema: z.object({ n: z.number() }) });
 const sure = { sure: accept({ n: 1 }) };
 const undo = { compensate: ({ stepKey }: { stepKey: string }) => void did.push(`undo ${stepKey}`) };
 const undoUnknown = {
   compensateUnknown: ({ stepKey }: { stepKey: string }) => void did.push(`find ${stepKey}`),
 };
 
-function does(name: string, options: EffectOptions<undefined, undefined> = {}): AnyActorLogic {
-  return effect(({ idempotencyKey }) => {
+function does(name: string, options: StepLogicOptions<undefined, undefined> = {}): AnyActorLogic {
+  return step(({ idempotencyKey }) => {
     did.push(idempotencyKey);
     if (down.has(name)) throw new Error('503');
     return undefined;
@@ -216,7 +216,7 @@ describe('an interrupted turn of a machine', () => {
 describe('a delay that passes during a guarded turn', () => {
   /** A slow check beside a delay: whichever ends first is followed by another effect. */
   function racing(drive: () => Drive): AnyStateMachine {
-    const slow = effect<undefined>(async ({ signal }) => {
+    const slow = step<undefined>(async ({ signal }) => {
       did.push('check');
       await drive().world.sleep(5_000, signal);
       return undefined;
@@ -277,11 +277,11 @@ describe('a delay that passes during a guarded turn', () => {
   });
 
   it('[E9] starts no effect behind one that another one has overtaken in that turn, either', async () => {
-    const quick = effect<undefined>(async ({ signal }) => {
+    const quick = step<undefined>(async ({ signal }) => {
       await drive.world.sleep(100, signal);
       return undefined;
     });
-    const slow = effect<undefined>(async ({ signal }) => {
+    const slow = step<undefined>(async ({ signal }) => {
       await drive.world.sleep(200, signal);
       return undefined;
     });
@@ -332,7 +332,7 @@ describe('a delay that passes during a guarded turn', () => {
 
   it('[E6] holds its request for a grace after the abort, although an effect never settles', async () => {
     const aborting = new AbortController();
-    const stuck = effect(() => {
+    const stuck = step(() => {
       aborting.abort(new Error('gone'));
       return new Promise<never>(() => undefined);
     });

@@ -5,18 +5,18 @@ import {
   type StepAnswer,
   type SuspendedTurn,
 } from '@mcp-saga/server';
-import { effect, elicitation, machineSaga } from '@mcp-saga/xstate';
+import { elicit, machineSaga, step } from '@mcp-saga/xstate';
 import { expect, it } from 'vitest';
 import { setup } from 'xstate';
 import { z } from 'zod';
 
 const message = 'x'.repeat(20_000);
-const ask = elicitation({ message, schema: z.object({ n: z.number() }) });
+const ask = elicit({ message, schema: z.object({ n: z.number() }) });
 
 /** A machine that asks two long questions, with a delay beside them, on a host whose guard keeps responses. */
 function asking() {
   const did: string[] = [];
-  const charge = effect(() => void did.push('charge'));
+  const charge = step(() => void did.push('charge'));
   const machine = setup({ types: { output: {} as string }, actors: { ask, charge } }).createMachine({
     initial: 'open',
     states: {

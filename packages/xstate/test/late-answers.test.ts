@@ -1,12 +1,12 @@
 import { answerGraceMs } from '@mcp-saga/core/program';
-import { effect, elicitation, machineSaga } from '@mcp-saga/xstate';
+import { elicit, machineSaga, step } from '@mcp-saga/xstate';
 import { setup, type AnyStateMachine } from 'xstate';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { accept, Drive } from './support/drive.ts';
 
 const minute = 60_000;
-const ask = elicitation({ message: 'Well?', schema: z.object({ n: z.number() }) });
+const ask = elicit({ message: 'Well?', schema: z.object({ n: z.number() }) });
 const sure = { sure: accept({ n: 1 }) };
 const text = { output: {} as string };
 
@@ -99,7 +99,7 @@ describe('an answer that comes after the delay beside its question', () => {
 
   it('[W6] still ends an effect that runs before the answer is heard', async () => {
     const attempts: number[] = [];
-    const slow = effect<undefined>(
+    const slow = step<undefined>(
       async ({ attempt, signal }) => {
         attempts.push(attempt);
         if (attempt === 1) throw new Error('not yet');

@@ -1,5 +1,5 @@
 import { createSagaHost, generateKey, type SagaHost, type SagaTurn } from '@mcp-saga/server';
-import { effect, elicitation, machineSaga } from '@mcp-saga/xstate';
+import { elicit, machineSaga, step } from '@mcp-saga/xstate';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { enqueueActions, setup } from 'xstate';
@@ -18,8 +18,8 @@ function machineOf(secret: string) {
       output: {} as string,
     },
     actors: {
-      ask: elicitation({ message: 'Well?', schema: z.object({}) }),
-      look: effect(() => undefined, { compensate: () => undefined }),
+      ask: elicit({ message: 'Well?', schema: z.object({}) }),
+      look: step(() => undefined, { compensate: () => undefined }),
     },
   }).createMachine({
     context: ({ input }) => ({ keys: input.keys }),

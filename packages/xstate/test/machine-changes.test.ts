@@ -1,4 +1,4 @@
-import { effect, elicitation, machineSaga, MachineMismatch, type MachineSagaOptions } from '@mcp-saga/xstate';
+import { elicit, MachineMismatch, machineSaga, step, type MachineSagaOptions } from '@mcp-saga/xstate';
 import { setup, type AnyStateMachine } from 'xstate';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
@@ -7,8 +7,8 @@ import { accept, Drive, failureOf } from './support/drive.ts';
 const Well = z.object({ n: z.number() });
 const done: string[] = [];
 const actors = {
-  ask: elicitation({ message: 'Well?', schema: Well }),
-  pay: effect(() => void done.push('pay'), { compensate: () => void done.push('refund') }),
+  ask: elicit({ message: 'Well?', schema: Well }),
+  pay: step(() => void done.push('pay'), { compensate: () => void done.push('refund') }),
 };
 
 type Options = Omit<MachineSagaOptions<undefined, undefined>, 'name' | 'version' | 'forks'>;
@@ -167,7 +167,7 @@ describe('a migration that fails', () => {
 });
 
 describe('a machine whose code fails before anything has happened', () => {
-  const question = (message: () => string) => elicitation({ message, schema: Well });
+  const question = (message: () => string) => elicit({ message, schema: Well });
   const withAsk = (ask: typeof actors.ask): AnyStateMachine =>
     setup({ types: { output: {} as string }, actors: { ...actors, ask } }).createMachine({
       initial: 'paying',

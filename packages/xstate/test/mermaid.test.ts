@@ -15,18 +15,18 @@ describe('the picture of a machine', () => {
       stateDiagram-v2
         [*] --> asking
         state "asking" as asking
-        asking : elicitation target
+        asking : elicit target
         asking : after patience (stays)
         state "judging" as judging
-        judging : sampling safety
+        judging : sample safety
         state "releasing" as releasing
-        releasing : effect release
+        releasing : step release
         releasing : PING (stays)
         state "over" as over
         state "failed" as failed
         failed : compensate
         asking --> judging : done
-        asking --> over : error [declined]
+        asking --> over : error [isDeclined]
         asking --> failed : error
         asking --> failed : after 5 min
         judging --> releasing : done [isSafe]
@@ -79,8 +79,8 @@ describe('the picture of a machine', () => {
           state "person" as person {
             [*] --> person_asked
             state "asked" as person_asked
-            person_asked : elicitation target
-            person_asked : elicitation URL sign
+            person_asked : elicit target
+            person_asked : elicitUrl sign
             state "known" as person_known
             person_asked --> person_known : done target
             person_asked --> person_known : done sign
@@ -95,7 +95,7 @@ describe('the picture of a machine', () => {
           }
           --
           state "files" as files
-          files : roots
+          files : listRoots roots
         }
         model_asked --> person_known : NEVER_MIND
         classDef active fill:#ffd54f,stroke:#b8860b,color:#1a1a1a
@@ -138,14 +138,14 @@ describe('the picture of a machine', () => {
     expect(draw('spawning')).toMatchInlineSnapshot(`
       "
       stateDiagram-v2
-        state "shop (spawns roots)" as shop {
+        state "shop (spawns listRoots roots)" as shop {
           [*] --> open
           state "open" as open
-          open : spawns elicitation target
+          open : spawns elicit target
           open : spawns promise load on exit
           open : LOOK / spawns machine child (stays)
           state "over" as over
-          open --> over : PAY / spawns effect release
+          open --> over : PAY / spawns step release
           over --> [*]
         }
         classDef active fill:#ffd54f,stroke:#b8860b,color:#1a1a1a

@@ -1,5 +1,5 @@
 import type { Program, StepCall } from '@mcp-saga/core';
-import { effect, elicitation, machineSaga } from '@mcp-saga/xstate';
+import { elicit, machineSaga, step } from '@mcp-saga/xstate';
 import { assign, fromPromise, setup } from 'xstate';
 import { expect, it } from 'vitest';
 import { z } from 'zod';
@@ -28,10 +28,10 @@ const program: Program = machineSaga(
     actors: {
       look,
       inner,
-      pack: effect(({ input }: { input: Date }) => void ran.push(`pack ${input.getTime()}`), {
+      pack: step(({ input }: { input: Date }) => void ran.push(`pack ${input.getTime()}`), {
         compensate: () => void ran.push('unpack'),
       }),
-      who: elicitation({
+      who: elicit({
         message: 'Who?',
         schema: z.object({ name: z.string() }),
         fallback: ({ attempt }) => {

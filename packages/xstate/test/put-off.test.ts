@@ -1,11 +1,5 @@
 import { compensator, SagaCancelled, type ProgramState } from '@mcp-saga/core';
-import {
-  effect,
-  elicitation,
-  machineSaga,
-  type EffectOptions,
-  type MachineSagaOptions,
-} from '@mcp-saga/xstate';
+import { elicit, machineSaga, step, type StepLogicOptions, type MachineSagaOptions } from '@mcp-saga/xstate';
 import { assign, setup } from 'xstate';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
@@ -13,7 +7,7 @@ import { orphan } from '../../core/src/turn/orphan.ts';
 import { runtimeOf } from '../../core/test/support/world.ts';
 import { accept, Drive, failureOf } from './support/drive.ts';
 
-const ask = elicitation({ message: 'How much?', schema: z.object({ n: z.number() }) });
+const ask = elicit({ message: 'How much?', schema: z.object({ n: z.number() }) });
 
 interface Till {
   readonly told: string[];
@@ -26,7 +20,7 @@ interface Till {
   ) => Drive['program'];
 }
 
-type Options = Pick<EffectOptions<number, { n: number }>, 'once' | 'compensate' | 'compensateUnknown'>;
+type Options = Pick<StepLogicOptions<number, { n: number }>, 'once' | 'compensate' | 'compensateUnknown'>;
 
 /** Charges, with an hour between its attempts, and asks beside that how much: answered, it charges that instead. */
 function till(effectOptions?: Options): Till {
@@ -35,7 +29,7 @@ function till(effectOptions?: Options): Till {
     compensate: ({ input, stepKey }) => void told.push(`refund ${input.n} ${stepKey}`),
     compensateUnknown: ({ input, stepKey }) => void told.push(`look for ${input.n} ${stepKey}`),
   };
-  const charge = effect(
+  const charge = step(
     ({ input, idempotencyKey }: { input: { n: number }; idempotencyKey: string }) => {
       told.push(`charge ${input.n} ${idempotencyKey}`);
       if (made.goes === 'lost') throw Object.assign(new Error('no answer'), { code: 'outcome_unknown' });
@@ -212,7 +206,7 @@ describe('an effect that is put off after an attempt that may have happened', ()
     const back = compensator('back', z.object({}), ({ stepKey }) => void told.push(stepKey));
     const machine = setup({
       actors: {
-        charge: effect(
+        charge: step(
           () => {
             throw Object.assign(new Error('no answer'), { code: 'outcome_unknown' });
           },
@@ -221,7 +215,7 @@ describe('an effect that is put off after an attempt that may have happened', ()
             compensateUnknown: ({ stepKey }) => void told.push(stepKey),
           },
         ),
-        pack: effect(() => drive.world.sleep(10), { compensate: back.for(() => ({})) }),
+        pack: step(() => drive.world.sleep(10), { compensate: back.for(() => ({})) }),
       },
     }).createMachine({
       type: 'parallel',

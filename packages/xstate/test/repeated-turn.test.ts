@@ -1,4 +1,4 @@
-import { effect, elicitation, machineSaga } from '@mcp-saga/xstate';
+import { elicit, machineSaga, step } from '@mcp-saga/xstate';
 import type { Outcome } from '@mcp-saga/core';
 import { describe, expect, it } from 'vitest';
 import { setup, type AnyStateMachine } from 'xstate';
@@ -8,8 +8,8 @@ import { accept, Drive } from './support/drive.ts';
 const minute = 60_000;
 const did: string[] = [];
 const text = { output: {} as string };
-const ask = elicitation({ message: 'Well?', schema: z.object({ n: z.number() }) });
-const does = (what: string) => effect(() => void did.push(what));
+const ask = elicit({ message: 'Well?', schema: z.object({ n: z.number() }) });
+const does = (what: string) => step(() => void did.push(what));
 
 /** A machine whose turn with an answer is lost after 29 minutes, and repeated an hour later. */
 async function repeated(machine: AnyStateMachine, answers: Parameters<Drive['resume']>[0]) {
@@ -122,7 +122,7 @@ describe('a turn of a machine that is repeated', () => {
     async ({ delay, tried }) => {
       const attempts: number[] = [];
       const retry = { attempts: 9, delay, factor: 1, maxDelay: delay, jitter: false };
-      const check = effect<undefined, void>(
+      const check = step<undefined, void>(
         ({ attempt }) => {
           attempts.push(attempt);
           throw new Error('not yet');

@@ -1,4 +1,4 @@
-import { elicitation, machineSaga, type MachineSagaOptions } from '@mcp-saga/xstate';
+import { elicit, machineSaga, type MachineSagaOptions } from '@mcp-saga/xstate';
 import { assign, setup, type AnyStateMachine } from 'xstate';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
@@ -26,7 +26,7 @@ const asking = { invoke: { id: 'ask', src: 'ask', onDone: { actions: assign({ is
 
 // A live actor checks 'nested.inside' before 'flat'. Restored by XState alone, 'flat' comes first.
 function machineOf(regions: object, more: object = {}): AnyStateMachine {
-  const ask = elicitation({ message: 'Well?', schema: z.object({ n: z.number() }) });
+  const ask = elicit({ message: 'Well?', schema: z.object({ n: z.number() }) });
   return setup({ types: { context: {} as Context, output: {} as string }, actors: { ask } }).createMachine({
     id: 'm',
     context: { isAnswered: false, left: '' },

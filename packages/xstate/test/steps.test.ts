@@ -1,15 +1,15 @@
 import { ClientCannot, type Question, type Route } from '@mcp-saga/core';
 import {
-  cancelled,
-  declined,
-  effect,
-  elicitation,
-  elicitationUrl,
-  invalid,
+  elicit,
+  elicitUrl,
+  isCancelled,
+  isDeclined,
+  isInvalid,
+  isRefused,
+  listRoots,
   machineSaga,
-  refused,
-  roots,
-  sampling,
+  sample,
+  step,
   stepError,
 } from '@mcp-saga/xstate';
 import { assign, createActor, setup } from 'xstate';
@@ -24,8 +24,8 @@ const Name = z.object({ name: z.string() });
 function oneStep(logic: object, input?: unknown) {
   const machine = setup({
     types: { context: {} as { told: string }, output: {} as string },
-    actors: { it: logic as ReturnType<typeof roots> },
-    guards: { declined, cancelled, refused, invalid },
+    actors: { it: logic as ReturnType<typeof listRoots> },
+    guards: { isDeclined, isCancelled, isRefused, isInvalid },
   }).createMachine({
     id: 'one',
     context: { told: '' },
@@ -41,9 +41,9 @@ function oneStep(logic: object, input?: unknown) {
             actions: assign({ told: ({ event }) => JSON.stringify(event.output) ?? 'nothing' }),
           },
           onError: [
-            { guard: 'declined', target: 'done', actions: assign({ told: 'declined' }) },
-            { guard: 'cancelled', target: 'done', actions: assign({ told: 'cancelled' }) },
-            { guard: 'invalid', target: 'done', actions: assign({ told: 'invalid' }) },
+            { guard: 'isDeclined', target: 'done', actions: assign({ told: 'declined' }) },
+            { guard: 'isCancelled', target: 'done', actions: assign({ told: 'cancelled' }) },
+            { guard: 'isInvalid', target: 'done', actions: assign({ told: 'invalid' }) },
             {
               target: 'done',
               actions: assign({
@@ -62,47 +62,32 @@ function oneStep(logic: object, input?: unknown) {
 
 describe('a step of a machine', () => {
   it.each([
-    [
-      'elicitation',
-      elicitation({ message: 'Who?', schema: Name }),
-      accept({ name: 'Ada' }),
-      '{"name":"Ada"}',
-    ],
-    [
-      'elicitation declined',
-      elicitation({ message: 'Who?', schema: Name }),
-      { action: 'decline' },
-      'declined',
-    ],
-    [
-      'elicitation dismissed',
-      elicitation({ message: 'Who?', schema: Name }),
-      { action: 'cancel' },
-      'cancelled',
-    ],
+    ['elicitation', elicit({ message: 'Who?', schema: Name }), accept({ name: 'Ada' }), '{"name":"Ada"}'],
+    ['elicitation declined', elicit({ message: 'Who?', schema: Name }), { action: 'decline' }, 'declined'],
+    ['elicitation dismissed', elicit({ message: 'Who?', schema: Name }), { action: 'cancel' }, 'cancelled'],
     [
       'elicitation.outcome',
-      elicitation.outcome({ message: 'Who?', schema: Name }),
+      elicit.outcome({ message: 'Who?', schema: Name }),
       { action: 'decline' },
       '{"action":"decline"}',
     ],
     [
       'elicitationUrl',
-      elicitationUrl({ message: 'Go', url: 'https://a.example' }),
+      elicitUrl({ message: 'Go', url: 'https://a.example' }),
       { action: 'accept' },
       'nothing',
     ],
-    ['roots', roots(), { roots: [{ uri: 'file:///a' }] }, '[{"uri":"file:///a"}]'],
-    ['sampling', sampling({ messages: [], maxTokens: 5 }), said('yes'), JSON.stringify(said('yes'))],
+    ['roots', listRoots(), { roots: [{ uri: 'file:///a' }] }, '[{"uri":"file:///a"}]'],
+    ['sampling', sample({ messages: [], maxTokens: 5 }), said('yes'), JSON.stringify(said('yes'))],
     [
       'sampling that is parsed',
-      sampling({ messages: [], maxTokens: 5, parse: ({ model }) => model }),
+      sample({ messages: [], maxTokens: 5, parse: ({ model }) => model }),
       said('yes'),
       '"m"',
     ],
     [
       'sampling that cannot be parsed',
-      sampling({
+      sample({
         messages: [],
         maxTokens: 5,
         parse: () => {
@@ -120,7 +105,7 @@ describe('a step of a machine', () => {
   });
 
   it('[W4] an answer that does not fit is asked again with the reason', async () => {
-    const drive = oneStep(elicitation({ message: 'Who?', schema: Name }));
+    const drive = oneStep(elicit({ message: 'Who?', schema: Name }));
     await drive.start();
     await drive.resume({ it: accept({ name: 7 }) });
     expect(drive.suspended.steps).toMatchObject([{ stepId: 'it', reason: 'name: expected string' }]);
@@ -129,7 +114,7 @@ describe('a step of a machine', () => {
   });
 
   it("[W4] a client's error comes as a step error", async () => {
-    const drive = oneStep(roots());
+    const drive = oneStep(listRoots());
     await drive.start();
     const answers = new Map([['it', { error: { code: -7, message: 'no' }, provenance: 'client' as const }]]);
     const outcome = await drive.program.advance(drive.suspended.state, answers, runtimeOf(drive.world));
@@ -138,7 +123,7 @@ describe('a step of a machine', () => {
 
   it('[T6] an answer to a question that would be asked otherwise now is not used', async () => {
     let message = 'Who?';
-    const drive = oneStep(elicitation({ message: () => message, schema: Name }));
+    const drive = oneStep(elicit({ message: () => message, schema: Name }));
     await drive.start();
     message = 'Who is it?';
     await drive.resume({ it: accept({ name: 'Ada' }) });
@@ -147,17 +132,17 @@ describe('a step of a machine', () => {
   });
 
   it('[T14] an answer that does not count is asked again', async () => {
-    const drive = oneStep(elicitation({ message: 'Who?', schema: Name, accept: 'client' }));
+    const drive = oneStep(elicit({ message: 'Who?', schema: Name, accept: 'client' }));
     await drive.start();
     await drive.resume({ it: accept({ name: 'Ada' }) }, { replace: { accepts: () => false } });
     expect(drive.suspended.ignored).toEqual([{ stepId: 'it', why: 'not accepted' }]);
   });
 
   it('[W3] what the client cannot do is ClientCannot at the step', async () => {
-    const drive = oneStep(roots());
+    const drive = oneStep(listRoots());
     const outcome = await drive.start({}, { replace: { route: () => 'cannot' } });
     expect(outcome).toMatchObject({ status: 'completed', result: 'client client_cannot' });
-    const alone = setup({ types: { output: {} as string }, actors: { roots: roots() } }).createMachine({
+    const alone = setup({ types: { output: {} as string }, actors: { roots: listRoots() } }).createMachine({
       initial: 'a',
       states: { a: { invoke: { id: 'it', src: 'roots' } } },
     });
@@ -167,19 +152,21 @@ describe('a step of a machine', () => {
   });
 
   it('[W3] a fallback answers where the client cannot be asked, and the host samples', async () => {
-    const asks = elicitation({
+    const asks = elicit({
       message: 'Who?',
       schema: Name,
       fallback: ({ idempotencyKey }) => ({ name: idempotencyKey }),
     });
     const told = await oneStep(asks).start({}, { replace: { route: () => 'fallback' } });
     expect(told).toMatchObject({ status: 'completed', result: '{"name":"do:it"}' });
-    const samples = oneStep(sampling({ messages: [], maxTokens: 5, parse: ({ model }) => model }));
-    const sample = () => said('x') as never;
-    const sampled = await samples.start({}, { replace: { route: () => 'host', sample } });
+    const samples = oneStep(sample({ messages: [], maxTokens: 5, parse: ({ model }) => model }));
+    const sampled = await samples.start(
+      {},
+      { replace: { route: () => 'host', sample: () => said('x') as never } },
+    );
     expect(sampled).toMatchObject({ status: 'completed', result: '"m"' });
     const broken = oneStep(
-      elicitation({
+      elicit({
         message: 'Who?',
         schema: Name,
         fallback: () => {
@@ -193,7 +180,7 @@ describe('a step of a machine', () => {
   });
 
   it('[W3] a fallback answers for a client that does not know the request', async () => {
-    const asks = elicitation({ message: 'Who?', schema: Name, fallback: { name: 'Ann' } });
+    const asks = elicit({ message: 'Who?', schema: Name, fallback: { name: 'Ann' } });
     const drive = oneStep(asks);
     const route = ({ isUnsupported }: Question): Route => (isUnsupported === true ? 'fallback' : 'ask');
     await drive.start({}, { replace: { route } });
@@ -209,17 +196,17 @@ describe('a step of a machine', () => {
 
   it('[W1] a question that cannot be asked is refused where it is made', () => {
     const schema = z.object({ a: z.object({}) });
-    expect(() => elicitation({ message: 'Who?', schema })).toThrow(
+    expect(() => elicit({ message: 'Who?', schema })).toThrow(
       "the form field 'a' is an object inside the form",
     );
-    expect(() => elicitation.outcome({ message: 'Who?', schema })).toThrow(TypeError);
-    expect(() => elicitation({ message: 'Who?', schema: {} as never })).toThrow('needs a schema');
-    expect(() => sampling({ messages: [], maxTokens: 1.5 })).toThrow('maxTokens');
+    expect(() => elicit.outcome({ message: 'Who?', schema })).toThrow(TypeError);
+    expect(() => elicit({ message: 'Who?', schema: {} as never })).toThrow('needs a schema');
+    expect(() => sample({ messages: [], maxTokens: 1.5 })).toThrow('maxTokens');
   });
 
   it('[E2] an effect has attempts, and its error is a StepError', async () => {
     const seen: string[] = [];
-    const flaky = effect(
+    const flaky = step(
       ({
         attempt,
         idempotencyKey,
@@ -239,7 +226,7 @@ describe('a step of a machine', () => {
     const outcome = await drive.start({}, { maxHold: 1_000 });
     expect(outcome).toMatchObject({ status: 'completed', result: '{"at":"1970-01-01T00:00:00.007Z"}' });
     expect(seen).toEqual(['1 do:it 7', '2 do:it 7', '3 do:it 7']);
-    const fails = effect(() => {
+    const fails = step(() => {
       throw Object.assign(new Error('secret'), { code: 'E_X' });
     });
     expect(await oneStep(fails).start()).toMatchObject({ result: 'failed E_X' });
@@ -247,7 +234,7 @@ describe('a step of a machine', () => {
 
   it('[E2] a backoff that the turn has no time for is a checkpoint', async () => {
     const attempts: string[] = [];
-    const flaky = effect(
+    const flaky = step(
       ({ attempt, idempotencyKey }) => {
         attempts.push(`${attempt} ${idempotencyKey}`);
         if (attempt < 2) throw new Error('again');
@@ -267,7 +254,7 @@ describe('a step of a machine', () => {
 
   it('[U4] an effect that the budget has no time for waits for the next turn', async () => {
     let ran = 0;
-    const drive = oneStep(effect(() => (ran += 1)));
+    const drive = oneStep(step(() => (ran += 1)));
     await drive.start({}, { budget: 0 });
     expect(drive.suspended).toMatchObject({ steps: [], retryAfterMs: 0 });
     expect(ran).toBe(0);
@@ -277,7 +264,7 @@ describe('a step of a machine', () => {
   it('[E1] with commitFirst the client has a token before the first effect', async () => {
     const machine = setup({
       types: { output: {} as string },
-      actors: { it: effect(() => 'x') },
+      actors: { it: step(() => 'x') },
     }).createMachine({
       initial: 'a',
       states: { a: { invoke: { id: 'it', src: 'it', onDone: 'b' } }, b: { type: 'final' } },
@@ -290,7 +277,7 @@ describe('a step of a machine', () => {
   });
 
   it('[T13] an effect that shall run once claims its key', async () => {
-    const once = effect(() => 'x', { once: true });
+    const once = step(() => 'x', { once: true });
     const first = oneStep(once);
     expect(await first.start()).toMatchObject({ result: '"x"' });
     const again = oneStep(once);
@@ -300,7 +287,7 @@ describe('a step of a machine', () => {
 
   it('[T13] an effect that cannot be claimed ends the turn, and may be run in the next one', async () => {
     let ran = 0;
-    const drive = oneStep(effect(() => (ran += 1), { once: true }));
+    const drive = oneStep(step(() => (ran += 1), { once: true }));
     const down = new Error('ECONNREFUSED');
     let claims = 0;
     const claim = async (): Promise<boolean> => {
@@ -320,8 +307,8 @@ describe('a step of a machine', () => {
     const did: string[] = [];
     const machine = setup({
       actors: {
-        charge: effect(() => did.push('charge'), { compensate: () => void did.push('refund') }),
-        thank: effect(() => did.push('thank'), { once: true }),
+        charge: step(() => did.push('charge'), { compensate: () => void did.push('refund') }),
+        thank: step(() => did.push('thank'), { once: true }),
       },
     }).createMachine({
       initial: 'a',
@@ -345,7 +332,7 @@ describe('a step of a machine', () => {
 
   it('runs under a live actor as well', async () => {
     const machine = setup({
-      actors: { it: effect(({ input }: { input: { n: number } }) => input.n + 1) },
+      actors: { it: step(({ input }: { input: { n: number } }) => input.n + 1) },
     }).createMachine({
       initial: 'a',
       states: { a: { invoke: { id: 'it', src: 'it', input: { n: 1 }, onDone: 'b' } }, b: { type: 'final' } },

@@ -1,5 +1,5 @@
 import { ClientCannot, TurnAborted } from '@mcp-saga/core';
-import { effect, elicitation, machineSaga, MachineRefused, MachineStuck, sampling } from '@mcp-saga/xstate';
+import { elicit, MachineRefused, machineSaga, MachineStuck, sample, step } from '@mcp-saga/xstate';
 import {
   assign,
   fromCallback,
@@ -14,7 +14,7 @@ import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { accept, Drive, failureOf, said } from './support/drive.ts';
 
-const ask = elicitation({ message: 'Well?', schema: z.object({ n: z.number() }) });
+const ask = elicit({ message: 'Well?', schema: z.object({ n: z.number() }) });
 const text = { output: {} as string };
 type Spawn = (logic: unknown, options?: { readonly id: string }) => unknown;
 const drive = (machine: AnyStateMachine): Drive =>
@@ -24,7 +24,7 @@ describe('a machine between two requests', () => {
   it('[U1] has several steps pending, answered one at a time and in any order', async () => {
     const machine = setup({
       types: { ...text, context: {} as { got: string } },
-      actors: { ask, model: sampling({ messages: [], maxTokens: 1 }) },
+      actors: { ask, model: sample({ messages: [], maxTokens: 1 }) },
     }).createMachine({
       context: { got: '' },
       initial: 'both',
@@ -159,7 +159,7 @@ describe('a machine between two requests', () => {
   it('[R1] keeps of a child machine that has failed no more than that', async () => {
     const kid = setup({
       types: { context: {} as { ref: unknown; at: object } },
-      actors: { ask, fail: effect(() => Promise.reject(new Error('no'))) },
+      actors: { ask, fail: step(() => Promise.reject(new Error('no'))) },
     }).createMachine({
       context: ({ spawn }) => ({ ref: spawn('ask', { id: 'spawned' }), at: new AbortController() }),
       invoke: { id: 'fail', src: 'fail' },
@@ -271,7 +271,7 @@ describe('a machine between two requests', () => {
       types: text,
       actors: {
         ask,
-        work: effect(async ({ signal, idempotencyKey }) => {
+        work: step(async ({ signal, idempotencyKey }) => {
           seen.push(idempotencyKey);
           if (seen.length === 1) {
             await new Promise((resolve) => {
@@ -305,7 +305,7 @@ describe('a machine between two requests', () => {
   });
 
   it('[U4] with checkpointAfterStep a turn ends after the first effect', async () => {
-    const machine = setup({ types: text, actors: { work: effect(() => 'x') } }).createMachine({
+    const machine = setup({ types: text, actors: { work: step(() => 'x') } }).createMachine({
       initial: 'a',
       states: {
         a: { invoke: { id: 'one', src: 'work', onDone: 'b' } },
@@ -407,7 +407,7 @@ describe('a machine between two requests', () => {
     const unnamed = setup({}).createMachine({ id: 'top', invoke } as never) as unknown as AnyStateMachine;
     expect(() => drive(unnamed)).toThrow("The invoke 'x' of state 'top' means the actor 'gone'");
     expect(() => machineSaga({ name: 'm', version: '1' }, {} as never)).toThrow("Saga 'm' needs a machine");
-    const undone = setup({ actors: { pay: effect(() => 1, { compensate: () => undefined }) } }).createMachine(
+    const undone = setup({ actors: { pay: step(() => 1, { compensate: () => undefined }) } }).createMachine(
       {},
     );
     expect(() => machineSaga({ name: 'm', version: '1' }, undone as never)).toThrow('must declare forks');
@@ -419,7 +419,7 @@ describe('a turn that is stopped', () => {
     const ran: string[] = [];
     const machine = setup({
       types: text,
-      actors: { ship: effect(() => void ran.push('shipped')) },
+      actors: { ship: step(() => void ran.push('shipped')) },
     }).createMachine({
       initial: 'cooling',
       states: {

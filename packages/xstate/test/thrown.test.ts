@@ -1,5 +1,5 @@
 import { createSagaHost, memoryGuard, StepError, type TurnFacts } from '@mcp-saga/server';
-import { effect, elicitation, machineSaga } from '@mcp-saga/xstate';
+import { elicit, machineSaga, step } from '@mcp-saga/xstate';
 import { setup } from 'xstate';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
@@ -13,9 +13,9 @@ async function ended(forks: 'refuse' | 'accept', unhold: () => unknown): Promise
   const machine = setup({
     types: { output: {} as string },
     actors: {
-      ask: elicitation({ message: 'Sure?', schema: z.object({}) }),
-      hold: effect(() => 1, { compensate: unhold, undo: { retry: 1 } }),
-      charge: effect(chargeCard),
+      ask: elicit({ message: 'Sure?', schema: z.object({}) }),
+      hold: step(() => 1, { compensate: unhold, undo: { retry: 1 } }),
+      charge: step(chargeCard),
     },
   }).createMachine({
     initial: 'asking',

@@ -22,11 +22,11 @@ const refused: Readonly<Record<string, { readonly code: string; readonly says: R
     says: /the machine must declare types\.output, as the saga returns it/,
   },
   'response-result': {
-    code: "effect(() => fetch('x'));",
-    says: /An effect must return plain data, Date, Map, Set, URL, Uint8Array or Error, not", Response\]/,
+    code: "step(() => fetch('x'));",
+    says: /A step must return plain data, Date, Map, Set, URL, Uint8Array or Error, not", Response\]/,
   },
   'async-generator-undo': {
-    code: 'effect(() => 5, { compensate: async function* () {} });',
+    code: 'step(() => 5, { compensate: async function* () {} });',
     says: /An undo is a function, an async function or function\*\. It must not be an async generator/,
   },
 };
@@ -50,8 +50,8 @@ describe.each(['typescript', 'typescript-5'])('the types of machine sagas, compi
     for (const [name, { code }] of Object.entries(refused)) {
       writeFileSync(
         join(folder, `${name}.ts`),
-        "import { effect, machineSaga } from '../../src/index.ts';\nimport { setup } from 'xstate';\n" +
-          `void [effect, machineSaga, setup];\n${code}\n`,
+        "import { step, machineSaga } from '../../src/index.ts';\nimport { setup } from 'xstate';\n" +
+          `void [step, machineSaga, setup];\n${code}\n`,
       );
     }
     const project = join(folder, 'tsconfig.json');

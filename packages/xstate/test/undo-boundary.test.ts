@@ -8,7 +8,7 @@ import {
   type SagaHost,
   type StepAnswer,
 } from '@mcp-saga/server';
-import { effect, elicitation, machineSaga } from '@mcp-saga/xstate';
+import { elicit, machineSaga, step } from '@mcp-saga/xstate';
 import { fromPromise, setup } from 'xstate';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
@@ -32,9 +32,9 @@ function shop(fault: Fault, forks: 'refuse' | 'accept' = 'refuse'): Shop {
     tries += 1;
     return tries === 1 ? fault : 'none';
   };
-  const ask = elicitation({ message: 'Sure?', schema: z.object({}) });
-  const charge = effect(() => void did.push('charge'), { compensate: () => void did.push('refund') });
-  const ship = effect(() => {
+  const ask = elicit({ message: 'Sure?', schema: z.object({}) });
+  const charge = step(() => void did.push('charge'), { compensate: () => void did.push('refund') });
+  const ship = step(() => {
     const now = once();
     if (now === 'error') throw new Error('no parcels today');
     if (now === 'quota') throw new SagaError('Nothing is shipped on Sundays.');

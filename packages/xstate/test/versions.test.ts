@@ -1,10 +1,10 @@
 import { ReplayMismatch, type ProgramState } from '@mcp-saga/core';
 import {
-  effect,
-  elicitation,
-  machineSaga,
+  elicit,
   MachineMismatch,
-  sampling,
+  machineSaga,
+  sample,
+  step,
   type MachineSagaOptions,
 } from '@mcp-saga/xstate';
 import { createSagaHost } from '@mcp-saga/server';
@@ -16,9 +16,9 @@ import { accept, Drive, failureOf } from './support/drive.ts';
 
 const Well = z.object({ n: z.number() });
 const actors = {
-  ask: elicitation({ message: 'Well?', schema: Well }),
-  model: sampling({ messages: [], maxTokens: 1 }),
-  pay: effect(() => 'paid', { compensate: () => undefined }),
+  ask: elicit({ message: 'Well?', schema: Well }),
+  model: sample({ messages: [], maxTokens: 1 }),
+  pay: step(() => 'paid', { compensate: () => undefined }),
 };
 
 /** A machine that pays, then waits for an answer, in states that a test may change. */

@@ -1,5 +1,5 @@
 import { createSagaHost, memoryGuard, type SagaHost } from '@mcp-saga/server';
-import { declined, effect, elicitation, machineSaga, sampling } from '@mcp-saga/xstate';
+import { elicit, isDeclined, machineSaga, sample, step } from '@mcp-saga/xstate';
 import { assign, fromPromise, setup } from 'xstate';
 import { afterAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
@@ -7,8 +7,8 @@ import { connections } from '../../server/test/fixtures/connections.ts';
 
 const Target = z.object({ target: z.string() });
 const text = { output: {} as string };
-const ask = elicitation({ message: 'Where to?', schema: Target });
-const model = sampling({
+const ask = elicit({ message: 'Where to?', schema: Target });
+const model = sample({
   messages: [{ role: 'user', content: { type: 'text', text: 'Safe?' } }],
   maxTokens: 9,
   parse: ({ content }) => (content.type === 'text' ? content.text : ''),
@@ -18,7 +18,7 @@ const end = { type: 'final' } as const;
 
 const linear = setup({
   types: { ...text, input: {} as { service: string }, context: {} as { service: string; target: string } },
-  actors: { ask, deploy: effect(({ input }: { input: { to: string } }) => `to ${input.to}`) },
+  actors: { ask, deploy: step(({ input }: { input: { to: string } }) => `to ${input.to}`) },
 }).createMachine({
   context: ({ input }) => ({ service: input.service, target: '' }),
   initial: 'asking',
@@ -77,14 +77,14 @@ const parallel = setup({
 
 const decline = setup({
   types: text,
-  actors: { ask, hold: effect(() => 'h1', { compensate: ({ result }) => void undone.push(result) }) },
-  guards: { declined },
+  actors: { ask, hold: step(() => 'h1', { compensate: ({ result }) => void undone.push(result) }) },
+  guards: { isDeclined },
 }).createMachine({
   initial: 'holding',
   states: {
     holding: { invoke: { id: 'hold', src: 'hold', onDone: 'asking' } },
     asking: {
-      invoke: { id: 'target', src: 'ask', onDone: 'end', onError: { guard: 'declined', target: 'left' } },
+      invoke: { id: 'target', src: 'ask', onDone: 'end', onError: { guard: 'isDeclined', target: 'left' } },
     },
     end,
     left: { ...end, tags: ['compensate'] },

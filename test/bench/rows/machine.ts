@@ -1,13 +1,13 @@
 import type { ClientAnswer, ClientStep, Program, ProgramState } from '@mcp-saga/core';
 import { createSagaHost, generateKey } from '@mcp-saga/server';
-import { elicitation, machineSaga } from '@mcp-saga/xstate';
+import { elicit, machineSaga } from '@mcp-saga/xstate';
 import { createActor, setup, type AnyStateMachine } from 'xstate';
 import { z } from 'zod';
 import { measure, type Candidate } from '../harness.ts';
 import { journalOf } from '../journal-of.ts';
 import type { Row } from '../row.ts';
 
-const ask = elicitation({ message: 'And now?', schema: z.object({ ok: z.boolean() }) });
+const ask = elicit({ message: 'And now?', schema: z.object({ ok: z.boolean() }) });
 
 /** Questions one after the other; the last but one is where it is measured. */
 function chain(states: number): AnyStateMachine {

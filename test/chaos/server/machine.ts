@@ -1,5 +1,5 @@
 import type { StepContext } from '@mcp-saga/server';
-import { effect, elicitation, machineSaga, refused, type EffectLogic } from '@mcp-saga/xstate';
+import { elicit, isRefused, machineSaga, step, type StepLogic } from '@mcp-saga/xstate';
 import { assign, setup } from 'xstate';
 import { z } from 'zod';
 import { labelOf } from '../provider/label.ts';
@@ -8,8 +8,8 @@ import { Count } from './sagas.ts';
 import { ask, policy, undo } from './shop.ts';
 
 /** An effect at the provider, under its idempotency key, that can be undone. */
-const orderAs = (kind: Kind): EffectLogic<{ readonly id: string }, string> =>
-  effect(
+const orderAs = (kind: Kind): StepLogic<{ readonly id: string }, string> =>
+  step(
     ({ input: purchase, idempotencyKey: key, signal }: StepContext<string>) =>
       ask('/effect', { key, purchase, kind }, signal),
     {
@@ -29,16 +29,16 @@ const machine = setup({
   },
   actors: {
     // A machine does not know the id of its saga; the key of a step is as good a name.
-    open: effect(({ idempotencyKey }) => `errand:${idempotencyKey}`),
+    open: step(({ idempotencyKey }) => `errand:${idempotencyKey}`),
     charge: orderAs('charge'),
-    count: elicitation({
+    count: elicit({
       message: ({ input: purchase }: { input: string }) => `How many for ${purchase}?`,
       schema: Count,
     }),
     ship: orderAs('ship'),
     drive: orderAs('car'),
   },
-  guards: { refused },
+  guards: { isRefused },
 }).createMachine({
   id: 'errand',
   context: { purchase: '' },
@@ -60,7 +60,7 @@ const machine = setup({
         src: 'count',
         input: ({ context }) => context.purchase,
         onDone: 'shipping',
-        onError: { target: 'over', guard: 'refused' },
+        onError: { target: 'over', guard: 'isRefused' },
       },
     },
     shipping: {

@@ -1,5 +1,5 @@
 // #region xstate
-import { elicitation, machineSaga } from '@mcp-saga/xstate';
+import { elicit, machineSaga } from '@mcp-saga/xstate';
 import { assign, setup } from 'xstate';
 import { z } from 'zod';
 
@@ -7,7 +7,7 @@ const Sure = z.object({ sure: z.boolean() });
 
 const machine = setup({
   types: { context: {} as { sure: boolean }, output: {} as string },
-  actors: { ask: elicitation({ message: 'Erase it all?', schema: Sure }) },
+  actors: { ask: elicit({ message: 'Erase it all?', schema: Sure }) },
 }).createMachine({
   context: { sure: false },
   initial: 'asking',

@@ -1,5 +1,5 @@
 import { compensator, elicit, saga, step, type Program } from '@mcp-saga/server';
-import { effect, elicitation, machineSaga } from '@mcp-saga/xstate';
+import { elicit as elicitInMachine, machineSaga, step as stepInMachine } from '@mcp-saga/xstate';
 import { assign, setup } from 'xstate';
 import { z } from 'zod';
 
@@ -50,16 +50,16 @@ export function machineOf({ pays = 'pay', asks = 'book', hello = 'Hello' }: Chan
       output: {} as string,
     },
     actors: {
-      greet: elicitation({
+      greet: elicitInMachine({
         message: ({ input: given }: { input: { who: string } }) => `${hello} ${given.who}?`,
         schema: z.object({}),
       }),
-      hold: effect(() => ({ id: 'r-4711' })),
-      ask: elicitation({
+      hold: stepInMachine(() => ({ id: 'r-4711' })),
+      ask: elicitInMachine({
         message: ({ input: given }: { input: { room: string } }) => `Book ${given.room}?`,
         schema: Sure,
       }),
-      pay: effect(({ input: given }: { input: { room: string } }) => given.room.length),
+      pay: stepInMachine(({ input: given }: { input: { room: string } }) => given.room.length),
     },
   }).createMachine({
     context: ({ input: { who } }) => ({ who, room: '' }),

@@ -1,5 +1,5 @@
 import { compensator, type Program } from '@mcp-saga/server';
-import { effect, elicitation, machineSaga, sampling } from '@mcp-saga/xstate';
+import { elicit, machineSaga, sample, step } from '@mcp-saga/xstate';
 import { assign, setup } from 'xstate';
 import * as z from 'zod';
 
@@ -23,9 +23,9 @@ export const cancelOrder = compensator('cancelOrder', z.object({ order: z.string
 const machine = setup({
   types: { context: {} as { first: string; payer: string; text: string }, output: {} as string },
   actors: {
-    left: effect(() => until('left')),
-    right: effect(() => until('right')),
-    payer: elicitation({
+    left: step(() => until('left')),
+    right: step(() => until('right')),
+    payer: elicit({
       message: 'Who pays?',
       schema: z.object({ name: z.string() }),
       fallback: () => {
@@ -33,19 +33,19 @@ const machine = setup({
         return { name: 'the house' };
       },
     }),
-    text: sampling({
+    text: sample({
       messages: [{ role: 'user', content: { type: 'text', text: 'A line, please' } }],
       maxTokens: 9,
       parse: ({ content }) => (content.type === 'text' ? content.text : ''),
     }),
-    book: effect(
+    book: step(
       () => {
         acts.push('book');
         return { order: 'o1' };
       },
       { once: true, compensate: cancelOrder.for(({ result }) => ({ order: result.order })) },
     ),
-    agree: elicitation({ message: 'Agreed?', schema: z.object({ yes: z.boolean() }), accept: 'client' }),
+    agree: elicit({ message: 'Agreed?', schema: z.object({ yes: z.boolean() }), accept: 'client' }),
   },
   guards: { yes: ({ event }) => (event as { output?: { yes: boolean } }).output?.yes === true },
   actions: {

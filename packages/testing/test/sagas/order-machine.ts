@@ -1,19 +1,19 @@
-import { effect, elicitation, machineSaga } from '@mcp-saga/xstate';
+import { elicit, machineSaga, step } from '@mcp-saga/xstate';
 import { setup } from 'xstate';
 import * as z from 'zod';
 import { shop } from './shop.ts';
 
-const ask = elicitation({ message: 'Ship it?', schema: z.object({}) });
+const ask = elicit({ message: 'Ship it?', schema: z.object({}) });
 
 const machine = setup({
   types: { output: {} as string },
   actors: {
     ask,
-    charge: effect(({ idempotencyKey }) => shop.charge(100, idempotencyKey), {
+    charge: step(({ idempotencyKey }) => shop.charge(100, idempotencyKey), {
       compensate: ({ stepKey, idempotencyKey }) => shop.refund(stepKey, idempotencyKey),
       compensateUnknown: ({ stepKey, idempotencyKey }) => shop.refund(stepKey, idempotencyKey),
     }),
-    ship: effect(({ idempotencyKey }) => shop.ship('', idempotencyKey), {
+    ship: step(({ idempotencyKey }) => shop.ship('', idempotencyKey), {
       compensate: ({ stepKey, idempotencyKey }) => shop.recall(stepKey, idempotencyKey),
       compensateUnknown: ({ stepKey, idempotencyKey }) => shop.recall(stepKey, idempotencyKey),
     }),

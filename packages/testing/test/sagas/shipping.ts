@@ -1,4 +1,4 @@
-import { declined, effect, elicitation, machineSaga } from '@mcp-saga/xstate';
+import { elicit, isDeclined, machineSaga, step } from '@mcp-saga/xstate';
 import type { Program } from '@mcp-saga/server';
 import { assign, fromPromise, setup } from 'xstate';
 import * as z from 'zod';
@@ -47,7 +47,7 @@ export function shippingOf(changes: ShippingChanges = {}): Program {
         done.push('quote');
         return cents;
       }),
-      charge: effect(
+      charge: step(
         ({ input: { cents } }: { input: { cents: number; card: string } }) => {
           done.push('charge');
           return { id: `ch_${cents}` };
@@ -63,15 +63,15 @@ export function shippingOf(changes: ShippingChanges = {}): Program {
           compensateUnknown: () => void done.push('refund'),
         },
       ),
-      ask: elicitation({
+      ask: elicit({
         message: ({ input: { card } }: { input: { card: string } }) => `${message} (${card})`,
         schema: z.object({ sure: field as z.ZodBoolean }),
       }),
-      ship: effect(() => void done.push('ship'), { once }),
-      mail: effect(() => void done.push('mail')),
+      ship: step(() => void done.push('ship'), { once }),
+      mail: step(() => void done.push('mail')),
     },
     guards: {
-      declined,
+      isDeclined,
       isMuch: ({ context }) => context.cents >= asksFrom,
       isUnsure: ({ event }) => (event as { output?: { sure: boolean } }).output?.sure === false,
       ships: () => ships,
@@ -105,7 +105,7 @@ export function shippingOf(changes: ShippingChanges = {}): Program {
           src: 'ask',
           input: ({ context: { card } }) => ({ card }),
           onDone: [{ guard: 'isUnsure', target: 'back' }, { target: 'paid' }],
-          onError: { guard: 'declined', target: 'back' },
+          onError: { guard: 'isDeclined', target: 'back' },
         },
         after: { [patience]: 'back' },
       },

@@ -1,5 +1,5 @@
 import type { Program } from '@mcp-saga/server';
-import { effect, machineSaga } from '@mcp-saga/xstate';
+import { machineSaga, step } from '@mcp-saga/xstate';
 import { assign, setup } from 'xstate';
 
 /** Waits, then looks something up, for which there is not much time. */
@@ -8,7 +8,7 @@ export function waiterOf(before: number, most: number): Program {
     { name: 'waiter', version: '1' },
     setup({
       types: { context: {} as { found: string }, output: {} as string },
-      actors: { look: effect(() => 'found') },
+      actors: { look: step(() => 'found') },
     }).createMachine({
       initial: 'waits',
       context: { found: 'nothing' },

@@ -1,5 +1,5 @@
 import type { AnyActorLogic, AnyStateMachine } from 'xstate';
-import { effectOf } from '../author/effect.ts';
+import { effectOf } from '../author/step.ts';
 import type { LiveSnapshot } from '../model/live-actor.ts';
 import { askOf } from '../author/step-logic.ts';
 

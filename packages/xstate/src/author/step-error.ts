@@ -47,22 +47,22 @@ export interface GuardedEvent {
   readonly event: object;
 }
 
-/** A guard for `onError`: the user said no. */
-export function declined({ event }: GuardedEvent): boolean {
+/** Guard for `onError`: `true` if the user declined. */
+export function isDeclined({ event }: GuardedEvent): boolean {
   return stepError(event)?.reason === 'declined';
 }
 
-/** A guard for `onError`: the user dismissed the question. */
-export function cancelled({ event }: GuardedEvent): boolean {
+/** Guard for `onError`: `true` if the user dismissed the question. */
+export function isCancelled({ event }: GuardedEvent): boolean {
   return stepError(event)?.reason === 'cancelled';
 }
 
-/** A guard for `onError`: the user said no, or dismissed the question. */
-export function refused(guarded: GuardedEvent): boolean {
-  return declined(guarded) || cancelled(guarded);
+/** Guard for `onError`: `true` if the user declined or dismissed the question. */
+export function isRefused(guarded: GuardedEvent): boolean {
+  return isDeclined(guarded) || isCancelled(guarded);
 }
 
-/** A guard for `onError`: `parse` could not read what the model said. */
-export function invalid({ event }: GuardedEvent): boolean {
+/** Guard for `onError`: `true` if `parse` could not read the model's answer. */
+export function isInvalid({ event }: GuardedEvent): boolean {
   return stepError(event)?.reason === 'invalid';
 }

@@ -17,15 +17,15 @@ export interface LabelledTransition {
 }
 
 const askNames: { readonly [kind in AskSpec['kind']]: string } = {
-  elicit: 'elicitation',
-  elicitUrl: 'elicitation URL',
-  sample: 'sampling',
-  roots: 'roots',
+  elicit: 'elicit',
+  elicitUrl: 'elicitUrl',
+  sample: 'sample',
+  roots: 'listRoots',
 };
 
 const actorNames: { readonly [kind in LogicKind]: string } = {
-  client: 'step',
-  effect: 'effect',
+  client: 'question',
+  effect: 'step',
   machine: 'machine',
   promise: 'promise',
   passive: 'actor',

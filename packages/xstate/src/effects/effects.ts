@@ -3,7 +3,7 @@ import { encodeError, runStep, type StepEnd, type StepRun, type StepSpec } from 
 import { StepError, type StepErrorData } from '@mcp-saga/core';
 import { assertNamed, isSpawned } from '../adapter/actor-names.ts';
 import type { LiveActor } from '../model/live-actor.ts';
-import { type EffectHost, effectOf } from '../author/effect.ts';
+import { type EffectHost, effectOf } from '../author/step.ts';
 import type { Attempts, Ledger } from './ledger.ts';
 import type { ActiveStepRecord } from '../model/machine-record.ts';
 import { pathOf } from '../adapter/survey.ts';

@@ -16,7 +16,7 @@ import {
   type StepUndo,
   type UndoWork,
 } from '@mcp-saga/core/program';
-import { effectOf, type EffectSpec } from '../author/effect.ts';
+import { effectOf, type EffectSpec } from '../author/step.ts';
 import type { DoneEffect, Ledger, LedgerEntry } from './ledger.ts';
 import type { UndoRecord } from '../model/machine-record.ts';
 import type { MachineProgramOptions } from '../model/machine-options.ts';

@@ -22,7 +22,7 @@ export function logicsOf(machine: AnyStateMachine): readonly NamedLogic[] {
     if (kindOf(logic) === 'alien') {
       throw new TypeError(
         `${where} is an actor that runs by itself (fromCallback, fromObservable): it cannot be kept between two requests. ` +
-          'Use effect(…) or fromPromise for work that ends, elicitation(…) and its like for what the client does.',
+          'Use step(…) or fromPromise for work that ends, and elicit(…) or sample(…) to ask the client.',
       );
     }
     found.push({ name, logic });

@@ -4,7 +4,7 @@ import { relay, withoutEchoes, type makeRoot } from '../adapter/xstate-actors.ts
 import type { LiveActor } from '../model/live-actor.ts';
 import { Deadlines } from './deadlines.ts';
 import type { Timer } from '../model/timer.ts';
-import { hostEffects } from '../author/effect.ts';
+import { hostEffects } from '../author/step.ts';
 import { Effects, type EffectsOptions } from '../effects/effects.ts';
 import { LaggingClock } from './machine-clock.ts';
 import { Promises } from '../effects/promises.ts';

@@ -52,7 +52,7 @@ export type MachineProblem<
  * Makes a saga of an XState machine: the same kind of tool as `saga(…)` makes of a generator. The machine runs as it does
  * under a live actor; whenever it waits for its client or a delay alone, it is kept in the token.
  *
- * Name what the client does in `setup({ actors })`: `elicitation`, `sampling`, `roots`; and side effects: `effect`, or a
+ * Name what the client does in `setup({ actors })`: `elicit`, `elicitUrl`, `sample`, `listRoots`; and side effects: `step`, or a
  * plain `fromPromise`. The saga's arguments are the machine's input, the machine's output is the saga's result. A machine
  * that ends in an error, or in a final state tagged `compensate`, has failed, and what its effects did is undone.
  *
@@ -65,7 +65,7 @@ export type MachineProblem<
  * errors. Actors that are spawned need a name in `setup` and an id. Ids begin with no `~` or `!`, and have no `/`, `@` or `#`. What a step or a child machine came to is in its event
  * only: once kept, its snapshot has no output. A plain promise waits for a later turn wherever an effect does (`commitFirst`,
  * a task, a token after each step), is awaited however long it takes, and runs again when the answer to its request was
- * lost; use `effect` where that matters. Actions run wherever the machine goes, in a turn that only looks as well: let them
+ * lost; use `step` if that matters. Actions run wherever the machine goes, in a turn that only looks as well: let them
  * change nothing outside of the machine. XState itself leaves orphans where a history state is targeted from inside its own
  * parent, and where one id is spawned twice.
  *
@@ -94,7 +94,7 @@ export function machineSaga<
   const undeclared = options.forks === undefined ? logics.find(({ logic }) => needsForks(logic)) : undefined;
   if (undeclared !== undefined) {
     throw new TypeError(
-      `Saga '${name}' must declare forks, since its effect '${undeclared.name}' compensates or runs once: ` +
+      `Saga '${name}' must declare forks, since its step '${undeclared.name}' compensates or runs once: ` +
         "forks: 'refuse' with a guard on the host, or forks: 'accept' where an older token used again does no harm.",
     );
   }

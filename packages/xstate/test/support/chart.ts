@@ -10,7 +10,7 @@ import {
   type AnyActorLogic,
   type AnyStateMachine,
 } from 'xstate';
-import { effect, elicitation, roots, sampling, stepError } from '@mcp-saga/xstate';
+import { elicit, listRoots, sample, step, stepError } from '@mcp-saga/xstate';
 import { z } from 'zod';
 import type { Tape } from './tape.ts';
 import type { WalkWorld } from './walk-world.ts';
@@ -271,9 +271,9 @@ export function makeMachine(
   const answer = z.object({ answer: z.number() });
   const message = ({ input }: { input: Given }): string => label('ask', input);
   const actors: Record<string, AnyActorLogic> = {
-    ask: elicitation({ message, schema: answer }),
-    outcome: elicitation.outcome({ message, schema: answer }),
-    sample: sampling({
+    ask: elicit({ message, schema: answer }),
+    outcome: elicit.outcome({ message, schema: answer }),
+    sample: sample({
       messages: ({ input }: { input: Given }) => [
         { role: 'user', content: { type: 'text', text: label('sample', input) } },
       ],
@@ -283,14 +283,14 @@ export function makeMachine(
         return model;
       },
     }),
-    roots: roots(),
+    roots: listRoots(),
     works: fromPromise(act('works', false) as never),
     fails: fromPromise(act('fails', true) as never),
-    effect: effect(act('effect', false)),
-    undoable: effect(act('undoable', false), {
+    effect: step(act('effect', false)),
+    undoable: step(act('undoable', false), {
       compensate: ({ result }) => void world.effects.push(`undo ${result.text}`),
     }),
-    broken: effect(act('broken', true)),
+    broken: step(act('broken', true)),
     counter: fromTransition((count: number) => count + 1, 0),
   };
   for (const [src, child] of Object.entries(chart.children)) {

@@ -1,6 +1,6 @@
 import { assign, createMachine, enqueueActions, fromPromise, not, setup, spawnChild } from 'xstate';
 import type { AnyStateMachine, StateValue } from 'xstate';
-import { declined, effect, elicitation, elicitationUrl, roots, sampling } from '@mcp-saga/xstate';
+import { elicit, elicitUrl, isDeclined, listRoots, sample, step } from '@mcp-saga/xstate';
 import { z } from 'zod';
 
 /** A machine to be drawn, and a state of it. */
@@ -11,11 +11,11 @@ export interface Pictured {
 
 const steps = setup({
   actors: {
-    target: elicitation({ message: 'Where?', schema: z.object({ target: z.string() }) }),
-    sign: elicitationUrl({ message: 'Sign', url: 'https://example.com' }),
-    safety: sampling({ messages: [], maxTokens: 10 }),
-    roots: roots(),
-    release: effect(() => 1, { compensate: () => undefined }),
+    target: elicit({ message: 'Where?', schema: z.object({ target: z.string() }) }),
+    sign: elicitUrl({ message: 'Sign', url: 'https://example.com' }),
+    safety: sample({ messages: [], maxTokens: 10 }),
+    roots: listRoots(),
+    release: step(() => 1, { compensate: () => undefined }),
     load: fromPromise(async () => 1),
     child: createMachine({ id: 'child' }),
   },
@@ -31,7 +31,7 @@ const chain = steps.createMachine({
       invoke: {
         src: 'target',
         onDone: 'judging',
-        onError: [{ target: 'over', guard: declined }, { target: 'failed' }],
+        onError: [{ target: 'over', guard: isDeclined }, { target: 'failed' }],
       },
       after: { 300_000: 'failed', patience: { actions: () => undefined } },
     },
@@ -118,7 +118,9 @@ const history = createMachine({
 
 const spawning = steps.extend({ actions: { loads: spawnChild('load', { id: 'stock' }) } }).createMachine({
   id: 'shop',
-  context: ({ spawn }) => ({ ref: spawn('roots', { id: 'roots' }) }),
+  context: ({ spawn }: { spawn: (src: string, options: object) => unknown }) => ({
+    ref: spawn('roots', { id: 'roots' }),
+  }),
   initial: 'open',
   states: {
     open: {
@@ -189,6 +191,6 @@ export const pictured: { readonly [name: string]: Pictured } = {
   nested: { machine: nested, value: { open: 'full' } },
   parallel: { machine: parallel, value: { person: 'asked', model: 'known', files: {} } },
   history: { machine: history, value: { playing: { song: 'verse' } } },
-  spawning: { machine: spawning, value: 'open' },
+  spawning: { machine: spawning as unknown as AnyStateMachine, value: 'open' },
   odd: { machine: odd, value: 'note' },
 };

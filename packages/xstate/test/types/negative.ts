@@ -1,35 +1,35 @@
 /** What does not compile. Compiled by types.test.ts: each expectation must be met. */
 import { assign, setup } from 'xstate';
 import { z } from 'zod';
-import { effect, elicitation, elicitationUrl, machineSaga, sampling } from '../../src/index.ts';
+import { step, elicit, elicitUrl, machineSaga, sample } from '../../src/index.ts';
 
 const Name = z.object({ name: z.string() });
-const ask = elicitation({ message: ({ input }: { input: { of: string } }) => input.of, schema: Name });
-const plain = elicitation({ message: 'Who?', schema: Name });
-const pay = effect(({ input }: { input: { amount: number } }) => input.amount);
+const ask = elicit({ message: ({ input }: { input: { of: string } }) => input.of, schema: Name });
+const plain = elicit({ message: 'Who?', schema: Name });
+const pay = step(({ input }: { input: { amount: number } }) => input.amount);
 
 // @ts-expect-error -- no message
-elicitation({ schema: Name });
+elicit({ schema: Name });
 // @ts-expect-error -- no schema
-elicitation({ message: 'Who?' });
+elicit({ message: 'Who?' });
 // @ts-expect-error -- a message that is no text
-elicitation({ message: () => 5, schema: Name });
+elicit({ message: () => 5, schema: Name });
 // @ts-expect-error -- a fallback that does not fit
-elicitation({ message: 'Who?', schema: Name, fallback: { name: 5 } });
+elicit({ message: 'Who?', schema: Name, fallback: { name: 5 } });
 // @ts-expect-error -- no url
-elicitationUrl({ message: 'Go' });
+elicitUrl({ message: 'Go' });
 // @ts-expect-error -- no maxTokens
-sampling({ messages: [] });
+sample({ messages: [] });
 // @ts-expect-error -- an undo of another result
-effect(() => 5, { compensate: ({ result }) => result.length });
+step(() => 5, { compensate: ({ result }) => result.length });
 // @ts-expect-error -- a result that cannot be kept
-effect(async () => new Response());
+step(async () => new Response());
 // @ts-expect-error -- a function inside
-effect(({ input }: { input: { n: number } }) => ({ n: input.n, next: () => 1 }));
+step(({ input }: { input: { n: number } }) => ({ n: input.n, next: () => 1 }));
 // @ts-expect-error -- a generator
-effect(function* () {});
+step(function* () {});
 // @ts-expect-error -- an undo that nobody would run
-effect(() => 5, { compensate: async function* () {} });
+step(() => 5, { compensate: async function* () {} });
 
 const { createMachine } = setup({
   types: { context: {} as { name: string } },

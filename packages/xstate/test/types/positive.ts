@@ -2,17 +2,17 @@
 import { assign, setup } from 'xstate';
 import { z } from 'zod';
 import {
-  cancelled,
-  declined,
-  effect,
-  elicitation,
-  elicitationUrl,
+  isCancelled,
+  isDeclined,
+  step,
+  elicit,
+  elicitUrl,
   machineSaga,
-  refused,
-  roots,
-  sampling,
+  isRefused,
+  listRoots,
+  sample,
   stepError,
-  type EffectLogic,
+  type StepLogic,
 } from '../../src/index.ts';
 
 // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- how two types are told to be the same
@@ -30,23 +30,23 @@ const machine = setup({
     output: {} as string,
   },
   actors: {
-    ask: elicitation({ message: ({ input }: { input: { of: string } }) => input.of, schema: Name }),
-    plain: elicitation({ message: 'Who?', schema: Name }),
-    outcome: elicitation.outcome({ message: 'Who?', schema: Name }),
-    url: elicitationUrl({ message: 'Go', url: 'https://a.example' }),
-    model: sampling({ messages: [], maxTokens: 1 }),
-    parsed: sampling({ messages: [], maxTokens: 1, parse: ({ model }) => model.length }),
-    roots: roots(),
-    pay: effect(({ input }: { input: { amount: number } }) => ({ id: `${input.amount}` }), {
+    ask: elicit({ message: ({ input }: { input: { of: string } }) => input.of, schema: Name }),
+    plain: elicit({ message: 'Who?', schema: Name }),
+    outcome: elicit.outcome({ message: 'Who?', schema: Name }),
+    url: elicitUrl({ message: 'Go', url: 'https://a.example' }),
+    model: sample({ messages: [], maxTokens: 1 }),
+    parsed: sample({ messages: [], maxTokens: 1, parse: ({ model }) => model.length }),
+    roots: listRoots(),
+    pay: step(({ input }: { input: { amount: number } }) => ({ id: `${input.amount}` }), {
       compensate: ({ result, input }) => {
         same<typeof result, { id: string }>(true);
         same<typeof input, { amount: number }>(true);
       },
       compensateUnknown: ({ result }) => same<typeof result, undefined>(true),
     }),
-    later: effect(async () => 7),
+    later: step(async () => 7),
   },
-  guards: { declined, cancelled, refused },
+  guards: { isDeclined, isCancelled, isRefused },
 }).createMachine({
   context: ({ input }) => ({ topic: input.topic, name: '' }),
   initial: 'ask',
@@ -61,7 +61,7 @@ const machine = setup({
           actions: assign({ name: ({ event }) => event.output.name }),
         },
         onError: [
-          { guard: 'declined', target: 'end' },
+          { guard: 'isDeclined', target: 'end' },
           { actions: assign({ name: ({ event }) => stepError(event)?.reason ?? 'none' }) },
         ],
       },
@@ -105,11 +105,11 @@ const machine = setup({
 });
 
 export const helpers = {
-  order: <T>(run: () => Promise<T>): EffectLogic<T, undefined> => effect(run),
-  items: <T extends { id: string }>(run: () => Promise<T[]>) => effect(run, { compensate: async () => {} }),
-  unsure: effect(async (): Promise<unknown> => 5),
+  order: <T>(run: () => Promise<T>): StepLogic<T, undefined> => step(run),
+  items: <T extends { id: string }>(run: () => Promise<T[]>) => step(run, { compensate: async () => {} }),
+  unsure: step(async (): Promise<unknown> => 5),
 };
-same<(typeof helpers)['unsure'], EffectLogic<unknown, undefined>>(true);
+same<(typeof helpers)['unsure'], StepLogic<unknown, undefined>>(true);
 
 const saga = machineSaga(
   { name: 'typed', version: '1', forks: 'accept', input: z.object({ topic: z.string() }) },

@@ -1,6 +1,6 @@
 import type { ActorLogic } from 'xstate';
 import {
-  step,
+  step as stepOfSagas,
   type BoundUndo,
   type CheckedResult,
   type Compensable,
@@ -14,48 +14,56 @@ import { stepTransitions, type StepEndEvent, type StepSnapshot } from './step-lo
 
 const effectBrand: unique symbol = Symbol.for('mcp-saga.xstate.effect');
 
-/** How an effect is run and undone: see the options of `step`. */
-export interface EffectOptions<R, I, U = unknown>
+/** Options of {@link step}: how it runs and how it is undone. See the options of `step` in a saga. */
+export interface StepLogicOptions<R, I, U = unknown>
   extends Pick<StepOptions<undefined>, 'retry' | 'timeout' | 'once' | 'undo'>, Compensable<R, I, U> {
-  /** Undoes it where it is not known whether it happened: it timed out, was stopped, or its response was lost. */
+  /** Undoes a run of unknown outcome: it timed out, was stopped, or its response was lost. */
   readonly compensateUnknown?: UndoFunction<undefined, I> | BoundUndo;
   /**
-   * What it does, for people who read what was undone, or was left: the same for every run, or told by its input. The
-   * client is sent it. One that throws is none.
+   * Describes the effect to people who read what was undone or is left: a text, or a function of the invoke's `input`. Clients
+   * see the label. A label that throws is omitted.
    */
   readonly label?: string | ((effect: { readonly input: I }) => string);
 }
 
-/** What the logic of an effect runs. */
+/** The work of a step's logic. */
 export interface EffectSpec extends StepSpec {
   /** The label of a run with this input. */
   readonly labelOf: (input: unknown) => string | undefined;
 }
 
-/** A side effect as actor logic. */
-export interface EffectLogic<O, I> extends ActorLogic<StepSnapshot<O, I>, StepEndEvent, I> {
+/** A side effect on the server as actor logic. */
+export interface StepLogic<O, I> extends ActorLogic<StepSnapshot<O, I>, StepEndEvent, I> {
   readonly [effectBrand]: EffectSpec;
 }
 
 /**
- * A side effect on the server, as actor logic: name it in `setup({ actors })` and invoke it. It runs as a saga's `step`
- * does: with attempts, a timeout, and an idempotency key that is the same whenever the same token is processed again,
- * and on every fork. The key does not depend on the input: two forks with different inputs share one key, and their provider
- * rejects the second or answers it as the first. It has ended before the client is asked anything. `onDone` gets what `run`
- * returned, through the
- * codec; `onError` a `StepError`.
+ * Runs a side effect on the server, as actor logic. Name it in `setup({ actors })` and invoke it. It runs like a saga's `step`:
+ * with attempts, a timeout, and an idempotency key that is the same whenever the same token is processed again, and on every
+ * fork. The key does not depend on the input: two forks with different inputs share one key, and their provider rejects the
+ * second or answers it as the first. The step ends before the client is asked anything. `onDone` receives the result of `run`,
+ * encoded and decoded; `onError` receives a `StepError`.
  *
- * With `compensate`, it is undone when the machine ends in an error, is cancelled, or reaches a final state tagged
- * `compensate`. Its saga must declare `forks` then.
+ * With `compensate`, the step is undone if the machine ends in an error, is cancelled, or reaches a final state tagged
+ * `compensate`. The saga must then declare `forks`.
  *
- * Under a live actor it is run once, with an idempotency key of its own.
+ * Under a live actor, the step runs once, with an idempotency key of its own.
+ *
+ * @example
+ * setup({
+ *   actors: {
+ *     charge: step(({ input, idempotencyKey }: StepContext<Order>) => bank.charge(input, idempotencyKey), {
+ *       compensate: ({ stepKey }) => bank.refund(stepKey),
+ *     }),
+ *   },
+ * });
  */
-export function effect<R, I = undefined, U = unknown>(
-  run: ((step: StepContext<I>) => R | PromiseLike<R>) & CheckedResult<R, 'An effect'>,
-  options: EffectOptions<R, I, U> = {},
-): EffectLogic<R, I> {
+export function step<R, I = undefined, U = unknown>(
+  run: ((step: StepContext<I>) => R | PromiseLike<R>) & CheckedResult<R, 'A step'>,
+  options: StepLogicOptions<R, I, U> = {},
+): StepLogic<R, I> {
   const { label, ...others } = options;
-  const spec = specOf(step('effect', run as never, others as never)) as StepSpec;
+  const spec = specOf(stepOfSagas('step', run as never, others as never)) as StepSpec;
   return {
     [effectBrand]: { ...spec, labelOf: toLabelOf(label) },
     ...stepTransitions<R, I>(),
@@ -86,12 +94,12 @@ function effectHostOf(system: object): EffectHost | undefined {
   return hosts.get(system);
 }
 
-/** What the logic of an effect runs, or undefined for any other logic. */
+/** The work of a step's logic, or undefined for any other logic. */
 export function effectOf(logic: object): EffectSpec | undefined {
   return (logic as { readonly [effectBrand]?: EffectSpec })[effectBrand];
 }
 
-function toLabelOf(label: EffectOptions<unknown, never>['label']): EffectSpec['labelOf'] {
+function toLabelOf(label: StepLogicOptions<unknown, never>['label']): EffectSpec['labelOf'] {
   if (typeof label !== 'function') return () => label;
   return (input) => {
     try {

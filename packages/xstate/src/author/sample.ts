@@ -1,0 +1,42 @@
+import type { SampleParams, SampleResult } from '@mcp-saga/core';
+import { ofInput, type OfInput, clientStepLogic, type ClientStepLogic } from './step-logic.ts';
+
+/** Options of {@link sample}: the parameters of MCP's `sampling/createMessage`, and `parse`. */
+export interface SampleLogicOptions<O, I> extends Omit<SampleParams, 'messages' | 'systemPrompt'> {
+  /** The conversation: a value, or a function of the invoke's `input`. */
+  readonly messages: OfInput<SampleParams['messages'], I>;
+  readonly systemPrompt?: OfInput<string, I>;
+  /** Converts the model's answer into the output. If it throws, the step fails with the reason `invalid`. */
+  readonly parse?: (result: SampleResult) => O;
+}
+
+/**
+ * Asks the client's model, as actor logic. `onDone` receives the `CreateMessageResult`, or the result of `parse`. `onError`
+ * receives `ClientCannot` if no model can be asked, and `StepError` if the client answers with an error or `parse` throws.
+ *
+ * @throws TypeError if `maxTokens` is not a whole number
+ * @example
+ * setup({ actors: { classify: sample({ messages: ({ input }) => toMessages(input), maxTokens: 200 }) } });
+ */
+export function sample<O = SampleResult, I = undefined>(
+  options: SampleLogicOptions<O, I>,
+): ClientStepLogic<O, I> {
+  const { messages, systemPrompt, parse, ...rest } = options;
+  if (!Number.isInteger(rest.maxTokens)) {
+    throw new TypeError('sample(…) needs maxTokens, a whole number.');
+  }
+  return clientStepLogic({
+    kind: 'sample',
+    toSpec: (id, input) => ({
+      kind: 'sample',
+      id,
+      params: {
+        messages: ofInput(messages, input),
+        ...rest,
+        ...(systemPrompt === undefined ? {} : { systemPrompt: ofInput(systemPrompt, input) }),
+      },
+      ttl: undefined,
+    }),
+    ...(parse === undefined ? {} : { parse }),
+  });
+}
