@@ -53,7 +53,7 @@ const answer = (sure: boolean) =>
   [{ stepId: 'sure', result: { action: 'accept', content: { sure } } }] as const;
 const end = await turn.saga.resume(answer(true));
 assert(end.status === 'completed');
-await assert.rejects(turn.saga.resume(answer(false)), { code: 'SAGA_GONE' });
+await assert.rejects(turn.saga.resume(answer(false)), { code: 'saga_gone' });
 const again = await turn.saga.resume(answer(true));
 assert(
   again.status === 'completed' && textOf(again.result) === textOf(end.result),

@@ -1,6 +1,6 @@
 /** Two servers, three incidents: one is taken at once, one too late, one is a false alarm. */
 import assert from 'node:assert/strict';
-import { startSaga, SuspendedSaga, type SagaTurn, type StepAnswer } from '@mcp-saga/client';
+import { startSaga, SuspendedSaga, type ClientTurn, type CompletedStep } from '@mcp-saga/client';
 import { connect, startServer, type ServerProcess } from '@mcp-saga/example-run-server';
 import { generateKey } from '@mcp-saga/server';
 import { startOperations } from './ops.ts';
@@ -15,7 +15,7 @@ const [a, b, later] = await Promise.all([
 ]);
 
 /** Tells what a turn came to. */
-function tell(server: ServerProcess, turn: SagaTurn): void {
+function tell(server: ServerProcess, turn: ClientTurn): void {
   if (turn.status === 'suspended') {
     for (const step of turn.saga.pending) {
       const asks = step.type === 'elicitation' ? step.params.message : `(${step.type})`;
@@ -26,7 +26,7 @@ function tell(server: ServerProcess, turn: SagaTurn): void {
   }
 }
 
-function textOf(turn: SagaTurn): string {
+function textOf(turn: ClientTurn): string {
   assert(turn.status === 'completed');
   return turn.result.content.map((block) => ('text' in block ? block.text : '')).join('');
 }
@@ -48,19 +48,19 @@ async function report(server: ServerProcess, service: string, symptom: string): 
 async function answer(
   server: ServerProcess,
   saga: SuspendedSaga,
-  answers: readonly StepAnswer[],
-): Promise<SagaTurn> {
+  answers: readonly CompletedStep[],
+): Promise<ClientTurn> {
   const turn = await SuspendedSaga.from(await connect(server.url), saga).resume(answers);
   tell(server, turn);
   return turn;
 }
 
-const decides = (stepId: string, verdict: string): StepAnswer => ({
+const decides = (stepId: string, verdict: string): CompletedStep => ({
   stepId,
   result: { action: 'accept', content: { verdict } },
 });
-const declines = (stepId: string): StepAnswer => ({ stepId, result: { action: 'decline' } });
-const classifies = (text: string): StepAnswer => ({
+const declines = (stepId: string): CompletedStep => ({ stepId, result: { action: 'decline' } });
+const classifies = (text: string): CompletedStep => ({
   stepId: 'classify',
   result: { role: 'assistant', model: 'any', content: { type: 'text', text } },
 });

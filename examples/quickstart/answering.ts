@@ -1,7 +1,7 @@
-import type { SagaStep, StepAnswer } from '@mcp-saga/client';
+import type { SagaStep, CompletedStep } from '@mcp-saga/client';
 
 /** Fulfils one step of a saga: asks the person, the model, or nobody. */
-export type Answering = (step: SagaStep) => Promise<StepAnswer>;
+export type Answering = (step: SagaStep) => Promise<CompletedStep>;
 
 /** Answers the quickstart's questions without asking anybody. */
 export const answerByScript: Answering = async ({ type, stepId }) => {
@@ -23,6 +23,6 @@ export const answerByScript: Answering = async ({ type, stepId }) => {
 };
 
 /** The answer of a client that cannot do what is asked. */
-export function notAnswered(stepId: string): StepAnswer {
+export function notAnswered(stepId: string): CompletedStep {
   return { stepId, error: { code: -32601, message: 'The quickstart does not answer this' } };
 }

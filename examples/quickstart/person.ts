@@ -1,5 +1,5 @@
 import { log, select, text } from '@clack/prompts';
-import type { ElicitationParams, ElicitationResult, FormElicitation, StepAnswer } from '@mcp-saga/client';
+import type { ElicitationParams, ElicitationResult, FormElicitation, CompletedStep } from '@mcp-saga/client';
 import { type Answering, notAnswered } from './answering.ts';
 import { askForm, type FormContent, showForm } from './form.ts';
 import { prompt, QuestionLeft, type Terminal } from './prompter.ts';
@@ -71,7 +71,7 @@ async function askToOpen(url: string, terminal: Terminal): Promise<Action> {
   return (await unlessLeft(show)) ?? 'cancel';
 }
 
-async function askForModel(stepId: string, terminal: Terminal): Promise<StepAnswer> {
+async function askForModel(stepId: string, terminal: Terminal): Promise<CompletedStep> {
   const said = await unlessLeft(
     prompt(terminal, (common) =>
       text({

@@ -1,4 +1,4 @@
-import { type CallToolResult, type StepAnswer, startSaga, SuspendedSaga } from '@mcp-saga/client';
+import { type CallToolResult, type CompletedStep, startSaga, SuspendedSaga } from '@mcp-saga/client';
 import { generateKey } from '@mcp-saga/server';
 import type { Answering } from './answering.ts';
 import { connect, startServer, type ServerProcess } from '@mcp-saga/example-run-server';
@@ -28,7 +28,7 @@ export async function runInTurns({ answer, show, signal }: RunOptions): Promise<
     let turn = await startSaga(clients.a, call, { signal });
     show.served(await reports.next(), turn);
     for (let request = 2; turn.status === 'suspended'; request += 1) {
-      const answers: StepAnswer[] = [];
+      const answers: CompletedStep[] = [];
       // One after the other: a person can be asked one thing at a time.
       for (const step of turn.saga.steps) answers.push(await answer(step));
       const [server, client] = request % 2 === 0 ? [b, clients.b] : [a, clients.a];

@@ -1,7 +1,7 @@
 import type { Writable } from 'node:stream';
 import { styleText } from 'node:util';
 import { cancel, intro, log, outro } from '@clack/prompts';
-import type { CallToolResult, SagaCall, SagaStep, SagaTurn, StepAnswer } from '@mcp-saga/client';
+import type { CallToolResult, SagaCall, SagaStep, ClientTurn, CompletedStep } from '@mcp-saga/client';
 import type { Answering } from './answering.ts';
 import type { ServerProcess } from '@mcp-saga/example-run-server';
 import type { TurnReport } from './turn-reports.ts';
@@ -11,9 +11,9 @@ export interface Show {
   began(): void;
   servers(servers: readonly ServerProcess[]): void;
   calling(server: ServerProcess, call: SagaCall): void;
-  resuming(server: ServerProcess, request: number, answers: readonly StepAnswer[]): void;
+  resuming(server: ServerProcess, request: number, answers: readonly CompletedStep[]): void;
   /** A turn has ended; `report` is what the process that served it said. */
-  served(report: TurnReport, turn: SagaTurn): void;
+  served(report: TurnReport, turn: ClientTurn): void;
   /** Shows the answers of a script, since there is no prompt that would. */
   scripted(answer: Answering): Answering;
   ended(result: CallToolResult): void;
@@ -73,7 +73,7 @@ export function createShow(output: Writable): Show {
   };
 }
 
-function toText({ result, error }: StepAnswer): string {
+function toText({ result, error }: CompletedStep): string {
   if (error !== undefined) return `error ${error.code}`;
   if ('action' in result) return `${result.action} ${JSON.stringify(result.content)}`;
   return 'content' in result ? textOf(result.content) : JSON.stringify(result);

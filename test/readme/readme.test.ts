@@ -118,7 +118,7 @@ describe('the README, and the pages it leads to', () => {
       return new Promise(() => undefined);
     };
     await expect(deployWeb(client, { elicitation: leave }, drawer, left.signal)).rejects.toMatchObject({
-      code: 'SAGA_ABORTED',
+      code: 'saga_call_aborted',
     });
     expect(drawer.size).toBe(1);
     const { signal } = new AbortController();
@@ -136,7 +136,7 @@ describe('the README, and the pages it leads to', () => {
     vi.stubEnv('SAGA_KEYS', generateKey());
     forget.set('deploy', (forget.get('deploy') ?? '').replace(/"sagaToken":"[^"]*/, '"sagaToken":"over'));
     await expect(deployWeb(client, { elicitation }, forget, signal)).rejects.toMatchObject({
-      code: 'SAGA_GONE',
+      code: 'saga_gone',
     });
     expect(forget.size).toBe(0);
     await client.close();

@@ -1,9 +1,9 @@
 /**
- * Drive a saga tool from an MCP client: fulfil what it asks turn by turn, keep it as JSON, resume it another day.
+ * Drive a saga tool from an MCP client: fulfill what it asks turn by turn, keep it as JSON, resume it another day.
  *
  * @module
  */
-export { callSaga, resumeSaga, type SagaOptions } from './saga/call-saga.ts';
+export { callSaga, resumeSaga, type CallSagaOptions } from './saga/call-saga.ts';
 export { cancelSaga, type CancelOptions } from './saga/cancel-saga.ts';
 export type {
   ElicitationParams,
@@ -13,7 +13,7 @@ export type {
   RootsParams,
   RootsResult,
   SamplingContent,
-  SamplingMessage,
+  ModelMessage,
   SamplingParams,
   SamplingResult,
   SamplingTool,
@@ -24,17 +24,17 @@ export type {
 export type { Clock } from './runtime/clock.ts';
 export type {
   Annotations,
-  AudioContent,
+  AudioBlock,
   CallToolResult,
-  ContentBlock,
+  ToolContent,
   EmbeddedResource,
-  ImageContent,
+  ImageBlock,
   ResourceLink,
-  TextContent,
+  TextBlock,
 } from './model/content.ts';
 export {
   KeptSagaInvalid,
-  SagaAborted,
+  SagaCallAborted,
   SagaClientError,
   type SagaClientErrorCode,
   type SagaClientErrorOptions,
@@ -58,9 +58,9 @@ export type {
 } from './model/form-field.ts';
 export type { McpClient, RequestOptions } from './model/mcp-client.ts';
 export { type SagaCall, startSaga } from './saga/start-saga.ts';
-export type { StepContext, StepHandlers } from './model/step-handlers.ts';
+export type { HandlerContext, StepHandlers } from './model/step-handlers.ts';
 export { SuspendedSaga } from './saga/suspended-saga.ts';
-export type { KeptSaga, ResumeOptions, SagaTurn, TurnOptions } from './model/saga-turn.ts';
+export type { KeptSaga, ResumeOptions, ClientTurn, TurnOptions } from './model/saga-turn.ts';
 export {
   type ElicitationStep,
   type RootsStep,
@@ -68,7 +68,7 @@ export {
   type SagaMethod,
   type SagaStep,
   type SamplingStep,
-  type StepAnswer,
-  type StepError,
+  type CompletedStep,
+  type JsonRpcError,
   type StepResult,
 } from './model/wire.ts';

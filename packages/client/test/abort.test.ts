@@ -1,5 +1,12 @@
 import { expect, test } from 'vitest';
-import { callSaga, cancelSaga, resumeSaga, SagaAborted, SagaOnTurnFailed, startSaga } from '../src/index.ts';
+import {
+  callSaga,
+  cancelSaga,
+  resumeSaga,
+  SagaCallAborted,
+  SagaOnTurnFailed,
+  startSaga,
+} from '../src/index.ts';
 import { connections } from './fixtures/connections.ts';
 import { deferred } from './fixtures/deferred.ts';
 import { done, form, ScriptedServer, suspended } from './fixtures/scripted-server.ts';
@@ -18,7 +25,7 @@ test.for(connections)(
     const signals: AbortSignal[] = [];
 
     const error = await thrownBy(
-      SagaAborted,
+      SagaCallAborted,
       callSaga(client, call, {
         signal: user.signal,
         handlers: {
@@ -73,7 +80,7 @@ test.for(connections)(
 
     await arrived.promise;
     user.abort(reason);
-    const error = await thrownBy(SagaAborted, running);
+    const error = await thrownBy(SagaCallAborted, running);
 
     expect(error.cause).toBe(reason);
     expect(error.saga?.answers).toStrictEqual([{ stepId: 'first', result: yes }]);
@@ -86,7 +93,10 @@ test.for(connections)('sends nothing when it was aborted before: $name', async (
   const server = new ScriptedServer([]);
   const { client, close } = await connect(server);
 
-  const error = await thrownBy(SagaAborted, callSaga(client, call, { signal: AbortSignal.abort(reason) }));
+  const error = await thrownBy(
+    SagaCallAborted,
+    callSaga(client, call, { signal: AbortSignal.abort(reason) }),
+  );
 
   expect(error).toMatchObject({ cause: reason, saga: undefined });
   expect(server.sent).toStrictEqual([]);
@@ -99,7 +109,7 @@ test.for(connections)('leaves the saga as it is when it is aborted in onTurn: $n
   const user = new AbortController();
 
   const error = await thrownBy(
-    SagaAborted,
+    SagaCallAborted,
     callSaga(client, call, { signal: user.signal, onTurn: () => user.abort(reason) }),
   );
 
@@ -118,7 +128,7 @@ test.for(connections)('asks nothing when the saga cannot be kept: $name', async 
     callSaga(client, call, { onTurn: () => Promise.reject(full) }),
   );
 
-  expect(error).toMatchObject({ code: 'SAGA_ON_TURN_FAILED', cause: full, saga: { turn: 1 } });
+  expect(error).toMatchObject({ code: 'saga_on_turn_failed', cause: full, saga: { turn: 1 } });
   expect(server.sent).toHaveLength(1);
   await close();
 });

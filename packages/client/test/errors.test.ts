@@ -30,7 +30,7 @@ describe('a server without saga methods', () => {
 
       const error = await thrownBy(SagasNotSupported, callSaga(client, call));
 
-      expect(error).toMatchObject({ code: 'SAGAS_NOT_SUPPORTED', method: 'tools/callSaga', saga: undefined });
+      expect(error).toMatchObject({ code: 'sagas_not_supported', method: 'tools/callSaga', saga: undefined });
       expect(error.message).toBe('The server does not offer tools/callSaga');
       expect(server.sent).toStrictEqual([]);
       await close();
@@ -172,7 +172,7 @@ test.for(connections)(
         SagaProtocolError,
         callSaga(client, call, { handlers: { elicitation: answer } }),
       );
-      expect(error).toMatchObject({ code: 'SAGA_PROTOCOL_ERROR', field });
+      expect(error).toMatchObject({ code: 'saga_protocol_error', field });
       expect(error.message).toContain(field);
       expect(error.message).not.toContain(secret);
       // The saga is where it was: a better server can take it on.
@@ -219,10 +219,10 @@ test.for(connections)(
     );
 
     expect(errors.map(({ name, code }) => `${name} ${code}`)).toStrictEqual([
-      'SagaRequestFailed SAGA_REQUEST_FAILED',
-      'SagaProtocolError SAGA_PROTOCOL_ERROR',
-      'SagaRoundsExceeded SAGA_ROUNDS_EXCEEDED',
-      'SagaAborted SAGA_ABORTED',
+      'SagaRequestFailed saga_request_failed',
+      'SagaProtocolError saga_protocol_error',
+      'SagaRoundsExceeded saga_rounds_exceeded',
+      'SagaCallAborted saga_call_aborted',
     ]);
     for (const error of errors) {
       // The first server quotes the token in its message, and the SDK's own error stays as it is in `cause`.

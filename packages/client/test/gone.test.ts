@@ -27,6 +27,6 @@ describe('a saga whose token is refused', () => {
     } as const;
     const error: unknown = await resumeSaga(refusing, kept).catch((thrown: unknown) => thrown);
     expect(error).toBeInstanceOf(SagaGone);
-    expect(error).toMatchObject({ code: 'SAGA_GONE', saga: undefined });
+    expect(error).toMatchObject({ code: 'saga_gone', saga: undefined });
   });
 });

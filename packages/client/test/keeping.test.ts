@@ -41,7 +41,7 @@ test.for(connections)(
       },
       handlers: { elicitation: () => yes },
     });
-    await expect(leaving).rejects.toMatchObject({ code: 'SAGA_ABORTED' });
+    await expect(leaving).rejects.toMatchObject({ code: 'saga_call_aborted' });
     await first.close();
 
     const tuesday = new ScriptedServer([done('ok')]);
@@ -154,7 +154,7 @@ test.for(connections)('stops after so many rounds and hands the saga back: $name
 
   const error = await thrownBy(SagaRoundsExceeded, callSaga(client, call, { handlers, maxRounds: 2 }));
 
-  expect(error).toMatchObject({ code: 'SAGA_ROUNDS_EXCEEDED', maxRounds: 2 });
+  expect(error).toMatchObject({ code: 'saga_rounds_exceeded', maxRounds: 2 });
   expect(error.saga).toMatchObject({ turn: 3 });
   expect(server.sent).toHaveLength(3);
   const { saga } = error;
@@ -265,7 +265,7 @@ describe('a kept saga', () => {
   ] as const)('that is wrong is refused, naming the field: %s', ([field, value]) => {
     const restore = (): unknown => SuspendedSaga.from(unused, JSON.parse(JSON.stringify(value)));
     expect(restore).toThrow(KeptSagaInvalid);
-    expect(restore).toThrow(expect.objectContaining({ field, code: 'KEPT_SAGA_INVALID' }));
+    expect(restore).toThrow(expect.objectContaining({ field, code: 'kept_saga_invalid' }));
     expect(restore).not.toThrow(expect.objectContaining({ message: expect.stringContaining('secret') }));
   });
 

@@ -5,7 +5,7 @@ import {
   resumeSaga,
   SagaClientError,
   startSaga,
-  type StepAnswer,
+  type CompletedStep,
 } from '../src/index.ts';
 import { connections } from './fixtures/connections.ts';
 import { done, form, rpcError, ScriptedServer, suspended } from './fixtures/scripted-server.ts';
@@ -64,7 +64,10 @@ test.for(connections)('is used as its documentation shows: $name', async ({ conn
 
 // #region by-hand
 /** The same turn by turn, for a host that renders the questions itself. */
-async function byHand(client: McpClient, render: (stepId: string) => Promise<StepAnswer>): Promise<unknown> {
+async function byHand(
+  client: McpClient,
+  render: (stepId: string) => Promise<CompletedStep>,
+): Promise<unknown> {
   let turn = await startSaga(client, { name: 'deploy', arguments: { service: 'web' } });
   while (turn.status === 'suspended') {
     const answers = await Promise.all(turn.saga.steps.map(({ stepId }) => render(stepId)));

@@ -1,5 +1,5 @@
 import { afterEach, expect, test, vi } from 'vitest';
-import { callSaga, type Clock, resumeSaga, SagaAborted, SagaRoundsExceeded } from '../src/index.ts';
+import { callSaga, type Clock, resumeSaga, SagaCallAborted, SagaRoundsExceeded } from '../src/index.ts';
 import { systemClock } from '../src/runtime/clock.ts';
 import { connections } from './fixtures/connections.ts';
 import { done, form, ScriptedServer, suspended } from './fixtures/scripted-server.ts';
@@ -85,7 +85,10 @@ test.for(connections)(
       },
     };
 
-    const error = await thrownBy(SagaAborted, callSaga(client, call, { clock: stuck, signal: user.signal }));
+    const error = await thrownBy(
+      SagaCallAborted,
+      callSaga(client, call, { clock: stuck, signal: user.signal }),
+    );
     expect(error.saga).toMatchObject({ retryAt: 30_000 });
     const slept: number[] = [];
     const later: Clock = { now: () => 20_000, sleep: async (ms) => void slept.push(ms) };

@@ -8,7 +8,7 @@ import {
   toBase64Url,
 } from '../src/index.ts';
 import type {
-  Awaitable,
+  MaybePromise,
   Binding,
   Claims,
   Expectations,
@@ -74,7 +74,7 @@ export function sealerWith(
 }
 
 /** Why opening was refused, or `opened`. Anything but the frozen answer fails the test that asks. */
-export async function outcomeOf(open: () => Awaitable<unknown>): Promise<string> {
+export async function outcomeOf(open: () => MaybePromise<unknown>): Promise<string> {
   try {
     await open();
     return 'opened';

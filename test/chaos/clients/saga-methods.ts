@@ -62,7 +62,7 @@ async function seen(client: Connected & Parameters<typeof callSaga>[0], calling:
       if (!(error instanceof SagaClientError) || tries === mostTries) throw judged(error);
       drawer = error.saga;
       // oxlint-disable-next-line no-await-in-loop -- again, until it is undone
-      if (drawer !== undefined && error.code === 'SAGA_ON_TURN_FAILED')
+      if (drawer !== undefined && error.code === 'saga_on_turn_failed')
         return await givenUp(client, drawer, calling);
       // oxlint-disable-next-line no-await-in-loop -- not at once
       await backOff(draw, tries);

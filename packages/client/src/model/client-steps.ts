@@ -1,5 +1,5 @@
 import type { FormField } from './form-field.ts';
-import type { AudioContent, ContentBlock, ImageContent, TextContent } from './content.ts';
+import type { AudioBlock, ToolContent, ImageBlock, TextBlock } from './content.ts';
 
 /** A value that JSON can hold. */
 export type JsonValue = string | number | boolean | null | JsonValue[] | { [key: string]: JsonValue };
@@ -58,17 +58,17 @@ export interface ToolUseContent {
 export interface ToolResultContent {
   type: 'tool_result';
   toolUseId: string;
-  content: ContentBlock[];
+  content: ToolContent[];
   structuredContent?: { [key: string]: unknown };
   isError?: boolean;
   _meta?: { [key: string]: unknown };
 }
 
 /** One block of a message to or from a model. */
-export type SamplingContent = TextContent | ImageContent | AudioContent | ToolUseContent | ToolResultContent;
+export type SamplingContent = TextBlock | ImageBlock | AudioBlock | ToolUseContent | ToolResultContent;
 
 /** One message to a model. */
-export interface SamplingMessage {
+export interface ModelMessage {
   role: 'user' | 'assistant';
   content: SamplingContent | SamplingContent[];
   _meta?: { [key: string]: unknown };
@@ -76,7 +76,7 @@ export interface SamplingMessage {
 
 /** What the client's model is asked (MCP `sampling/createMessage`). */
 export interface SamplingParams extends ParamsBase {
-  messages: SamplingMessage[];
+  messages: ModelMessage[];
   /** In the model's tokens. */
   maxTokens: number;
   systemPrompt?: string;

@@ -11,20 +11,20 @@ interface ContentBase {
 }
 
 /** Text. */
-export interface TextContent extends ContentBase {
+export interface TextBlock extends ContentBase {
   type: 'text';
   text: string;
 }
 
 /** An image, base64 in `data`. */
-export interface ImageContent extends ContentBase {
+export interface ImageBlock extends ContentBase {
   type: 'image';
   data: string;
   mimeType: string;
 }
 
 /** Sound, base64 in `data`. */
-export interface AudioContent extends ContentBase {
+export interface AudioBlock extends ContentBase {
   type: 'audio';
   data: string;
   mimeType: string;
@@ -50,14 +50,14 @@ export interface EmbeddedResource extends ContentBase {
 }
 
 /** One block of what a tool answers. */
-export type ContentBlock = TextContent | ImageContent | AudioContent | ResourceLink | EmbeddedResource;
+export type ToolContent = TextBlock | ImageBlock | AudioBlock | ResourceLink | EmbeddedResource;
 
 /**
  * What a tool answers in the end, as `tools/call` would have answered it (MCP `CallToolResult`). Fields that this
  * package does not know are kept.
  */
 export interface CallToolResult {
-  content: ContentBlock[];
+  content: ToolContent[];
   structuredContent?: { [key: string]: unknown };
   /** The tool ran and failed: `content` says how. */
   isError?: boolean;

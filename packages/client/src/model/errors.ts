@@ -1,30 +1,30 @@
 import type { SuspendedSaga } from './saga-turn.ts';
-import type { SagaMethod } from './wire.ts';
+import type { SagaMethod, SagaStep } from './wire.ts';
 
 const INTERNAL_ERROR = -32603;
 
-/** What the errors of this package are told apart by. */
+/** Codes of the errors of this package. The name of an error is its code in PascalCase. */
 export type SagaClientErrorCode =
-  | 'SAGAS_NOT_SUPPORTED'
-  | 'SAGA_PROTOCOL_ERROR'
-  | 'SAGA_REQUEST_FAILED'
-  | 'SAGA_GONE'
-  | 'SAGA_ABORTED'
-  | 'SAGA_ROUNDS_EXCEEDED'
-  | 'SAGA_ON_TURN_FAILED'
-  | 'SAGA_STEP_UNHANDLED'
-  | 'KEPT_SAGA_INVALID';
+  | 'sagas_not_supported'
+  | 'saga_protocol_error'
+  | 'saga_request_failed'
+  | 'saga_gone'
+  | 'saga_call_aborted'
+  | 'saga_rounds_exceeded'
+  | 'saga_on_turn_failed'
+  | 'saga_step_unhandled'
+  | 'kept_saga_invalid';
 
-/** For the constructors of errors. */
+/** Options of the constructors of errors. */
 export interface SagaClientErrorOptions {
   readonly cause?: unknown;
   readonly saga?: SuspendedSaga | undefined;
 }
 
-/** Base of every error of this package. No message holds a token or an answer. */
+/** Base class of every error of this package. No message contains a token or an answer. */
 export abstract class SagaClientError extends Error {
   abstract readonly code: SagaClientErrorCode;
-  // Private, so that logging the error does not print what the saga holds.
+  // Private, so that logging the error does not print the state of the saga.
   readonly #saga: SuspendedSaga | undefined;
 
   constructor(message: string, options: SagaClientErrorOptions = {}) {
@@ -32,41 +32,40 @@ export abstract class SagaClientError extends Error {
     this.#saga = options.saga;
   }
 
+  // By the code, since bundlers shorten the names of classes.
+  override get name(): string {
+    return this.code.replaceAll(/(?:^|_)([a-z])/g, (_, letter: string) => letter.toUpperCase());
+  }
+
   /**
-   * The saga as it was when this happened, with the answers already collected: `resumeSaga(client, error.saga)` goes
-   * on from there. Undefined when the saga had not begun.
+   * The saga at the time of the error, with the answers already collected: `resumeSaga(client, error.saga)` continues it.
+   * Undefined if the saga had not begun.
    */
   get saga(): SuspendedSaga | undefined {
     return this.#saga;
   }
 }
 
-/** The server has no saga methods, or not this one; call the tool with `tools/call`. */
+/** The server has no saga methods, or lacks this one. Call the tool with `tools/call`. */
 export class SagasNotSupported extends SagaClientError {
-  override readonly code = 'SAGAS_NOT_SUPPORTED';
+  override readonly code = 'sagas_not_supported';
   readonly method: SagaMethod;
 
   constructor(method: SagaMethod, options: SagaClientErrorOptions = {}) {
     super(`The server does not offer ${method}`, options);
     this.method = method;
   }
-  override get name(): string {
-    return 'SagasNotSupported';
-  }
 }
 
-/** The server answered something that is neither a suspended saga nor a `CallToolResult`. */
+/** The server's answer is neither a suspended saga nor a `CallToolResult`. */
 export class SagaProtocolError extends SagaClientError {
-  override readonly code = 'SAGA_PROTOCOL_ERROR';
-  /** The path of the field at fault, such as `steps[0].stepId`. */
+  override readonly code = 'saga_protocol_error';
+  /** Path of the invalid field, such as `steps[0].stepId`. */
   readonly field: string;
 
   constructor(field: string, problem: string, options: SagaClientErrorOptions = {}) {
     super(`The server's answer is malformed: ${field} ${problem}`, options);
     this.field = field;
-  }
-  override get name(): string {
-    return 'SagaProtocolError';
   }
 }
 
@@ -83,14 +82,14 @@ export class SagaProtocolError extends SagaClientError {
  * }
  */
 export class SagaRequestFailed extends SagaClientError {
-  override readonly code = 'SAGA_REQUEST_FAILED';
+  override readonly code = 'saga_request_failed';
   readonly method: SagaMethod;
   /**
-   * The code of JSON-RPC: -32602 when an answer was refused. Undefined when no answer came; SDK v1 has
-   * -32000 (closed) and -32001 (timeout) for that.
+   * Code of JSON-RPC: -32602 if an answer was refused. Undefined if no response arrived; SDK v1 has -32000 (closed) and
+   * -32001 (timeout) for that.
    */
   readonly rpcCode: number | undefined;
-  /** The reason that the server gives, such as `guard_down`, `busy`, or `version_gone`. */
+  /** The server's reason, such as `guard_down`, `busy`, or `version_gone`. */
   readonly reason: string | undefined;
 
   constructor(
@@ -112,29 +111,23 @@ export class SagaRequestFailed extends SagaClientError {
   get isRetryable(): boolean {
     return this.rpcCode === INTERNAL_ERROR && this.reason !== undefined;
   }
-  override get name(): string {
-    return 'SagaRequestFailed';
-  }
 }
 
 /**
- * The server refused the saga's token: it has expired, or was used otherwise, or belongs to another user or server.
- * There is nothing left to resume, so `saga` is undefined: forget what was kept of it, and call the tool again.
+ * The server refused the saga's token: it has expired, was already used, or belongs to another user or server. Nothing can be
+ * resumed, so `saga` is undefined. Delete the stored saga, and call the tool again.
  */
 export class SagaGone extends SagaClientError {
-  override readonly code = 'SAGA_GONE';
+  override readonly code = 'saga_gone';
 
   constructor(options: { readonly cause?: unknown } = {}) {
-    super('The server does not go on with this saga: its token is invalid or expired', options);
-  }
-  override get name(): string {
-    return 'SagaGone';
+    super('The server does not continue this saga: its token is invalid or expired', options);
   }
 }
 
 /** `options.signal` aborted; `cause` is its reason. */
-export class SagaAborted extends SagaClientError {
-  override readonly code = 'SAGA_ABORTED';
+export class SagaCallAborted extends SagaClientError {
+  override readonly code = 'saga_call_aborted';
 
   constructor(options: SagaClientErrorOptions = {}) {
     super(
@@ -142,17 +135,14 @@ export class SagaAborted extends SagaClientError {
       options,
     );
   }
-  override get name(): string {
-    return 'SagaAborted';
-  }
 }
 
 /**
- * The saga was still suspended after `maxRounds` resumptions. Resuming it begins to count anew. Where steps are asked
- * again the message says why, in the server's words: a handler whose answer is refused gives it in every round.
+ * The saga was still suspended after `maxRounds` resumptions. Resuming it starts a new count. If steps are asked again, the
+ * message contains the server's reasons: a handler whose answer is refused gives the same answer in every round.
  */
 export class SagaRoundsExceeded extends SagaClientError {
-  override readonly code = 'SAGA_ROUNDS_EXCEEDED';
+  override readonly code = 'saga_rounds_exceeded';
   readonly maxRounds: number;
 
   constructor(maxRounds: number, options: SagaClientErrorOptions = {}) {
@@ -160,12 +150,9 @@ export class SagaRoundsExceeded extends SagaClientError {
     super(`The saga is still suspended after ${maxRounds} rounds; ${what}`, options);
     this.maxRounds = maxRounds;
   }
-  override get name(): string {
-    return 'SagaRoundsExceeded';
-  }
 }
 
-/** Which steps are asked again, and why; without the token, should the server quote it. */
+/** Lists the steps that are asked again, with the reasons; without the token, in case the server quotes it. */
 function refusalsOf(saga: SuspendedSaga | undefined): string | undefined {
   return saga?.steps
     .flatMap(({ stepId, reason }) => {
@@ -175,56 +162,47 @@ function refusalsOf(saga: SuspendedSaga | undefined): string | undefined {
     .join('; ');
 }
 
-/** `options.onTurn` threw, `cause` is what; nothing was asked or sent for this turn. */
+/** `options.onTurn` threw; `cause` is its error. Nothing was asked or sent for this turn. */
 export class SagaOnTurnFailed extends SagaClientError {
-  override readonly code = 'SAGA_ON_TURN_FAILED';
+  override readonly code = 'saga_on_turn_failed';
 
   constructor(options: SagaClientErrorOptions = {}) {
     super('options.onTurn failed', options);
   }
-  override get name(): string {
-    return 'SagaOnTurnFailed';
-  }
 }
 
 /**
- * The server asks for a step that nobody here fulfils. Nothing was asked or sent for this turn: give a handler, and
- * resume `saga`. To have the saga do without the step, give one that throws, or declines.
+ * The server asks for a step that has no handler. Nothing was asked or sent for this turn. Add a handler, and resume `saga`. To
+ * continue without the step, add a handler that throws, or declines.
  */
 export class SagaStepUnhandled extends SagaClientError {
-  override readonly code = 'SAGA_STEP_UNHANDLED';
+  override readonly code = 'saga_step_unhandled';
   readonly stepId: string;
-  readonly type: 'elicitation' | 'sampling' | 'roots';
+  readonly type: SagaStep['type'];
 
   constructor(
-    step: { readonly stepId: string; readonly type: 'elicitation' | 'sampling' | 'roots' },
+    { stepId, type }: Pick<SagaStep, 'stepId' | 'type'>,
     method: string,
     options: SagaClientErrorOptions = {},
   ) {
     super(
-      `Nobody fulfils step '${step.stepId}' (${step.type}): give options.handlers.${step.type}, or set a request ` +
-        `handler for ${method} on the client; then resumeSaga(client, error.saga) goes on`,
+      `Step '${stepId}' (${type}) has no handler. Set options.handlers.${type}, or a request handler for ${method} on the ` +
+        'client; then resumeSaga(client, error.saga) continues.',
       options,
     );
-    this.stepId = step.stepId;
-    this.type = step.type;
-  }
-  override get name(): string {
-    return 'SagaStepUnhandled';
+    this.stepId = stepId;
+    this.type = type;
   }
 }
 
-/** What should be resumed is not a saga as this package keeps them. */
+/** The value to resume is not a stored saga of this package. */
 export class KeptSagaInvalid extends SagaClientError {
-  override readonly code = 'KEPT_SAGA_INVALID';
-  /** The path of the field at fault; empty for the whole. */
+  override readonly code = 'kept_saga_invalid';
+  /** Path of the invalid field; empty for the whole value. */
   readonly field: string;
 
   constructor(field: string, problem: string) {
     super(`This is not a kept saga: ${field === '' ? 'it' : field} ${problem}`);
     this.field = field;
-  }
-  override get name(): string {
-    return 'KeptSagaInvalid';
   }
 }

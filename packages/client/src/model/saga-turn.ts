@@ -1,7 +1,7 @@
 import type { Clock } from '../runtime/clock.ts';
-import type { CallToolResult, ContentBlock } from './content.ts';
+import type { CallToolResult, ToolContent } from './content.ts';
 import type { RequestOptions } from './mcp-client.ts';
-import type { SagaStep, StepAnswer } from './wire.ts';
+import type { SagaStep, CompletedStep } from './wire.ts';
 
 /**
  * A suspended saga as JSON. It holds everything that the saga is: whoever has it, and may use the server as the same
@@ -14,14 +14,14 @@ export interface KeptSaga {
   readonly sagaToken: string;
   readonly turn: number;
   readonly steps: readonly SagaStep[];
-  readonly completedSteps: readonly StepAnswer[];
-  readonly content?: readonly ContentBlock[];
+  readonly completedSteps: readonly CompletedStep[];
+  readonly content?: readonly ToolContent[];
   /** Not to be resumed before, in milliseconds since 1970. */
   readonly retryAt?: number;
 }
 
 /** What a turn of a saga came to. */
-export type SagaTurn =
+export type ClientTurn =
   | { readonly status: 'suspended'; readonly saga: SuspendedSaga }
   | { readonly status: 'completed'; readonly result: CallToolResult };
 
@@ -57,13 +57,13 @@ export interface SuspendedSaga {
   /** What the server waits for; nothing when it only wants to be resumed later. */
   readonly steps: readonly SagaStep[];
   /** For the user meanwhile. */
-  readonly content: readonly ContentBlock[] | undefined;
+  readonly content: readonly ToolContent[] | undefined;
   /** With no steps: not to be resumed before, in milliseconds since 1970. */
   readonly retryAt: number | undefined;
   /** Size of the token. */
   readonly tokenBytes: number;
   /** The answers so far, the oldest first; those to steps of this turn are not sent yet. */
-  readonly answers: readonly StepAnswer[];
+  readonly answers: readonly CompletedStep[];
   /** The steps of this turn that have no answer yet. */
   readonly pending: readonly SagaStep[];
   /**
@@ -72,14 +72,14 @@ export interface SuspendedSaga {
    *
    * @throws TypeError when an answer is to a step that is not asked in this turn, or JSON cannot hold it
    */
-  withAnswers(answers: readonly StepAnswer[]): SuspendedSaga;
+  withAnswers(answers: readonly CompletedStep[]): SuspendedSaga;
   /**
    * Sends the answers and takes the next turn. Steps without an answer are asked again by the server. Does not wait
    * for `retryAt`.
    *
    * @throws TypeError as `withAnswers` does; SagaClientError, which carries the saga with these answers
    */
-  resume(answers?: readonly StepAnswer[], options?: ResumeOptions): Promise<SagaTurn>;
+  resume(answers?: readonly CompletedStep[], options?: ResumeOptions): Promise<ClientTurn>;
   /** For `JSON.stringify`: everything needed to continue, the token and the answers included. */
   toJSON(): KeptSaga;
 }

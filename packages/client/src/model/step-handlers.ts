@@ -9,13 +9,13 @@ import type {
 import type { ElicitationStep, RootsStep, SamplingStep } from './wire.ts';
 
 /** What a handler gets besides the step. */
-export interface StepContext {
+export interface HandlerContext {
   /** Aborts when the saga is left: close the dialog. */
   readonly signal: AbortSignal;
 }
 
 /**
- * Fulfils the steps of a saga. What one throws goes to the server as the error of that step, by `code` (a whole
+ * Fulfills the steps of a saga. What one throws goes to the server as the error of that step, by `code` (a whole
  * number; default -32603), `message` and `data`. All steps of a turn are asked at the same time. `step.reason` says
  * why the answer before was refused.
  */
@@ -25,7 +25,7 @@ export interface StepHandlers {
     | ((
         params: ElicitationParams,
         step: ElicitationStep,
-        context: StepContext,
+        context: HandlerContext,
       ) => ElicitationResult | Promise<ElicitationResult>)
     | undefined;
   /** Asks the model. */
@@ -33,7 +33,7 @@ export interface StepHandlers {
     | ((
         params: SamplingParams,
         step: SamplingStep,
-        context: StepContext,
+        context: HandlerContext,
       ) => SamplingResult | Promise<SamplingResult>)
     | undefined;
   /** Tells the roots. */
@@ -41,7 +41,7 @@ export interface StepHandlers {
     | ((
         params: RootsParams | undefined,
         step: RootsStep,
-        context: StepContext,
+        context: HandlerContext,
       ) => RootsResult | Promise<RootsResult>)
     | undefined;
 }

@@ -6,7 +6,7 @@ import type {
   SamplingParams,
   SamplingResult,
 } from './client-steps.ts';
-import type { ContentBlock } from './content.ts';
+import type { ToolContent } from './content.ts';
 
 /** The key in `capabilities.extensions` under which a server offers saga methods. */
 export const SAGA_EXTENSION = 'io.github.mcp-saga/saga';
@@ -43,7 +43,7 @@ export interface RootsStep extends AskedStep<'roots'> {
 export type SagaStep = ElicitationStep | SamplingStep | RootsStep;
 
 /** Why a step could not be fulfilled: thrown into the saga at that step, by the codes of JSON-RPC. */
-export interface StepError {
+export interface JsonRpcError {
   readonly code: number;
   readonly message: string;
   readonly data?: unknown;
@@ -53,9 +53,9 @@ export interface StepError {
 export type StepResult = ElicitationResult | SamplingResult | RootsResult;
 
 /** The answer to one step: its result, or the error in its place. */
-export type StepAnswer =
+export type CompletedStep =
   | { readonly stepId: string; readonly result: StepResult; readonly error?: undefined }
-  | { readonly stepId: string; readonly error: StepError; readonly result?: undefined };
+  | { readonly stepId: string; readonly error: JsonRpcError; readonly result?: undefined };
 
 /** A server's answer to `tools/callSaga` or `tools/resumeSaga` that is not the end yet. */
 export interface SuspendedAnswer {
@@ -65,5 +65,5 @@ export interface SuspendedAnswer {
   /** With nothing to do: how long to wait before resuming, in milliseconds. */
   readonly retryAfterMs?: number;
   /** For the user meanwhile. */
-  readonly content?: readonly ContentBlock[];
+  readonly content?: readonly ToolContent[];
 }

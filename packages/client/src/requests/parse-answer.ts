@@ -1,6 +1,6 @@
-import type { CallToolResult, ContentBlock } from '../model/content.ts';
+import type { CallToolResult, ToolContent } from '../model/content.ts';
 import { isRecord } from '../runtime/json.ts';
-import type { SagaStep, StepAnswer, SuspendedAnswer } from '../model/wire.ts';
+import type { SagaStep, CompletedStep, SuspendedAnswer } from '../model/wire.ts';
 
 /** Says that `field` is not what it must be. Given by the caller, since it knows what the value is. */
 export type Refuse = (field: string, problem: string) => Error;
@@ -35,7 +35,7 @@ export function parseResult(value: unknown, refuse: Refuse): CallToolResult {
 }
 
 /** What is shown to the user. */
-export function parseContent(value: unknown, refuse: Refuse): ContentBlock[] {
+export function parseContent(value: unknown, refuse: Refuse): ToolContent[] {
   if (!Array.isArray(value)) throw refuse('content', 'is not an array');
   return value.map((block: unknown, index) => {
     if (!isContentBlock(block)) throw refuse(`content[${index}].type`, 'is not a string');
@@ -44,7 +44,7 @@ export function parseContent(value: unknown, refuse: Refuse): ContentBlock[] {
 }
 
 // Content is handed through to whoever shows it; which types of it exist is the specification's to change.
-function isContentBlock(value: unknown): value is ContentBlock {
+function isContentBlock(value: unknown): value is ToolContent {
   return isRecord(value) && typeof value['type'] === 'string';
 }
 
@@ -88,7 +88,7 @@ function isStep(
 }
 
 /** The answers that a saga was kept with. */
-export function parseAnswers(value: unknown, refuse: Refuse): StepAnswer[] {
+export function parseAnswers(value: unknown, refuse: Refuse): CompletedStep[] {
   if (!Array.isArray(value)) throw refuse('completedSteps', 'is not an array');
   return value.map((answer: unknown, index) => {
     const path = `completedSteps[${index}]`;
@@ -99,7 +99,7 @@ export function parseAnswers(value: unknown, refuse: Refuse): StepAnswer[] {
   });
 }
 
-function isAnswer(value: Readonly<Record<string, unknown>>): value is StepAnswer & typeof value {
+function isAnswer(value: Readonly<Record<string, unknown>>): value is CompletedStep & typeof value {
   const { result, error } = value;
   if (error === undefined) return isRecord(result);
   return (

@@ -1,7 +1,7 @@
 import { neverAborts, withOwnSignal } from '../runtime/abort.ts';
 import { mayOffer } from './server-capability.ts';
 import {
-  SagaAborted,
+  SagaCallAborted,
   type SagaClientError,
   SagaGone,
   SagaProtocolError,
@@ -35,14 +35,14 @@ export async function sendRequest(
 ): Promise<unknown> {
   const { signal = neverAborts(), saga } = options;
   const { method, params } = request;
-  if (signal.aborted) throw new SagaAborted({ cause: signal.reason, saga });
+  if (signal.aborted) throw new SagaCallAborted({ cause: signal.reason, saga });
   if (!mayOffer(client, method)) throw new SagasNotSupported(method, { saga });
   try {
     return await withOwnSignal(signal, (own) =>
       client.request({ method, params }, anyResult, { ...options.requestOptions, signal: own }),
     );
   } catch (cause) {
-    if (signal.aborted) throw new SagaAborted({ cause: signal.reason, saga });
+    if (signal.aborted) throw new SagaCallAborted({ cause: signal.reason, saga });
     throw toSagaError(request, cause, saga);
   }
 }

@@ -1,17 +1,17 @@
 import { abortable, neverAborts } from '../runtime/abort.ts';
 import { systemClock } from '../runtime/clock.ts';
 import type { CallToolResult } from '../model/content.ts';
-import { SagaAborted, SagaOnTurnFailed, SagaRoundsExceeded } from '../model/errors.ts';
-import { fulfilSteps } from '../steps/fulfill-steps.ts';
+import { SagaCallAborted, SagaOnTurnFailed, SagaRoundsExceeded } from '../model/errors.ts';
+import { fulfillSteps } from '../steps/fulfill-steps.ts';
 import type { McpClient } from '../model/mcp-client.ts';
 import { type SagaCall, startSaga } from './start-saga.ts';
 import type { StepHandlers } from '../model/step-handlers.ts';
 import { SuspendedSaga } from './suspended-saga.ts';
-import type { KeptSaga, ResumeOptions, SagaTurn } from '../model/saga-turn.ts';
+import type { KeptSaga, ResumeOptions, ClientTurn } from '../model/saga-turn.ts';
 
 /** How to see a saga through. */
-export interface SagaOptions extends ResumeOptions {
-  /** Who fulfils the steps; where one is missing, the handler registered on the client does. */
+export interface CallSagaOptions extends ResumeOptions {
+  /** Who fulfills the steps; where one is missing, the handler registered on the client does. */
   readonly handlers?: StepHandlers | undefined;
   /**
    * Called with the saga each time it is suspended, before its steps are asked, and awaited: the place to keep it
@@ -25,7 +25,7 @@ export interface SagaOptions extends ResumeOptions {
 const MAX_ROUNDS = 50;
 
 /**
- * Calls a saga tool and sees it through: fulfils what it asks, turn after turn, until it has a result.
+ * Calls a saga tool and sees it through: fulfills what it asks, turn after turn, until it has a result.
  *
  * @param client a connected `Client` of MCP SDK v2 or v1
  * @returns what the tool answers in the end; `isError` when it failed
@@ -34,7 +34,7 @@ const MAX_ROUNDS = 50;
 export async function callSaga(
   client: McpClient,
   call: SagaCall,
-  options: SagaOptions = {},
+  options: CallSagaOptions = {},
 ): Promise<CallToolResult> {
   assertRounds(options);
   return seeThrough(client, await startSaga(client, call, options), options);
@@ -49,36 +49,40 @@ export async function callSaga(
 export async function resumeSaga(
   client: McpClient,
   saga: SuspendedSaga | KeptSaga,
-  options: SagaOptions = {},
+  options: CallSagaOptions = {},
 ): Promise<CallToolResult> {
   assertRounds(options);
   return seeThrough(client, { status: 'suspended', saga: SuspendedSaga.from(client, saga) }, options);
 }
 
-function assertRounds({ maxRounds = MAX_ROUNDS }: SagaOptions): void {
+function assertRounds({ maxRounds = MAX_ROUNDS }: CallSagaOptions): void {
   if (!(maxRounds >= 0)) throw new RangeError('maxRounds must be a number from 0');
 }
 
-async function seeThrough(client: McpClient, first: SagaTurn, options: SagaOptions): Promise<CallToolResult> {
+async function seeThrough(
+  client: McpClient,
+  first: ClientTurn,
+  options: CallSagaOptions,
+): Promise<CallToolResult> {
   const { handlers = {}, signal = neverAborts(), maxRounds = MAX_ROUNDS } = options;
   let turn = first;
   for (let round = 0; turn.status === 'suspended'; round += 1) {
     const { saga } = turn;
     await report(saga, signal, options);
     if (round >= maxRounds) throw new SagaRoundsExceeded(maxRounds, { saga });
-    const answered = await fulfilSteps(saga, { client, handlers, signal });
+    const answered = await fulfillSteps(saga, { client, handlers, signal });
     if (saga.steps.length === 0) await wait(saga, signal, options);
     turn = await answered.resume([], options);
   }
   return turn.result;
 }
 
-async function report(saga: SuspendedSaga, signal: AbortSignal, { onTurn }: SagaOptions): Promise<void> {
+async function report(saga: SuspendedSaga, signal: AbortSignal, { onTurn }: CallSagaOptions): Promise<void> {
   try {
     await abortable((async () => onTurn?.(saga))(), signal);
   } catch (cause) {
     throw signal.aborted
-      ? new SagaAborted({ cause: signal.reason, saga })
+      ? new SagaCallAborted({ cause: signal.reason, saga })
       : new SagaOnTurnFailed({ cause, saga });
   }
 }
@@ -86,13 +90,13 @@ async function report(saga: SuspendedSaga, signal: AbortSignal, { onTurn }: Saga
 async function wait(
   saga: SuspendedSaga,
   signal: AbortSignal,
-  { clock = systemClock }: SagaOptions,
+  { clock = systemClock }: CallSagaOptions,
 ): Promise<void> {
   const left = (saga.retryAt ?? 0) - clock.now();
   if (left <= 0) return;
   try {
     await abortable(clock.sleep(left, signal), signal);
   } catch (cause) {
-    throw new SagaAborted({ cause, saga });
+    throw new SagaCallAborted({ cause, saga });
   }
 }

@@ -1,6 +1,6 @@
 import type { McpClient } from '../model/mcp-client.ts';
 import { takeTurn } from './suspended-saga.ts';
-import type { SagaTurn, TurnOptions } from '../model/saga-turn.ts';
+import type { ClientTurn, TurnOptions } from '../model/saga-turn.ts';
 
 /** Which tool to call, and with what. */
 export interface SagaCall {
@@ -13,9 +13,9 @@ export interface SagaCall {
  * Starts a saga and stops at its first turn, for hosts that answer its steps by hand: `turn.saga.resume(answers)`
  * takes the next one. `callSaga` does all of it.
  *
- * @throws SagasNotSupported, SagaRequestFailed, SagaProtocolError, SagaAborted
+ * @throws SagasNotSupported, SagaRequestFailed, SagaProtocolError, SagaCallAborted
  */
-export function startSaga(client: McpClient, call: SagaCall, options: TurnOptions = {}): Promise<SagaTurn> {
+export function startSaga(client: McpClient, call: SagaCall, options: TurnOptions = {}): Promise<ClientTurn> {
   const params = {
     name: call.name,
     ...(call.arguments === undefined ? {} : { arguments: call.arguments }),

@@ -14,12 +14,12 @@ import { isRecord, copyJson } from '../runtime/json.ts';
 import type {
   KeptSaga,
   ResumeOptions,
-  SagaTurn,
+  ClientTurn,
   SuspendedSaga as Saga,
   TurnOptions,
 } from '../model/saga-turn.ts';
 import { type SagaRequest, sendRequest } from '../requests/send-request.ts';
-import type { SagaStep, StepAnswer } from '../model/wire.ts';
+import type { SagaStep, CompletedStep } from '../model/wire.ts';
 
 const FORMAT = 'mcp-saga/client@1';
 
@@ -62,7 +62,7 @@ class Suspended implements SuspendedSaga {
     return new Suspended(client, kept instanceof Suspended ? kept.#kept : parseKept(kept));
   }
 
-  get answers(): readonly StepAnswer[] {
+  get answers(): readonly CompletedStep[] {
     return this.#kept.completedSteps;
   }
 
@@ -71,7 +71,7 @@ class Suspended implements SuspendedSaga {
     return this.steps.filter(({ stepId }) => !answered.has(stepId));
   }
 
-  withAnswers(answers: readonly StepAnswer[]): Suspended {
+  withAnswers(answers: readonly CompletedStep[]): Suspended {
     const asked = new Set(this.steps.map(({ stepId }) => stepId));
     for (const { stepId } of answers) {
       if (!asked.has(stepId)) throw new TypeError(`No step '${stepId}' is asked in this turn`);
@@ -83,7 +83,7 @@ class Suspended implements SuspendedSaga {
     return new Suspended(this.#client, { ...this.#kept, completedSteps: [...old, ...news] });
   }
 
-  async resume(answers: readonly StepAnswer[] = [], options: ResumeOptions = {}): Promise<SagaTurn> {
+  async resume(answers: readonly CompletedStep[] = [], options: ResumeOptions = {}): Promise<ClientTurn> {
     const saga = this.withAnswers(answers);
     const { sagaToken, completedSteps } = saga.#kept;
     const asked = new Set(saga.steps.map(({ stepId }) => stepId));
@@ -101,7 +101,7 @@ class Suspended implements SuspendedSaga {
 /** What a turn comes after. */
 interface Before {
   readonly name: string;
-  readonly completedSteps: readonly StepAnswer[];
+  readonly completedSteps: readonly CompletedStep[];
   readonly saga?: SuspendedSaga;
 }
 
@@ -111,7 +111,7 @@ export async function takeTurn(
   request: SagaRequest,
   before: Before,
   options: TurnOptions,
-): Promise<SagaTurn> {
+): Promise<ClientTurn> {
   const { saga, name } = before;
   const { signal, requestOptions, clock = systemClock } = options;
   const raw = await sendRequest(client, request, { signal, requestOptions, saga });

@@ -1,17 +1,17 @@
 import { abortable } from '../runtime/abort.ts';
-import { SagaAborted, SagaStepUnhandled } from '../model/errors.ts';
+import { SagaCallAborted, SagaStepUnhandled } from '../model/errors.ts';
 import type { McpClient } from '../model/mcp-client.ts';
 import { isRecord, copyJson } from '../runtime/json.ts';
 import { registeredHandler } from './registered-handler.ts';
 import type { StepHandlers } from '../model/step-handlers.ts';
 import type { SuspendedSaga } from '../model/saga-turn.ts';
-import type { SagaStep, StepAnswer, StepError, StepResult } from '../model/wire.ts';
+import type { SagaStep, CompletedStep, JsonRpcError, StepResult } from '../model/wire.ts';
 
 const METHOD_NOT_FOUND = -32601;
 const INTERNAL_ERROR = -32603;
 
-/** Who fulfils the steps. */
-export interface Fulfilment {
+/** Who fulfills the steps. */
+export interface Fulfillment {
   readonly client: McpClient;
   readonly handlers: StepHandlers;
   readonly signal: AbortSignal;
@@ -21,23 +21,23 @@ export interface Fulfilment {
  * Asks all pending steps of a saga at the same time and gives the saga with the answers.
  *
  * @throws SagaStepUnhandled before anything is asked
- * @throws SagaAborted with the answers that were there when the signal aborted
+ * @throws SagaCallAborted with the answers that were there when the signal aborted
  */
-export async function fulfilSteps(saga: SuspendedSaga, fulfilment: Fulfilment): Promise<SuspendedSaga> {
-  const answers: StepAnswer[] = [];
-  const handled = saga.pending.map((step) => [step, handlerOf(step, saga, fulfilment)] as const);
+export async function fulfillSteps(saga: SuspendedSaga, fulfillment: Fulfillment): Promise<SuspendedSaga> {
+  const answers: CompletedStep[] = [];
+  const handled = saga.pending.map((step) => [step, handlerOf(step, saga, fulfillment)] as const);
   const asked = handled.map(async ([step, handle]) => {
     answers.push(await answerStep(step, handle));
   });
   try {
-    await abortable(Promise.all(asked), fulfilment.signal);
+    await abortable(Promise.all(asked), fulfillment.signal);
   } catch (cause) {
-    throw new SagaAborted({ cause, saga: saga.withAnswers(answers) });
+    throw new SagaCallAborted({ cause, saga: saga.withAnswers(answers) });
   }
   return saga.withAnswers(answers);
 }
 
-async function answerStep(step: SagaStep, handle: () => unknown): Promise<StepAnswer> {
+async function answerStep(step: SagaStep, handle: () => unknown): Promise<CompletedStep> {
   const { stepId } = step;
   try {
     const result = await handle();
@@ -47,25 +47,25 @@ async function answerStep(step: SagaStep, handle: () => unknown): Promise<StepAn
         error: { code: INTERNAL_ERROR, message: `The handler for ${step.type} gave no result` },
       };
     }
-    return copyJson<StepAnswer>({ stepId, result });
+    return copyJson<CompletedStep>({ stepId, result });
   } catch (error) {
     return { stepId, error: toStepError(error) };
   }
 }
 
-/** What fulfils a step. */
-function handlerOf(step: SagaStep, saga: SuspendedSaga, fulfilment: Fulfilment): () => unknown {
-  const { handlers, signal } = fulfilment;
+/** What fulfills a step. */
+function handlerOf(step: SagaStep, saga: SuspendedSaga, fulfillment: Fulfillment): () => unknown {
+  const { handlers, signal } = fulfillment;
   switch (step.type) {
     case 'elicitation':
       if (handlers.elicitation) return () => handlers.elicitation?.(step.params, step, { signal });
-      return registered(step, 'elicitation/create', saga, fulfilment);
+      return registered(step, 'elicitation/create', saga, fulfillment);
     case 'sampling':
       if (handlers.sampling) return () => handlers.sampling?.(step.params, step, { signal });
-      return registered(step, 'sampling/createMessage', saga, fulfilment);
+      return registered(step, 'sampling/createMessage', saga, fulfillment);
     case 'roots':
       if (handlers.roots) return () => handlers.roots?.(step.params, step, { signal });
-      return registered(step, 'roots/list', saga, fulfilment);
+      return registered(step, 'roots/list', saga, fulfillment);
     default: {
       const type = unknownType(step);
       // No handler could be given for it: a newer server knows what it means to be told so.
@@ -80,7 +80,7 @@ function registered(
   step: SagaStep,
   method: string,
   saga: SuspendedSaga,
-  { client, signal }: Fulfilment,
+  { client, signal }: Fulfillment,
 ): () => unknown {
   const handler = registeredHandler(client, method);
   if (handler === undefined) throw new SagaStepUnhandled(step, method, { saga });
@@ -103,7 +103,7 @@ function isResult(value: unknown): value is StepResult {
 }
 
 /** What the server is told of an error: never its stack or cause, and data only where the error was made for the wire. */
-function toStepError(error: unknown): StepError {
+function toStepError(error: unknown): JsonRpcError {
   if (!(error instanceof Error)) return { code: INTERNAL_ERROR, message: 'The handler failed' };
   const code: unknown = Reflect.get(error, 'code');
   if (typeof code !== 'number' || !Number.isInteger(code))

@@ -1,4 +1,4 @@
-import type { Awaitable } from '../model/awaitable.ts';
+import type { MaybePromise } from '../model/maybe-promise.ts';
 import { canonicalizeExcept, isPlainObject } from './canonicalize.ts';
 import { SealError } from '../model/errors.ts';
 import { digestText } from './hash.ts';
@@ -10,7 +10,7 @@ const changing: ReadonlySet<string> = new Set(['resumeToken', 'answers']);
  *
  * @throws SealError with code `arguments` for anything else than an object of JSON values; see `canonicalize`.
  */
-export function digestArguments(args: unknown): Awaitable<string> {
+export function digestArguments(args: unknown): MaybePromise<string> {
   return digestText(canonicalizeArguments(args));
 }
 

@@ -1,9 +1,9 @@
-import type { Awaitable } from '../model/awaitable.ts';
+import type { MaybePromise } from '../model/maybe-promise.ts';
 import { portableBase64Url } from '../platform/base64url.ts';
 import { loadNode } from '../platform/node.ts';
 
 /** HMAC-SHA256 (RFC 2104): 32 bytes. */
-export function hmac(key: Uint8Array, data: Uint8Array): Awaitable<Uint8Array> {
+export function hmac(key: Uint8Array, data: Uint8Array): MaybePromise<Uint8Array> {
   const node = loadNode();
   if (node === undefined) return hmacPortable(key, data);
   const { crypto } = node;
@@ -23,7 +23,7 @@ export async function hmacPortable(key: Uint8Array, data: Uint8Array): Promise<U
 }
 
 /** SHA-256 over the UTF-8 bytes of a text, as base64url. */
-export function digestText(text: string): Awaitable<string> {
+export function digestText(text: string): MaybePromise<string> {
   const node = loadNode();
   if (node === undefined) return digestTextPortable(text);
   const { crypto } = node;

@@ -1,4 +1,4 @@
-import { chain, type Awaitable } from '../model/awaitable.ts';
+import { chain, type MaybePromise } from '../model/maybe-promise.ts';
 import { toBase64Url } from '../platform/base64url.ts';
 import { SealError } from '../model/errors.ts';
 import {
@@ -39,7 +39,7 @@ export interface KeyRingOptions {
 /** One key of a ring: its id, and the pseudorandom key of the key schedule. */
 export interface RingKey {
   readonly kid: string;
-  readonly prk: () => Awaitable<Uint8Array>;
+  readonly prk: () => MaybePromise<Uint8Array>;
 }
 
 let keysOf: (ring: KeyRing) => readonly [RingKey, ...RingKey[]];
@@ -157,7 +157,8 @@ function assertUsable(
 
 function toRingKey({ kid, key }: RawKey): RingKey {
   let extracted: Uint8Array | undefined;
-  const prk = (): Awaitable<Uint8Array> => extracted ?? chain(extract(key), (bytes) => (extracted = bytes));
+  const prk = (): MaybePromise<Uint8Array> =>
+    extracted ?? chain(extract(key), (bytes) => (extracted = bytes));
   // Where it takes no promise, now; elsewhere on first use, for a promise may not outlive the request it began in.
   if (loadNode() !== undefined) void prk();
   return { kid, prk };

@@ -1,4 +1,4 @@
-import { chain, type Awaitable } from '../model/awaitable.ts';
+import { chain, type MaybePromise } from '../model/maybe-promise.ts';
 import type { Binding } from '../token/claims.ts';
 import { hmac, lengthPrefix } from '../digest/hash.ts';
 
@@ -16,12 +16,12 @@ const format = 'mcp-saga/1';
  *
  * @param key The 32 bytes of the ring's key.
  */
-export function deriveTokenKey(key: Uint8Array, binding: Binding): Awaitable<Uint8Array> {
+export function deriveTokenKey(key: Uint8Array, binding: Binding): MaybePromise<Uint8Array> {
   return chain(extract(key), (prk) => hmac(prk, expandInput(binding)));
 }
 
 /** HKDF-Extract of the key schedule: the pseudorandom key that every token key comes from. */
-export function extract(key: Uint8Array): Awaitable<Uint8Array> {
+export function extract(key: Uint8Array): MaybePromise<Uint8Array> {
   return hmac(new TextEncoder().encode(format), key);
 }
 

@@ -1,4 +1,4 @@
-import type { Awaitable } from '../model/awaitable.ts';
+import type { MaybePromise } from '../model/maybe-promise.ts';
 import { hmac, lengthPrefix } from '../digest/hash.ts';
 
 /** The one secret of a saga: 32 random bytes, sealed into its tokens, never shown. */
@@ -16,7 +16,7 @@ export function deriveFromSecret(
   secret: Uint8Array,
   label: string,
   parts: readonly string[],
-): Awaitable<Uint8Array> {
+): MaybePromise<Uint8Array> {
   if (secret.length !== 32) throw new TypeError('The secret of a saga has 32 bytes');
   return hmac(secret, lengthPrefix([label, ...parts]));
 }

@@ -1,4 +1,4 @@
-import type { Awaitable } from '../model/awaitable.ts';
+import type { MaybePromise } from '../model/maybe-promise.ts';
 import { encodeClaims, type Purpose } from '../token/claims.ts';
 import { TokenRefused } from '../model/errors.ts';
 import type { Envelope } from '../token/envelope.ts';
@@ -108,7 +108,7 @@ function createKeyDerivation(
   };
 }
 
-function atOnce(prk: Awaitable<Uint8Array>): Uint8Array {
+function atOnce(prk: MaybePromise<Uint8Array>): Uint8Array {
   if (prk instanceof Promise)
     throw new TypeError('The ring of keys was made where node:crypto was not at hand');
   return prk;

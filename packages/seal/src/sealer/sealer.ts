@@ -1,4 +1,4 @@
-import type { Awaitable } from '../model/awaitable.ts';
+import type { MaybePromise } from '../model/maybe-promise.ts';
 import type { Claims, Purpose } from '../token/claims.ts';
 import type { Expectations } from './expectations.ts';
 import type { KeyRing } from '../keys/key-ring.ts';
@@ -28,13 +28,13 @@ export interface Sealer {
    * @throws TokenTooLarge when it would be over a limit; TypeError for claims of wrong types and for an id that
    * `newSagaId` could not have made.
    */
-  seal(purpose: Purpose, sid: string, claims: Claims, streams: readonly Stream[]): Awaitable<string>;
+  seal(purpose: Purpose, sid: string, claims: Claims, streams: readonly Stream[]): MaybePromise<string>;
   /**
    * Opens a token, if it is one of this service and agrees with what is expected.
    *
    * @throws TokenRefused, and nothing else, always with the same message.
    */
-  open(token: string, expect: Expectations): Awaitable<Sealed>;
+  open(token: string, expect: Expectations): MaybePromise<Sealed>;
 }
 
 /** Options of `createSealer`. */

@@ -134,7 +134,7 @@ describe.each(connections)('$name', ({ connect, stateless = false }) => {
     const signal = await started.promise;
     expect(signal.aborted).toBe(false);
     aborting.abort();
-    await expect(resumed).rejects.toMatchObject({ code: 'SAGA_ABORTED' });
+    await expect(resumed).rejects.toMatchObject({ code: 'saga_call_aborted' });
     if (!stateless) {
       await new Promise<void>((resolve) => {
         if (signal.aborted) resolve();

@@ -48,7 +48,7 @@ describe.each(connections)('$name', ({ connect }) => {
       [key]: { compensated: [{ stepId: 'room', label: 'room 7' }], residue: [{ stepId: 'meal' }] },
     });
     expect(JSON.stringify(result)).not.toContain('secret');
-    await expect(turn.saga.resume([])).rejects.toMatchObject({ code: 'SAGA_GONE' });
+    await expect(turn.saga.resume([])).rejects.toMatchObject({ code: 'saga_gone' });
     await close();
   });
 

@@ -129,7 +129,7 @@ const kinds = [
   { type: 'roots', step: { type: 'roots', stepId: 'it' }, method: 'roots/list', answer: roots },
 ] as const;
 
-describe.each(kinds)('where nobody fulfils a step of type $type', ({ type, step, method, answer }) => {
+describe.each(kinds)('a step of type $type without a handler', ({ type, step, method, answer }) => {
   test.for(connections)(
     'nothing is asked or sent, and the error says who could: $name',
     async ({ connect }) => {
@@ -144,11 +144,8 @@ describe.each(kinds)('where nobody fulfils a step of type $type', ({ type, step,
       const error: unknown = await callSaga(client, call, { handlers }).catch((thrown: unknown) => thrown);
       expect(error).toBeInstanceOf(SagaStepUnhandled);
       const { message, saga, ...facts } = error as SagaStepUnhandled;
-      expect(facts).toMatchObject({ code: 'SAGA_STEP_UNHANDLED', stepId: 'it', type });
-      expect(message).toBe(
-        `Nobody fulfils step 'it' (${type}): give options.handlers.${type}, or set a request handler for ${method} ` +
-          'on the client; then resumeSaga(client, error.saga) goes on',
-      );
+      expect(facts).toMatchObject({ code: 'saga_step_unhandled', stepId: 'it', type });
+      expect(message).toContain(`options.handlers.${type}, or a request handler for ${method}`);
       expect(asked).toEqual([]);
       expect(server.sent).toHaveLength(1);
 
