@@ -31,7 +31,7 @@ describe.each(implementations)('the envelope, %s', (implementation) => {
 
   it.each(corpus)('[T4] refuses $name', async ({ token }) => {
     const reason = await outcomeOf(() => sealer.open(token as string, expectations));
-    expect(['malformed', 'too-large', 'unknown-key']).toContain(reason);
+    expect(['malformed', 'too_large', 'unknown_key']).toContain(reason);
   });
 
   it('[T4] refuses the whole corpus without deriving a key', async () => {
@@ -53,7 +53,7 @@ describe.each(implementations)('the envelope, %s', (implementation) => {
   it('[T4] tells a token of another key from a malformed one, for hooks', async () => {
     const other = sealerWith({ keys: testKeys.replace('k1', 'another-key') });
     const foreign = await other.seal('token', sid, claimsWith(), []);
-    expect(await outcomeOf(() => sealer.open(foreign, expectations))).toBe('unknown-key');
+    expect(await outcomeOf(() => sealer.open(foreign, expectations))).toBe('unknown_key');
   });
 
   it.each(['a', 'kk', 'kid', 'kid4', 'K~.-_', 'x'.repeat(64)])(

@@ -69,16 +69,16 @@ describe.each(pairs)('what a token is checked for, $from to $to', ({ from, to })
 
   it('[T6] opens from the skew before it was sealed, and not a millisecond earlier', async () => {
     expect(await outcome({}, {}, now - skew)).toBe('opened');
-    expect(await outcome({}, {}, now - skew - 1)).toBe('not-yet-valid');
+    expect(await outcome({}, {}, now - skew - 1)).toBe('not_yet_valid');
   });
 
   it('[T6] opens from the skew before its saga began, and not a millisecond earlier', async () => {
     expect(await outcome({ born: now + skew }, {})).toBe('opened');
-    expect(await outcome({ born: now + skew + 1 }, {})).toBe('not-yet-valid');
+    expect(await outcome({ born: now + skew + 1 }, {})).toBe('not_yet_valid');
   });
 
   it('[T6] refuses when the clock gives no number', async () => {
-    expect(await outcome({}, {}, Number.NaN)).toBe('not-yet-valid');
+    expect(await outcome({}, {}, Number.NaN)).toBe('not_yet_valid');
   });
 
   it('[T6] refuses what was sealed before an incident, and opens what was sealed at its end', async () => {
@@ -92,7 +92,7 @@ describe.each(pairs)('what a token is checked for, $from to $to', ({ from, to })
     expect(await outcome({}, { ignoreExpiry: true }, late)).toBe('opened');
     expect(await outcome({}, { ignoreExpiry: true, principal: 'user-2' }, late)).toBe('principal');
     expect(await outcome({}, { ignoreExpiry: true, rejectIssuedBefore: late }, late)).toBe('revoked');
-    expect(await outcome({}, { ignoreExpiry: true }, now - skew - 1)).toBe('not-yet-valid');
+    expect(await outcome({}, { ignoreExpiry: true }, now - skew - 1)).toBe('not_yet_valid');
   });
 
   it('[T3] does not open for another purpose, with every later check off', async () => {
@@ -125,7 +125,7 @@ describe.each(pairs)('what a token is checked for, $from to $to', ({ from, to })
       [],
     );
     const opener = sealerWith({ implementation: to });
-    expect(await outcomeOf(() => opener.open(token, { purpose: 'token' }))).toBe('unknown-key');
+    expect(await outcomeOf(() => opener.open(token, { purpose: 'token' }))).toBe('unknown_key');
     const zeros = `k1:${'A'.repeat(43)}`;
     const other = await sealerWith({ implementation: from, keys: zeros }).seal(
       'token',
@@ -144,7 +144,7 @@ describe.each(implementations)('what is sealed inside, %s', (implementation) => 
     ['opened', {}],
     ['purpose', { purpose: 'cancel' }],
     ['audience', { audience: 'another' }],
-    ['unknown-key', { kid: 'k2' }],
+    ['unknown_key', { kid: 'k2' }],
     ['sid', { sid: 'AAAAAAAAAAAAAAAAAAAAAA' }],
   ] as const)('[T6] is %s when it says %j and the key says otherwise', async (reason, inside) => {
     const token = await forge({ inside });

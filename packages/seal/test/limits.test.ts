@@ -30,10 +30,10 @@ describe.each(pairs)('limits, $from to $to', ({ from, to }) => {
     expect(await open({ maxTokenBytes: length }, await seal({ maxTokenBytes: length }, streams))).toBe(
       'opened',
     );
-    expect(await open({ maxTokenBytes: length - 1 }, await seal({}, streams))).toBe('too-large');
+    expect(await open({ maxTokenBytes: length - 1 }, await seal({}, streams))).toBe('too_large');
     const error = await errorOf(() => seal({ maxTokenBytes: length - 1 }, streams));
     expect(error).toBeInstanceOf(TokenTooLarge);
-    expect(error).toMatchObject({ code: 'too-large', part: 'token', bytes: length, limit: length - 1 });
+    expect(error).toMatchObject({ code: 'too_large', part: 'token', bytes: length, limit: length - 1 });
   });
 
   it.each([false, true])(
@@ -43,18 +43,18 @@ describe.each(pairs)('limits, $from to $to', ({ from, to }) => {
       const most = [stream(12_000, compress), stream(8000)];
       expect(await open(limits, await seal(limits, most))).toBe('opened');
       const more = [stream(12_000, compress), stream(8001)];
-      expect(await open(limits, await seal({}, more))).toBe('too-large');
+      expect(await open(limits, await seal({}, more))).toBe('too_large');
       const error = await errorOf(() => seal(limits, more));
-      expect(error).toMatchObject({ code: 'too-large', part: 'inflated', bytes: 20_001, limit: 20_000 });
+      expect(error).toMatchObject({ code: 'too_large', part: 'inflated', bytes: 20_001, limit: 20_000 });
     },
   );
 
   it('[T11] as many streams as the limit are sealed and opened, one more is neither', async () => {
     const limits = { maxStreams: 3 };
     expect(await open(limits, await seal(limits, many(3)))).toBe('opened');
-    expect(await open(limits, await seal({}, many(4)))).toBe('too-large');
+    expect(await open(limits, await seal({}, many(4)))).toBe('too_large');
     const error = await errorOf(() => seal(limits, many(4)));
-    expect(error).toMatchObject({ code: 'too-large', part: 'streams', bytes: 4, limit: 3 });
+    expect(error).toMatchObject({ code: 'too_large', part: 'streams', bytes: 4, limit: 3 });
     const most = { maxStreams: 255 };
     expect(await open(most, await seal(most, many(255)))).toBe('opened');
   });
@@ -72,7 +72,7 @@ describe.each(implementations)('limits, %s', (implementation) => {
   it('[T11] a text longer than the limit is refused whatever is in it', async () => {
     const sealer = sealerWith({ implementation, limits: { maxTokenBytes: 1000 } });
     for (const filler of ['A', '.', ' ', '\u{1F600}']) {
-      expect(await outcomeOf(() => sealer.open(filler.repeat(1001), expectations))).toBe('too-large');
+      expect(await outcomeOf(() => sealer.open(filler.repeat(1001), expectations))).toBe('too_large');
     }
   });
 

@@ -90,11 +90,11 @@ describe.each(carrying)('a rotation of keys under sagas that go on by $name', (w
   });
 
   test.each([
-    ['a phase that was left out', oldKey, newKey, 'unknown-key'],
-    ['a retired key, which seals no more', `${oldKey},${newKey}`, newKey, 'unknown-key'],
-    ['a host that was not given the new key yet', `${newKey},${oldKey}`, oldKey, 'unknown-key'],
+    ['a phase that was left out', oldKey, newKey, 'unknown_key'],
+    ['a retired key, which seals no more', `${oldKey},${newKey}`, newKey, 'unknown_key'],
+    ['a host that was not given the new key yet', `${newKey},${oldKey}`, oldKey, 'unknown_key'],
     ['a wrong key under the same id', oldKey, keyOf('old', 0x33), 'undecryptable'],
-    ['the right key under another id', oldKey, keyOf('older', 0x11), 'unknown-key'],
+    ['the right key under another id', oldKey, keyOf('older', 0x11), 'unknown_key'],
   ])('[T3] [T5] [T7] refuses %s, and tells the hook why', async (_, before, after, reason) => {
     const ran: string[] = [];
     const [one, other] = fleet(ran, testClock(), before, after);

@@ -1,5 +1,5 @@
 /** What kind of failure a {@link SealError} is; stable across releases. */
-export type SealErrorCode = 'keys' | 'arguments' | 'refused' | 'too-large' | 'unsupported';
+export type SealErrorCode = 'keys' | 'arguments' | 'refused' | 'too_large' | 'unsupported';
 
 /** The base class of everything this package throws, but for a `TypeError` or `RangeError` at an author's mistake. */
 export class SealError extends Error {
@@ -20,13 +20,13 @@ export const refusalMessage: string = 'Invalid or expired sagaToken';
 /** Why a token was refused. For hooks, logs and counters only: no client may ever see it. */
 export type RefusalReason =
   | 'malformed'
-  | 'too-large'
-  | 'unknown-key'
+  | 'too_large'
+  | 'unknown_key'
   | 'undecryptable'
   | 'purpose'
   | 'audience'
   | 'sid'
-  | 'not-yet-valid'
+  | 'not_yet_valid'
   | 'expired'
   | 'revoked'
   | 'method'
@@ -36,7 +36,7 @@ export type RefusalReason =
   | 'engine'
   | 'forbidden'
   | 'used'
-  | 'unknown-handle'
+  | 'unknown_handle'
   | 'request';
 
 /** A token that does not open, or opens and is not what was expected. The message is always the same. */
@@ -58,7 +58,7 @@ export type OversizedPart = 'token' | 'inflated' | 'streams';
 /** A token that is over a limit when it is minted. Nothing was sealed. */
 export class TokenTooLarge extends SealError {
   override readonly name: string = 'TokenTooLarge';
-  declare readonly code: 'too-large';
+  declare readonly code: 'too_large';
   /** What is over the limit: the token's characters, the bytes of all streams, or the number of streams. */
   readonly part: OversizedPart;
   /** How large it would have been. */
@@ -67,7 +67,7 @@ export class TokenTooLarge extends SealError {
   readonly limit: number;
 
   constructor(part: OversizedPart, bytes: number, limit: number) {
-    super('too-large', `The saga's state is too large for a token: ${part} ${bytes}, limit ${limit}`);
+    super('too_large', `The saga's state is too large for a token: ${part} ${bytes}, limit ${limit}`);
     this.part = part;
     this.bytes = bytes;
     this.limit = limit;

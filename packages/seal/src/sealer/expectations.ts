@@ -38,7 +38,7 @@ export function assertExpected(sealed: BoundClaims, bound: Binding, expect: Expe
   // The key is bound to these four already; inside they hold against a fault in the key schedule.
   if (sealed.purpose !== bound.purpose) throw new TokenRefused('purpose');
   if (sealed.audience !== bound.audience) throw new TokenRefused('audience');
-  if (sealed.kid !== bound.kid) throw new TokenRefused('unknown-key');
+  if (sealed.kid !== bound.kid) throw new TokenRefused('unknown_key');
   if (sealed.sid !== bound.sid) throw new TokenRefused('sid');
   if (expect.sid !== undefined && expect.sid !== sealed.sid) throw new TokenRefused('sid');
   assertTimely(claims, expect, now);
@@ -63,7 +63,7 @@ export function hasBegun({ born, iat }: Pick<Claims, 'born' | 'iat'>, now: numbe
 // Every comparison states what is allowed, so that a time that is no number refuses.
 function assertTimely(claims: Claims, expect: Expectations, now: number): void {
   const { iat, exp } = claims;
-  if (expect.allowFuture !== true && !hasBegun(claims, now)) throw new TokenRefused('not-yet-valid');
+  if (expect.allowFuture !== true && !hasBegun(claims, now)) throw new TokenRefused('not_yet_valid');
   const lives = now < exp + skewMs;
   if (!lives && expect.ignoreExpiry !== true) throw new TokenRefused('expired');
   const isRecent = expect.rejectIssuedBefore === undefined || iat >= expect.rejectIssuedBefore;

@@ -96,7 +96,7 @@ function createKeyDerivation(
     const known = kept.get(name);
     if (known !== undefined) return known;
     const prk = prks.get(kid);
-    if (prk === undefined) throw new TokenRefused('unknown-key');
+    if (prk === undefined) throw new TokenRefused('unknown_key');
     const bytes = crypto
       .createHmac('sha256', prk)
       .update(toInput(purpose, kid, sid))

@@ -76,7 +76,7 @@ export function assertTokenFits(contents: Contents, headerLength: number, { maxT
 export function findKey(setup: Setup, { kid }: Envelope, purpose: Purpose): SealingKey {
   if (!isPurpose(purpose)) throw new TokenRefused('purpose');
   const key = setup.keys.get(kid);
-  if (key === undefined) throw new TokenRefused('unknown-key');
+  if (key === undefined) throw new TokenRefused('unknown_key');
   return key;
 }
 

@@ -44,7 +44,7 @@ export function createEnvelopeReader(
   return {
     read: (token) => {
       if (typeof token !== 'string') throw new TokenRefused('malformed');
-      if (token.length > maxTokenBytes) throw new TokenRefused('too-large');
+      if (token.length > maxTokenBytes) throw new TokenRefused('too_large');
       const end = token.indexOf('.');
       const header = token.slice(0, Math.max(end, 0));
       const nonceStart = end + 2;
@@ -79,7 +79,7 @@ function readHeader(
     const sid = header.length === format.length ? format.read(header) : undefined;
     if (sid !== undefined) return { kid: format.kid, sid };
   }
-  throw new TokenRefused(isOfAnotherKey(header, codec) ? 'unknown-key' : 'malformed');
+  throw new TokenRefused(isOfAnotherKey(header, codec) ? 'unknown_key' : 'malformed');
 }
 
 function isOfAnotherKey(header: string, codec: Base64UrlCodec): boolean {

@@ -71,7 +71,7 @@ export function pack(contents: Contents): Uint8Array<ArrayBuffer> {
 export function unpack(plaintext: Uint8Array, limits: Limits): Contents {
   const count = plaintext[1];
   if (plaintext[0] !== layoutVersion || count === undefined) throw new TokenRefused('malformed');
-  if (count > limits.maxStreams) throw new TokenRefused('too-large');
+  if (count > limits.maxStreams) throw new TokenRefused('too_large');
   let entry = fixedLength;
   let offset = fixedLength + perStream * count;
   if (offset > plaintext.length) throw new TokenRefused('malformed');
@@ -89,7 +89,7 @@ export function unpack(plaintext: Uint8Array, limits: Limits): Contents {
     inflated += stream.inflated;
     streams.push(stream);
   }
-  if (inflated > limits.maxInflatedBytes) throw new TokenRefused('too-large');
+  if (inflated > limits.maxInflatedBytes) throw new TokenRefused('too_large');
   assertPadding(plaintext, offset);
   return { claims, streams };
 }

@@ -1,7 +1,7 @@
 import type { UndoneStep, IgnoredAnswer, StepEvent } from '@mcp-saga/core';
 
 /**
- * A token that was refused, and the true reason. The client got the one frozen answer, or, for `not-yet-valid`, the retryable
+ * A token that was refused, and the true reason. The client got the one frozen answer, or, for `not_yet_valid`, the retryable
  * error `clock_behind` if everything else about the token was right.
  */
 export interface Rejection {

@@ -190,7 +190,7 @@ async function open(
     return by(await openSaga(settings, token, caller, {}), false);
   } catch (error) {
     // A cancel token has a key of its own: it opens as nothing else, and nothing else as it. (T3)
-    if (!(error instanceof TokenRefused) || !['undecryptable', 'too-large'].includes(error.reason))
+    if (!(error instanceof TokenRefused) || !['undecryptable', 'too_large'].includes(error.reason))
       throw error;
     return by(found(settings, await settings.responses.open(token, { purpose: 'cancel' })), true);
   }

@@ -3,14 +3,14 @@ import type { RefusalReason } from '@mcp-saga/seal';
 /** What each reason of a refusal comes of: for who develops, never for the wire. */
 const reasons: { readonly [reason in RefusalReason]: string } = {
   malformed: 'It is no token, or a part of one.',
-  'too-large': 'It is longer than limits.maxTokenBytes.',
-  'unknown-key':
+  too_large: 'It is longer than limits.maxTokenBytes.',
+  unknown_key:
     'This host does not have its key: another SAGA_KEYS, a key dropped too early, or an ephemeral one.',
   undecryptable: 'It was changed, or sealed for another `audience`, or by another key of the same id.',
   purpose: 'It is a token for something else.',
   audience: 'It was sealed for another `audience`.',
   sid: 'It is of another saga.',
-  'not-yet-valid':
+  not_yet_valid:
     'Its time has not come: a cancel token opens after its cancelAfter. For another token, the clock of this host is behind ' +
     'the clock of the host that issued it.',
   expired: 'It was good for `tokenTtl`, within the `maxLifetime` of its saga.',
@@ -22,8 +22,7 @@ const reasons: { readonly [reason in RefusalReason]: string } = {
   engine: 'It was sealed by a newer release.',
   forbidden: '`authorize` said no.',
   request: 'It belongs to a request with another JSON-RPC ID.',
-  'unknown-handle':
-    'The store has no such handle: it has expired, or no server of this service handed it out.',
+  unknown_handle: 'The store has no such handle: it has expired, or no server of this service handed it out.',
   used: 'The guard knows that it was used with other answers, or that a newer one was.',
 };
 

@@ -4,7 +4,7 @@ import type { HostSettings } from '../settings/host-settings.ts';
 
 /**
  * Checks that a token was not issued in the future. Call it after every other check: only the bearer of a good token may
- * learn that the clock of this host is behind. Reports `not-yet-valid` to `onReject`.
+ * learn that the clock of this host is behind. Reports `not_yet_valid` to `onReject`.
  *
  * @throws SagaHostError `clock_behind`: the token stays good
  */
@@ -13,7 +13,7 @@ export function assertBegun(
   claims: Pick<Claims, 'born' | 'iat'>,
 ): void {
   if (hasBegun(claims, clock())) return;
-  reject('not-yet-valid');
+  reject('not_yet_valid');
   throw new SagaHostError('clock_behind', 'The server cannot continue this call now. Send it again later.', {
     cause: new SagaHostError(
       'clock_behind',

@@ -50,7 +50,7 @@ export async function fromHandle({ handles, hooks }: HostSettings, sent: string)
     const message = 'The server cannot continue this call now. Send it again later.';
     throw new SagaHostError('store_down', message, { cause: error });
   }
-  throw new TokenRefused('unknown-handle');
+  throw new TokenRefused('unknown_handle');
 }
 
 /** ID of an entry: a digest, so that a copy of the store contains no handle. */

@@ -102,7 +102,7 @@ describe.each(eras)('%s', (era) => {
     clock.now += 3_600_000 + 30_000;
     expect(await resumed(token)).toMatchObject(refused);
     expect(new Set(told.rejections.map(({ reason }) => reason))).toEqual(
-      new Set(['unknown-handle', 'malformed', 'arguments', 'target', 'undecryptable', 'method']),
+      new Set(['unknown_handle', 'malformed', 'arguments', 'target', 'undecryptable', 'method']),
     );
   });
 

@@ -104,7 +104,7 @@ describe('a saga that its client has left behind a pivot', () => {
     expect(facts).toMatchObject([{ turn: 2, cancelAfter: due }]);
     clock.now = due - 60_000;
     await expect(host.cancel(cancelToken)).rejects.toMatchObject({ retryAfterMs: 60_000 });
-    await expect(host.cancel(newest(facts).cancelToken)).rejects.toMatchObject({ reason: 'not-yet-valid' });
+    await expect(host.cancel(newest(facts).cancelToken)).rejects.toMatchObject({ reason: 'not_yet_valid' });
     // Too early, nothing was begun; the queue was told the same once more, should that have been lost.
     expect(facts).toMatchObject([{ turn: 2 }, { turn: 2, cancelAfter: due }]);
     expect(did).toEqual([]);

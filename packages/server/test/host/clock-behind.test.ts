@@ -25,7 +25,7 @@ describe('a host whose clock is behind', () => {
       // oxlint-disable-next-line no-await-in-loop -- one request after the other
       await expect(request()).rejects.toMatchObject({ name: 'SagaHostError', code: 'clock_behind' });
     }
-    expect(told.rejections.map(({ reason }) => reason)).toEqual(['not-yet-valid', 'not-yet-valid']);
+    expect(told.rejections.map(({ reason }) => reason)).toEqual(['not_yet_valid', 'not_yet_valid']);
     expect(told.steps).toEqual([]);
     clock.now += 1;
     expect(completed(await host.resume(token, answer)).result).toBe('x');

@@ -121,7 +121,7 @@ describe('a host that draws its key', () => {
     const two = hostOf(asking(), { keys: 'ephemeral' }).host;
     const turn = await one.start('asking', {});
     if (turn.status !== 'suspended') throw new Error(turn.status);
-    await expect(two.resume(turn.token)).rejects.toMatchObject({ reason: 'unknown-key' });
+    await expect(two.resume(turn.token)).rejects.toMatchObject({ reason: 'unknown_key' });
     expect((await one.resume(turn.token)).status).toBe('suspended');
   });
 });

@@ -43,11 +43,11 @@ const empty: Refusal = { name: 'empty', reason: 'malformed', token: async () => 
 const refusals: readonly Refusal[] = [
   empty,
   { name: 'nonsense', reason: 'malformed', token: async () => 'a.b.c' },
-  { name: 'huge', reason: 'too-large', token: async () => 'x'.repeat(65_537) },
+  { name: 'huge', reason: 'too_large', token: async () => 'x'.repeat(65_537) },
   { name: 'cut off', reason: 'malformed', token: async () => (await mint()).slice(0, -1) },
   { name: 'followed by a line feed', reason: 'malformed', token: async () => `${await mint()}\n` },
   { name: 'tampered with', reason: 'undecryptable', token: async () => flipped(await mint(), 200) },
-  { name: 'of a key that is gone', reason: 'unknown-key', token: () => mint({ keys: newKey }) },
+  { name: 'of a key that is gone', reason: 'unknown_key', token: () => mint({ keys: newKey }) },
   { name: 'of another service', reason: 'undecryptable', token: () => mint({ audience: 'other' }) },
   { name: 'of another purpose', reason: 'undecryptable', token: () => forge({}, 'cancel') },
   { name: 'expired', reason: 'expired', token: () => mint(), at: start + 3_630_000 },

@@ -241,7 +241,7 @@ describe('idempotency keys', () => {
     expect(keys.get('item(a)')).toHaveLength(4);
     expect(new Set(keys.get('item(a)')).size).toBe(1);
     for (const token of sealedOld) {
-      await expect(after.resume(token, last)).rejects.toMatchObject({ reason: 'unknown-key' });
+      await expect(after.resume(token, last)).rejects.toMatchObject({ reason: 'unknown_key' });
     }
   });
 
