@@ -21,7 +21,7 @@ export { encodeError } from './values/step-error-data.ts';
 export { generatorProgram } from './turn/generator-program.ts';
 export { decodeHead, encodeHead, isSameState, type Head } from './journal/head.ts';
 export { Journal } from './journal/journal.ts';
-export type { Letter } from './journal/entry-types.ts';
+export { isDone, type EntryType } from './journal/entry-types.ts';
 export { formatPlace, isPlainObject, type Place } from './values/json.ts';
 export { outcomeOf } from './replay/body-outcome.ts';
 export { digestOfStep } from './turn/turn-outcome.ts';

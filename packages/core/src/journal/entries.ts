@@ -1,11 +1,11 @@
 import type { Provenance } from '../model/client-step.ts';
-import { outcomes, provenanceOf, type Letter } from './entry-types.ts';
+import { formatOf, provenanceOf, type EntryFormat } from './entry-types.ts';
 import { reveal } from './withheld.ts';
 
 /** An entry of a parsed structure, with its position. */
 interface Entry {
   readonly at: number;
-  readonly letter: Letter;
+  readonly format: EntryFormat;
   readonly path: string;
   readonly fingerprint: number;
   readonly provenance: Provenance | undefined;
@@ -27,8 +27,8 @@ export function* entriesOf(
   let serverAt = 0;
   for (let at = 0; at < structure.length;) {
     const head = structure[at] as string;
-    const letter = head.charAt(0) as Letter;
-    const { answer, stream } = outcomes[letter];
+    const format = formatOf(head);
+    const { answer, stream } = format;
     const isWithheld = typeof structure[at + 1] !== 'number';
     const open = head.slice(answer ? 2 : 1);
     const withheld = isWithheld ? server[serverAt] : undefined;
@@ -38,7 +38,7 @@ export function* entriesOf(
         : { path: open, fingerprint: isWithheld ? 0 : (structure[at + 1] as number) };
     yield {
       at,
-      letter,
+      format,
       path,
       fingerprint,
       provenance: answer ? provenanceOf(head.charAt(1)) : undefined,

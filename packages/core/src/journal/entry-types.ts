@@ -1,89 +1,121 @@
 import type { Provenance } from '../model/client-step.ts';
 
-/** The letter of an entry. */
-export type Letter =
-  | ('e' | 'p' | 'd' | 'x' | 'o' | 'm' | 'M' | 'l' | 'q' | 'C')
-  | ('s' | 'z' | 'v' | 'f' | 't' | 'w' | 'W')
-  | ('n' | 'r' | 'u' | 'i' | 'c' | 'k')
-  | ('b' | 'g' | 'h' | 'y' | 'a' | 'j' | 'P' | 'L');
+/**
+ * The types of journal entries: how each is sealed, and how a timeline shows it.
+ *
+ * An entry has a letter, since a token holds thousands of entries. Letters, streams, and `answer` are part of the token's
+ * format. `stream` holds the value of the entry. `answer` marks the answers to questions, which name their provenance. `kind`
+ * is the most frequent command if several commands share a type.
+ */
+export const entryTypes = {
+  accepted: { letter: 'e', stream: 'client', answer: true, kind: 'elicit', outcome: 'accepted' },
+  // The schema changed the answer, or the server gave it: the client does not know the value.
+  parsed: { letter: 'p', stream: 'server', answer: true, kind: 'elicit', outcome: 'accepted' },
+  declined: { letter: 'd', stream: 'none', answer: true, kind: 'client step', outcome: 'declined' },
+  dismissed: { letter: 'x', stream: 'none', answer: true, kind: 'client step', outcome: 'cancelled' },
+  agreed: { letter: 'o', stream: 'none', answer: true, kind: 'elicitUrl', outcome: 'accepted' },
+  sampled: { letter: 'm', stream: 'client', answer: true, kind: 'sample', outcome: 'answered' },
+  // The host sampled: the client does not know the value.
+  sampledHere: { letter: 'M', stream: 'server', answer: true, kind: 'sample', outcome: 'answered' },
+  listed: { letter: 'l', stream: 'client', answer: true, kind: 'roots', outcome: 'answered' },
+  clientError: {
+    letter: 'q',
+    stream: 'client',
+    answer: true,
+    kind: 'client step',
+    outcome: 'failed at the client',
+  },
+  // The client cannot be asked, or cannot be kept waiting.
+  clientCannot: {
+    letter: 'C',
+    stream: 'none',
+    answer: false,
+    kind: 'client step',
+    outcome: 'the client cannot',
+  },
+  timedOut: { letter: 'y', stream: 'none', answer: false, kind: 'client step', outcome: 'timed out' },
+  done: { letter: 's', stream: 'server', answer: false, kind: 'step', outcome: 'done' },
+  doneCompressed: { letter: 'z', stream: 'client', answer: false, kind: 'step', outcome: 'done' },
+  doneEmpty: { letter: 'v', stream: 'none', answer: false, kind: 'step', outcome: 'done' },
+  failed: { letter: 'f', stream: 'server', answer: false, kind: 'step', outcome: 'failed' },
+  failedUnknown: {
+    letter: 'g',
+    stream: 'server',
+    answer: false,
+    kind: 'step',
+    outcome: 'failed, outcome unknown',
+  },
+  retry: { letter: 't', stream: 'server', answer: false, kind: 'step', outcome: 'to be tried again' },
+  withdrawn: { letter: 'w', stream: 'none', answer: false, kind: 'step', outcome: 'withdrawn' },
+  // A poll that ran when its branch was ended. Replay reads `withdrawn` at once, and this type in order.
+  withdrawnRunning: {
+    letter: 'W',
+    stream: 'none',
+    answer: false,
+    kind: 'poll',
+    outcome: 'withdrawn while it ran',
+  },
+  polled: { letter: 'P', stream: 'server', answer: false, kind: 'poll', outcome: 'answered' },
+  time: { letter: 'n', stream: 'server', answer: false, kind: 'now', outcome: 'read' },
+  read: { letter: 'r', stream: 'server', answer: false, kind: 'random', outcome: 'read' },
+  uuid: { letter: 'u', stream: 'server', answer: false, kind: 'uuid', outcome: 'read' },
+  info: { letter: 'i', stream: 'server', answer: false, kind: 'info', outcome: 'read' },
+  called: { letter: 'c', stream: 'server', answer: false, kind: 'call', outcome: 'called' },
+  passed: { letter: 'k', stream: 'none', answer: false, kind: 'checkpoint', outcome: 'passed' },
+  // Markers: no task waits for them.
+  namedUndo: {
+    letter: 'b',
+    stream: 'server',
+    answer: false,
+    kind: 'compensate',
+    outcome: 'can be undone by name',
+  },
+  pivoted: { letter: 'h', stream: 'none', answer: false, kind: 'pivot', outcome: 'passed' },
+  patched: { letter: 'j', stream: 'none', answer: false, kind: 'patched', outcome: 'patched' },
+  ended: { letter: 'a', stream: 'server', answer: false, kind: 'cancel', outcome: 'ended from outside' },
+  // Follows the entry of a step if the interrupted turn may have executed other steps after that step.
+  interrupted: {
+    letter: 'L',
+    stream: 'none',
+    answer: false,
+    kind: 'interrupted',
+    outcome: 'outcome unknown',
+  },
+} as const;
 
-/** What an entry's letter says: the outcome, the stream its value stands in, and whether a client gave it. */
-export interface EntryOutcome {
-  readonly outcome: string;
+/** The name of an entry type. */
+export type EntryType = keyof typeof entryTypes;
+
+/** How entries of one type are sealed and shown. */
+export interface EntryFormat {
+  readonly type: EntryType;
+  readonly letter: string;
   readonly stream: 'client' | 'server' | 'none';
   readonly answer: boolean;
+  readonly kind: string;
+  readonly outcome: string;
 }
 
-/**
- * What an entry says became of a step. One letter each, since a token holds thousands of them; the letters are part
- * of the token's format.
- */
-export const outcomes: Readonly<Record<Letter, EntryOutcome>> = {
-  e: { outcome: 'accepted', stream: 'client', answer: true },
-  p: { outcome: 'accepted', stream: 'server', answer: true },
-  d: { outcome: 'declined', stream: 'none', answer: true },
-  x: { outcome: 'cancelled', stream: 'none', answer: true },
-  o: { outcome: 'accepted', stream: 'none', answer: true },
-  m: { outcome: 'answered', stream: 'client', answer: true },
-  // Sampled at the host: the client does not know it.
-  M: { outcome: 'answered', stream: 'server', answer: true },
-  l: { outcome: 'answered', stream: 'client', answer: true },
-  q: { outcome: 'failed at the client', stream: 'client', answer: true },
-  // The client cannot be asked, or cannot be kept waiting.
-  C: { outcome: 'the client cannot', stream: 'none', answer: false },
-  s: { outcome: 'done', stream: 'server', answer: false },
-  z: { outcome: 'done', stream: 'client', answer: false },
-  v: { outcome: 'done', stream: 'none', answer: false },
-  f: { outcome: 'failed', stream: 'server', answer: false },
-  t: { outcome: 'to be tried again', stream: 'server', answer: false },
-  w: { outcome: 'withdrawn', stream: 'none', answer: false },
-  // Of a poll that was being asked when its branch was ended: replay takes its 'w' then and there, this one in order.
-  W: { outcome: 'withdrawn while it ran', stream: 'none', answer: false },
-  n: { outcome: 'read', stream: 'server', answer: false },
-  r: { outcome: 'read', stream: 'server', answer: false },
-  u: { outcome: 'read', stream: 'server', answer: false },
-  i: { outcome: 'read', stream: 'server', answer: false },
-  c: { outcome: 'called', stream: 'server', answer: false },
-  k: { outcome: 'passed', stream: 'none', answer: false },
-  b: { outcome: 'can be undone by name', stream: 'server', answer: false },
-  g: { outcome: 'failed, outcome unknown', stream: 'server', answer: false },
-  h: { outcome: 'passed', stream: 'none', answer: false },
-  y: { outcome: 'timed out', stream: 'none', answer: false },
-  a: { outcome: 'ended from outside', stream: 'server', answer: false },
-  j: { outcome: 'patched', stream: 'none', answer: false },
-  P: { outcome: 'answered', stream: 'server', answer: false },
-  // Follows the entry of the step behind which the interrupted turn may have executed others.
-  L: { outcome: 'outcome unknown', stream: 'none', answer: false },
-};
+const formats: Readonly<Record<string, EntryFormat>> = /* @__PURE__ */ Object.fromEntries(
+  /* @__PURE__ */ Object.entries(entryTypes).map(([type, format]): [string, EntryFormat] => [
+    format.letter,
+    { type: type as EntryType, ...format },
+  ]),
+);
 
-/** Which letters can answer which kind of command. */
-export const lettersOf: Readonly<Record<string, string>> = {
-  elicit: 'epdxqyCfw',
-  elicitUrl: 'odxqyCw',
-  sample: 'mMqyCfw',
-  roots: 'lqCw',
-  step: 'szvftwg',
-  now: 'n',
-  random: 'rfw',
-  uuid: 'ufw',
-  info: 'i',
-  checkpoint: 'k',
-  call: 'cfw',
-  sleep: 'kwC',
-  poll: 'PfywWC',
-  stepKey: 'rfw',
-  compensate: 'b',
-  pivot: 'h',
-  patched: 'j',
-  cancel: 'a',
-  interrupted: 'L',
-};
+/** The format of an entry by its head, which begins with its letter. */
+export function formatOf(head: string): EntryFormat {
+  return formats[head.charAt(0)] as EntryFormat;
+}
 
-/** Which kind of command an entry's letter tells of; where several could be, the most common one. */
-export function kindOf(letter: string): string {
-  if ('dxqyC'.includes(letter)) return 'client step';
-  if (letter === 'f' || letter === 'w') return 'step';
-  return Object.entries(lettersOf).find(([, letters]) => letters.includes(letter))?.[0] ?? 'step';
+/** `true` if a text is the letter of an entry type. */
+export function isLetter(text: string): boolean {
+  return Object.hasOwn(formats, text);
+}
+
+/** `true` if a step was done: its effect has happened, and its result is known. */
+export function isDone(type: EntryType | undefined): boolean {
+  return type === 'done' || type === 'doneCompressed' || type === 'doneEmpty';
 }
 
 /** The letter of who gave an answer, which stands behind the letter of its entry. */
@@ -98,3 +130,31 @@ export const provenanceLetters: Readonly<Record<Provenance, string>> = {
 export function provenanceOf(letter: string): Provenance | undefined {
   return (Object.keys(provenanceLetters) as Provenance[]).find((name) => provenanceLetters[name] === letter);
 }
+
+/** Entry types that can answer each kind of command. */
+export const typesOf: Readonly<Record<string, readonly EntryType[]>> = {
+  elicit: [
+    'accepted',
+    'parsed',
+    'declined',
+    'dismissed',
+    'clientError',
+    'timedOut',
+    'clientCannot',
+    'failed',
+    'withdrawn',
+  ],
+  elicitUrl: ['agreed', 'declined', 'dismissed', 'clientError', 'timedOut', 'clientCannot', 'withdrawn'],
+  sample: ['sampled', 'sampledHere', 'clientError', 'timedOut', 'clientCannot', 'failed', 'withdrawn'],
+  roots: ['listed', 'clientError', 'clientCannot', 'withdrawn'],
+  step: ['done', 'doneCompressed', 'doneEmpty', 'failed', 'retry', 'withdrawn', 'failedUnknown'],
+  now: ['time'],
+  random: ['read', 'failed', 'withdrawn'],
+  uuid: ['uuid', 'failed', 'withdrawn'],
+  info: ['info'],
+  checkpoint: ['passed'],
+  call: ['called', 'failed', 'withdrawn'],
+  sleep: ['passed', 'withdrawn', 'clientCannot'],
+  poll: ['polled', 'failed', 'timedOut', 'withdrawn', 'withdrawnRunning', 'clientCannot'],
+  stepKey: ['read', 'failed', 'withdrawn'],
+};

@@ -4,15 +4,15 @@ import { answerersOf, entriesOf, lastOf, mayHoldTag, type Answerers } from './en
 import type { Provenance } from '../model/client-step.ts';
 import { engineVersion, type ProgramState } from '../model/program-state.ts';
 import { endMark, undoMark } from '../values/path.ts';
-import { kindOf, outcomes, provenanceLetters, type Letter } from './entry-types.ts';
+import { entryTypes, formatOf, provenanceLetters, type EntryType } from './entry-types.ts';
 import { reveal, withhold, type Revealed } from './withheld.ts';
 
 /** An entry to be added. */
 export interface NewEntry {
-  readonly letter: Letter;
+  readonly type: EntryType;
   readonly path: string;
   readonly fingerprint: number;
-  /** The encoded value, where the letter has one. */
+  /** The encoded value, if entries of its type have one. */
   readonly text?: string;
   /** For answers: who gave it, and a digest by which a repeated answer is compared. */
   readonly answer?: { readonly provenance: Provenance; readonly agreement: number };
@@ -23,7 +23,7 @@ export type TaskEntry = Omit<NewEntry, 'path' | 'fingerprint'>;
 
 /** An entry that no code asks for any more. */
 export interface SkippedEntry {
-  readonly letter: string;
+  readonly type: EntryType;
   readonly path: string;
   readonly value: unknown;
 }
@@ -105,8 +105,9 @@ export class Journal {
     this.#stop = Number.POSITIVE_INFINITY;
     const skipped: SkippedEntry[] = [];
     while (this.replaying && this.#count < count) {
-      const { letter, path } = this;
-      skipped.push({ letter, path, value: this.next() });
+      const { path } = this;
+      const type = this.type as EntryType;
+      skipped.push({ type, path, value: this.next() });
     }
     return skipped;
   }
@@ -137,16 +138,16 @@ export class Journal {
       throw new ReplayMismatch(this.#count, this.#awaited, [{ kind, path, fingerprint }]);
   }
 
-  /** The letter of the next entry. */
-  get letter(): string {
+  /** Type of the next entry. Undefined if no entry is left. */
+  get type(): EntryType | undefined {
     const head = this.#structure[this.#at];
-    return typeof head === 'string' ? head.charAt(0) : '';
+    return typeof head === 'string' ? formatOf(head).type : undefined;
   }
 
   /** The path of the next entry. */
   get path(): string {
     const head = this.#structure[this.#at] as string;
-    return this.#withheld?.path ?? head.slice(this.#isAnswer(head) ? 2 : 1);
+    return this.#withheld?.path ?? head.slice(formatOf(head).answer ? 2 : 1);
   }
 
   /** The fingerprint of the next entry. */
@@ -159,20 +160,21 @@ export class Journal {
     const head = this.#structure[this.#at];
     if (typeof head !== 'string') return false;
     if (this.#withheld !== undefined) return this.#withheld.path === path;
-    const skip = this.#isAnswer(head) ? 2 : 1;
+    const skip = formatOf(head).answer ? 2 : 1;
     return head.length === path.length + skip && head.endsWith(path);
   }
 
   /** The next entry, for errors. */
   facts(): StepFacts {
-    return { kind: kindOf(this.letter), path: this.path, fingerprint: this.fingerprint };
+    const { kind } = formatOf(this.#structure[this.#at] as string);
+    return { kind, path: this.path, fingerprint: this.fingerprint };
   }
 
   /** Takes the next entry off and gives its value, ready for the body. */
   next(): unknown {
     if (this.#count === this.#stop) throw new ReplayMismatch(this.#count, this.facts(), []);
     const head = this.#structure[this.#at] as string;
-    const { stream, answer } = outcomes[head.charAt(0) as Letter];
+    const { stream, answer } = formatOf(head);
     if (this.#withheld !== undefined) this.#serverAt += 1;
     this.#at += this.#withheld !== undefined ? 1 : answer ? 3 : 2;
     this.#count += 1;
@@ -194,8 +196,9 @@ export class Journal {
 
   /** Adds an entry, be the journal full. */
   add(entry: NewEntry): void {
-    const { letter, path, fingerprint, text, answer } = entry;
-    this.assertThawed(kindOf(letter), path, fingerprint);
+    const { type, path, fingerprint, text, answer } = entry;
+    const { kind, letter, stream } = entryTypes[type];
+    this.assertThawed(kind, path, fingerprint);
     this.#count += 1;
     const mark = answer === undefined ? letter : letter + provenanceLetters[answer.provenance];
     if (this.#isWithheld(entry)) {
@@ -206,7 +209,6 @@ export class Journal {
       const numbers = answer === undefined ? fingerprint : `${fingerprint},${answer.agreement}`;
       this.#write('structure', `${JSON.stringify(mark + path)},${numbers}`);
     }
-    const { stream } = outcomes[letter];
     if (stream !== 'none') this.#write(stream, text as string);
   }
 
@@ -276,7 +278,7 @@ export class Journal {
     if (!this.replaying || typeof this.#structure[at + 1] === 'number') return undefined;
     if (this.#revealed?.at !== at) {
       const head = this.#structure[at] as string;
-      const open = head.slice(this.#isAnswer(head) ? 2 : 1);
+      const open = head.slice(formatOf(head).answer ? 2 : 1);
       const withheld = this.#server[this.#serverAt] as string;
       this.#revealed = { at, parts: reveal({ open, withheld }) };
     }
@@ -286,9 +288,5 @@ export class Journal {
   #take(stream: 'client' | 'server'): unknown {
     const value = stream === 'client' ? this.#client[this.#clientAt++] : this.#server[this.#serverAt++];
     return this.#tagged ? revive(value) : value;
-  }
-
-  #isAnswer(head: string): boolean {
-    return outcomes[head.charAt(0) as Letter].answer;
   }
 }

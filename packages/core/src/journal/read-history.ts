@@ -1,7 +1,7 @@
 import { decodeHead, encodeHead } from './head.ts';
 import { entriesOf } from './entries.ts';
 import type { Json } from '../values/json.ts';
-import { kindOf, outcomes, provenanceLetters, type Letter } from './entry-types.ts';
+import { formatOf, isLetter, provenanceLetters } from './entry-types.ts';
 import type { HistoryEntry, SagaHistory } from '../model/history.ts';
 import type { ProgramState } from '../model/program-state.ts';
 
@@ -14,13 +14,13 @@ export function historyOf(state: ProgramState): SagaHistory {
   const input = streams[decodeHead(state.head).input].shift() ?? {};
   const structure = JSON.parse(`[${state.structure}]`) as (string | number)[];
   const entries = Array.from(entriesOf(structure, [...streams.server]), (entry): HistoryEntry => {
-    const { letter, path, fingerprint, provenance: by } = entry;
-    const { outcome, stream } = outcomes[letter];
+    const { path, fingerprint, provenance: by } = entry;
+    const { letter, kind, outcome, stream } = entry.format;
     if (entry.isWithheld) streams.server.shift();
     const value = stream === 'none' ? undefined : streams[stream].shift();
     return {
       letter,
-      kind: kindOf(letter),
+      kind,
       path,
       outcome,
       fingerprint,
@@ -36,10 +36,10 @@ export function stateOf({ input, entries }: SagaHistory): ProgramState {
   const streams = { client: [JSON.stringify(input)], server: [] as string[] };
   const structure: (string | number)[] = [];
   for (const { letter, path, fingerprint, by, value } of entries) {
-    if (!Object.hasOwn(outcomes, letter)) {
+    if (!isLetter(letter)) {
       throw new TypeError(`No journal has entries '${letter}'. Was the recording made by a newer release?`);
     }
-    const { stream, answer } = outcomes[letter as Letter];
+    const { stream, answer } = formatOf(letter);
     // No answer comes to a replay that it would have to agree with.
     if (answer) structure.push(letter + provenanceLetters[by ?? 'client'] + path, fingerprint, 0);
     else structure.push(letter + path, fingerprint);

@@ -1,3 +1,4 @@
+import type { EntryType } from '../journal/entry-types.ts';
 import type { JournalledSpec } from '../model/command.ts';
 import {
   ClientCannot,
@@ -14,41 +15,20 @@ export interface BodyOutcome {
   readonly value: unknown;
 }
 
-const nothing: BodyOutcome = { failed: false, value: undefined };
-
 /** Turns a journal entry into what the body sees: the same in the first run as on every replay. (R2) */
-export function outcomeOf(spec: JournalledSpec, path: string, letter: string, value: unknown): BodyOutcome {
-  switch (letter) {
-    case 'v':
-    case 'k':
-    case 'o':
-    case 'w':
-    case 'W':
-      return nothing;
-    case 'q':
-    case 'f':
-    case 'g':
-      return { failed: true, value: new StepError(path, value as StepErrorData) };
-    case 'y':
-      return { failed: true, value: new StepTimedOut(path) };
-    case 'C':
-      return { failed: true, value: new ClientCannot(path, needOf(spec)) };
-    case 'e':
-    case 'p':
-      return {
-        failed: false,
-        value: spec.kind === 'elicit' && spec.asOutcome ? { action: 'accept', content: value } : value,
-      };
-    case 'd':
-    case 'x': {
-      const action = letter === 'd' ? 'decline' : 'cancel';
-      return spec.kind === 'elicit' && spec.asOutcome
-        ? { failed: false, value: { action } }
-        : { failed: true, value: new ElicitationRefused(path, action) };
-    }
-    default:
-      return { failed: false, value };
+export function outcomeOf(spec: JournalledSpec, path: string, type: EntryType, value: unknown): BodyOutcome {
+  if (type === 'failed' || type === 'failedUnknown' || type === 'clientError')
+    return { failed: true, value: new StepError(path, value as StepErrorData) };
+  if (type === 'timedOut') return { failed: true, value: new StepTimedOut(path) };
+  if (type === 'clientCannot') return { failed: true, value: new ClientCannot(path, needOf(spec)) };
+  const asOutcome = spec.kind === 'elicit' && spec.asOutcome;
+  if (type === 'declined' || type === 'dismissed') {
+    const action = type === 'declined' ? 'decline' : 'cancel';
+    return asOutcome
+      ? { failed: false, value: { action } }
+      : { failed: true, value: new ElicitationRefused(path, action) };
   }
+  return { failed: false, value: asOutcome ? { action: 'accept', content: value } : value };
 }
 
 /** What a client must be able to do for a command; `wait` for one that takes time. */

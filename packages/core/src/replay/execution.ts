@@ -115,7 +115,7 @@ export class Execution implements BranchHost, FiberHost {
   #replay(): void {
     this.#fibers.drain();
     while (this.#journal.replaying) {
-      if (this.#journal.letter === 'a') {
+      if (this.#journal.type === 'ended') {
         const { error, refused } = this.ending.recorded();
         if (refused) this.#undo(error);
         else this.endBy(error);
@@ -247,8 +247,8 @@ export class Execution implements BranchHost, FiberHost {
       return false;
     }
     if (this.#journal.replaying) throw mismatchOf(this.#journal, [task]);
-    if (spec.kind === 'now') this.#tasks.read(task, 'n', this.#events.now());
-    else this.#tasks.read(task, 'i', this.#events.info());
+    if (spec.kind === 'now') this.#tasks.read(task, 'time', this.#events.now());
+    else this.#tasks.read(task, 'info', this.#events.info());
     return true;
   }
 

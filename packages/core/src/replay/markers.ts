@@ -5,7 +5,7 @@ import type { Runtime } from '../model/runtime.ts';
 import { undoMark } from '../values/path.ts';
 import type { Task } from './fiber.ts';
 import type { Journal } from '../journal/journal.ts';
-import type { Letter } from '../journal/entry-types.ts';
+import { isDone, type EntryType } from '../journal/entry-types.ts';
 import { mismatchOf } from '../journal/mismatch.ts';
 import { toBoundUndo, type SealedUndo, type UndoStack } from '../undo/undo-stack.ts';
 
@@ -45,7 +45,7 @@ export class Marks {
         this.patchedNow = true;
         this.#journal.thaw();
       }
-      if (decided) this.#mark('j', path, 'patched');
+      if (decided) this.#mark('patched', path, 'patched');
       this.#patches.set(id, decided);
     }
     return decided;
@@ -53,7 +53,7 @@ export class Marks {
 
   /** The point of no return. (E5) */
   pivot(path: string): void {
-    this.#mark('h', path, 'pivot', { passed: () => this.#stack.pivot() });
+    this.#mark('pivoted', path, 'pivot', { passed: () => this.#stack.pivot() });
     this.pivotedAt = this.#journal.count;
   }
 
@@ -62,7 +62,10 @@ export class Marks {
     const { work } = spec;
     const passed = (): void => this.#stack.add(path, spec, work);
     if (work.kind === 'named') {
-      this.#mark('b', path, 'compensate', { text: encode([work.bound.name, work.bound.args]), passed });
+      this.#mark('namedUndo', path, 'compensate', {
+        text: encode([work.bound.name, work.bound.args]),
+        passed,
+      });
     } else {
       passed();
       if (!this.#journal.replaying) this.#runtime.observe({ type: 'passed', kind: 'compensate', path });
@@ -70,8 +73,8 @@ export class Marks {
   }
 
   /** Makes the arguments of a named compensator, as soon as its step is done; and their text for the journal. */
-  bind({ spec, path }: Task, letter: Letter, result: unknown): (SealedUndo & { text: string }) | undefined {
-    const named = namedUndo(spec, letter);
+  bind({ spec, path }: Task, type: EntryType, result: unknown): (SealedUndo & { text: string }) | undefined {
+    const named = namedUndo(spec, type);
     if (named === undefined || spec.kind !== 'step') return undefined;
     try {
       const bound = named.bind({ result: result as never, input: spec.input as never });
@@ -84,21 +87,26 @@ export class Marks {
   }
 
   /** The arguments of a named compensator as they were recorded. */
-  bound(task: Task, letter: string, result: unknown): SealedUndo | undefined {
+  bound(task: Task, type: EntryType, result: unknown): SealedUndo | undefined {
     if (task.spec.kind !== 'step') return undefined;
-    if (this.#journal.letter === 'b' && this.#journal.isAbout(task.path)) {
-      const run = namedUndo(task.spec, letter)?.run;
+    if (this.#journal.type === 'namedUndo' && this.#journal.isAbout(task.path)) {
+      const run = namedUndo(task.spec, type)?.run;
       const bound = toBoundUndo(this.#journal.next(), (name) => run ?? this.#runtime.compensator(name)?.run);
       return { bound };
     }
     // It was done before the code named a compensator for it.
-    return this.bind(task, letter as Letter, result);
+    return this.bind(task, type, result);
   }
 
-  #mark(letter: Letter, path: string, kind: string, made: { text?: string; passed?: () => void } = {}): void {
+  #mark(
+    type: EntryType,
+    path: string,
+    kind: string,
+    made: { text?: string; passed?: () => void } = {},
+  ): void {
     const journal = this.#journal;
     const { text, passed } = made;
-    const recorded = journal.letter === letter && journal.isAbout(path);
+    const recorded = journal.type === type && journal.isAbout(path);
     if (recorded) journal.next();
     else if (journal.replaying) throw mismatchOf(journal, [{ kind, path, fingerprint: 0 }]);
     if (!recorded) {
@@ -109,16 +117,16 @@ export class Marks {
     }
     passed?.();
     if (recorded) return;
-    journal.add({ letter, path, fingerprint: 0, ...(text === undefined ? {} : { text }) });
+    journal.add({ type, path, fingerprint: 0, ...(text === undefined ? {} : { text }) });
     this.#runtime.observe({ type: 'passed', kind, path });
   }
 }
 
 function namedUndo(
   spec: JournalledSpec,
-  letter: string,
+  type: EntryType,
 ): Extract<NonNullable<StepUndoOf>, { bind: unknown }> | undefined {
-  if (spec.kind !== 'step' || !'szv'.includes(letter)) return undefined;
+  if (spec.kind !== 'step' || !isDone(type)) return undefined;
   const known = spec.undo?.known;
   return known !== undefined && 'bind' in known ? known : undefined;
 }

@@ -6,7 +6,7 @@ import { SagaError } from '../values/errors.ts';
 import { newTask, tried, type Fiber, type Task } from './fiber.ts';
 import { fingerprintOf, isFingerprintOf } from './command-fingerprint.ts';
 import type { Journal, TaskEntry } from '../journal/journal.ts';
-import { lettersOf } from '../journal/entry-types.ts';
+import { isDone, typesOf, type EntryType } from '../journal/entry-types.ts';
 import type { Marks } from './markers.ts';
 import { mismatchOf } from '../journal/mismatch.ts';
 import { outcomeOf } from './body-outcome.ts';
@@ -64,10 +64,10 @@ export class Tasks {
    */
   takePlain(fiber: Fiber, spec: JournalledSpec, path: string): boolean {
     const journal = this.#journal;
-    const { letter } = journal;
+    const { type } = journal;
     if (spec.kind === 'step') {
-      if (letter !== 's' || spec.undo !== undefined || fiber.isEnding) return false;
-    } else if (spec.kind !== 'elicit' || letter !== 'e' || spec.asOutcome) {
+      if (type !== 'done' || spec.undo !== undefined || fiber.isEnding) return false;
+    } else if (spec.kind !== 'elicit' || type !== 'accepted' || spec.asOutcome) {
       return false;
     }
     if (journal.fingerprint !== fingerprintOf(spec)) return false;
@@ -75,10 +75,10 @@ export class Tasks {
     this.#outcomes += 1;
     this.#fibers.how = 'next';
     this.#fibers.value = value;
-    if (journal.letter === 'b') {
+    if (journal.type === 'namedUndo') {
       // Sealed by code that named a compensator for it; this code does not.
       const task = newTask(fiber, spec, path);
-      this.#effect(task, letter, value, this.#host.marks.bound(task, letter, value));
+      this.#effect(task, type, value, this.#host.marks.bound(task, type, value));
     }
     return true;
   }
@@ -86,47 +86,49 @@ export class Tasks {
   /** Takes the next entry for `task`, and has its outcome in the scheduler; false when the task goes on waiting. */
   consume(task: Task): boolean {
     const journal = this.#journal;
-    const { letter } = journal;
+    const type = journal.type as EntryType;
     const { fingerprint, spec } = task;
     const fits = isFingerprintOf(journal.fingerprint, fingerprint, spec);
     // A step with `keep: false` records no result.
-    const isKept = spec.kind === 'step' && !spec.keep && (letter === 's' || letter === 'z');
-    if (!fits || isKept || !(lettersOf[task.spec.kind] as string).includes(letter)) {
+    const isKept = spec.kind === 'step' && !spec.keep && (type === 'done' || type === 'doneCompressed');
+    if (!fits || isKept || typesOf[task.spec.kind]?.includes(type) !== true) {
       throw mismatchOf(journal, [task]);
     }
-    if ((letter === 'w' || letter === 'W') && !task.discarded) throw mismatchOf(journal, [task]);
+    if ((type === 'withdrawn' || type === 'withdrawnRunning') && !task.discarded)
+      throw mismatchOf(journal, [task]);
     // No answer to a question of an ended branch is recorded.
-    if (task.discarded && letter !== 'w' && isAskedOfClient(spec.kind)) throw mismatchOf(journal, [task]);
+    if (task.discarded && type !== 'withdrawn' && isAskedOfClient(spec.kind))
+      throw mismatchOf(journal, [task]);
     const value = journal.next();
-    if (!'niw'.includes(letter)) this.#outcomes += 1;
-    if (letter === 't') {
+    if (type !== 'withdrawn' && type !== 'time' && type !== 'info') this.#outcomes += 1;
+    if (type === 'retry') {
       tried(task, value);
       return false;
     }
     if (task.spec.kind === 'step') {
-      this.#effect(task, letter, value, this.#host.marks.bound(task, letter, value));
-      if (journal.letter === 'L') {
+      this.#effect(task, type, value, this.#host.marks.bound(task, type, value));
+      if (journal.type === 'interrupted') {
         this.#host.stack.interrupted(journal.path);
         journal.next();
       }
     }
-    this.#outcome(task, letter, value);
+    this.#outcome(task, type, value);
     return true;
   }
 
   /** Records what became of a task, and has its outcome in the scheduler; false when it goes on waiting. */
   record(task: Task, entry: TaskEntry, value: unknown): boolean {
-    const sealed = this.#host.marks.bind(task, entry.letter, value);
-    if (entry.letter !== 'w') this.#outcomes += 1;
+    const sealed = this.#host.marks.bind(task, entry.type, value);
+    if (entry.type !== 'withdrawn') this.#outcomes += 1;
     // First of all: whatever goes wrong in recording it, it was done, and can be undone.
-    this.#effect(task, entry.letter, value, sealed);
-    if (entry.letter !== 't') this.pending.delete(task.path);
+    this.#effect(task, entry.type, value, sealed);
+    if (entry.type !== 'retry') this.pending.delete(task.path);
     this.#add(task, entry, sealed);
-    if (entry.letter === 't') {
+    if (entry.type === 'retry') {
       // It was to be tried again, but its branch has been ended meanwhile.
-      return task.discarded && this.record(task, { letter: 'w' }, undefined);
+      return task.discarded && this.record(task, { type: 'withdrawn' }, undefined);
     }
-    this.#outcome(task, entry.letter, value);
+    this.#outcome(task, entry.type, value);
     return true;
   }
 
@@ -134,17 +136,17 @@ export class Tasks {
   #add(task: Task, entry: TaskEntry, sealed: ReturnType<Marks['bind']>): void {
     const { path, fingerprint } = task;
     this.#journal.add({ ...entry, path, fingerprint });
-    if (sealed !== undefined) this.#journal.add({ letter: 'b', path, fingerprint, text: sealed.text });
-    const turn = interruptedAt(task, entry.letter);
-    if (turn !== undefined) this.#journal.add({ letter: 'L', path: turn, fingerprint: 0 });
+    if (sealed !== undefined) this.#journal.add({ type: 'namedUndo', path, fingerprint, text: sealed.text });
+    const turn = interruptedAt(task, entry.type);
+    if (turn !== undefined) this.#journal.add({ type: 'interrupted', path: turn, fingerprint: 0 });
   }
 
   /** Records what a task reads at once, and has it in the scheduler. */
-  read(task: Task, letter: 'n' | 'i', value: unknown): void {
+  read(task: Task, type: 'time' | 'info', value: unknown): void {
     const { path, fingerprint } = task;
     const text = encode(value);
-    this.#journal.append({ letter, path, fingerprint, text });
-    this.#outcome(task, letter, decode(text));
+    this.#journal.append({ type, path, fingerprint, text });
+    this.#outcome(task, type, decode(text));
   }
 
   /** Withdraws a task that waits for the client or has not been started; false when it has to be awaited. */
@@ -170,15 +172,15 @@ export class Tasks {
     const journal = this.#journal;
     if (journal.replaying) {
       // Had it not been started then, the journal says so next: at once, as it was recorded at once. What had been is
-      // awaited: whatever became of it then (a 'W' too) comes in its order, since other branches may have run before.
-      if (journal.letter !== 'w' || !journal.isAbout(task.path)) {
+      // awaited: whatever became of it then (`withdrawnRunning` too) comes in its order, since other branches may have run before.
+      if (journal.type !== 'withdrawn' || !journal.isAbout(task.path)) {
         // It cannot have been started: one outcome led to the command and to the end of its branch.
         if (task.issuedAfter === this.#outcomes) throw mismatchOf(journal, [task]);
         return false;
       }
       this.consume(task);
     } else if (task.running === undefined) {
-      this.record(task, { letter: 'w' }, undefined);
+      this.record(task, { type: 'withdrawn' }, undefined);
     } else {
       return false;
     }
@@ -192,12 +194,12 @@ export class Tasks {
 
   /** Notes what a task did whose body cannot be told of it any more. */
   outlived(task: Task, entry: TaskEntry, value: unknown): void {
-    const { letter } = entry;
-    const sealed = this.#host.marks.bind(task, letter, value);
+    const { type } = entry;
+    const sealed = this.#host.marks.bind(task, type, value);
     if (this.#host.ending.isLeft && task.spec.kind === 'step') this.#add(task, entry, sealed);
-    if (letter === 't') return;
+    if (type === 'retry') return;
     this.pending.delete(task.path);
-    this.#effect(task, letter, value, sealed);
+    this.#effect(task, type, value, sealed);
   }
 
   /** Takes off what the journal says of tasks after their body was left. */
@@ -214,34 +216,36 @@ export class Tasks {
   abandon(): void {
     this.#outlivedThen();
     for (const task of this.pending.values()) {
-      if (task.unknown) this.#effect(task, 'g', undefined, undefined);
+      if (task.unknown) this.#effect(task, 'failedUnknown', undefined, undefined);
     }
     this.pending.clear();
   }
 
   /** What a step did, or may have done, goes on the undo stack. */
-  #effect(task: Task, letter: string, value: unknown, sealed: SealedUndo | undefined): void {
+  #effect(task: Task, type: EntryType, value: unknown, sealed: SealedUndo | undefined): void {
     const { spec, path, unknown } = task;
     if (spec.kind !== 'step') return;
-    if (letter === 's' || letter === 'z' || letter === 'v') {
+    if (isDone(type)) {
       this.#host.stack.done(path, spec, value, sealed);
       endingFiber(task.fiber)?.lastSteps.push(path);
-    } else if (letter === 'g' || (letter === 'w' && unknown)) this.#host.stack.unknown(path, spec);
-    const turn = interruptedAt(task, letter);
+    } else if (type === 'failedUnknown' || (type === 'withdrawn' && unknown)) {
+      this.#host.stack.unknown(path, spec);
+    }
+    const turn = interruptedAt(task, type);
     if (turn !== undefined) this.#host.stack.interrupted(turn);
   }
 
-  #outcome({ spec, path, fiber }: Task, letter: string, value: unknown): void {
-    const given = outcomeOf(spec, path, letter, value);
+  #outcome({ spec, path, fiber }: Task, type: EntryType, value: unknown): void {
+    const given = outcomeOf(spec, path, type, value);
     this.#fibers.how = given.failed ? 'throw' : 'next';
     this.#fibers.value = spec.kind === 'info' ? toSagaInfo(value, fiber.scope, this.#journal) : given.value;
   }
 }
 
 /** Path of the interrupted turn that may have executed a step, and more behind it, although the step ends otherwise now. */
-function interruptedAt({ interruptedTurn, discarded }: Task, letter: string): string | undefined {
-  if (interruptedTurn === undefined || letter === 't') return undefined;
-  return letter === 'g' || discarded ? pathOfTurn(interruptedTurn) : undefined;
+function interruptedAt({ interruptedTurn, discarded }: Task, type: EntryType): string | undefined {
+  if (interruptedTurn === undefined || type === 'retry') return undefined;
+  return type === 'failedUnknown' || discarded ? pathOfTurn(interruptedTurn) : undefined;
 }
 
 /** The innermost fiber around a step that was told to end. */

@@ -93,7 +93,7 @@ export class Answers {
   /** Records that the client has come back to a checkpoint. */
   #pass(task: Task): void {
     const { runtime, execution, head, due } = this.#turn;
-    if (head.turn > 0 && due.hasTime(runtime.now())) execution.record(task, { letter: 'k' }, undefined);
+    if (head.turn > 0 && due.hasTime(runtime.now())) execution.record(task, { type: 'passed' }, undefined);
   }
 
   async #answer(task: Task, answer: ClientAnswer): Promise<void> {

@@ -9,7 +9,6 @@ import { InvalidInput } from '../values/errors.ts';
 import { historyOf, stateOf } from '../journal/read-history.ts';
 import { entriesOf } from '../journal/entries.ts';
 import { isSameJson, type Json } from '../values/json.ts';
-import { kindOf, outcomes } from '../journal/entry-types.ts';
 import { validate } from '../values/standard-schema.ts';
 import { decodeHead, encodeHead } from '../journal/head.ts';
 import { ReplayCheck } from './replay-check.ts';
@@ -71,10 +70,10 @@ function timeline(state: ProgramState): readonly TimelineEntry[] {
   const size = (stream: 'client' | 'server'): number => JSON.stringify(streams[stream].shift())?.length ?? 0;
   const lines: TimelineEntry[] = [{ kind: 'input', path: '', outcome: 'parsed', bytes: size(input) }];
   const structure = JSON.parse(`[${state.structure}]`) as (string | number)[];
-  for (const { letter, path, isWithheld } of entriesOf(structure, [...streams.server])) {
-    const { outcome, stream } = outcomes[letter];
+  for (const { format, path, isWithheld } of entriesOf(structure, [...streams.server])) {
+    const { kind, outcome, stream } = format;
     if (isWithheld) streams.server.shift();
-    lines.push({ kind: kindOf(letter), path, outcome, bytes: stream === 'none' ? 0 : size(stream) });
+    lines.push({ kind, path, outcome, bytes: stream === 'none' ? 0 : size(stream) });
   }
   return lines;
 }

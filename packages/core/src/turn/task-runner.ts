@@ -8,6 +8,7 @@ import type { Execution } from '../replay/execution.ts';
 import { tried, type Task } from '../replay/fiber.ts';
 import type { Head } from '../journal/head.ts';
 import { InterruptedRun } from './interrupted-run.ts';
+import type { EntryType } from '../journal/entry-types.ts';
 import type { Journal, TaskEntry } from '../journal/journal.ts';
 import { nextWait } from './time/next-wait.ts';
 import { runOverdue, type Overdue, type OverdueOptions } from './time/overdue.ts';
@@ -117,7 +118,7 @@ export class DueTasks {
       const wait = nextWait(this.#execution.pending, this.#runtime, times);
       if (wait === undefined) return;
       if (wait.hopeless !== undefined) {
-        this.#execution.record(wait.hopeless, { letter: 'C' }, undefined);
+        this.#execution.record(wait.hopeless, { type: 'clientCannot' }, undefined);
         continue;
       }
       this.#held += wait.ms;
@@ -131,7 +132,7 @@ export class DueTasks {
     const { pending } = this.#execution;
     const { heardAt } = this.clocks;
     this.clocks.startAll();
-    const end = (task: Task, letter: 'k' | 'y'): void => this.#end(task, { letter }, undefined);
+    const end = (task: Task, type: 'passed' | 'timedOut'): void => this.#end(task, { type }, undefined);
     const run = (overdue: Overdue): Promise<void> => {
       this.#overdue = overdue;
       return this.#runDue().finally(() => (this.#overdue = undefined));
@@ -154,7 +155,7 @@ export class DueTasks {
 
   #end(task: Task, entry: TaskEntry, value: unknown): void {
     this.#execution.record(task, entry, value);
-    this.clocks.ended(task, entry.letter);
+    this.clocks.ended(task, entry.type);
   }
 
   /** Whether anything may still be run in this turn, or has to wait for the next one. (U4, W7) */
@@ -223,10 +224,10 @@ export class DueTasks {
       this.clocks.start(task, now);
       if (this.#overdue?.holdsBack(task) === true) continue;
       const isMarked = this.#interrupted.mark(task, isKept);
-      const letter = endAtOnce(task, now, this.#lifeEndsAt);
-      const waits = letter === undefined && timingOf(task, now) === 'waiting';
+      const type = endAtOnce(task, now, this.#lifeEndsAt);
+      const waits = type === undefined && timingOf(task, now) === 'waiting';
       const isFull = isMarked && !journal.hasRoom(this.#running.size + 1);
-      if (waits || isFull || this.#isDeferred(task, letter, now)) {
+      if (waits || isFull || this.#isDeferred(task, type, now)) {
         // Another turn runs, withdraws, or undoes it, and has to know.
         if (isMarked) this.#execution.record(task, later(task, task.attempts, task.notBefore), undefined);
         continue;
@@ -235,9 +236,9 @@ export class DueTasks {
       journal.assertRoom(this.#running.size + 1);
       task.running = new AbortController();
       this.#running.add(task);
-      if (letter === 'C') warnOfLifetime(task, this.#runtime);
-      if (letter !== undefined) {
-        this.#ends.push({ task, end: { entry: { letter }, value: undefined } });
+      if (type === 'clientCannot') warnOfLifetime(task, this.#runtime);
+      if (type !== undefined) {
+        this.#ends.push({ task, end: { entry: { type }, value: undefined } });
         continue;
       }
       void runTask(task, this.#runtime, task.running.signal).then((end) => {
@@ -251,9 +252,9 @@ export class DueTasks {
   }
 
   /** Whether a task has to wait for the next turn: the time for it has not come, or is used up. (U4) */
-  #isDeferred(task: Task, letter: string | undefined, now: number): boolean {
+  #isDeferred(task: Task, type: EntryType | undefined, now: number): boolean {
     if (task.notBefore + task.late > now || !this.hasTime(now)) return true;
-    if (letter !== undefined || !isEffect(task)) return false;
+    if (type !== undefined || !isEffect(task)) return false;
     if (this.#runtime.defersEffects === true) return true;
     if (!this.canSuspend) return false;
     if (this.#kept !== undefined) return true;
@@ -279,19 +280,18 @@ export class DueTasks {
     task.running = undefined;
     this.assertGoing();
     if (aborts !== undefined) throw aborts;
-    if (entry !== undefined && isEffect(task) && !'Cy'.includes(entry.letter)) {
-      this.#effects += 1;
-    }
+    const isRun = entry !== undefined && entry.type !== 'clientCannot' && entry.type !== 'timedOut';
+    if (isRun && isEffect(task)) this.#effects += 1;
     if (task.discarded && (entry === undefined || isAskedOfClient(task.spec.kind))) {
       // A poll that was not answered, or a question that was answered here for nobody.
-      this.#end(task, { letter: task.spec.kind === 'poll' ? 'W' : 'w' }, undefined);
+      this.#end(task, { type: task.spec.kind === 'poll' ? 'withdrawnRunning' : 'withdrawn' }, undefined);
     } else if (entry === undefined) {
       askAgainAfter(task, this.#runtime.now());
     } else {
-      if (entry.letter === 't' && !task.discarded) tried(task, value);
+      if (entry.type === 'retry' && !task.discarded) tried(task, value);
       const { marks } = this.#execution;
       const { discards } = marks;
-      const isByChance = !task.discarded && isChance(task, entry.letter, this.clocks.began);
+      const isByChance = !task.discarded && isChance(task, entry.type, this.clocks.began);
       this.#end(task, entry, value);
       // What a step's end withdraws might have come before it.
       if (isByChance || marks.discards > discards) this.#chanceAt = this.#options.journal.count;

@@ -120,7 +120,7 @@ export class Ending implements Undoing {
 
   #record(what: 'cancel' | 'result' | 'failure' | 'limit', text: string): void {
     this.#journal.lift();
-    this.#journal.append({ letter: 'a', path: endMark + what, fingerprint: 0, text });
+    this.#journal.append({ type: 'ended', path: endMark + what, fingerprint: 0, text });
   }
 
   /** The body has ended. Gives the error for which it is to be undone, if it is. */

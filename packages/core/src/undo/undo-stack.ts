@@ -3,6 +3,7 @@ import type { CompensateSpec, StepSpec } from '../model/command.ts';
 import type { Runtime } from '../model/runtime.ts';
 import { undoKeyMark, undoMark } from '../values/path.ts';
 import type { BoundUndo } from '../model/undo.ts';
+import { isDone, type EntryType } from '../journal/entry-types.ts';
 import type { SkippedEntry } from '../journal/journal.ts';
 import { defaultUndoRetry, toUndone, type Undo, type UndoReport } from './undo-all.ts';
 
@@ -90,16 +91,16 @@ export class UndoStack {
     report: UndoReport,
     registered?: readonly string[],
   ): void {
-    for (const { letter, path, value } of entries.filter((entry) => !isOfUndo(entry))) {
-      if (letter === 'h') this.#undos = [];
-      else if (mayHaveHappened(letter, value)) this.#foreign(path, undefined, undefined);
-      else if (letter === 'b') {
+    for (const { type, path, value } of entries.filter((entry) => !isOfUndo(entry))) {
+      if (type === 'pivoted') this.#undos = [];
+      else if (mayHaveHappened(type, value)) this.#foreign(path, undefined, undefined);
+      else if (type === 'namedUndo') {
         const bound = toBoundUndo(value, (name) => runtime.compensator(name)?.run);
         this.#foreign(path, bound, keyOf(path, value));
       }
     }
     if (registered !== undefined) this.#correct(registered);
-    for (const { letter, path } of entries.filter(isOfUndo)) this.#skippedUndo(letter, path, report);
+    for (const { type, path } of entries.filter(isOfUndo)) this.#skippedUndo(type, path, report);
   }
 
   /** Drops undos that only changed code registered. Registered undos missing from the changed code become residue. */
@@ -112,12 +113,12 @@ export class UndoStack {
   }
 
   /** An entry of an undo, made before the code changed once more: what it undid is not undone again. */
-  #skippedUndo(letter: string, entry: string, report: UndoReport): void {
+  #skippedUndo(type: EntryType, entry: string, report: UndoReport): void {
     const whole = this.#undos.findLastIndex(({ path }) => undoMark + path === entry);
     if (whole !== -1) {
-      if (letter === 't') return;
+      if (type === 'retry') return;
       const [undo] = this.#undos.splice(whole, 1) as [Undo];
-      report[letter === 'v' ? 'compensated' : 'residue'].push(toUndone(undo));
+      report[type === 'doneEmpty' ? 'compensated' : 'residue'].push(toUndone(undo));
       return;
     }
     // A step of an undo of several steps: how many there were, only the code of then knew.
@@ -132,8 +133,8 @@ export class UndoStack {
     const isKey = entry.startsWith(undoKeyMark);
     const stepId = entry.slice((isKey ? undoKeyMark : undoMark).length);
     const listed = [...report.compensated, ...report.residue];
-    if (letter === 't' || listed.some((one) => `${stepId}/`.startsWith(`${one.stepId}/`))) return;
-    report[letter === 'v' ? 'compensated' : 'residue'].push({ stepId });
+    if (type === 'retry' || listed.some((one) => `${stepId}/`.startsWith(`${one.stepId}/`))) return;
+    report[type === 'doneEmpty' ? 'compensated' : 'residue'].push({ stepId });
   }
 
   #foreign(path: string, bound: BoundUndo | undefined, key: string | undefined): void {
@@ -192,9 +193,9 @@ function isOfUndo({ path }: SkippedEntry): boolean {
   return path.startsWith(undoMark);
 }
 
-function mayHaveHappened(letter: string, value: unknown): boolean {
-  if (letter === 't') return Array.isArray(value) && value[2] === true;
-  return letter === 's' || letter === 'z' || letter === 'v' || letter === 'g' || letter === 'L';
+function mayHaveHappened(type: EntryType, value: unknown): boolean {
+  if (type === 'retry') return Array.isArray(value) && value[2] === true;
+  return isDone(type) || type === 'failedUnknown' || type === 'interrupted';
 }
 
 /** A named undo as the journal keeps it: its name, its arguments; then null, where its step has no key. */

@@ -84,7 +84,7 @@ export class Effects implements EffectHost {
     };
     this.#work.set(actor, work);
     // What an older engine kept says so in the machine alone.
-    if (unknown) this.#note(work, { letter: 't', text: encode([attempts, kept, unknown]) });
+    if (unknown) this.#note(work, { type: 'retry', text: encode([attempts, kept, unknown]) });
   }
 
   /** Whether some run, be it that their actors were stopped. */
@@ -126,7 +126,7 @@ export class Effects implements EffectHost {
       work.notBefore -= work.late;
       work.late = 0;
       const { attempts, notBefore, unknown } = work;
-      if (unknown) this.#note(work, { letter: 't', text: encode([attempts, notBefore, unknown]) });
+      if (unknown) this.#note(work, { type: 'retry', text: encode([attempts, notBefore, unknown]) });
     }
   }
 
@@ -148,7 +148,7 @@ export class Effects implements EffectHost {
   #leave(work: Work): void {
     if (work.attempts > 0 || (work.unknown && work.ready)) {
       this.#assertRoom();
-      this.#note(work, { letter: work.unknown ? 'g' : 'f', text: '{}' });
+      this.#note(work, { type: work.unknown ? 'failedUnknown' : 'failed', text: '{}' });
     }
     this.#work.delete(work.actor);
   }
@@ -158,7 +158,7 @@ export class Effects implements EffectHost {
     const { ledger, nameOf } = this.#options;
     const facts = { spec, logic: nameOf(actor.logic), input, isSpawned: isSpawned(actor) };
     ledger.add(this.#pathOf(work), end, facts);
-    const hasFailed = end.letter === 'f' || end.letter === 'g';
+    const hasFailed = end.type === 'failed' || end.type === 'failedUnknown';
     if (hasFailed && interrupted !== undefined) ledger.addInterrupted(interrupted);
   }
 
@@ -199,7 +199,7 @@ export class Effects implements EffectHost {
     const given = <T extends object>(step: T): T => Object.assign(step, { input: decode(text) });
     const body = (step: object): unknown => spec.run(given(step) as never);
     void runStep(run, { ...spec, run: body }, givenTo(runtime, given), controller.signal)
-      .catch((error: unknown): StepEnd => ({ letter: 'g', text: encodeError(error) }))
+      .catch((error: unknown): StepEnd => ({ type: 'failedUnknown', text: encodeError(error) }))
       .then((end) => ('aborts' in end ? this.#abortTurn(work, end.aborts) : this.#end(work, run, end)));
   }
 
@@ -214,7 +214,7 @@ export class Effects implements EffectHost {
     const { actor } = work;
     const wanted = actor.getSnapshot().status === 'active';
     work.running = undefined;
-    if (end.letter === 't') {
+    if (end.type === 'retry') {
       [work.attempts, work.notBefore, work.unknown] = decode(end.text) as Attempts;
       work.late = 0;
       // Nothing was tried: its number is free again.
@@ -227,7 +227,7 @@ export class Effects implements EffectHost {
       // A `once` effect that no earlier run has claimed has not run.
       if (!run.unknown) work.interrupted = undefined;
       this.#note(work, end);
-      if (end.letter === 'f' || end.letter === 'g' || work.spec.once) this.#options.chance();
+      if (end.type === 'failed' || end.type === 'failedUnknown' || work.spec.once) this.#options.chance();
       if (wanted) actor.send({ type: 'mcp-saga.end', end: outcomeOf(run.path, end) });
     }
     this.#options.wake();
@@ -243,9 +243,9 @@ function givenTo(runtime: Runtime, given: <T extends object>(step: T) => T): Run
 
 function outcomeOf(
   path: string,
-  end: Exclude<StepEnd, { readonly letter: 't' }>,
+  end: Exclude<StepEnd, { readonly type: 'retry' }>,
 ): { readonly output: unknown } | { readonly error: unknown } {
-  if (end.letter === 'f' || end.letter === 'g') {
+  if (end.type === 'failed' || end.type === 'failedUnknown') {
     return { error: new StepError(path, decode(end.text) as StepErrorData) };
   }
   return { output: 'text' in end ? decode(end.text) : undefined };

@@ -1,10 +1,10 @@
 import { decode, encode, type ProgramState, type Runtime } from '@mcp-saga/core';
-import { Journal, type Letter, type StepEnd, type StepSpec } from '@mcp-saga/core/program';
+import { Journal, type EntryType, type StepEnd, type StepSpec } from '@mcp-saga/core/program';
 import { encodeRecord } from '../record/save-record.ts';
 
 /** One effect that was run. */
 export interface LedgerEntry {
-  readonly letter: string;
+  readonly type: EntryType;
   readonly path: string;
   readonly value: unknown;
 }
@@ -77,30 +77,31 @@ export class Ledger {
     const { spec, logic, input, isSpawned } = effect;
     if (isSpawned) this.#journal.hidePaths();
     const compensable = spec.undo !== undefined;
-    switch (end.letter) {
-      case 's':
-      case 'z':
-      case 'v': {
+    switch (end.type) {
+      case 'done':
+      case 'doneCompressed':
+      case 'doneEmpty': {
         if (!compensable) {
-          this.#append('v', path);
+          this.#append('doneEmpty', path);
           return;
         }
         const result: unknown = 'text' in end ? decode(end.text) : undefined;
         const done: DoneEffect = result === undefined ? [logic, input] : [logic, input, result];
-        this.#append('s', path, encode(done));
+        this.#append('done', path, encode(done));
         this.#bind(path, spec, input, result);
         return;
       }
-      case 'g':
-        if (compensable) this.#append('g', path, encode({ name: logic, message: '', data: input }));
-        else this.#append('f', path, '{}');
+      case 'failedUnknown':
+        if (compensable)
+          this.#append('failedUnknown', path, encode({ name: logic, message: '', data: input }));
+        else this.#append('failed', path, '{}');
         return;
-      case 'f':
-        this.#append('f', path, '{}');
+      case 'failed':
+        this.#append('failed', path, '{}');
         return;
-      case 't':
+      case 'retry':
         if (compensable && !this.#open.has(path)) {
-          this.#append('t', path, encode([...(decode(end.text) as Attempts), logic, input]));
+          this.#append('retry', path, encode([...(decode(end.text) as Attempts), logic, input]));
         }
     }
   }
@@ -112,7 +113,7 @@ export class Ledger {
   addInterrupted(turn: number): void {
     const path = `turn ${turn}`;
     if (this.entries.some((entry) => entry.path === path)) return;
-    this.#append('g', path, encode({ name: '', message: '' }));
+    this.#append('failedUnknown', path, encode({ name: '', message: '' }));
   }
 
   /** Lifts the limit on entries, which may be the reason why the saga is undone. */
@@ -123,14 +124,14 @@ export class Ledger {
   /** The saga is undone: whether what was to be tried again has happened, nobody will ever know. (E4) */
   giveUp(): void {
     for (const [path, [, , , name, data]] of this.#open) {
-      this.entries.push({ letter: 'g', path, value: { name, message: '', data } });
+      this.entries.push({ type: 'failedUnknown', path, value: { name, message: '', data } });
     }
     const { hidesPaths } = this.#journal;
     // Anew, without a limit: it may be why.
     this.#journal = new Journal(noTexts, Number.POSITIVE_INFINITY, this.#engine);
     if (hidesPaths) this.#journal.hidePaths();
-    for (const { letter, path, value } of this.entries.splice(0)) {
-      this.#append(letter as Letter, path, value === undefined ? undefined : encode(value));
+    for (const { type, path, value } of this.entries.splice(0)) {
+      this.#append(type, path, value === undefined ? undefined : encode(value));
     }
   }
 
@@ -153,24 +154,24 @@ export class Ledger {
     } catch {
       // It is done and cannot be undone: it is residue, should it come to that.
     }
-    this.#append('b', path, text);
+    this.#append('namedUndo', path, text);
   }
 
-  #append(letter: Letter, path: string, text?: string): void {
+  #append(type: EntryType, path: string, text?: string): void {
     // First of all: whatever goes wrong in recording it, it was done, and can be undone.
-    this.#read({ letter, path, value: text === undefined ? undefined : decode(text) });
-    this.#journal.append({ letter, path, fingerprint: 0, ...(text === undefined ? {} : { text }) });
+    this.#read({ type, path, value: text === undefined ? undefined : decode(text) });
+    this.#journal.append({ type, path, fingerprint: 0, ...(text === undefined ? {} : { text }) });
   }
 
   #read(entry: LedgerEntry): void {
-    const { letter, path, value } = entry;
-    if (letter === 't') {
+    const { type, path, value } = entry;
+    if (type === 'retry') {
       this.#open.set(path, value as OpenEffect);
     } else {
       this.#open.delete(path);
       this.entries.push(entry);
     }
-    if (letter === 'b') return;
+    if (type === 'namedUndo') return;
     const [base, run = '1'] = path.split('#') as [string, string?];
     this.#runs.set(base, Math.max(this.lastRun(base), Number(run)));
   }

@@ -12,6 +12,8 @@ import {
   defaultUndoRetry,
   encodeHead,
   generatorProgram,
+  isDone,
+  type EntryType,
   type StepSpec,
   type StepUndo,
   type UndoWork,
@@ -91,7 +93,7 @@ function* effectsAgain(
 ): Steps<string> {
   for (const entry of entries) {
     // What belongs to undoing comes after them.
-    if (entry.letter === 'b' || !'svfg'.includes(entry.letter) || /^[~!]/.test(entry.path)) continue;
+    if (!isEnd(entry.type) || /^[~!]/.test(entry.path)) continue;
     try {
       yield* command<unknown>(stepOf(options, entry));
     } catch {
@@ -104,9 +106,18 @@ function* effectsAgain(
   return '';
 }
 
-function stepOf(options: MachineProgramOptions, { letter, path, value }: LedgerEntry): StepSpec {
+/** `true` if an effect has ended with this entry. */
+function isEnd(type: EntryType): boolean {
+  return isDone(type) || type === 'failed' || type === 'failedUnknown';
+}
+
+function stepOf(options: MachineProgramOptions, { type, path, value }: LedgerEntry): StepSpec {
   const undone =
-    letter === 's' ? doneEffect(value as DoneEffect) : letter === 'g' ? lostEffect(value) : undefined;
+    type === 'done'
+      ? doneEffect(value as DoneEffect)
+      : type === 'failedUnknown'
+        ? lostEffect(value)
+        : undefined;
   const logic = undone === undefined ? undefined : options.logicNamed(undone.logic);
   const spec = logic === undefined ? undefined : effectOf(logic);
   return {
@@ -117,7 +128,7 @@ function stepOf(options: MachineProgramOptions, { letter, path, value }: LedgerE
     },
     input: undefined,
     key: undefined,
-    keep: letter !== 'v',
+    keep: type !== 'doneEmpty',
     compress: false,
     once: false,
     retry: undefined,

@@ -208,7 +208,7 @@ export class Questions {
   }
 
   #toEnd(actor: LiveActor, spec: AskSpec, stepId: string, accepted: Accepted): StepEnd {
-    const { failed, value } = outcomeOf(spec, stepId, accepted.entry.letter, accepted.value);
+    const { failed, value } = outcomeOf(spec, stepId, accepted.entry.type, accepted.value);
     if (failed) return { error: value };
     const parse = askOf(actor.logic)?.parse;
     if (parse === undefined) return { output: value };

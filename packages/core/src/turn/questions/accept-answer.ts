@@ -4,6 +4,7 @@ import { isLargerThan, isSameJson, type Json } from '../../values/json.ts';
 import type { ProgramLimits } from '../../model/runtime.ts';
 import { decode, encode } from '../../values/codec.ts';
 import { agreementDigest } from '../../values/fingerprint.ts';
+import type { EntryType } from '../../journal/entry-types.ts';
 import type { NewEntry } from '../../journal/journal.ts';
 import { validate } from '../../values/standard-schema.ts';
 
@@ -63,7 +64,7 @@ export async function checkedAnswer(spec: JournalledSpec, answer: ClientAnswer):
       code,
       ...(data === undefined ? {} : { data }),
     };
-    return accepted('q', error, given);
+    return accepted('clientError', error, given);
   }
   const { result } = answer;
   if (!isRecord(result)) return { reason: 'result: expected an object' };
@@ -91,10 +92,10 @@ export async function checkedAnswer(spec: JournalledSpec, answer: ClientAnswer):
 
 type Given = NonNullable<NewEntry['answer']>;
 
-function accepted(letter: NewEntry['letter'], value: unknown, answer: Given): Acceptance {
+function accepted(type: EntryType, value: unknown, answer: Given): Acceptance {
   const text = encode(value);
   // What the body gets went through the codec, as it does on every replay.
-  return { entry: { letter, text, answer }, value: decode(text) };
+  return { entry: { type, text, answer }, value: decode(text) };
 }
 
 async function acceptElicitation(
@@ -103,15 +104,15 @@ async function acceptElicitation(
   answer: Given,
 ): Promise<Acceptance> {
   const { action, content } = result;
-  if (action === 'decline') return { entry: { letter: 'd', answer }, value: undefined };
-  if (action === 'cancel') return { entry: { letter: 'x', answer }, value: undefined };
+  if (action === 'decline') return { entry: { type: 'declined', answer }, value: undefined };
+  if (action === 'cancel') return { entry: { type: 'dismissed', answer }, value: undefined };
   if (action !== 'accept') return { reason: "action: expected 'accept', 'decline' or 'cancel'" };
-  if (spec.kind === 'elicitUrl') return { entry: { letter: 'o', answer }, value: undefined };
+  if (spec.kind === 'elicitUrl') return { entry: { type: 'agreed', answer }, value: undefined };
   if (!isRecord(content)) return { reason: 'content: expected an object' };
   const parsed = await validate(spec.schema, content);
   if (!parsed.ok) return { reason: parsed.issues };
   // A value that a schema made of the answer may hold what the client does not know: it is not compressed (T10).
-  return accepted(isSameJson(parsed.value, content) ? 'e' : 'p', parsed.value, answer);
+  return accepted(isSameJson(parsed.value, content) ? 'accepted' : 'parsed', parsed.value, answer);
 }
 
 function acceptSample(result: Fields, answer: Given): Acceptance {
@@ -128,12 +129,12 @@ function acceptSample(result: Fields, answer: Given): Acceptance {
   if (type !== 'text' && type !== 'image' && type !== 'audio') {
     return { reason: "content.type: expected 'text', 'image' or 'audio'" };
   }
-  return accepted('m', result, answer);
+  return accepted('sampled', result, answer);
 }
 
 function acceptRoots(result: Fields, answer: Given): Acceptance {
   const { roots } = result;
   if (!Array.isArray(roots)) return { reason: 'roots: expected an array' };
   const bad = roots.findIndex((root) => !isRecord(root) || typeof root['uri'] !== 'string');
-  return bad === -1 ? accepted('l', roots, answer) : { reason: `roots[${bad}].uri: expected a string` };
+  return bad === -1 ? accepted('listed', roots, answer) : { reason: `roots[${bad}].uri: expected a string` };
 }

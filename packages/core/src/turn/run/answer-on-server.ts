@@ -27,7 +27,7 @@ export async function answerHere(
     const answer = await checkedAnswer(spec, { result, provenance: 'server' });
     if ('reason' in answer) throw new TypeError(`The answer to '${path}' does not fit: ${answer.reason}`);
     runtime.observe({ ...facts, type: 'succeeded' });
-    return { ...answer, entry: { ...answer.entry, letter: spec.kind === 'sample' ? 'M' : 'p' } };
+    return { ...answer, entry: { ...answer.entry, type: spec.kind === 'sample' ? 'sampledHere' : 'parsed' } };
   } catch (error) {
     runtime.observe({ ...facts, type: 'failed', error });
     throw error;

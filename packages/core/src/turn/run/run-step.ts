@@ -10,10 +10,10 @@ import { delayAfter, type RetryPolicy } from '../../values/retry.ts';
 
 /** What became of running a server step. */
 export type StepEnd =
-  | { readonly letter: 's' | 'z'; readonly text: string }
-  | { readonly letter: 'v' }
-  | { readonly letter: 'f' | 'g'; readonly text: string; readonly error?: unknown }
-  | { readonly letter: 't'; readonly text: string };
+  | { readonly type: 'done' | 'doneCompressed'; readonly text: string }
+  | { readonly type: 'doneEmpty' }
+  | { readonly type: 'failed' | 'failedUnknown'; readonly text: string; readonly error?: unknown }
+  | { readonly type: 'retry'; readonly text: string };
 
 /** A server step that shall run once, and could not be claimed: it has not run, and its turn cannot go on. */
 export interface StepUnclaimed {
@@ -106,14 +106,14 @@ export function later(
   { unknown, interruptedTurn }: StepRun,
   attempts: number,
   notBefore: number,
-): Extract<StepEnd, { readonly letter: 't' }> {
+): Extract<StepEnd, { readonly type: 'retry' }> {
   const entry = [attempts, notBefore, unknown];
-  return { letter: 't', text: encode(interruptedTurn === undefined ? entry : [...entry, interruptedTurn]) };
+  return { type: 'retry', text: encode(interruptedTurn === undefined ? entry : [...entry, interruptedTurn]) };
 }
 
 function failed(task: StepRun, error: unknown, runtime: Runtime): StepEnd {
   runtime.threw?.(task.path, error);
-  return { letter: task.unknown ? 'g' : 'f', text: encodeError(error) };
+  return { type: task.unknown ? 'failedUnknown' : 'failed', text: encodeError(error) };
 }
 
 /** Whether an error says that the effect may have happened: nobody heard the end of it. */
@@ -148,18 +148,18 @@ async function claimOnce(
     return undefined;
   }
   const message = `Step '${task.path}' was begun before, and what became of it is not known.`;
-  return { letter: 'g', text: encodeError(new OutcomeUnknown(message)) };
+  return { type: 'failedUnknown', text: encodeError(new OutcomeUnknown(message)) };
 }
 
 function endOf(path: string, spec: StepSpec, result: unknown): StepEnd {
-  if (!spec.keep || result === undefined) return { letter: 'v' };
+  if (!spec.keep || result === undefined) return { type: 'doneEmpty' };
   try {
-    return { letter: spec.compress ? 'z' : 's', text: encode(result) };
+    return { type: spec.compress ? 'doneCompressed' : 'done', text: encode(result) };
   } catch (error) {
     // Reading the result may throw anything; what the body is told is that it cannot be kept.
     const data = toStepErrorData(error);
     const message = `Step '${nameOf(path, spec)}' returned what cannot be kept: ${data.message}`;
-    return { letter: 'g', text: encodeError({ ...data, code: 'unencodable', message }), error };
+    return { type: 'failedUnknown', text: encodeError({ ...data, code: 'unencodable', message }), error };
   }
 }
 

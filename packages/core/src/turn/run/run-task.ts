@@ -5,6 +5,7 @@ import type { Runtime } from '../../model/runtime.ts';
 import type { StepGiven } from '../../model/step-call.ts';
 import { encodeError } from '../../values/step-error-data.ts';
 import type { Task } from '../../replay/fiber.ts';
+import type { EntryType } from '../../journal/entry-types.ts';
 import type { NewEntry } from '../../journal/journal.ts';
 import type { TurnAborted } from '../../values/errors.ts';
 import { performed } from './run-code.ts';
@@ -26,7 +27,7 @@ export async function runTask(task: Task, runtime: Runtime, signal: AbortSignal)
     return await run(task, runtime, signal);
   } catch (error) {
     runtime.threw?.(task.path, error);
-    return end(task.unknown ? 'g' : 'f', encodeError(error));
+    return end(task.unknown ? 'failedUnknown' : 'failed', encodeError(error));
   }
 }
 
@@ -36,16 +37,14 @@ async function run(task: Task, runtime: Runtime, signal: AbortSignal): Promise<T
     case 'step': {
       const done = await runStep(task, spec, runtime, signal);
       if ('aborts' in done) return { entry: undefined, value: undefined, ...done };
-      return 'text' in done
-        ? end(done.letter, done.text)
-        : { entry: { letter: done.letter }, value: undefined };
+      return 'text' in done ? end(done.type, done.text) : { entry: { type: done.type }, value: undefined };
     }
     case 'random':
-      return end('r', encode(fractionOf(await runtime.randomBytes(path))));
+      return end('read', encode(fractionOf(await runtime.randomBytes(path))));
     case 'uuid':
-      return end('u', encode(uuidOf(await runtime.randomBytes(path))));
+      return end('uuid', encode(uuidOf(await runtime.randomBytes(path))));
     case 'stepKey':
-      return end('r', encode(await runtime.idempotencyKey(spec.path, spec.key, 'do')));
+      return end('read', encode(await runtime.idempotencyKey(spec.path, spec.key, 'do')));
     case 'poll':
       return await ask(spec, path, runtime, { context: runtime.context, signal, attempt: task.asked + 1 });
     case 'call':
@@ -64,23 +63,23 @@ async function run(task: Task, runtime: Runtime, signal: AbortSignal): Promise<T
 }
 
 // The body sees what went through the codec, in the first run too. (R2)
-function end(letter: NewEntry['letter'], text: string): TaskEnd {
-  return { entry: { letter, text }, value: decode(text) };
+function end(type: EntryType, text: string): TaskEnd {
+  return { entry: { type, text }, value: decode(text) };
 }
 
 async function ask(spec: PollSpec, path: string, runtime: Runtime, step: StepGiven): Promise<TaskEnd> {
   const answer = await performed(runtime, 'poll', path, spec.ask, step);
   return answer === undefined
     ? { entry: undefined, value: undefined }
-    : end('P', encode(answer, { where: `Poll '${path}': its answer` }));
+    : end('polled', encode(answer, { where: `Poll '${path}': its answer` }));
 }
 
 async function parseArguments(spec: CallSpec): Promise<TaskEnd> {
-  if (spec.input === undefined) return end('c', encode({}));
+  if (spec.input === undefined) return end('called', encode({}));
   const parsed = await validate(spec.input, spec.args);
-  if (parsed.ok) return end('c', encode(parsed.value));
+  if (parsed.ok) return end('called', encode(parsed.value));
   const message = `Invalid arguments for '${spec.id}': ${parsed.issues}`;
-  return end('f', encode({ name: 'InvalidInput', message, code: 'invalid_input' }));
+  return end('failed', encode({ name: 'InvalidInput', message, code: 'invalid_input' }));
 }
 
 /** A number in [0, 1) of the first 53 bits. */

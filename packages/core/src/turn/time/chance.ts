@@ -1,5 +1,5 @@
 import type { Task } from '../../replay/fiber.ts';
-import type { Letter } from '../../journal/entry-types.ts';
+import type { EntryType } from '../../journal/entry-types.ts';
 import { deadlineOf, dueAt } from './waits.ts';
 
 /**
@@ -8,13 +8,13 @@ import { deadlineOf, dueAt } from './waits.ts';
  *
  * @param began - when the turn began (ms since the epoch): a timer that was due by then is due in a repetition, too
  */
-export function isChance(task: Task, letter: Letter, began: number): boolean {
+export function isChance(task: Task, type: EntryType, began: number): boolean {
   const { spec, late } = task;
-  if (letter === 'y') return (deadlineOf(task) ?? 0) + late > began;
-  if (spec.kind === 'sleep') return letter === 'k' && dueAt(task) > began;
+  if (type === 'timedOut') return (deadlineOf(task) ?? 0) + late > began;
+  if (spec.kind === 'sleep') return type === 'passed' && dueAt(task) > began;
   // A repetition cannot claim the step again: its outcome is unknown there.
-  if (spec.kind === 'step' && spec.once && letter !== 't') return true;
+  if (spec.kind === 'step' && spec.once && type !== 'retry') return true;
   // What follows the undo of a step does not depend on its outcome.
-  if (spec.kind === 'step') return (letter === 'f' || letter === 'g') && spec.of === undefined;
-  return spec.kind === 'poll' && letter !== 'C' && letter !== 'w';
+  if (spec.kind === 'step') return (type === 'failed' || type === 'failedUnknown') && spec.of === undefined;
+  return spec.kind === 'poll' && type !== 'clientCannot' && type !== 'withdrawn';
 }

@@ -1,7 +1,7 @@
 import { isAskedOfClient } from '../../model/command.ts';
 import type { Task } from '../../replay/fiber.ts';
 import type { Head } from '../../journal/head.ts';
-import type { Letter } from '../../journal/entry-types.ts';
+import type { EntryType } from '../../journal/entry-types.ts';
 import { deadlineOf, startClock } from './waits.ts';
 
 /** The clocks of all that waits in a turn. */
@@ -42,8 +42,8 @@ export class Clocks {
    * Starts the clocks of sleeps that follow the end of a wait. They begin when that wait was due, however late the client
    * is, though a sibling had to be awaited: one sleep after the other takes as long as both together.
    */
-  ended(task: Task, letter: Letter): void {
-    if (!task.discarded) this.#waited = isEndedByTime(task, letter) ? task : undefined;
+  ended(task: Task, type: EntryType): void {
+    if (!task.discarded) this.#waited = isEndedByTime(task, type) ? task : undefined;
     const waited = this.#waited;
     const at = waited?.spec.kind === 'sleep' ? waited.until : waited && deadlineOf(waited);
     if (waited === undefined || at === undefined) return;
@@ -56,6 +56,6 @@ export class Clocks {
 }
 
 /** Returns `true` if the entry of a task says that time alone ended it. */
-function isEndedByTime({ spec }: Task, letter: Letter): boolean {
-  return letter === 'y' || (letter === 'k' && spec.kind === 'sleep');
+function isEndedByTime({ spec }: Task, type: EntryType): boolean {
+  return type === 'timedOut' || (type === 'passed' && spec.kind === 'sleep');
 }

@@ -17,7 +17,7 @@ export interface OverdueHost {
   readonly heardAt: number;
   now(): number;
   /** Ends a wait that time alone ends. */
-  end(task: Task, letter: 'k' | 'y'): void;
+  end(task: Task, type: 'passed' | 'timedOut'): void;
   /** Runs what is not held back, until nothing runs any more. */
   run(overdue: Overdue): Promise<void>;
 }
@@ -38,7 +38,8 @@ async function inOrder(host: OverdueHost, overdue: Overdue): Promise<void> {
     const ran = overdue.release(work);
     if (work.length === 0) {
       for (const task of ends)
-        if (pending.get(task.path) === task) host.end(task, task.spec.kind === 'sleep' ? 'k' : 'y');
+        if (pending.get(task.path) === task)
+          host.end(task, task.spec.kind === 'sleep' ? 'passed' : 'timedOut');
       // All that ends at one time comes before the work that follows; so does the end of what was overdue, without answers.
       if (overdue.isAt(ends) || (!overdue.works && overdue.isOver)) continue;
     }

@@ -26,19 +26,19 @@ export function startClock(task: Task, head: Pick<Head, 'waits'>, now: number, l
 }
 
 /**
- * The letter of a task that ends without being run: the wait is over or would outlive the saga, or the client cannot be
+ * The entry type of a task that ends without being run: the wait is over or would outlive the saga, or the client cannot be
  * asked. Undefined for a task that waits or runs.
  */
 export function endAtOnce(
   task: Task,
   now: number,
   lifeEndsAt: number | undefined,
-): 'k' | 'C' | 'y' | undefined {
-  if (outlives(task, lifeEndsAt)) return 'C';
+): 'passed' | 'clientCannot' | 'timedOut' | undefined {
+  if (outlives(task, lifeEndsAt)) return 'clientCannot';
   const timing = timingOf(task, now);
-  if (timing !== 'due') return timing === 'over' ? 'y' : undefined;
-  if (task.spec.kind === 'sleep') return 'k';
-  return task.route === 'cannot' ? 'C' : undefined;
+  if (timing !== 'due') return timing === 'over' ? 'timedOut' : undefined;
+  if (task.spec.kind === 'sleep') return 'passed';
+  return task.route === 'cannot' ? 'clientCannot' : undefined;
 }
 
 /** Returns `true` for a sleep that ends, or a poll that is asked again, after the end of the life of its saga. */
