@@ -2,10 +2,10 @@
  * What makers of programs share with generator sagas, so that a machine asks, runs and undoes by the same rules. Not for
  * authors of sagas: it changes with any release.
  */
-export { acceptAnswer } from './turn/questions/accept-answer.ts';
-export { answerHere } from './turn/run/answer-on-server.ts';
-export { toClientStep } from './turn/questions/client-steps.ts';
-export { command, specOf } from './model/make-command.ts';
+export { acceptAnswer } from './effects/accept-answer.ts';
+export { answerHere } from './effects/answer-on-server.ts';
+export { toClientStep } from './effects/client-steps.ts';
+export { command, specOf } from './effects/make-command.ts';
 export type {
   ElicitSpec,
   ElicitUrlSpec,
@@ -16,17 +16,17 @@ export type {
   UndoWork,
 } from './model/command.ts';
 export { isLargerThan } from './values/json.ts';
-export { needOf } from './replay/body-outcome.ts';
+export { needOf } from './effects/body-outcome.ts';
 export { encodeError } from './values/step-error-data.ts';
 export { generatorProgram } from './turn/generator-program.ts';
 export { decodeHead, encodeHead, isSameState, type Head } from './journal/head.ts';
 export { Journal } from './journal/journal.ts';
 export { isDone, type EntryType } from './journal/entry-types.ts';
 export { formatPlace, isPlainObject, type Place } from './values/json.ts';
-export { outcomeOf } from './replay/body-outcome.ts';
+export { outcomeOf } from './effects/body-outcome.ts';
 export { digestOfStep } from './turn/turn-outcome.ts';
-export { isAccepted, isUnsupported, routeOf, routeWithoutClient } from './turn/questions/routes.ts';
-export { runStep, type StepEnd, type StepRun } from './turn/run/run-step.ts';
+export { isAccepted, isUnsupported, routeOf, routeWithoutClient } from './effects/routes.ts';
+export { runStep, type StepEnd, type StepRun } from './effects/run/run-step.ts';
 export { defaultUndoRetry } from './undo/undo-all.ts';
 export { answerGraceMs } from './turn/time/waits.ts';
 export { AuthoringError, AuthoringRangeError, isAuthoringError } from './values/errors.ts';

@@ -1,4 +1,4 @@
-import { command } from '../model/make-command.ts';
+import { command } from '../effects/make-command.ts';
 import type { Command } from '../model/command.ts';
 import type { Program } from '../model/program.ts';
 import type { CallArguments } from './call.ts';

@@ -1,6 +1,6 @@
 import { assertKnownOptions, optionNames } from '../values/known-options.ts';
 import { AuthoringError } from '../values/errors.ts';
-import { command } from '../model/make-command.ts';
+import { command } from '../effects/make-command.ts';
 import type { Command } from '../model/command.ts';
 import { formOf } from '../values/form-of.ts';
 import { assertStepId, checkedTtl } from '../values/path.ts';

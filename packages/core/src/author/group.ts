@@ -1,5 +1,5 @@
 import { AuthoringError } from '../values/errors.ts';
-import { command, specOf } from '../model/make-command.ts';
+import { command, specOf } from '../effects/make-command.ts';
 import type { Command, Steps, GroupSpec } from '../model/command.ts';
 import { assertStepId } from '../values/path.ts';
 

@@ -1,5 +1,5 @@
 import { assertKnownOptions, optionNames } from '../values/known-options.ts';
-import { command } from '../model/make-command.ts';
+import { command } from '../effects/make-command.ts';
 import type { Command } from '../model/command.ts';
 import { assertStepId } from '../values/path.ts';
 

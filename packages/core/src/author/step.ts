@@ -2,7 +2,7 @@ import { assertKnownOptions, optionNames } from '../values/known-options.ts';
 import { AuthoringError, AuthoringRangeError } from '../values/errors.ts';
 import type { CheckedResult } from './checks/checked-result.ts';
 import type { CheckedUndo } from './checks/checked-undo.ts';
-import { command } from '../model/make-command.ts';
+import { command } from '../effects/make-command.ts';
 import type { Command, StepUndo } from '../model/command.ts';
 import type { BoundCompensator, BoundUndo, UndoFunction, UndoPolicy } from '../model/undo.ts';
 import { assertJson, type Json } from '../values/json.ts';

@@ -1,5 +1,5 @@
 import { AuthoringRangeError } from '../values/errors.ts';
-import { command } from '../model/make-command.ts';
+import { command } from '../effects/make-command.ts';
 import type { Command, LogLevel } from '../model/command.ts';
 import { assertJson, type Json } from '../values/json.ts';
 

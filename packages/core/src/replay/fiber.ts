@@ -1,7 +1,7 @@
 import type { JournalledSpec, GroupSpec, Command } from '../model/command.ts';
 import type { Route } from '../model/question.ts';
 import { endGenerator, resumeHelper } from './end-generator.ts';
-import { fingerprintOf } from './command-fingerprint.ts';
+import { fingerprintOf } from '../effects/command-fingerprint.ts';
 import type { Scope } from '../values/path.ts';
 import type { RetryPolicy } from '../values/retry.ts';
 

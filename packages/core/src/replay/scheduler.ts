@@ -1,4 +1,4 @@
-import { notACommand, noting, specOf } from '../model/make-command.ts';
+import { notACommand, noting, specOf } from '../effects/make-command.ts';
 import type { Command, CommandSpec } from '../model/command.ts';
 import type { FiberEnd } from '../undo/ending.ts';
 import type { Runtime } from '../model/runtime.ts';

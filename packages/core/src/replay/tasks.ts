@@ -4,13 +4,13 @@ import { decode, encode } from '../values/codec.ts';
 import type { Ending } from '../undo/ending.ts';
 import { SagaError } from '../values/errors.ts';
 import { newTask, tried, type Fiber, type Task } from './fiber.ts';
-import { fingerprintOf, isFingerprintOf } from './command-fingerprint.ts';
+import { fingerprintOf, isFingerprintOf } from '../effects/command-fingerprint.ts';
 import type { Journal, TaskEntry } from '../journal/journal.ts';
 import { isDone, typesOf, type EntryType } from '../journal/entry-types.ts';
 import type { Marks } from './markers.ts';
 import { mismatchOf } from '../journal/mismatch.ts';
-import { outcomeOf } from './body-outcome.ts';
-import { toSagaInfo } from './saga-info.ts';
+import { outcomeOf } from '../effects/body-outcome.ts';
+import { toSagaInfo } from '../effects/kinds/saga-info.ts';
 import type { Scheduler } from './scheduler.ts';
 import type { SealedUndo, UndoStack } from '../undo/undo-stack.ts';
 

@@ -1,9 +1,9 @@
-import { acceptAnswer, agreementOf } from './questions/accept-answer.ts';
+import { acceptAnswer, agreementOf } from '../effects/accept-answer.ts';
 import type { ClientAnswer } from '../model/client-step.ts';
 import { isAskedOfClient } from '../model/command.ts';
 import type { IgnoredAnswer } from '../model/outcome.ts';
 import type { Runtime } from '../model/runtime.ts';
-import { toClientStep } from './questions/client-steps.ts';
+import { toClientStep } from '../effects/client-steps.ts';
 import type { DueTasks } from './task-runner.ts';
 import { AnswerConflict } from '../values/errors.ts';
 import type { Execution } from '../replay/execution.ts';
@@ -11,7 +11,7 @@ import type { Task } from '../replay/fiber.ts';
 import type { Head } from '../journal/head.ts';
 import type { Journal } from '../journal/journal.ts';
 import { digestOfStep } from './turn-outcome.ts';
-import { isAccepted, isUnsupported, routeWithoutClient } from './questions/routes.ts';
+import { isAccepted, isUnsupported, routeWithoutClient } from '../effects/routes.ts';
 import { answerGraceMs } from './time/waits.ts';
 
 /** What the taking of answers needs to know of its turn. */

@@ -12,9 +12,9 @@ import type { EntryType } from '../journal/entry-types.ts';
 import type { Journal, TaskEntry } from '../journal/journal.ts';
 import { nextWait } from './time/next-wait.ts';
 import { runOverdue, type Overdue, type OverdueOptions } from './time/overdue.ts';
-import { later } from './run/run-step.ts';
-import { isEffect, runTask, type TaskEnd } from './run/run-task.ts';
-import { waitsForClient } from './questions/routes.ts';
+import { later } from '../effects/run/run-step.ts';
+import { isEffect, runTask, type TaskEnd } from '../effects/run-task.ts';
+import { waitsForClient } from '../effects/routes.ts';
 import { warnOfLifetime } from './time/warn-of-lifetime.ts';
 import { askAgainAfter, dueAt, endAtOnce, timingOf } from './time/waits.ts';
 

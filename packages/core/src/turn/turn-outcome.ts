@@ -4,11 +4,11 @@ import { isAskedOfClient } from '../model/command.ts';
 import type { GoesOn, Outcome, IgnoredAnswer } from '../model/outcome.ts';
 import type { ProgramState } from '../model/program-state.ts';
 import type { Runtime } from '../model/runtime.ts';
-import { toClientStep } from './questions/client-steps.ts';
+import { toClientStep } from '../effects/client-steps.ts';
 import { encode } from '../values/codec.ts';
 import type { Task } from '../replay/fiber.ts';
 import { encodeHead, type Head, type Wait } from '../journal/head.ts';
-import { waitsForClient } from './questions/routes.ts';
+import { waitsForClient } from '../effects/routes.ts';
 import { warnOfLifetime } from './time/warn-of-lifetime.ts';
 import { deadlineOf, dueAt, reportOf, startClock, toWait } from './time/waits.ts';
 

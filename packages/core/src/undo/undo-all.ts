@@ -2,7 +2,7 @@ import { AuthoringError } from '../values/errors.ts';
 import type { Steps, UndoWork } from '../model/command.ts';
 import type { BoundUndo, UndoneStep } from '../model/undo.ts';
 import { undoKeyMark, undoMark } from '../values/path.ts';
-import { command } from '../model/make-command.ts';
+import { command } from '../effects/make-command.ts';
 import { generatorKind, isIterator } from '../values/generators.ts';
 import type { RetryPolicy } from '../values/retry.ts';
 

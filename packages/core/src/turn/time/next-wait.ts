@@ -1,6 +1,6 @@
 import type { Task } from '../../replay/fiber.ts';
 import type { Runtime } from '../../model/runtime.ts';
-import { waitsForClient } from '../questions/routes.ts';
+import { waitsForClient } from '../../effects/routes.ts';
 import { dueAt } from './waits.ts';
 
 /** The time of a turn when nothing is left to do but wait. */

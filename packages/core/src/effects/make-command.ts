@@ -1,5 +1,5 @@
 import { AuthoringError } from '../values/errors.ts';
-import { brand, type Command, type CommandSpec } from './command.ts';
+import { brand, type Command, type CommandSpec } from '../model/command.ts';
 
 let created: Set<Command<unknown>> | undefined;
 

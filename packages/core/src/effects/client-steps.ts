@@ -1,7 +1,7 @@
-import type { ClientStep } from '../../model/client-step.ts';
-import type { JournalledSpec } from '../../model/command.ts';
-import { formOf } from '../../values/form-of.ts';
-import { assertJson, type Json } from '../../values/json.ts';
+import type { ClientStep } from '../model/client-step.ts';
+import type { JournalledSpec } from '../model/command.ts';
+import { formOf } from '../values/form-of.ts';
+import { assertJson, type Json } from '../values/json.ts';
 
 /**
  * The MCP request a pending command stands for, or undefined where it asks nothing (a checkpoint, a server step).

@@ -1,9 +1,9 @@
-import { withinGrace } from './abort-grace.ts';
-import { checkedAnswer, type Acceptance } from '../questions/accept-answer.ts';
-import type { ElicitSpec, SampleSpec } from '../../model/command.ts';
-import type { HostSampling, Runtime } from '../../model/runtime.ts';
-import type { Json } from '../../values/json.ts';
-import { performed } from './run-code.ts';
+import { withinGrace } from './run/abort-grace.ts';
+import { checkedAnswer, type Acceptance } from './accept-answer.ts';
+import type { ElicitSpec, SampleSpec } from '../model/command.ts';
+import type { HostSampling, Runtime } from '../model/runtime.ts';
+import type { Json } from '../values/json.ts';
+import { performed } from './run/run-code.ts';
 
 /**
  * Answers a question here, in the client's stead: with its fallback, or by sampling at the host. It is checked like

@@ -1,16 +1,16 @@
 import { answerHere } from './answer-on-server.ts';
-import { decode, encode } from '../../values/codec.ts';
-import { isAskedOfClient, type CallSpec, type PollSpec } from '../../model/command.ts';
-import type { Runtime } from '../../model/runtime.ts';
-import type { StepGiven } from '../../model/step-call.ts';
-import { encodeError } from '../../values/step-error-data.ts';
-import type { Task } from '../../replay/fiber.ts';
-import type { EntryType } from '../../journal/entry-types.ts';
-import type { NewEntry } from '../../journal/journal.ts';
-import type { TurnAborted } from '../../values/errors.ts';
-import { performed } from './run-code.ts';
-import { runStep } from './run-step.ts';
-import { validate } from '../../values/standard-schema.ts';
+import { decode, encode } from '../values/codec.ts';
+import { isAskedOfClient, type CallSpec, type PollSpec } from '../model/command.ts';
+import type { Runtime } from '../model/runtime.ts';
+import type { StepGiven } from '../model/step-call.ts';
+import { encodeError } from '../values/step-error-data.ts';
+import type { Task } from '../replay/fiber.ts';
+import type { EntryType } from '../journal/entry-types.ts';
+import type { NewEntry } from '../journal/journal.ts';
+import type { TurnAborted } from '../values/errors.ts';
+import { performed } from './run/run-code.ts';
+import { runStep } from './run/run-step.ts';
+import { validate } from '../values/standard-schema.ts';
 
 /** What became of a task that ran here: its journal entry, and the value as the body gets it. */
 export interface TaskEnd {

@@ -1,9 +1,9 @@
-import type { ClientAnswer, Provenance } from '../../model/client-step.ts';
-import { isAskedOfClient, type JournalledSpec } from '../../model/command.ts';
-import type { Runtime } from '../../model/runtime.ts';
-import type { Task } from '../../replay/fiber.ts';
-import { needOf } from '../../replay/body-outcome.ts';
-import type { Question, Route } from '../../model/question.ts';
+import type { ClientAnswer, Provenance } from '../model/client-step.ts';
+import { isAskedOfClient, type JournalledSpec } from '../model/command.ts';
+import type { Runtime } from '../model/runtime.ts';
+import type { Task } from '../replay/fiber.ts';
+import { needOf } from './body-outcome.ts';
+import type { Question, Route } from '../model/question.ts';
 
 const methodNotFound = -32_601;
 

@@ -1,12 +1,12 @@
-import type { ClientAnswer } from '../../model/client-step.ts';
-import type { JournalledSpec } from '../../model/command.ts';
-import { isLargerThan, isSameJson, type Json } from '../../values/json.ts';
-import type { ProgramLimits } from '../../model/runtime.ts';
-import { decode, encode } from '../../values/codec.ts';
-import { agreementDigest } from '../../values/fingerprint.ts';
-import type { EntryType } from '../../journal/entry-types.ts';
-import type { NewEntry } from '../../journal/journal.ts';
-import { validate } from '../../values/standard-schema.ts';
+import type { ClientAnswer } from '../model/client-step.ts';
+import type { JournalledSpec } from '../model/command.ts';
+import { isLargerThan, isSameJson, type Json } from '../values/json.ts';
+import type { ProgramLimits } from '../model/runtime.ts';
+import { decode, encode } from '../values/codec.ts';
+import { agreementDigest } from '../values/fingerprint.ts';
+import type { EntryType } from '../journal/entry-types.ts';
+import type { NewEntry } from '../journal/journal.ts';
+import { validate } from '../values/standard-schema.ts';
 
 /** An accepted answer as a journal entry, with the value for the body; or why it was not accepted. */
 export type Acceptance =

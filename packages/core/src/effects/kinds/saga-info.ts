@@ -1,6 +1,6 @@
-import type { Journal } from '../journal/journal.ts';
-import type { Scope } from '../values/path.ts';
-import type { Runtime } from '../model/runtime.ts';
+import type { Journal } from '../../journal/journal.ts';
+import type { Scope } from '../../values/path.ts';
+import type { Runtime } from '../../model/runtime.ts';
 
 /**
  * What was read about a saga, with `answeredBy` beside it, which asks the journal. It does not count as data: a result
