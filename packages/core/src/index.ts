@@ -23,7 +23,8 @@ export type {
   UndoPolicy,
 } from './model/undo.ts';
 export type { Icon, ToolFields } from './model/tool-fields.ts';
-export type { SagaBody, Command, Steps, CommandSpec, LogLevel } from './model/command.ts';
+export type { CommandSpec } from './effects/effect-of.ts';
+export type { SagaBody, Command, Steps, LogLevel } from './model/command.ts';
 export type {
   ClientAnswer,
   ClientStep,

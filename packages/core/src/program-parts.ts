@@ -4,19 +4,13 @@
  */
 export { acceptAnswer } from './effects/accept-answer.ts';
 export { answerHere } from './effects/answer-on-server.ts';
-export { toClientStep } from './effects/client-steps.ts';
+export { needOf, toClientStep } from './effects/effect-of.ts';
 export { command, specOf } from './effects/make-command.ts';
-export type {
-  ElicitSpec,
-  ElicitUrlSpec,
-  RootsSpec,
-  SampleSpec,
-  StepSpec,
-  StepUndo,
-  UndoWork,
-} from './model/command.ts';
+export type { ElicitSpec, ElicitUrlSpec } from './effects/kinds/elicit.ts';
+export type { RootsSpec } from './effects/kinds/roots.ts';
+export type { SampleSpec } from './effects/kinds/sample.ts';
+export type { StepUndo, UndoWork } from './model/command.ts';
 export { isLargerThan } from './values/json.ts';
-export { needOf } from './effects/body-outcome.ts';
 export { encodeError } from './values/step-error-data.ts';
 export { generatorProgram } from './turn/generator-program.ts';
 export { decodeHead, encodeHead, isSameState, type Head } from './journal/head.ts';
@@ -26,7 +20,7 @@ export { formatPlace, isPlainObject, type Place } from './values/json.ts';
 export { outcomeOf } from './effects/body-outcome.ts';
 export { digestOfStep } from './turn/turn-outcome.ts';
 export { isAccepted, isUnsupported, routeOf, routeWithoutClient } from './effects/routes.ts';
-export { runStep, type StepEnd, type StepRun } from './effects/run/run-step.ts';
+export { runStep, type StepEnd, type StepRun, type StepSpec } from './effects/kinds/step.ts';
 export { defaultUndoRetry } from './undo/undo-all.ts';
 export { answerGraceMs } from './turn/time/waits.ts';
 export { AuthoringError, AuthoringRangeError, isAuthoringError } from './values/errors.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { poll, sample, SagaCancelled, step, TurnAborted } from '../src/index.ts';
 import type { Command, Steps } from '../src/model/command.ts';
-import { abortGraceMs } from '../src/effects/run/abort-grace.ts';
+import { abortGraceMs } from '../src/effects/parts/abort-grace.ts';
 import { deferred, settle } from './support/deferred.ts';
 import { answered, start, suspended, turn } from './support/drive.ts';
 import { ask, sagaOf } from './support/sagas.ts';

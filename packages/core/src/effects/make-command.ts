@@ -1,5 +1,6 @@
 import { AuthoringError } from '../values/errors.ts';
-import { brand, type Command, type CommandSpec } from '../model/command.ts';
+import { brand, type Command } from '../model/command.ts';
+import type { CommandSpec } from './effect-of.ts';
 
 let created: Set<Command<unknown>> | undefined;
 
@@ -61,7 +62,7 @@ export function command<T>(spec: CommandSpec): Command<T> {
 /** What a yielded value asks for, or undefined if it is no command. */
 export function specOf(yielded: unknown): CommandSpec | undefined {
   return typeof yielded === 'object' && yielded !== null
-    ? (yielded as Partial<Command<unknown>>)[brand]
+    ? (yielded as { readonly [brand]?: CommandSpec })[brand]
     : undefined;
 }
 

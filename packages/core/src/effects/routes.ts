@@ -1,28 +1,28 @@
 import type { ClientAnswer, Provenance } from '../model/client-step.ts';
-import { isAskedOfClient, type JournalledSpec } from '../model/command.ts';
+import { effectOf, isAskedOfClient, type EffectSpec } from './effect-of.ts';
 import type { Runtime } from '../model/runtime.ts';
-import type { Task } from '../replay/fiber.ts';
-import { needOf } from './body-outcome.ts';
 import type { Question, Route } from '../model/question.ts';
 
 const methodNotFound = -32_601;
 
+interface RoutedTask {
+  readonly spec: EffectSpec;
+  route: Route | undefined;
+}
+
 /** A command as a question, or undefined where it asks nothing. */
-function questionOf(spec: JournalledSpec): Question | undefined {
-  const need = needOf(spec);
-  if (need === 'wait') return undefined;
+function questionOf(spec: EffectSpec): Question | undefined {
+  const { question } = effectOf(spec);
+  if (question === undefined) return undefined;
   return {
-    need,
+    need: question.need,
     accept: 'accept' in spec ? spec.accept : undefined,
     hasFallback: 'fallback' in spec && spec.fallback !== undefined,
   };
 }
 
 /** Where a question goes in this turn: the runtime says so, once. A way that it does not have leads nowhere. */
-export function routeOf(
-  task: Pick<Task, 'spec' | 'route'>,
-  runtime: Pick<Runtime, 'route'>,
-): Route | undefined {
+export function routeOf(task: RoutedTask, runtime: Pick<Runtime, 'route'>): Route | undefined {
   if (task.route !== undefined) return task.route;
   const question = questionOf(task.spec);
   if (question === undefined) return undefined;
@@ -31,7 +31,7 @@ export function routeOf(
 }
 
 /** Chooses between fallback, host, and `ClientCannot` for a question without the client. */
-export function routeWithoutClient(spec: JournalledSpec, runtime: Pick<Runtime, 'route'>): Route {
+export function routeWithoutClient(spec: EffectSpec, runtime: Pick<Runtime, 'route'>): Route {
   const question = questionOf(spec);
   const route =
     question === undefined ? 'cannot' : leadingRoute({ ...question, isUnsupported: true }, runtime);
@@ -51,14 +51,14 @@ export function isUnsupported(answer: ClientAnswer): boolean {
 }
 
 /** Whether a command waits for the client in this turn, and not for something that runs here. */
-export function waitsForClient(task: Task, runtime: Pick<Runtime, 'route'>): boolean {
+export function waitsForClient(task: RoutedTask, runtime: Pick<Runtime, 'route'>): boolean {
   if (!isAskedOfClient(task.spec.kind)) return false;
   return task.spec.kind === 'checkpoint' || routeOf(task, runtime) === 'ask';
 }
 
 /** Whether an answer from there counts: never a model's, where the author wants the client's. (T14) */
 export function isAccepted(
-  spec: JournalledSpec,
+  spec: EffectSpec,
   provenance: Provenance,
   runtime: Pick<Runtime, 'accepts'>,
 ): boolean {

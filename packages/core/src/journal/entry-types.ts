@@ -130,31 +130,3 @@ export const provenanceLetters: Readonly<Record<Provenance, string>> = {
 export function provenanceOf(letter: string): Provenance | undefined {
   return (Object.keys(provenanceLetters) as Provenance[]).find((name) => provenanceLetters[name] === letter);
 }
-
-/** Entry types that can answer each kind of command. */
-export const typesOf: Readonly<Record<string, readonly EntryType[]>> = {
-  elicit: [
-    'accepted',
-    'parsed',
-    'declined',
-    'dismissed',
-    'clientError',
-    'timedOut',
-    'clientCannot',
-    'failed',
-    'withdrawn',
-  ],
-  elicitUrl: ['agreed', 'declined', 'dismissed', 'clientError', 'timedOut', 'clientCannot', 'withdrawn'],
-  sample: ['sampled', 'sampledHere', 'clientError', 'timedOut', 'clientCannot', 'failed', 'withdrawn'],
-  roots: ['listed', 'clientError', 'clientCannot', 'withdrawn'],
-  step: ['done', 'doneCompressed', 'doneEmpty', 'failed', 'retry', 'withdrawn', 'failedUnknown'],
-  now: ['time'],
-  random: ['read', 'failed', 'withdrawn'],
-  uuid: ['uuid', 'failed', 'withdrawn'],
-  info: ['info'],
-  checkpoint: ['passed'],
-  call: ['called', 'failed', 'withdrawn'],
-  sleep: ['passed', 'withdrawn', 'clientCannot'],
-  poll: ['polled', 'failed', 'timedOut', 'withdrawn', 'withdrawnRunning', 'clientCannot'],
-  stepKey: ['read', 'failed', 'withdrawn'],
-};

@@ -1,4 +1,4 @@
-import { isAskedOfClient } from '../model/command.ts';
+import { isAskedOfClient } from '../effects/effect-of.ts';
 import { ReplayMismatch, type StepFacts } from '../values/errors.ts';
 import type { Execution } from './execution.ts';
 import { wholeFingerprint } from '../values/fingerprint.ts';

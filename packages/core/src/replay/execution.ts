@@ -1,5 +1,8 @@
 import { closeBranch, endBranch, forkBranches, nestBranch, type BranchHost } from './branches.ts';
-import type { Command, CommandSpec, GroupSpec, JournalledSpec } from '../model/command.ts';
+import { effectOf, hasDescriptor, type CommandSpec, type EffectSpec } from '../effects/effect-of.ts';
+import type { CallSpec } from '../effects/kinds/call.ts';
+import type { TurnFacts } from '../effects/parts/effect.ts';
+import type { Command, ControlSpec, GroupSpec, TellSpec } from '../model/command.ts';
 import { Ending, lostUndos, type Cause, type FiberEnd } from '../undo/ending.ts';
 import type { Runtime } from '../model/runtime.ts';
 import { Marks, undeclaredForks } from './markers.ts';
@@ -16,15 +19,13 @@ import { undoAll } from '../undo/undo-all.ts';
 import { UndoStack } from '../undo/undo-stack.ts';
 
 /** What an execution is to tell its turn. */
-export interface ExecutionEvents {
+export interface ExecutionEvents extends TurnFacts {
   /** Whether what is told now is news: false while the journal is replayed. */
   live: boolean;
   readonly runtime: Runtime;
   /** Whether the saga declares what an older token used again may do. (E7) */
   readonly declaresForks: boolean;
-  tell(spec: Extract<CommandSpec, { kind: 'progress' | 'log' }>): void;
-  now(): number;
-  info(): unknown;
+  tell(spec: TellSpec): void;
 }
 
 /**
@@ -147,6 +148,10 @@ export class Execution implements BranchHost, FiberHost {
 
   /** Carries out a command; true when its outcome is there already. */
   issue(fiber: Fiber, spec: CommandSpec): boolean {
+    return hasDescriptor(spec) ? this.#perform(fiber, spec) : this.#control(fiber, spec);
+  }
+
+  #control(fiber: Fiber, spec: ControlSpec): boolean {
     switch (spec.kind) {
       case 'progress':
       case 'log':
@@ -159,29 +164,6 @@ export class Execution implements BranchHost, FiberHost {
       case 'scope':
         nestBranch(this, fiber, 'scope', spec.steps[Symbol.iterator](), fiber.scope.below(spec.id));
         return false;
-      case 'elicit':
-      case 'elicitUrl':
-      case 'sample':
-      case 'roots':
-      case 'checkpoint':
-        if (!fiber.isEnding) return this.#await(fiber, spec);
-        return this.#give(
-          new SagaError(`'${spec.id}' cannot be asked while its branch is being ended.`),
-          'throw',
-        );
-      case 'step':
-        if ((spec.undo !== undefined || spec.once) && !this.#events.declaresForks)
-          return this.#undeclared(spec.id);
-        return this.#await(fiber, spec);
-      case 'call':
-      case 'now':
-      case 'random':
-      case 'uuid':
-      case 'info':
-      case 'sleep':
-      case 'poll':
-      case 'stepKey':
-        return this.#await(fiber, spec);
       case 'patched':
         return this.#give(this.marks.patched(spec.id, spec.enabled));
       case 'pivot':
@@ -195,6 +177,18 @@ export class Execution implements BranchHost, FiberHost {
       case 'continueAs':
         return this.#leave(fiber, { next: { program: spec.program, args: spec.args } });
     }
+  }
+
+  #perform(fiber: Fiber, spec: EffectSpec): boolean {
+    const { place, needsForks } = effectOf(spec);
+    if (place === 'client' && fiber.isEnding) {
+      return this.#give(
+        new SagaError(`'${spec.id}' cannot be asked while its branch is being ended.`),
+        'throw',
+      );
+    }
+    if (!this.#events.declaresForks && needsForks?.(spec) === true) return this.#undeclared(spec.id);
+    return this.#await(fiber, spec);
   }
 
   #give(value: unknown, how: Resumption = 'next'): true {
@@ -224,13 +218,13 @@ export class Execution implements BranchHost, FiberHost {
     return ending && this.#give(undefined);
   }
 
-  #await(fiber: Fiber, spec: JournalledSpec): boolean {
+  #await(fiber: Fiber, spec: EffectSpec): boolean {
     const key = spec.kind === 'step' ? spec.key : undefined;
     const path = fiber.scope.path(key === undefined ? spec.id : `${spec.id}(${key})`);
     this.#repeated?.note(spec, path, this.#journal.replaying);
-    const inline = spec.kind === 'now' || spec.kind === 'info';
+    const { read } = effectOf(spec);
     // The next entry is taken at once only if no other branch has to run first, as when it was recorded.
-    if ((inline || this.#fibers.idle) && this.#journal.isAbout(path)) {
+    if ((read !== undefined || this.#fibers.idle) && this.#journal.isAbout(path)) {
       if (this.#tasks.takePlain(fiber, spec, path)) return true;
       const task = newTask(fiber, spec, path);
       if (this.#tasks.consume(task)) {
@@ -242,13 +236,12 @@ export class Execution implements BranchHost, FiberHost {
       return false;
     }
     const task = newTask(fiber, spec, path);
-    if (!inline) {
+    if (read === undefined) {
       this.#tasks.wait(task);
       return false;
     }
     if (this.#journal.replaying) throw mismatchOf(this.#journal, [task]);
-    if (spec.kind === 'now') this.#tasks.read(task, 'time', this.#events.now());
-    else this.#tasks.read(task, 'info', this.#events.info());
+    this.#tasks.read(task, read.type, read.value(this.#events));
     return true;
   }
 
@@ -286,7 +279,7 @@ export class Execution implements BranchHost, FiberHost {
     return this.#tasks.withdraw(task);
   }
 
-  #call(fiber: Fiber, spec: Extract<CommandSpec, { kind: 'call' }>, path: string, input: unknown): void {
+  #call(fiber: Fiber, spec: CallSpec, path: string, input: unknown): void {
     try {
       const body = this.#fibers.noting(() => startBody(spec.id, spec.body, input));
       nestBranch(this, fiber, 'call', body, new Scope(`${path}/`));

@@ -1,28 +1,21 @@
-import type { JournalledSpec, GroupSpec, Command } from '../model/command.ts';
+import type { EffectSpec } from '../effects/effect-of.ts';
+import type { EffectTask } from '../effects/parts/effect.ts';
+import type { GroupSpec, Command } from '../model/command.ts';
 import type { Route } from '../model/question.ts';
 import { endGenerator, resumeHelper } from './end-generator.ts';
 import { fingerprintOf } from '../effects/command-fingerprint.ts';
 import type { Scope } from '../values/path.ts';
-import type { RetryPolicy } from '../values/retry.ts';
 
 /** A command that waits for its outcome. */
-export interface Task {
-  readonly spec: JournalledSpec;
-  readonly path: string;
+export interface Task extends EffectTask<EffectSpec> {
   readonly fingerprint: number;
   readonly fiber: Fiber;
-  /** A step's input as text: what a body or another run does to the value cannot reach this one. (R1) */
-  input: string | undefined;
   /** Where it goes in this turn, if it is a question and that has been asked. */
   route: Route | undefined;
   /** Set while it runs here. */
   running: AbortController | undefined;
-  /** How it is tried again, where the step itself does not say: a step of an undo has the policy of its undo. */
-  retry: RetryPolicy | undefined;
   /** Number of outcomes that the body had received when it issued the command. */
   issuedAfter: number;
-  /** Attempts made so far. */
-  attempts: number;
   /** Not to be tried before (ms since the epoch). */
   notBefore: number;
   /** When it was first asked (ms since the epoch). */
@@ -34,18 +27,13 @@ export interface Task {
    * went must not depend on when it is repeated.
    */
   late: number;
-  /** How often a poll has asked. */
-  asked: number;
-  /** Whether an attempt before may have had its effect. */
-  unknown: boolean;
-  /** Number of the interrupted turn that may have executed this step, and then steps that no later turn issues. */
   interruptedTurn: number | undefined;
   /** Its branch is being ended: what becomes of it is recorded, and not delivered. */
   discarded: boolean;
 }
 
 /** A command of `fiber` that has just been issued. */
-export function newTask(fiber: Fiber, spec: JournalledSpec, path: string): Task {
+export function newTask(fiber: Fiber, spec: EffectSpec, path: string): Task {
   return {
     spec,
     path,

@@ -1,6 +1,7 @@
 import { AuthoringError } from '../values/errors.ts';
 import { encode } from '../values/codec.ts';
-import type { CommandSpec, JournalledSpec } from '../model/command.ts';
+import type { EffectSpec } from '../effects/effect-of.ts';
+import type { CompensateSpec, StepUndo } from '../model/command.ts';
 import type { Runtime } from '../model/runtime.ts';
 import { undoMark } from '../values/path.ts';
 import type { Task } from './fiber.ts';
@@ -58,7 +59,7 @@ export class Marks {
   }
 
   /** Registers an undo; what has a name is sealed with its arguments. */
-  register(path: string, spec: Extract<CommandSpec, { kind: 'compensate' }>): void {
+  register(path: string, spec: CompensateSpec): void {
     const { work } = spec;
     const passed = (): void => this.#stack.add(path, spec, work);
     if (work.kind === 'named') {
@@ -123,15 +124,13 @@ export class Marks {
 }
 
 function namedUndo(
-  spec: JournalledSpec,
+  spec: EffectSpec,
   type: EntryType,
-): Extract<NonNullable<StepUndoOf>, { bind: unknown }> | undefined {
+): Extract<StepUndo['known'], { bind: unknown }> | undefined {
   if (spec.kind !== 'step' || !isDone(type)) return undefined;
   const known = spec.undo?.known;
   return known !== undefined && 'bind' in known ? known : undefined;
 }
-
-type StepUndoOf = NonNullable<Extract<JournalledSpec, { kind: 'step' }>['undo']>['known'];
 
 /** The error for an effect that needs its saga to say what an older token may do. (E7) */
 export function undeclaredForks(id: string): AuthoringError {

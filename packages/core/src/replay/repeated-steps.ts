@@ -1,5 +1,5 @@
 import { AuthoringError } from '../values/errors.ts';
-import type { JournalledSpec } from '../model/command.ts';
+import type { EffectSpec } from '../effects/effect-of.ts';
 import { undoMark } from '../values/path.ts';
 
 /**
@@ -18,7 +18,7 @@ export class RepeatedSteps {
    * @throws TypeError for a step that only its position tells apart, unless it was recorded before. Not meant for the body,
    * whose reaction would not be replayed
    */
-  note(spec: JournalledSpec, path: string, isReplaying: boolean): void {
+  note(spec: EffectSpec, path: string, isReplaying: boolean): void {
     if (spec.kind === 'call' && spec.args !== undefined) this.#calls.unshift(`${path}/`);
     if (spec.kind !== 'step' || spec.key !== undefined || spec.input !== undefined) return;
     if (path.startsWith(undoMark)) return;

@@ -1,5 +1,6 @@
 import { notACommand, noting, specOf } from '../effects/make-command.ts';
-import type { Command, CommandSpec } from '../model/command.ts';
+import type { CommandSpec } from '../effects/effect-of.ts';
+import type { Command } from '../model/command.ts';
 import type { FiberEnd } from '../undo/ending.ts';
 import type { Runtime } from '../model/runtime.ts';
 import { endValue } from './end-generator.ts';

@@ -1,4 +1,4 @@
-import { isAskedOfClient, type JournalledSpec } from '../model/command.ts';
+import { effectOf, isAskedOfClient, type EffectSpec } from '../effects/effect-of.ts';
 import { pathOfTurn, undoMark } from '../values/path.ts';
 import { decode, encode } from '../values/codec.ts';
 import type { Ending } from '../undo/ending.ts';
@@ -6,11 +6,10 @@ import { SagaError } from '../values/errors.ts';
 import { newTask, tried, type Fiber, type Task } from './fiber.ts';
 import { fingerprintOf, isFingerprintOf } from '../effects/command-fingerprint.ts';
 import type { Journal, TaskEntry } from '../journal/journal.ts';
-import { isDone, typesOf, type EntryType } from '../journal/entry-types.ts';
+import { isDone, type EntryType } from '../journal/entry-types.ts';
 import type { Marks } from './markers.ts';
 import { mismatchOf } from '../journal/mismatch.ts';
 import { outcomeOf } from '../effects/body-outcome.ts';
-import { toSagaInfo } from '../effects/kinds/saga-info.ts';
 import type { Scheduler } from './scheduler.ts';
 import type { SealedUndo, UndoStack } from '../undo/undo-stack.ts';
 
@@ -62,7 +61,7 @@ export class Tasks {
    * Takes the next entry where it is the plain outcome of a command that nothing else hangs on, which most of a journal
    * is: that spares the task. False where there is more to it.
    */
-  takePlain(fiber: Fiber, spec: JournalledSpec, path: string): boolean {
+  takePlain(fiber: Fiber, spec: EffectSpec, path: string): boolean {
     const journal = this.#journal;
     const { type } = journal;
     if (spec.kind === 'step') {
@@ -91,7 +90,7 @@ export class Tasks {
     const fits = isFingerprintOf(journal.fingerprint, fingerprint, spec);
     // A step with `keep: false` records no result.
     const isKept = spec.kind === 'step' && !spec.keep && (type === 'done' || type === 'doneCompressed');
-    if (!fits || isKept || typesOf[task.spec.kind]?.includes(type) !== true) {
+    if (!fits || isKept || !effectOf(spec).entries.includes(type)) {
       throw mismatchOf(journal, [task]);
     }
     if ((type === 'withdrawn' || type === 'withdrawnRunning') && !task.discarded)
@@ -142,7 +141,7 @@ export class Tasks {
   }
 
   /** Records what a task reads at once, and has it in the scheduler. */
-  read(task: Task, type: 'time' | 'info', value: unknown): void {
+  read(task: Task, type: EntryType, value: unknown): void {
     const { path, fingerprint } = task;
     const text = encode(value);
     this.#journal.append({ type, path, fingerprint, text });
@@ -238,7 +237,8 @@ export class Tasks {
   #outcome({ spec, path, fiber }: Task, type: EntryType, value: unknown): void {
     const given = outcomeOf(spec, path, type, value);
     this.#fibers.how = given.failed ? 'throw' : 'next';
-    this.#fibers.value = spec.kind === 'info' ? toSagaInfo(value, fiber.scope, this.#journal) : given.value;
+    const { revive } = effectOf(spec);
+    this.#fibers.value = revive === undefined ? given.value : revive(value, fiber.scope, this.#journal);
   }
 }
 

@@ -1,9 +1,8 @@
 import { acceptAnswer, agreementOf } from '../effects/accept-answer.ts';
 import type { ClientAnswer } from '../model/client-step.ts';
-import { isAskedOfClient } from '../model/command.ts';
+import { isAskedOfClient, toClientStep } from '../effects/effect-of.ts';
 import type { IgnoredAnswer } from '../model/outcome.ts';
 import type { Runtime } from '../model/runtime.ts';
-import { toClientStep } from '../effects/client-steps.ts';
 import type { DueTasks } from './task-runner.ts';
 import { AnswerConflict } from '../values/errors.ts';
 import type { Execution } from '../replay/execution.ts';

@@ -1,6 +1,6 @@
 import { isChance } from './time/chance.ts';
 import { Clocks } from './time/clocks.ts';
-import { isAskedOfClient } from '../model/command.ts';
+import { isAskedOfClient, isEffect } from '../effects/effect-of.ts';
 import type { GoesOn } from '../model/outcome.ts';
 import type { Runtime } from '../model/runtime.ts';
 import { TurnAborted } from '../values/errors.ts';
@@ -8,12 +8,12 @@ import type { Execution } from '../replay/execution.ts';
 import { tried, type Task } from '../replay/fiber.ts';
 import type { Head } from '../journal/head.ts';
 import { InterruptedRun } from './interrupted-run.ts';
-import type { EntryType } from '../journal/entry-types.ts';
 import type { Journal, TaskEntry } from '../journal/journal.ts';
 import { nextWait } from './time/next-wait.ts';
 import { runOverdue, type Overdue, type OverdueOptions } from './time/overdue.ts';
-import { later } from '../effects/run/run-step.ts';
-import { isEffect, runTask, type TaskEnd } from '../effects/run-task.ts';
+import { later } from '../effects/kinds/step.ts';
+import { runTask } from '../effects/run-task.ts';
+import type { TaskEnd } from '../effects/parts/effect.ts';
 import { waitsForClient } from '../effects/routes.ts';
 import { warnOfLifetime } from './time/warn-of-lifetime.ts';
 import { askAgainAfter, dueAt, endAtOnce, timingOf } from './time/waits.ts';
@@ -252,7 +252,7 @@ export class DueTasks {
   }
 
   /** Whether a task has to wait for the next turn: the time for it has not come, or is used up. (U4) */
-  #isDeferred(task: Task, type: EntryType | undefined, now: number): boolean {
+  #isDeferred(task: Task, type: TaskEntry['type'] | undefined, now: number): boolean {
     if (task.notBefore + task.late > now || !this.hasTime(now)) return true;
     if (type !== undefined || !isEffect(task)) return false;
     if (this.#runtime.defersEffects === true) return true;

@@ -1,10 +1,9 @@
 import { othersOf } from '../replay/assert-awaited.ts';
 import type { ClientStep } from '../model/client-step.ts';
-import { isAskedOfClient } from '../model/command.ts';
+import { isAskedOfClient, toClientStep } from '../effects/effect-of.ts';
 import type { GoesOn, Outcome, IgnoredAnswer } from '../model/outcome.ts';
 import type { ProgramState } from '../model/program-state.ts';
 import type { Runtime } from '../model/runtime.ts';
-import { toClientStep } from '../effects/client-steps.ts';
 import { encode } from '../values/codec.ts';
 import type { Task } from '../replay/fiber.ts';
 import { encodeHead, type Head, type Wait } from '../journal/head.ts';

@@ -11,7 +11,7 @@ import { DueTasks } from './task-runner.ts';
 import { decodeHead, encodeHead, type Head } from '../journal/head.ts';
 import { Journal } from '../journal/journal.ts';
 import { outcomeOfTurn } from './turn-outcome.ts';
-import { infoIn } from '../effects/kinds/saga-info.ts';
+import { infoIn } from '../effects/parts/saga-info.ts';
 import { startBody, type GeneratorProgramOptions } from '../replay/start-body.ts';
 import { Teller } from './teller.ts';
 import { startClock } from './time/waits.ts';

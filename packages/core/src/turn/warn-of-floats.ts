@@ -1,4 +1,4 @@
-import type { CommandSpec } from '../model/command.ts';
+import type { CommandSpec } from '../effects/effect-of.ts';
 import type { Runtime } from '../model/runtime.ts';
 
 /** Tells the developer of commands that were created and never yielded. */

@@ -1,5 +1,6 @@
 import { decode, encode } from '../values/codec.ts';
-import type { CompensateSpec, StepSpec } from '../model/command.ts';
+import type { CompensateSpec } from '../model/command.ts';
+import type { StepSpec } from '../effects/kinds/step.ts';
 import type { Runtime } from '../model/runtime.ts';
 import { undoKeyMark, undoMark } from '../values/path.ts';
 import type { BoundUndo } from '../model/undo.ts';

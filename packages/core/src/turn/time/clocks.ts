@@ -1,4 +1,4 @@
-import { isAskedOfClient } from '../../model/command.ts';
+import { isAskedOfClient } from '../../effects/effect-of.ts';
 import type { Task } from '../../replay/fiber.ts';
 import type { Head } from '../../journal/head.ts';
 import type { EntryType } from '../../journal/entry-types.ts';

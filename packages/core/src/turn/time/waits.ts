@@ -1,3 +1,4 @@
+import { effectOf } from '../../effects/effect-of.ts';
 import type { Task } from '../../replay/fiber.ts';
 import type { Head, Wait } from '../../journal/head.ts';
 
@@ -21,7 +22,7 @@ export function startClock(task: Task, head: Pick<Head, 'waits'>, now: number, l
   const isUntil = spec.kind === 'sleep' && spec.until !== undefined;
   if (known !== undefined || notBefore > 0 || isUntil) task.late = late;
   task.since = known?.[0] ?? now;
-  task.until = known?.[1] ?? firstDue(task, task.since);
+  task.until = known?.[1] ?? effectOf(spec).due?.(spec, task.since);
   task.asked = known?.[2] ?? 0;
 }
 
@@ -43,22 +44,13 @@ export function endAtOnce(
 
 /** Returns `true` for a sleep that ends, or a poll that is asked again, after the end of the life of its saga. */
 export function outlives(task: Task, lifeEndsAt: number = Number.POSITIVE_INFINITY): boolean {
-  const { kind } = task.spec;
-  if ((kind !== 'sleep' && kind !== 'poll') || task.until === undefined) return false;
+  if (effectOf(task.spec).due === undefined || task.until === undefined) return false;
   return Math.min(task.until, deadlineOf(task) ?? Number.POSITIVE_INFINITY) > lifeEndsAt;
-}
-
-// Times are rounded up: tokens hold whole milliseconds, and nothing is due early.
-function firstDue({ spec }: Task, since: number): number | undefined {
-  if (spec.kind === 'sleep') return spec.until ?? Math.ceil(since + spec.ms);
-  return spec.kind === 'poll' ? since : undefined;
 }
 
 /** The time after which a task has failed, or undefined when it has all the time there is. */
 export function deadlineOf({ spec, since }: Task): number | undefined {
-  if (since === undefined) return undefined;
-  if (spec.kind === 'poll') return Math.ceil(since + spec.timeout);
-  return 'ttl' in spec && spec.ttl !== undefined ? Math.ceil(since + spec.ttl) : undefined;
+  return since === undefined ? undefined : effectOf(spec).deadline?.(spec, since);
 }
 
 /** Compares a task with the clock. */
@@ -95,13 +87,11 @@ export function dueAt(task: Task): number {
 export function toWait(task: Task): Wait | undefined {
   const { spec, since, until, asked } = task;
   if (since === undefined) return undefined;
-  if (spec.kind !== 'sleep' && spec.kind !== 'poll' && deadlineOf(task) === undefined) return undefined;
+  if (effectOf(spec).due === undefined && deadlineOf(task) === undefined) return undefined;
   return [since, until ?? null, asked];
 }
 
 /** What the user may read: about a poll that goes on, at a checkpoint. */
 export function reportOf({ spec, since = 0, asked }: Task, now: number): string | undefined {
-  if (spec.kind === 'checkpoint') return spec.content;
-  if (spec.kind !== 'poll' || spec.report === undefined) return undefined;
-  return typeof spec.report === 'string' ? spec.report : spec.report({ asked, elapsed: now - since });
+  return effectOf(spec).report?.(spec, { asked, elapsed: now - since });
 }

@@ -1,12 +1,47 @@
-import { encodeError, toStepErrorData } from '../../values/step-error-data.ts';
-import { encode } from '../../values/codec.ts';
-import type { StepSpec } from '../../model/command.ts';
+import type { StepUndo } from '../../model/command.ts';
 import type { Runtime } from '../../model/runtime.ts';
 import { undoMark } from '../../values/path.ts';
 import { OutcomeUnknown, StepError, TurnAborted, AuthoringError } from '../../values/errors.ts';
-import type { Task } from '../../replay/fiber.ts';
-import { performed } from './run-code.ts';
+import { encode } from '../../values/codec.ts';
+import type { Json } from '../../values/json.ts';
 import { delayAfter, type RetryPolicy } from '../../values/retry.ts';
+import { encodeError, toStepErrorData } from '../../values/step-error-data.ts';
+import type { Effect, EffectTask, Spec } from '../parts/effect.ts';
+import { ended } from '../parts/entries.ts';
+import { performed } from '../parts/run-code.ts';
+
+/** Runs a side effect on the server. */
+export interface StepSpec extends Spec {
+  readonly kind: 'step';
+  readonly run: (context: never) => unknown;
+  readonly input: Json | undefined;
+  readonly key: string | undefined;
+  readonly keep: boolean;
+  readonly compress: boolean;
+  readonly once: boolean;
+  readonly retry: RetryPolicy | undefined;
+  readonly timeout: number | undefined;
+  readonly undo: StepUndo | undefined;
+  /** The step that this one undoes. */
+  readonly of: { readonly path: string; readonly key: string | undefined } | undefined;
+}
+
+/** A side effect on the server. */
+export const step: Effect<StepSpec> = {
+  place: 'server',
+  entries: ['done', 'doneCompressed', 'doneEmpty', 'failed', 'retry', 'withdrawn', 'failedUnknown'],
+  request: ({ input }) => (input === undefined ? nothing : ['step', input]),
+  // The undo of a step keeps nothing by nature.
+  newRequest: ({ keep, of }) => (!keep && of === undefined ? 'keep: false' : undefined),
+  run: async (task, runtime, signal) => {
+    const done = await runStep(task, task.spec, runtime, signal);
+    if ('aborts' in done) return { entry: undefined, value: undefined, ...done };
+    return 'text' in done ? ended(done.type, done.text) : { entry: { type: done.type }, value: undefined };
+  },
+  needsForks: ({ undo, once }) => undo !== undefined || once,
+};
+
+const nothing: readonly unknown[] = [];
 
 /** What became of running a server step. */
 export type StepEnd =
@@ -21,8 +56,7 @@ export interface StepUnclaimed {
 }
 
 /** A run of a server step: what it works on, and what came of the attempts before. `unknown` is brought up to date. */
-export type StepRun = Pick<Task, 'path' | 'input' | 'attempts' | 'retry' | 'unknown'> &
-  Partial<Pick<Task, 'interruptedTurn'>>;
+export type StepRun = Omit<EffectTask<StepSpec>, 'spec' | 'asked'>;
 
 /**
  * Runs a server step, with its attempts, backoff and timeout (E2). Never rejects. A backoff that the turn has no time

@@ -1,0 +1,68 @@
+import { encode } from '../../values/codec.ts';
+import type { Effect, Spec } from '../parts/effect.ts';
+import { ended } from '../parts/entries.ts';
+import { toSagaInfo } from '../parts/saga-info.ts';
+
+/** Reads something that varies, and journals it. */
+export interface ReadSpec<K extends 'now' | 'random' | 'uuid' | 'info'> extends Spec {
+  readonly kind: K;
+}
+
+/** Reads the idempotency key of a step that is to be undone. */
+export interface StepKeySpec extends Spec {
+  readonly kind: 'stepKey';
+  readonly path: string;
+  readonly key: string | undefined;
+}
+
+/** The time. */
+export const now: Effect<ReadSpec<'now'>> = {
+  place: 'engine',
+  entries: ['time'],
+  read: { type: 'time', value: (turn) => turn.now() },
+};
+
+/** Facts about the saga. */
+export const info: Effect<ReadSpec<'info'>> = {
+  place: 'engine',
+  entries: ['info'],
+  read: { type: 'info', value: (turn) => turn.info() },
+  revive: toSagaInfo,
+};
+
+/** A random number. */
+export const random: Effect<ReadSpec<'random'>> = {
+  place: 'engine',
+  entries: ['read', 'failed', 'withdrawn'],
+  run: async ({ path }, runtime) => ended('read', encode(fractionOf(await runtime.randomBytes(path)))),
+};
+
+/** A random UUID. */
+export const uuid: Effect<ReadSpec<'uuid'>> = {
+  place: 'engine',
+  entries: ['uuid', 'failed', 'withdrawn'],
+  run: async ({ path }, runtime) => ended('uuid', encode(uuidOf(await runtime.randomBytes(path)))),
+};
+
+/** An idempotency key. */
+export const stepKey: Effect<StepKeySpec> = {
+  place: 'engine',
+  entries: ['read', 'failed', 'withdrawn'],
+  run: async ({ spec }, runtime) =>
+    ended('read', encode(await runtime.idempotencyKey(spec.path, spec.key, 'do'))),
+};
+
+/** A number in [0, 1) of the first 53 bits. */
+function fractionOf(bytes: Uint8Array): number {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  return ((view.getUint32(0) >>> 5) * 2 ** 26 + (view.getUint32(4) >>> 6)) / 2 ** 53;
+}
+
+/** A version 4 UUID of the first 16 bytes (RFC 9562). */
+function uuidOf(bytes: Uint8Array): string {
+  const octets = bytes.slice(0, 16);
+  octets[6] = ((octets[6] as number) & 0x0f) | 0x40;
+  octets[8] = ((octets[8] as number) & 0x3f) | 0x80;
+  const hex = Array.from(octets, (octet) => octet.toString(16).padStart(2, '0')).join('');
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
+}

@@ -1,0 +1,24 @@
+import type { Effect, Spec } from '../parts/effect.ts';
+import { accepted, isFields } from '../parts/entries.ts';
+
+/** Asks for the client's roots. */
+export interface RootsSpec extends Spec {
+  readonly kind: 'roots';
+}
+
+/** The roots of the client. */
+export const roots: Effect<RootsSpec> = {
+  place: 'client',
+  entries: ['listed', 'clientError', 'clientCannot', 'withdrawn'],
+  question: {
+    need: 'roots',
+    toStep: (_, stepId) => ({ type: 'roots', stepId, params: {} }),
+    accept: (_, { roots: listed }, given) => {
+      if (!Array.isArray(listed)) return { reason: 'roots: expected an array' };
+      const bad = listed.findIndex((root) => !isFields(root) || typeof root['uri'] !== 'string');
+      return bad === -1
+        ? accepted('listed', listed, given)
+        : { reason: `roots[${bad}].uri: expected a string` };
+    },
+  },
+};

@@ -1,0 +1,17 @@
+import type { Effect, Spec } from '../parts/effect.ts';
+
+/** Waits for a time. */
+export interface SleepSpec extends Spec {
+  readonly kind: 'sleep';
+  readonly ms: number;
+  readonly until: number | undefined;
+}
+
+/** A wait that time alone ends. */
+export const sleep: Effect<SleepSpec> = {
+  place: 'engine',
+  entries: ['passed', 'withdrawn', 'clientCannot'],
+  request: ({ ms, until }) => ['sleep', ms, until],
+  // Rounded up: tokens hold whole milliseconds, and nothing is due early.
+  due: ({ ms, until }, since) => until ?? Math.ceil(since + ms),
+};

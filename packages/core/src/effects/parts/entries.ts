@@ -1,0 +1,20 @@
+import type { EntryType } from '../../journal/entry-types.ts';
+import { decode, encode } from '../../values/codec.ts';
+import type { Json } from '../../values/json.ts';
+import type { Acceptance, Fields, Given, TaskEnd } from './effect.ts';
+
+/** `true` for a JSON object. */
+export function isFields(value: Json | undefined): value is Fields {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** An answer with a value. The body gets what went through the codec, as it does on every replay. */
+export function accepted(type: EntryType, value: unknown, answer: Given): Acceptance {
+  const text = encode(value);
+  return { entry: { type, text, answer }, value: decode(text) };
+}
+
+/** The end of a task with an encoded value. The body gets what went through the codec, in the first run too. (R2) */
+export function ended(type: EntryType, text: string): TaskEnd {
+  return { entry: { type, text }, value: decode(text) };
+}
