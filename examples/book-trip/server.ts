@@ -4,7 +4,12 @@ import { serve } from 'srvx';
 import { bookTrip } from './saga.ts';
 
 // One process, so the guard may live in its memory; a fleet shares one.
-const sagas = serveSagas({ name: 'book-trip', version: '1.0.0', sagas: [bookTrip], guard: memoryGuard() });
+const sagas = serveSagas({
+  name: 'book-trip',
+  version: '1.0.0',
+  sagas: [bookTrip],
+  guard: { store: memoryGuard() },
+});
 
 const server = serve({
   fetch: (request) => sagas.fetch(request),

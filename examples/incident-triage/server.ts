@@ -8,7 +8,7 @@ const sagas = serveSagas({
   name: 'incidents',
   version: '1.0.0',
   sagas: [triageIncident],
-  clock: () => Date.now() + ahead,
+  testing: { clock: () => Date.now() + ahead },
 });
 
 const server = serve({

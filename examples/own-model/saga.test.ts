@@ -11,7 +11,9 @@ it('[W3] asks a model and a person, or takes what is there in their place', asyn
   const alone = testSaga(triage, {
     input: { ticket: 'All is down' },
     host: {
-      sampling: () => ({ role: 'assistant', model: 'own', content: { type: 'text', text: 'normal' } }),
+      answers: {
+        sampling: () => ({ role: 'assistant', model: 'own', content: { type: 'text', text: 'normal' } }),
+      },
     },
   });
   const run = await alone.deny.client('sampling').deny.client('elicitation').run();

@@ -9,8 +9,10 @@ const sagas = serveSagas({
   name: 'own-model',
   version: '1.0.0',
   sagas: [triage],
-  // Asked where a client offers no sampling. The client's own model comes first: its user pays for it and sees it.
-  sampling: chatCompletions({ url: MODEL_URL, key: MODEL_KEY, model: MODEL }),
+  answers: {
+    // Asked where a client offers no sampling. The client's own model comes first: its user pays for it and sees it.
+    sampling: chatCompletions({ url: MODEL_URL, key: MODEL_KEY, model: MODEL }),
+  },
 });
 
 const server = serve({

@@ -6,8 +6,10 @@ const sagas = serveSagas({
   name: 'paging',
   version: '1.0.0',
   sagas: [listOrders, addProduct],
-  // A wait becomes a token at once, so that there is something to see. By default it is held for up to 20 seconds.
-  maxHold: 0,
+  limits: {
+    // A wait becomes a token at once, so that there is something to see. By default it is held for up to 20 seconds.
+    maxHoldMs: 0,
+  },
 });
 
 const server = serve({

@@ -5,7 +5,7 @@ import { complexTool } from './saga.ts';
 const answers = { 'step-elicitation-A': { target: 'production' }, 'step-sampling-B': 'Yes, all is green.' };
 
 it.each(wireWays)('[W1] deploys once for a client of $era that speaks $dialect', async (way) => {
-  const wire = testHost({ sagas: [complexTool], modelAnswers: 'accept' });
+  const wire = testHost({ sagas: [complexTool], answers: { model: 'accept' } });
   const client = wire.client({ ...way, answers });
 
   const { content } = await client.call('complex_tool', { initial_arg: 'value' });

@@ -46,11 +46,10 @@ export function goldenHost(
     sagas,
     keys: key,
     audience: 'golden',
-    environment: 'test',
+    testing: { environment: 'test', clock },
     compensators: [refund],
-    clock,
     hooks,
-    maxHold: 0,
+    limits: { maxHoldMs: 0 },
     ...options,
   });
 }

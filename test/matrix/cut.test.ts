@@ -113,10 +113,9 @@ describe.each(ways)('a connection that is cut, $name', (way) => {
       version: '1',
       sagas: [made],
       keys: generateKey(),
-      modelAnswers: 'accept',
-      guardLease: 500,
+      answers: { model: 'accept' },
       hooks: { onTurn: () => undefined, onError: () => undefined },
-      ...(guard === undefined ? {} : { guard }),
+      ...(guard === undefined ? {} : { guard: { store: guard, leaseMs: 500 } }),
     });
     const server = serve({
       fetch: (request) => sagas.fetch(request),

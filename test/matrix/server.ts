@@ -18,8 +18,10 @@ const info = { name: 'matrix', version: '1.0.0' };
 const host: SagaHost = createSagaHost({
   sagas: [complexTool, provision],
   audience: info.name,
-  // For clients that cannot ask their user: the model that calls the tool answers.
-  modelAnswers: 'accept',
+  answers: {
+    // For clients that cannot ask their user: the model that calls the tool answers.
+    model: 'accept',
+  },
   tasks: { bearer: 'accept', maxIdLength: 4_096 },
   resumableRequests: { bearer: 'accept' },
   hooks: {

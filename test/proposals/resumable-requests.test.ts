@@ -105,7 +105,7 @@ testStatements(proposal, [
     says: 'client and server disconnect at will after each policy, and the request ends all the same',
     holds: async (era) => {
       const ran: string[] = [];
-      const { server } = servedResumably([working(ran)], { guard: memoryGuard(testClock()) });
+      const { server } = servedResumably([working(ran)], { guard: { store: memoryGuard(testClock()) } });
       let sent = call('working');
       let last: RawMessage | undefined;
       for (let count = 0; count < 10 && last?.result === undefined; count += 1) {
@@ -215,10 +215,16 @@ testStatements(proposal, [
         yield* sleep(90_000);
         return 'waited';
       });
-      const { server, clock } = servedResumably([guarded], { guard });
+      const { server, clock } = servedResumably([guarded], { guard: { store: guard } });
       // Nothing runs any more when the call has told its last token.
       const token = policiesIn(await exchange(server, era, call('guarded'))).at(-1)?.['resumeToken'];
-      const host = createSagaHost({ sagas: [guarded], keys: oldKey, audience: 'test', guard, clock });
+      const host = createSagaHost({
+        sagas: [guarded],
+        keys: oldKey,
+        audience: 'test',
+        guard: { store: guard },
+        testing: { clock },
+      });
       await host.cancel(String(token));
       expect(await respond(server, era, resume(token))).toMatchObject(refused);
     },
@@ -239,7 +245,7 @@ testStatements(proposal, [
     level: 'must',
     says: 'the status says whether the request waits for its client, and runs nothing',
     holds: async (era) => {
-      const { server, told } = servedResumably([asking(), working()], { modelAnswers: 'accept' });
+      const { server, told } = servedResumably([asking(), working()], { answers: { model: 'accept' } });
       const asked = await cut(server, era, 'asking');
       const busy = await cut(server, era, 'working');
       told.steps.length = 0;

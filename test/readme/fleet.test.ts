@@ -77,7 +77,7 @@ describeWithRedis('the page on fleets', () => {
       sagas: [deploy],
       keys: generateKey(),
       audience: 'deployer',
-      guard: listened,
+      guard: { store: listened },
     });
     const one = (await host.start('deploy', { service: 'web' })) as SuspendedTurn;
     await redis.sendCommand(['CONFIG', 'RESETSTAT']);

@@ -13,6 +13,6 @@ export const host = createSagaHost({
   sagas: [buy],
   keys: process.env['SAGA_KEYS'],
   audience: 'shop',
-  guard: redisGuard(client),
+  guard: { store: redisGuard(client) },
 });
 // #endregion fleet

@@ -30,9 +30,11 @@ export function lenientHost(keys: string): SagaHost {
     sagas: [triage],
     keys,
     audience: 'helpdesk',
-    sampling: (params, { signal }) => askOwnModel(params, signal), // where the client offers no model
-    modelAnswers: 'accept', // the model that calls the tool may answer for its user; sealed as a model's answer
-    ladder: { elicitation: ['client', 'fallback', 'model'] }, // who is tried, in this order
+    answers: {
+      sampling: (params, { signal }) => askOwnModel(params, signal), // if the client offers no model
+      model: 'accept', // the model that calls the tool may answer for its user; sealed as a model's answer
+      order: { elicitation: ['client', 'fallback', 'model'] },
+    },
     tasks: { store: memoryTaskStore(), bearer: 'accept' }, // sagas with task: 'prefer' go on behind the answer
   });
   // #endregion host

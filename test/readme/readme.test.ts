@@ -153,7 +153,7 @@ describe('the README, and the pages it leads to', () => {
       sagas: [buy],
       keys: generateKey(),
       audience: 'shop',
-      guard: memoryGuard(),
+      guard: { store: memoryGuard() },
     });
     const one = await host.start('buy', {});
     if (one.status !== 'suspended') throw new Error('not asked');

@@ -23,6 +23,6 @@ export function recordingHost(
     // A machine's, turn by turn: its tokens tell where it is, and not how it came there.
     onTurn: (turn, { sagaId }) => bucket.append(`${sagaId}.jsonl`, turn),
   });
-  return createSagaHost({ sagas, keys, audience: 'shop', guard: memoryGuard() });
+  return createSagaHost({ sagas, keys, audience: 'shop', guard: { store: memoryGuard() } });
   // #endregion recorded
 }

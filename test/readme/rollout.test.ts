@@ -36,9 +36,9 @@ class Balancer {
     const shared = {
       keys: generateKey(),
       audience: 'shop',
-      environment: 'production',
-      modelAnswers: 'accept',
-      tasks: { store: memoryTaskStore(), bearer: 'accept', pollInterval: 1 },
+      testing: { environment: 'production' },
+      answers: { model: 'accept' },
+      tasks: { store: memoryTaskStore(), bearer: 'accept', pollIntervalMs: 1 },
       hooks: { onError: () => undefined },
     } as const;
     this.#hosts = releases.map((sagas) => createSagaHost({ ...shared, sagas }));
@@ -171,9 +171,8 @@ describe('a client of the saga methods', () => {
         version: '1',
         sagas,
         keys,
-        environment: 'production',
+        testing: { environment: 'production', clock },
         hooks,
-        clock,
       });
       return server.fetch(new Request(url, init));
     };

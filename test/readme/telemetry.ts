@@ -36,7 +36,7 @@ export function loggedHost(log: Log): SagaHost {
     sagas: [buy],
     keys,
     audience: 'shop',
-    guard: memoryGuard(),
+    guard: { store: memoryGuard() },
     hooks: hooksInto(log),
   });
 }

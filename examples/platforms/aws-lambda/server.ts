@@ -9,8 +9,10 @@ const sagas = serveSagas({
   version: '1.0.0',
   sagas: [order],
   keys: process.env['SAGA_KEYS'],
-  authenticate: (request: ServerRequest) => iamAuth(request.runtime?.awsLambda?.event.requestContext),
-  principal,
+  auth: {
+    authenticate: (request: ServerRequest) => iamAuth(request.runtime?.awsLambda?.event.requestContext),
+    principal,
+  },
 });
 
 export const handler: ReturnType<typeof toLambdaHandler> = toLambdaHandler({

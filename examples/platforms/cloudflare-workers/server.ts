@@ -16,6 +16,5 @@ export default serveSagas<Env>({
   version: '1.0.0',
   sagas: [order],
   keys: (env) => env.SAGA_KEYS,
-  authenticate: (request, env) => accessAuth(request, env),
-  principal,
+  auth: { authenticate: (request, env) => accessAuth(request, env), principal },
 });

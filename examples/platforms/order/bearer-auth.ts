@@ -1,6 +1,6 @@
 /** Who calls, by the access token of an OAuth issuer: on every platform that speaks `Request` and `Response`. */
 import type { Principal } from '@mcp-saga/server';
-import type { ServeSagasOptions } from '@mcp-saga/server/serve';
+import type { ServeAuthOptions } from '@mcp-saga/server/serve';
 import {
   type AuthInfo,
   OAuthError,
@@ -44,8 +44,8 @@ function refuse(error?: unknown): never {
 export function signedIn(
   issuer: string | undefined,
   resource: string | undefined,
-): Required<Pick<ServeSagasOptions, 'authenticate' | 'principal' | 'oauth'>> {
-  return { authenticate: bearerAuth(issuer, resource), principal, oauth: { issuer, resource } };
+): { readonly auth: ServeAuthOptions } {
+  return { auth: { authenticate: bearerAuth(issuer, resource), principal, oauth: { issuer, resource } } };
 }
 
 /** The user that a token was issued to, for `principal`: nobody else goes on with the user's sagas. */

@@ -175,7 +175,7 @@ test('a saga that sleeps says for how long', async () => {
     return 'done';
   });
   const telemetry = openTelemetry({ tracerProvider: traced.provider });
-  await hostOf([asleep], { telemetry, clock: () => 1_760_000_000_000 }).start('asleep', {});
+  await hostOf([asleep], { telemetry, testing: { clock: () => 1_760_000_000_000 } }).start('asleep', {});
   expect(eventsOf(traced.span('saga asleep'))).toEqual([
     ['saga.suspended', { 'saga.step.ids': [], 'saga.step.kinds': [], 'saga.retry_after_ms': 1_000_000 }],
   ]);

@@ -170,10 +170,9 @@ test('[T12] no argument, answer, result, thrown message, principal, key or token
         const clock = (): number => (now += 5);
         const host = hostOf([secretive(secrets)], {
           telemetry: openTelemetry({ tracerProvider: traced.provider }),
-          guard: memoryGuard(clock),
-          clock,
-          sleep: async () => undefined,
-          principal: (info) => info as { subject: string; client: string },
+          guard: { store: memoryGuard(clock) },
+          testing: { clock, sleep: async () => undefined },
+          auth: { principal: (info) => info as { subject: string; client: string } },
           hooks: {
             onSuspended: ({ cancelToken }) => void secrets.add(cancelToken),
             onReject: () => undefined,

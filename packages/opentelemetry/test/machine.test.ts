@@ -36,7 +36,7 @@ test('a machine is traced as a generator is', async () => {
   const make = () =>
     hostOf([paying], {
       telemetry: openTelemetry({ tracerProvider: traced.provider }),
-      sleep: async () => undefined,
+      testing: { sleep: async () => undefined },
     });
   const { token } = suspended(await make().start('paying', {}));
   expect(await make().resume(token, [accept('sure')])).toMatchObject({ result: 'paid' });

@@ -29,8 +29,7 @@ function processes(): { readonly traced: Tracing; readonly one: SagaHost; readon
   const make = (): SagaHost =>
     hostOf(sagas, {
       telemetry: openTelemetry({ tracerProvider: traced.provider }),
-      sleep: async () => undefined,
-      clock: ticking(),
+      testing: { sleep: async () => undefined, clock: ticking() },
     });
   return { traced, one: make(), other: make() };
 }
@@ -171,7 +170,9 @@ describe('a saga whose turns run in different processes', () => {
   test('stays one trace where a process between two others has no telemetry', async () => {
     const { traced, one, other } = processes();
     const first = suspended(await one.start('order', {}));
-    const silent = hostOf([order(tracing())], { sleep: async () => undefined, clock: ticking() });
+    const silent = hostOf([order(tracing())], {
+      testing: { sleep: async () => undefined, clock: ticking() },
+    });
     const second = suspended(await silent.resume(first.token, [accept('sure', { sure: 'yes' })]));
     await other.resume(second.token, [say('thanks', 'Thanks!')]);
     const begun = traced.span('saga order');
@@ -216,7 +217,7 @@ describe('a request that goes no further', () => {
     let now = 1_760_000_000_000;
     const host = hostOf([order(traced)], {
       telemetry: openTelemetry({ tracerProvider: traced.provider }),
-      clock: () => now,
+      testing: { clock: () => now },
     });
     const refused = async (): Promise<void> => {
       await expect(host.resume('nonsense')).rejects.toThrow('Invalid or expired');
@@ -249,9 +250,8 @@ function guardedOrder(traced: Tracing): { readonly one: SagaHost } {
   return {
     one: hostOf([program], {
       telemetry: openTelemetry({ tracerProvider: traced.provider }),
-      guard: memoryGuard(clock),
-      sleep: async () => undefined,
-      clock,
+      guard: { store: memoryGuard(clock) },
+      testing: { sleep: async () => undefined, clock },
     }),
   };
 }

@@ -1,11 +1,5 @@
 import { redisGuard } from '@mcp-saga/redis';
-import {
-  createSagaHost,
-  generateKey,
-  TokenRefused,
-  type SagaHost,
-  type SagaHostOptions,
-} from '@mcp-saga/server';
+import { createSagaHost, generateKey, TokenRefused, type SagaHost } from '@mcp-saga/server';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, beforeEach, expect, it, onTestFinished, vi } from 'vitest';
 import { describeWithRedis, startRedis, type RedisServer } from '../../../test/support/redis-server.ts';
@@ -37,8 +31,8 @@ describeWithRedis('a fleet that shares a guard in Redis', () => {
     {
       url = server.url,
       timeout = 2_000,
-      ...options
-    }: Partial<SagaHostOptions> & { url?: string; timeout?: number },
+      onDown = 'closed',
+    }: { onDown?: 'open' | 'closed'; url?: string; timeout?: number },
   ): Promise<{ readonly host: SagaHost; readonly shipped: string[]; readonly errors: string[] }> {
     const connected = await clients[client]?.(url);
     if (connected === undefined) throw new Error(`no client ${client}`);
@@ -51,7 +45,13 @@ describeWithRedis('a fleet that shares a guard in Redis', () => {
       onError: (error: unknown) => void errors.push(String((error as Error).cause)),
       onReject: () => undefined,
     };
-    const host = createSagaHost({ sagas, keys, audience: 'shop', guard, hooks, ...options });
+    const host = createSagaHost({
+      sagas,
+      keys,
+      audience: 'shop',
+      guard: { store: guard, onDown },
+      hooks,
+    });
     return { host, shipped, errors };
   }
 
@@ -102,7 +102,7 @@ describeWithRedis('a fleet that shares a guard in Redis', () => {
   }
 
   it("[T13] runs unguarded while Redis is gone, told 'open'", async () => {
-    const { host, shipped } = await hostOf('redis 6', { whenGuardIsDown: 'open' });
+    const { host, shipped } = await hostOf('redis 6', { onDown: 'open' });
     const { token } = suspended(await host.start('order', {}));
     await server.kill();
     suspended(await host.resume(token, accept('ship')));

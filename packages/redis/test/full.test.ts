@@ -115,7 +115,7 @@ describeWithRedis('a Redis that has reached its maxmemory', () => {
       sagas: [order],
       keys: generateKey(),
       audience: 'shop',
-      guard: redisGuard(redis),
+      guard: { store: redisGuard(redis) },
       hooks: { onError: (error) => void errors.push(error) },
     });
     const { token } = suspended(await host.start('order', {}));

@@ -70,8 +70,8 @@ describeWithRedis('after Redis has lost its data', () => {
         sagas: [order],
         keys,
         audience: 'shop',
-        environment: 'production',
-        guard: redisGuard(redis),
+        testing: { environment: 'production' },
+        guard: { store: redisGuard(redis) },
         ...options,
         hooks: {
           onTurn: () => undefined,
@@ -130,7 +130,7 @@ describeWithRedis('after Redis has lost its data', () => {
     const { hostOf, did, failing } = shop();
     const guard = redisGuard(redis);
     const gone = (): Promise<never> => Promise.reject(new Error('killed'));
-    const killed = hostOf({ guard: { ...guard, finish: gone, release: gone, forget: gone } });
+    const killed = hostOf({ guard: { store: { ...guard, finish: gone, release: gone, forget: gone } } });
     const { token: first } = suspended(await killed.start('order', {}));
     await expect(killed.resume(first, accept('sure'))).rejects.toMatchObject({ code: 'guard_down' });
     expect(did).toHaveLength(1);
@@ -146,8 +146,8 @@ describeWithRedis('after Redis has lost its data', () => {
     let ahead = 0;
     const guard = redisGuard(redis);
     const hosts = {
-      clock: () => Date.now() + ahead,
-      guard: { ...guard, begin: ({ now: _now, ...claim }) => guard.begin(claim) },
+      testing: { clock: () => Date.now() + ahead },
+      guard: { store: { ...guard, begin: ({ now: _now, ...claim }) => guard.begin(claim) } },
     } satisfies Partial<SagaHostOptions>;
     const host = hostOf(hosts);
     const { token: first } = suspended(await host.start('order', {}));
@@ -170,9 +170,9 @@ describeWithRedis('after Redis has lost its data', () => {
     let ahead = 1;
     const guard = redisGuard(redis);
     const careful = hostOf({
-      rejectIssuedBefore: Date.now() + 1,
-      clock: () => Date.now() + ahead,
-      guard: { ...guard, begin: ({ now: _now, ...claim }) => guard.begin(claim) },
+      auth: { rejectIssuedBefore: Date.now() + 1 },
+      testing: { clock: () => Date.now() + ahead },
+      guard: { store: { ...guard, begin: ({ now: _now, ...claim }) => guard.begin(claim) } },
     });
     for (const older of [first, second]) {
       // oxlint-disable-next-line no-await-in-loop -- one after the other

@@ -197,8 +197,8 @@ describeWithRedis('in Redis', () => {
       sagas: [order({ ship: (key) => void shipped.push(key) })],
       keys: generateKey(),
       audience: 'shop',
-      guard: redisGuard(redis, { prefix: 'host:' }),
-      clock: () => Date.now() + ahead,
+      guard: { store: redisGuard(redis, { prefix: 'host:' }) },
+      testing: { clock: () => Date.now() + ahead },
       hooks: { onError: (error) => void errors.push(error) },
     });
     const { token } = suspended(await host.start('order', {}));

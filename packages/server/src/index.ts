@@ -9,16 +9,20 @@ export { NeedsMissing, NotEnded, SagaHostError, type SagaHostErrorCode } from '.
 export type { Caller, Principal, PrincipalOption } from './model/caller.ts';
 export type { DialectTraits } from './model/dialect-traits.ts';
 export type {
-  AdmissionFacts,
+  AnswerOptions,
+  AnswerOrder,
+  AuthOptions,
+  GuardOptions,
   HandleOptions,
-  HostLimits,
   InstantRefusalOptions,
-  Ladder,
+  RateLimitFacts,
   ResumableRequestOptions,
   SagaHostOptions,
   Sampling,
   TaskOptions,
+  TestingOptions,
 } from './model/host-options.ts';
+export type { HostLimits } from './model/host-limits.ts';
 export type {
   HostHooks,
   IgnoredAnswerFacts,

@@ -7,75 +7,14 @@ import {
 } from '@modelcontextprotocol/server';
 import { hostCheck } from './http/allowed-hosts.ts';
 import { originCheck, preflightResponse, readableBy } from './http/allowed-origins.ts';
+import { assertServeOptions, type Authenticated, type ServeSagasOptions } from './http/serve-options.ts';
 import type { SagaHostOptions } from './model/host-options.ts';
 import { readJson } from './http/json-body.ts';
-import { protectedResource, type ProtectedResourceOptions } from './http/protected-resource.ts';
+import { protectedResource } from './http/protected-resource.ts';
 import { createSagaHost, type SagaHost } from './saga-host.ts';
 
 export type { ProtectedResourceOptions } from './http/protected-resource.ts';
-
-/** What is served, and how. `Env` is what the runtime hands to `fetch` beside the request, the bindings of a Worker say. */
-export interface ServeSagasOptions<Env = unknown> extends Omit<SagaHostOptions, 'audience' | 'keys'> {
-  /** The server's name, for clients; also the audience of its tokens, unless that is given. */
-  readonly name: string;
-  /** The server's version, for clients. */
-  readonly version: string;
-  readonly audience?: string;
-  /** As for `createSagaHost`; or a function of the runtime's `env`, where keys are bindings (Cloudflare Workers). */
-  readonly keys?: SagaHostOptions['keys'] | ((env: Env) => SagaHostOptions['keys']);
-  /**
-   * Hosts that requests may name: `'mcp.example'` on every port, `'localhost:3000'` on one. Requests to others get a 403.
-   * Protects from DNS rebinding, by which a web page reaches a server on the user's machine. Behind a proxy that passes
-   * `Host` on, list the names of the proxy.
-   *
-   * Default: `['localhost', '127.0.0.1', '[::1]']` for a server on loopback (known on Node with srvx, and on Bun if
-   * `fetch` gets the server), and for requests of a plain HTTP page to its own name. Otherwise any host.
-   */
-  readonly allowedHosts?: readonly string[];
-  /**
-   * Origins of the web pages that may send requests, as browsers name them: `'https://app.example'`; `'*'` for every page.
-   * Requests of other pages get a 403. Requests without an `Origin` header are not of a page, and are served.
-   *
-   * Default: pages of the server's own host; for a host on loopback, all pages on loopback.
-   */
-  readonly allowedOrigins?: readonly string[];
-  /**
-   * Answers the CORS requests of browsers, so that allowed pages of other origins can send requests and read the answers.
-   *
-   * @default false
-   */
-  readonly cors?: boolean;
-  /**
-   * Tells clients where their users sign in: serves the metadata of RFC 9728 at
-   * `/.well-known/oauth-protected-resource/mcp`, and names them in every `Bearer` challenge. Goes with `authenticate`.
-   */
-  readonly oauth?: ProtectedResourceOptions;
-  /** The path that is served. Default `/mcp`. */
-  readonly path?: string;
-  /** What server steps get as `context`. Default: the runtime's `env`. */
-  readonly context?: (request: Request, env: Env) => unknown;
-  /**
-   * Auth info of a request, from whatever checks its access token: the SDK's `requireBearerAuth({ verifier })` as it is.
-   * A `Response` is sent in place of an answer: a 401 that says where to sign in. For undefined and null the answer is a
-   * plain 401, unless `anonymous` accepts them. Goes with `principal`, which makes a user of it.
-   */
-  readonly authenticate?: (request: Request, env: Env) => Promise<Authenticated> | Authenticated;
-  /**
-   * `accept` serves requests without auth info. Their sagas have no principal: any anonymous request with the token
-   * continues them. Default: 401.
-   */
-  readonly anonymous?: 'accept';
-  /** Registers more on each request's `McpServer`: other tools, prompts, resources. */
-  readonly extend?: (server: McpServer) => void;
-  /** Options of the SDK's handler: body limits, response mode, … */
-  readonly handler?: CreateMcpHandlerOptions;
-}
-
-type AuthInfo = NonNullable<
-  NonNullable<Parameters<ReturnType<typeof createMcpHandler>['fetch']>[1]>['authInfo']
->;
-
-type Authenticated = AuthInfo | Response | undefined | null;
+export type { HttpOptions, ServeAuthOptions, ServeSagasOptions } from './http/serve-options.ts';
 
 /** A server: hand it to the runtime as it is. */
 export interface SagaServer<Env = unknown> {
@@ -85,30 +24,16 @@ export interface SagaServer<Env = unknown> {
 /**
  * Serves sagas over streamable HTTP, statelessly: `export default serveSagas({ name, version, sagas })`.
  *
- * @throws TypeError for one of `authenticate` and `principal` without the other, for `anonymous` or `oauth` without both, for a
- * `path` without a slash, and for hosts, origins and URLs of a wrong form; else as `createSagaHost` does, with `keys` as a function not before the first request
+ * @throws TypeError for an unknown option, for one of `auth.authenticate` and `auth.principal` without the other, for
+ * `auth.anonymous` or `auth.oauth` without both, for an `http.path` without a slash, and for hosts, origins and URLs of a wrong form; else as `createSagaHost` does, with `keys` as a function not before the first request
  */
 export function serveSagas<Env = unknown>(options: ServeSagasOptions<Env>): SagaServer<Env> {
-  assertUsers(options);
-  assertServed(options);
-  const {
-    name,
-    version,
-    keys,
-    path = '/mcp',
-    allowedHosts,
-    allowedOrigins,
-    cors = false,
-    oauth,
-    context,
-    authenticate,
-    anonymous,
-    extend,
-    handler,
-    ...rest
-  } = options;
+  assertServeOptions(options);
+  const { name, version, keys, auth = {}, http = {}, context, extend, ...rest } = options;
+  const { authenticate, anonymous, oauth, ...hostAuth } = auth;
+  const { path = '/mcp', allowedHosts, allowedOrigins, cors = false, handler } = http;
   const create = (resolved: { readonly keys?: SagaHostOptions['keys'] }): SagaHost =>
-    createSagaHost({ ...rest, ...resolved, audience: options.audience ?? name });
+    createSagaHost({ ...rest, ...resolved, auth: hostAuth, audience: options.audience ?? name });
   let host = typeof keys === 'function' ? undefined : create(keys === undefined ? {} : { keys });
   const whyForeign = hostCheck(allowedHosts);
   const isAllowed = originCheck(allowedOrigins);
@@ -212,41 +137,6 @@ function isResponse(authInfo: Authenticated): authInfo is Response {
 function unauthorized(): Response {
   const headers = { 'www-authenticate': 'Bearer' };
   return new Response('This server needs an access token.\n', { status: 401, headers });
-}
-
-/** Without the one every call fails, and without the other nobody is told from anybody: neither shows before a call comes. */
-function assertUsers<Env>({ authenticate, principal, anonymous, oauth }: ServeSagasOptions<Env>): void {
-  if (oauth !== undefined && authenticate === undefined) {
-    throw new TypeError('serveSagas has oauth and no authenticate, which checks the access tokens.');
-  }
-  if (anonymous !== undefined && (anonymous !== 'accept' || authenticate === undefined)) {
-    throw new TypeError("anonymous: expected 'accept', beside authenticate, or undefined.");
-  }
-  if (authenticate !== undefined && principal === undefined) {
-    throw new TypeError(
-      'serveSagas has authenticate and no principal. Give it principal: (authInfo) => ({ issuer, subject, client }), ' +
-        "which says whose a saga is; or principal: 'client-only' where the users of one client application may " +
-        'go on with the sagas of each other.',
-    );
-  }
-  if (principal !== undefined && authenticate === undefined) {
-    throw new TypeError(
-      'serveSagas has principal and no authenticate, so that no request has a user, and whoever has a token ' +
-        'goes on with its saga. Give it authenticate: (request) => …, which checks the access token; or leave principal out.',
-    );
-  }
-}
-
-/** A path that no URL has would serve nobody. */
-function assertServed<Env>({ name, version, path = '/mcp' }: ServeSagasOptions<Env>): void {
-  if (typeof name !== 'string' || name === '' || typeof version !== 'string') {
-    throw new TypeError(
-      "serveSagas needs a name and a version, for clients: name: 'deployer', version: '1.0.0'.",
-    );
-  }
-  if (typeof path !== 'string' || !/^\/[^?#]*$/.test(path)) {
-    throw new TypeError("path: expected the path of a URL, which begins with a slash: '/mcp'.");
-  }
 }
 
 /** The `waitUntil` of a runtime that ends with the answer, as it hands it to `fetch`: beside `env`, or in its place (Vercel). */

@@ -45,7 +45,7 @@ function mortal(program: Program, last: number): Mortal {
     },
     release: (fence) => (isDead ? dies() : guard.release(fence)),
   };
-  const { host, told } = hostOf(program, { guard: dying, clock });
+  const { host, told } = hostOf(program, { guard: { store: dying }, clock });
   return {
     host,
     told,
@@ -118,7 +118,7 @@ describe('a saga that keeps each step', () => {
       return 'done';
     });
     const clock = testClock();
-    const { host } = hostOf(eager, { guard: memoryGuard(clock), clock });
+    const { host } = hostOf(eager, { guard: { store: memoryGuard(clock) }, clock });
     const { token } = suspended(await host.start('eager', {}));
     expect(did).toEqual([]);
     expect(await host.resume(token)).toMatchObject({ result: 'done' });
@@ -136,7 +136,11 @@ describe('a saga that keeps each step', () => {
       }
       return 'done';
     });
-    const { host } = hostOf(slow, { guard: memoryGuard(clock), clock, turnBudget: 1_000 });
+    const { host } = hostOf(slow, {
+      guard: { store: memoryGuard(clock) },
+      clock,
+      limits: { turnBudgetMs: 1_000 },
+    });
     const { token } = suspended(await host.start('slow', {}));
     const later = suspended(await host.resume(token));
     expect(later).toMatchObject({ steps: [], retryAfterMs: 0, turn: 3, ownTurns: 1 });
@@ -161,7 +165,7 @@ describe('a saga that keeps each step', () => {
       return 'done';
     });
     const clock = testClock();
-    const { host } = hostOf(both, { guard: memoryGuard(clock), clock });
+    const { host } = hostOf(both, { guard: { store: memoryGuard(clock) }, clock });
     const { token } = suspended(await host.start('both', {}));
     const half = suspended(await host.resume(token));
     expect(half).toMatchObject({ steps: [{ stepId: 'sure' }], content: ['half'] });
@@ -185,7 +189,7 @@ describe('a saga that keeps each step', () => {
       return 'done';
     });
     const clock = testClock();
-    const { host } = hostOf(paged, { guard: memoryGuard(clock), clock });
+    const { host } = hostOf(paged, { guard: { store: memoryGuard(clock) }, clock });
     const { token, content } = suspended(await host.start('paged', {}));
     expect(content).toEqual(['a page']);
     expect(await host.resume(token)).toMatchObject({ result: 'done' });
@@ -202,7 +206,7 @@ describe('a saga that keeps each step', () => {
       });
       return 'done';
     });
-    const other = hostOf(later, { guard: memoryGuard(clock), clock }).host;
+    const other = hostOf(later, { guard: { store: memoryGuard(clock) }, clock }).host;
     const shown = suspended(await other.resume(suspended(await other.start('later', {})).token, [sure]));
     expect(shown.content).toEqual(['a page']);
     expect(did).toEqual(['a', 'b', 'c']);
@@ -212,7 +216,10 @@ describe('a saga that keeps each step', () => {
   test('[U4] leaves it to a dialect that hands out a token after each step', async () => {
     const did: string[] = [];
     const clock = testClock();
-    const { host } = hostOf(order(did, { commitEach: true }), { guard: memoryGuard(clock), clock });
+    const { host } = hostOf(order(did, { commitEach: true }), {
+      guard: { store: memoryGuard(clock) },
+      clock,
+    });
     const { token } = suspended(await host.start('order', {}));
     const traits = { checkpointAfterStep: true };
     expect(await host.resume(token, [sure], {}, { traits })).toMatchObject({ steps: [], retryAfterMs: 0 });
@@ -222,7 +229,10 @@ describe('a saga that keeps each step', () => {
   test('[W7] runs nothing in a turn that only looks', async () => {
     const did: string[] = [];
     const clock = testClock();
-    const { host } = hostOf(order(did, { commitEach: true }), { guard: memoryGuard(clock), clock });
+    const { host } = hostOf(order(did, { commitEach: true }), {
+      guard: { store: memoryGuard(clock) },
+      clock,
+    });
     const { token } = suspended(await host.start('order', {}));
     suspended(await host.resume(token, [sure], {}, { traits: { defersEffects: true } }));
     expect(did).toEqual([]);
@@ -232,7 +242,7 @@ describe('a saga that keeps each step', () => {
       yield* step('ship', () => void did.push('ship'));
       return 'done';
     });
-    const looked = hostOf(passes, { guard: memoryGuard(clock), clock }).host;
+    const looked = hostOf(passes, { guard: { store: memoryGuard(clock) }, clock }).host;
     const asked = suspended(await looked.start('passes', {}));
     const looks = { traits: { defersEffects: true } };
     expect(suspended(await looked.resume(asked.token, [sure], {}, looks)).turn).toBe(2);
@@ -262,7 +272,7 @@ describe('a saga that keeps each step', () => {
       onTurn: () => undefined,
       onSuspended: (told: (typeof facts)[number]) => void facts.push(told),
     };
-    const { host } = hostOf(leaves, { guard, clock, hooks });
+    const { host } = hostOf(leaves, { guard: { store: guard }, clock, hooks });
     const { token } = suspended(await host.start('order', {}));
     await expect(host.resume(token, [], { signal: aborting.signal })).rejects.toThrow('aborted');
     expect(facts.map(({ turn }) => turn)).toEqual([1, 2]);
@@ -362,7 +372,7 @@ describe('a guarded turn that passes a pivot', () => {
       yield* elicit('good', { message: 'Good?', schema: Empty });
       return 'done';
     });
-    const guarded = hostOf(last, { guard: memoryGuard(clock), clock });
+    const guarded = hostOf(last, { guard: { store: memoryGuard(clock) }, clock });
     const asked = suspended(await guarded.host.start('last', {}));
     const good = suspended(await guarded.host.resume(asked.token, [sure]));
     expect(good).toMatchObject({ turn: 2, steps: [{ stepId: 'good' }] });
@@ -374,7 +384,7 @@ describe('a guarded turn that passes a pivot', () => {
     const clock = tickingClock(startTime);
     const waits: number[] = [];
     const did: string[] = [];
-    const { host } = hostOf(parcel(did), { guard: memoryGuard(clock), clock });
+    const { host } = hostOf(parcel(did), { guard: { store: memoryGuard(clock) }, clock });
     const { token } = suspended(await host.start('parcel', {}));
     const traits = {
       maxWait: (turn: number) => {
@@ -407,7 +417,11 @@ describe('a response that is kept', () => {
       });
       return 'done';
     });
-    const { host } = hostOf(both, { guard: memoryGuard(clock), clock, turnBudget: 1_000 });
+    const { host } = hostOf(both, {
+      guard: { store: memoryGuard(clock) },
+      clock,
+      limits: { turnBudgetMs: 1_000 },
+    });
     return { did, host };
   }
 

@@ -12,12 +12,12 @@ import {
   step,
   TokenRefused,
   type Saga,
-  type SagaHostOptions,
   type SagaTurn,
   type SuspendedSagaFacts,
   type SuspendedTurn,
 } from '../src/index.ts';
 import { deferred } from './fixtures/deferred.ts';
+import { changed, type HostChanges } from './fixtures/host-changes.ts';
 
 const Ok = z.object({ ok: z.boolean() });
 const accept = { action: 'accept', content: { ok: true } } as const;
@@ -38,14 +38,18 @@ function shop(forks: 'refuse' | 'accept' = 'refuse') {
 }
 
 const keys = generateKey();
-const hostOf = (options: Partial<SagaHostOptions> & Pick<SagaHostOptions, 'sagas'>) =>
-  createSagaHost({
-    keys,
-    audience: 'shop',
-    environment: 'production',
-    hooks: { onError: () => undefined },
-    ...options,
-  });
+const hostOf = (changes: HostChanges) =>
+  createSagaHost(
+    changed(
+      {
+        keys,
+        audience: 'shop',
+        testing: { environment: 'production' },
+        hooks: { onError: () => undefined },
+      },
+      changes,
+    ),
+  );
 
 function waiting(turn: SagaTurn): SuspendedTurn {
   if (turn.status !== 'suspended') throw new Error(`not suspended but ${turn.status}`);
@@ -72,7 +76,7 @@ describe('forks', () => {
     const reasons: string[] = [];
     const host = hostOf({
       sagas: [order],
-      guard: memoryGuard(),
+      guard: { store: memoryGuard() },
       hooks: { onReject: ({ reason }) => reasons.push(reason) },
     });
     const one = waiting(await host.start('order', {}));
@@ -86,7 +90,7 @@ describe('forks', () => {
 
   it('[T13] the same token with the same answers gives the same response and runs nothing', async () => {
     const { ledger, order } = shop();
-    const host = hostOf({ sagas: [order], guard: memoryGuard() });
+    const host = hostOf({ sagas: [order], guard: { store: memoryGuard() } });
     const one = waiting(await host.start('order', {}));
     const answers = [{ stepId: 'ship', result: accept }];
     const [first, second] = await Promise.all([
@@ -122,7 +126,7 @@ describe('forks', () => {
     const errors: unknown[] = [];
     const host = hostOf({
       sagas: [ask, between, buy],
-      guard: memoryGuard(),
+      guard: { store: memoryGuard() },
       hooks: { onTurn: ({ error }) => errors.push(error), onReject: () => undefined },
     });
     const come = (token: string, n: number): Promise<SagaTurn> =>
@@ -153,7 +157,7 @@ describe('forks', () => {
       return yield* continueAs(order, {});
     });
     const quiet = { onTurn: () => undefined };
-    const host = hostOf({ sagas: [begun, order], guard: memoryGuard(), hooks: quiet });
+    const host = hostOf({ sagas: [begun, order], guard: { store: memoryGuard() }, hooks: quiet });
     expect(await host.start('begun', {})).toMatchObject({ status: 'failed' });
   });
 
@@ -181,7 +185,7 @@ describe('forks', () => {
         return 'end';
       },
     );
-    const host = hostOf({ sagas: [loop], guard: memoryGuard() });
+    const host = hostOf({ sagas: [loop], guard: { store: memoryGuard() } });
     const one = waiting(await host.start('loop', { n: 2 }));
     const two = waiting(await host.resume(one.token, [{ stepId: 'more', result: accept }]));
     const news = [{ stepId: 'more@1', result: accept }];
@@ -197,7 +201,7 @@ describe('forks', () => {
     const guard = memoryGuard();
     const host = hostOf({
       sagas: [order],
-      guard: { ...guard, begin: () => Promise.reject(new Error('redis is gone')) },
+      guard: { store: { ...guard, begin: () => Promise.reject(new Error('redis is gone')) } },
     });
     const one = waiting(await host.start('order', {}));
     await expect(host.resume(one.token, [{ stepId: 'ship', result: accept }])).rejects.toMatchObject({
@@ -211,8 +215,7 @@ describe('forks', () => {
     const guard = memoryGuard();
     const host = hostOf({
       sagas: [order],
-      guard: { ...guard, begin: () => Promise.reject(new Error('redis is gone')) },
-      whenGuardIsDown: 'open',
+      guard: { store: { ...guard, begin: () => Promise.reject(new Error('redis is gone')) }, onDown: 'open' },
     });
     const one = waiting(await host.start('order', {}));
     expect(await host.resume(one.token, [{ stepId: 'ship', result: accept }])).toMatchObject({
@@ -234,7 +237,7 @@ describe('forks', () => {
       });
       return 'done';
     });
-    const host = hostOf({ sagas: [slow], guard: memoryGuard(clock), clock });
+    const host = hostOf({ sagas: [slow], guard: { store: memoryGuard(clock) }, testing: { clock } });
     const one = waiting(await host.start('slow', {}));
     const answers = [{ stepId: 'go', result: accept }];
     const late = host.resume(one.token, answers);
@@ -261,9 +264,12 @@ describe('forks', () => {
     const host = hostOf({
       sagas: [once],
       guard: {
-        ...guard,
-        finish: (fence, sealed) => (crash ? Promise.reject(new Error('crash')) : guard.finish(fence, sealed)),
-        begin: (claim) => guard.begin({ ...claim, leaseMs: 0 }),
+        store: {
+          ...guard,
+          finish: (fence, sealed) =>
+            crash ? Promise.reject(new Error('crash')) : guard.finish(fence, sealed),
+          begin: (claim) => guard.begin({ ...claim, leaseMs: 0 }),
+        },
       },
     });
     const one = waiting(await host.start('once', {}));
@@ -282,7 +288,7 @@ describe('forks', () => {
 describe('cancel', () => {
   it('[E6] undoes what was done, once; older tokens do nothing', async () => {
     const { ledger, order } = shop();
-    const host = hostOf({ sagas: [order], guard: memoryGuard() });
+    const host = hostOf({ sagas: [order], guard: { store: memoryGuard() } });
     const one = waiting(await host.start('order', {}));
     const two = waiting(await host.resume(one.token, [{ stepId: 'ship', result: accept }]));
     await expect(host.cancel(one.token)).rejects.toThrow(TokenRefused);
@@ -302,7 +308,7 @@ describe('cancel', () => {
 
   it('[E7] cancel of any token of a finished saga does nothing', async () => {
     const { ledger, order } = shop();
-    const host = hostOf({ sagas: [order], guard: memoryGuard() });
+    const host = hostOf({ sagas: [order], guard: { store: memoryGuard() } });
     const one = waiting(await host.start('order', {}));
     const two = waiting(await host.resume(one.token, [{ stepId: 'ship', result: accept }]));
     expect(await host.resume(two.token, [{ stepId: 'review', result: accept }])).toMatchObject({
@@ -318,7 +324,7 @@ describe('cancel', () => {
       yield* elicit('go', { message: 'Go?', schema: Ok });
       return '';
     });
-    const host = hostOf({ sagas: [plain], guard: memoryGuard() });
+    const host = hostOf({ sagas: [plain], guard: { store: memoryGuard() } });
     const one = waiting(await host.start('plain', {}));
     await expect(host.cancel(one.token)).rejects.toMatchObject({ code: 'cancel_not_offered' });
   });
@@ -330,8 +336,8 @@ describe('cancel', () => {
     const queue = new Map<string, SuspendedSagaFacts>();
     const host = hostOf({
       sagas: [order],
-      guard: memoryGuard(clock),
-      clock,
+      guard: { store: memoryGuard(clock) },
+      testing: { clock },
       hooks: {
         onSuspended: (suspended) => void queue.set(suspended.sagaId, suspended),
         onSettled: ({ sagaId }) => void queue.delete(sagaId),
@@ -440,7 +446,7 @@ describe('versions', () => {
       yield* sleep(10 * 60 * 60 * 1000);
       return 'rested';
     });
-    const host = hostOf({ sagas: [lazy], clock: () => time });
+    const host = hostOf({ sagas: [lazy], testing: { clock: () => time } });
     const one = waiting(await host.start('lazy', {}));
     expect(one).toMatchObject({ steps: [], retryAfterMs: 36_000_000, expiresAt: time + 11 * 60 * 60 * 1000 });
     time += 36_000_000;

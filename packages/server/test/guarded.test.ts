@@ -13,19 +13,19 @@ import {
   TurnAborted,
   type Program,
   type Saga,
-  type SagaHostOptions,
   type SagaTurn,
   type SuspendedSagaFacts,
   type SuspendedTurn,
 } from '../src/index.ts';
 import { deferred } from './fixtures/deferred.ts';
+import { changed, type HostChanges } from './fixtures/host-changes.ts';
 
 const Ok = z.object({ ok: z.boolean() });
 const answer = (ok: boolean, stepId = 'go') => [{ stepId, result: { action: 'accept', content: { ok } } }];
 const keys = generateKey();
 const hooks = { onError: () => undefined, onTurn: () => undefined, onReject: () => undefined };
-const hostOf = (options: Partial<SagaHostOptions> & Pick<SagaHostOptions, 'sagas'>) =>
-  createSagaHost({ keys, audience: 'shop', environment: 'production', hooks, ...options });
+const hostOf = (changes: HostChanges) =>
+  createSagaHost(changed({ keys, audience: 'shop', testing: { environment: 'production' }, hooks }, changes));
 
 function waiting(turn: SagaTurn): SuspendedTurn {
   if (turn.status !== 'suspended') throw new Error(`not suspended but ${turn.status}`);
@@ -44,7 +44,7 @@ describe('a guard', () => {
       });
       return 'shipped';
     });
-    const host = hostOf({ sagas: [ship], guard: memoryGuard() });
+    const host = hostOf({ sagas: [ship], guard: { store: memoryGuard() } });
     const { token } = waiting(await host.start('ship', {}));
     await expect(host.resume(token, answer(true), { signal: abort.signal })).rejects.toThrow(TurnAborted);
     await expect(host.resume(token, answer(false))).rejects.toThrow(TokenRefused);
@@ -60,7 +60,7 @@ describe('a guard', () => {
       yield* step('pay', () => void (ran += 1));
       return 'x'.repeat(500_000);
     });
-    const host = hostOf({ sagas: [big], guard: memoryGuard() });
+    const host = hostOf({ sagas: [big], guard: { store: memoryGuard() } });
     const { token } = waiting(await host.start('big', {}));
     const first = await host.resume(token, answer(true));
     expect(await host.resume(token, answer(true))).toEqual(first);
@@ -78,7 +78,7 @@ describe('a guard', () => {
         return { v: deep(ok ? 63 : 64) };
       },
     );
-    const host = hostOf({ sagas: [echo], guard: memoryGuard() });
+    const host = hostOf({ sagas: [echo], guard: { store: memoryGuard() } });
     const { token } = waiting(await host.start('echo', {}));
     const first = await host.resume(token, answer(true));
     expect(first).toMatchObject({ status: 'completed', result: { v: deep(63) } });
@@ -99,7 +99,7 @@ describe('a guard', () => {
       if (of === 'question') yield* elicit('more', { message, schema: Ok });
       return message;
     });
-    return { did, host: hostOf({ sagas: [big], guard: memoryGuard() }) };
+    return { did, host: hostOf({ sagas: [big], guard: { store: memoryGuard() } }) };
   };
   const kept = 32 * 1024 * 1024;
 
@@ -139,7 +139,7 @@ describe('a guard', () => {
         return outcome.status === 'completed' ? { ...outcome, result } : outcome;
       },
     };
-    const host = hostOf({ sagas: [program], guard: memoryGuard() });
+    const host = hostOf({ sagas: [program], guard: { store: memoryGuard() } });
     const { token } = waiting(await host.start('odd', {}));
     await expect(host.resume(token, answer(true))).rejects.toThrow(TypeError);
     result = 'paid';
@@ -157,9 +157,9 @@ describe('a guard', () => {
     });
     const host = hostOf({
       sagas: [book],
-      clock: () => time,
-      guard: memoryGuard(() => time),
-      maxLifetime: 60_000,
+      testing: { clock: () => time },
+      guard: { store: memoryGuard(() => time) },
+      limits: { maxLifetimeMs: 60_000 },
       hooks: { ...hooks, onSuspended: (suspended) => void (facts = suspended) },
     });
     const { token } = waiting(await host.start('book', {}));
@@ -179,7 +179,12 @@ describe('a guard', () => {
       yield* elicit('go', { message: 'Go?', schema: Ok });
       return 'asked';
     });
-    const host = hostOf({ sagas: [ask], clock: () => time, guard, tokenTtl: 60_000 });
+    const host = hostOf({
+      sagas: [ask],
+      testing: { clock: () => time },
+      guard: { store: guard },
+      limits: { tokenTtlMs: 60_000 },
+    });
     const one = waiting(await host.start('ask', {}));
     await host.resume(one.token, answer(true));
     time = one.expiresAt + 29_000;
@@ -207,8 +212,8 @@ describe('a guard', () => {
     });
     const host = hostOf({
       sagas: [slow],
-      clock: () => time,
-      guard: memoryGuard(() => time),
+      testing: { clock: () => time },
+      guard: { store: memoryGuard(() => time) },
       hooks: {
         ...hooks,
         onSuspended: ({ turn }) => void told.push(`suspended ${turn}`),
@@ -239,10 +244,10 @@ describe('a guard', () => {
         return 'paid';
       });
     const guard = memoryGuard();
-    const old = hostOf({ sagas: [make('1', 'refuse')], guard });
+    const old = hostOf({ sagas: [make('1', 'refuse')], guard: { store: guard } });
     const { token } = waiting(await old.start('buy', {}));
     expect(await old.resume(token, answer(true))).toMatchObject({ result: 'paid' });
-    const next = hostOf({ sagas: [make('2', 'accept')], guard, compensators: [refund] });
+    const next = hostOf({ sagas: [make('2', 'accept')], guard: { store: guard }, compensators: [refund] });
     await expect(next.cancel(token)).rejects.toThrow(TokenRefused);
     await expect(next.resume(token, answer(false))).rejects.toThrow(TokenRefused);
     expect(refunds).toEqual([]);
@@ -256,12 +261,12 @@ describe('a guard', () => {
         return 'bought';
       });
     const guard = memoryGuard();
-    const good = hostOf({ sagas: [make('Go?')], guard });
+    const good = hostOf({ sagas: [make('Go?')], guard: { store: guard } });
     const one = waiting(await good.start('buy', {}));
     const two = waiting(await good.resume(one.token, answer(true)));
-    const bad = hostOf({ sagas: [make('Go on?')], guard });
-    const changed = bad.resume(two.token, answer(true, 'sure'));
-    await expect(changed).rejects.toMatchObject({ code: 'replay_mismatch' });
+    const bad = hostOf({ sagas: [make('Go on?')], guard: { store: guard } });
+    const answered = bad.resume(two.token, answer(true, 'sure'));
+    await expect(answered).rejects.toMatchObject({ code: 'replay_mismatch' });
     expect(await good.resume(two.token, answer(true, 'sure'))).toMatchObject({ result: 'bought' });
   });
 });
@@ -307,7 +312,7 @@ describe('continueAs', () => {
     const user = saga({ name: 'user', version: '1' }, function* () {
       return yield* continueAs(admin, {});
     });
-    const host = hostOf({ sagas: [user, admin], authorize: (_, { name }) => name !== 'admin' });
+    const host = hostOf({ sagas: [user, admin], auth: { authorize: (_, { name }) => name !== 'admin' } });
     expect(await host.start('user', {})).toMatchObject({ status: 'failed', error: { code: 'forbidden' } });
     expect(did).toEqual([]);
   });
@@ -320,7 +325,7 @@ describe('continueAs', () => {
       if (n > 0) yield* continueAs(loop, { n: n - 1 });
       return 'end';
     });
-    const host = hostOf({ sagas: [loop], clock: () => time });
+    const host = hostOf({ sagas: [loop], testing: { clock: () => time } });
     let turn = await host.start('loop', { n: 20 });
     while (turn.status === 'suspended') {
       time += 10 * 60_000;

@@ -14,7 +14,7 @@ const server = (told = nothingTold()): ReturnType<typeof serveSagas> =>
     version: '1.0.0',
     sagas: [complexTool()],
     keys: newKey,
-    handler: { maxRequestBodySize: limit },
+    http: { handler: { maxRequestBodySize: limit } },
     hooks: hooksInto(told),
   });
 
@@ -87,7 +87,7 @@ test.each([
     version: '1.0.0',
     sagas: [complexTool()],
     keys: newKey,
-    handler,
+    http: { handler },
   });
   const copies = async (length: number): Promise<number> => {
     const request = post('modern', method, call, 1, declared(length));

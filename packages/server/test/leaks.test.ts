@@ -140,12 +140,11 @@ test.each(eras)(
     // Rejections are told ten a second: so that all of them are heard of, whatever the machine, time flies.
     let time = 1_700_000_000_000;
     const server = serveSagas({
-      clock: () => (time += 150),
+      testing: { clock: () => (time += 150), environment: 'production' },
       name: 'deployer',
       version: '1',
       sagas: [secretive],
       keys: key,
-      environment: 'production',
       hooks: hooksInto(told),
       limits: { maxTokenBytes: 6000, maxAnswers: 3 },
     });

@@ -6,16 +6,21 @@ import { describe, expect, test } from 'vitest';
 import { hooksInto, nothingTold, oldKey } from './fixtures/host.ts';
 import { ask, post } from './fixtures/raw.ts';
 import { asking } from './fixtures/sagas.ts';
+import { changed, type Parts } from './fixtures/host-changes.ts';
 
-function serve(options: Partial<ServeSagasOptions> = {}): SagaServer {
-  return serveSagas({
-    name: 'deployer',
-    version: '1.0.0',
-    sagas: [asking()],
-    keys: oldKey,
-    environment: 'production',
-    ...options,
-  });
+function serve(changes: Parts<ServeSagasOptions> = {}): SagaServer {
+  return serveSagas(
+    changed<ServeSagasOptions>(
+      {
+        name: 'deployer',
+        version: '1.0.0',
+        sagas: [asking()],
+        keys: oldKey,
+        testing: { environment: 'production' },
+      },
+      changes,
+    ),
+  );
 }
 
 /** A request to a host, as its headers say. */
@@ -37,7 +42,7 @@ describe('a server that listens on an address', () => {
   async function statusOf(
     address: string,
     host: string,
-    options?: Partial<ServeSagasOptions>,
+    options?: Parts<ServeSagasOptions>,
   ): Promise<number> {
     const sagas = serve(options);
     const server = createServer((req: IncomingMessage, res) => {
@@ -72,7 +77,7 @@ describe('a server that listens on an address', () => {
   });
 
   test('serves the hosts that it names on loopback, as behind a proxy', async () => {
-    const options = { allowedHosts: ['mcp.example'] };
+    const options = { http: { allowedHosts: ['mcp.example'] } };
     expect(await statusOf('127.0.0.1', 'mcp.example', options)).not.toBe(403);
     expect(await statusOf('127.0.0.1', 'localhost', options)).toBe(403);
   });
@@ -96,7 +101,7 @@ describe('a server whose address nobody tells', () => {
   test('refuses a page of plain HTTP that sends to its own name, as a rebound page does', async () => {
     const request = to('evil.example:3000', { origin: 'http://evil.example:3000' });
     expect((await serve().fetch(request)).status).toBe(403);
-    const named = serve({ allowedHosts: ['evil.example'] });
+    const named = serve({ http: { allowedHosts: ['evil.example'] } });
     expect((await named.fetch(request)).status).not.toBe(403);
   });
 
@@ -113,12 +118,15 @@ describe('a server whose address nobody tells', () => {
 });
 
 describe('a gate that finds nobody', () => {
-  const gated = { principal: 'client-only' } as const;
+  const principal = 'client-only';
 
   test.each([undefined, null, false, ''])('[T6] is a 401 for %o, and nothing runs', async (nobody) => {
     const told = nothingTold();
     for (const found of [nobody, Promise.resolve(nobody)]) {
-      const server = serve({ ...gated, authenticate: () => found as undefined, hooks: hooksInto(told) });
+      const server = serve({
+        auth: { principal, authenticate: () => found as undefined },
+        hooks: hooksInto(told),
+      });
       // oxlint-disable-next-line no-await-in-loop -- one after the other
       const refused = await server.fetch(post('modern', 'tools/callSaga', { name: 'asking' }));
       expect(refused.status).toBe(401);
@@ -128,19 +136,21 @@ describe('a gate that finds nobody', () => {
   });
 
   test.each([undefined, null])("[T6] lets %o in with anonymous: 'accept', as nobody", async (nobody) => {
-    const server = serve({ ...gated, authenticate: () => nobody, anonymous: 'accept' });
+    const server = serve({ auth: { principal, authenticate: () => nobody, anonymous: 'accept' } });
     const { last } = await ask(server, 'modern', 'tools/callSaga', { name: 'asking' });
     expect(last.result).toMatchObject({ state: 'suspended' });
   });
 
   test.each([false, '', 0])("[T6] is a 401 for %o with anonymous: 'accept', too", async (nobody) => {
-    const server = serve({ ...gated, authenticate: () => nobody as never, anonymous: 'accept' });
+    const server = serve({
+      auth: { principal, authenticate: () => nobody as never, anonymous: 'accept' },
+    });
     expect((await server.fetch(post('modern', 'tools/list', {}))).status).toBe(401);
   });
 
   test('[T6] does not start with an anonymous that means nothing', () => {
-    expect(() => serve({ anonymous: 'accept' })).toThrow(TypeError);
+    expect(() => serve({ auth: { anonymous: 'accept' } })).toThrow(TypeError);
     const odd = { anonymous: 'refuse' } as object;
-    expect(() => serve({ ...gated, ...odd, authenticate: () => undefined })).toThrow(TypeError);
+    expect(() => serve({ auth: { principal, authenticate: () => undefined, ...odd } })).toThrow(TypeError);
   });
 });

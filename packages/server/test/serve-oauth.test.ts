@@ -4,22 +4,25 @@ import { describe, expect, test } from 'vitest';
 import { oldKey } from './fixtures/host.ts';
 import { post } from './fixtures/raw.ts';
 import { asking } from './fixtures/sagas.ts';
+import { changed, type Parts } from './fixtures/host-changes.ts';
 
 const oauth = { resource: 'https://mcp.example/mcp', issuer: 'https://login.example' };
 const metadataUrl = 'https://mcp.example/.well-known/oauth-protected-resource/mcp';
 
-function serve(options: Partial<ServeSagasOptions> = {}): SagaServer {
-  return serveSagas({
-    name: 'deployer',
-    version: '1.0.0',
-    sagas: [asking()],
-    keys: oldKey,
-    environment: 'production',
-    oauth,
-    principal: 'client-only',
-    authenticate: () => undefined,
-    ...options,
-  });
+function serve(changes: Parts<ServeSagasOptions> = {}): SagaServer {
+  return serveSagas(
+    changed<ServeSagasOptions>(
+      {
+        name: 'deployer',
+        version: '1.0.0',
+        sagas: [asking()],
+        keys: oldKey,
+        testing: { environment: 'production' },
+        auth: { oauth, principal: 'client-only', authenticate: () => undefined },
+      },
+      changes,
+    ),
+  );
 }
 
 const gate = requireBearerAuth({
@@ -39,7 +42,7 @@ async function challengeTo(server: SagaServer, headers: Record<string, string> =
 
 describe('the metadata of a protected resource', () => {
   test('say where to sign in, to anybody who asks, and to a page as well', async () => {
-    const server = serve({ oauth: { ...oauth, scopes: ['sagas'] } });
+    const server = serve({ auth: { oauth: { ...oauth, scopes: ['sagas'] } } });
     const headers = { origin: 'https://app.example' };
     const response = await server.fetch(new Request(metadataUrl, { headers }));
     expect(response.status).toBe(200);
@@ -58,13 +61,13 @@ describe('the metadata of a protected resource', () => {
     expect(await statusOf('https://mcp.example/.well-known/oauth-protected-resource/other')).toBe(404);
     const without = serveSagas({ name: 'd', version: '1', sagas: [asking()], keys: oldKey });
     expect(await statusOf(metadataUrl, without)).toBe(404);
-    expect(await statusOf(metadataUrl, serve({ allowedHosts: ['localhost'] }))).toBe(404);
+    expect(await statusOf(metadataUrl, serve({ http: { allowedHosts: ['localhost'] } }))).toBe(404);
   });
 
   test('are named by each challenge: of the server, and of a gate that does not know them', async () => {
     const named = `resource_metadata="${metadataUrl}"`;
     expect(await challengeTo(serve())).toBe(`Bearer ${named}`);
-    const gated = serve({ authenticate: gate });
+    const gated = serve({ auth: { authenticate: gate } });
     for (const authorization of ['', 'Bearer bad', 'Bearer scopeless']) {
       // oxlint-disable-next-line no-await-in-loop -- one after the other
       const challenge = await challengeTo(gated, authorization === '' ? {} : { authorization });
@@ -76,16 +79,16 @@ describe('the metadata of a protected resource', () => {
   test('are named as the gate names them, where it does', async () => {
     const own = 'Bearer resource_metadata="https://mcp.example/own"';
     const refused = (): Response => new Response(null, { status: 401, headers: { 'www-authenticate': own } });
-    expect(await challengeTo(serve({ authenticate: refused }))).toBe(own);
+    expect(await challengeTo(serve({ auth: { authenticate: refused } }))).toBe(own);
     const basic = (): Response =>
       new Response(null, { status: 401, headers: { 'www-authenticate': 'Basic' } });
-    expect(await challengeTo(serve({ authenticate: basic }))).toBe('Basic');
+    expect(await challengeTo(serve({ auth: { authenticate: basic } }))).toBe('Basic');
   });
 
   test('are named by the challenge of a tool that needs a scope', async () => {
     const authInfo = { token: 't', clientId: 'c', scopes: [] };
     const server = serve({
-      authenticate: () => authInfo,
+      auth: { authenticate: () => authInfo },
       extend: (mcp) => {
         const config = { scopeChallenge: requireScopes('admin') };
         mcp.registerTool('reset', config, () => ({ content: [] }));
@@ -97,18 +100,18 @@ describe('the metadata of a protected resource', () => {
     expect(response.headers.get('www-authenticate')).toContain(`resource_metadata="${metadataUrl}"`);
   });
 
-  test.each<[string, Partial<ServeSagasOptions>]>([
-    ['no resource', { oauth: { ...oauth, resource: undefined } }],
-    ['a path for a resource', { oauth: { ...oauth, resource: '/mcp' } }],
-    ['no issuer', { oauth: { ...oauth, issuer: '' } }],
-    ['an issuer of plain HTTP', { oauth: { ...oauth, issuer: 'http://login.example' } }],
-    ['an issuer with a query', { oauth: { ...oauth, issuer: 'https://login.example?a=1' } }],
+  test.each<[string, Parts<ServeSagasOptions>]>([
+    ['no resource', { auth: { oauth: { ...oauth, resource: undefined } } }],
+    ['a path for a resource', { auth: { oauth: { ...oauth, resource: '/mcp' } } }],
+    ['no issuer', { auth: { oauth: { ...oauth, issuer: '' } } }],
+    ['an issuer of plain HTTP', { auth: { oauth: { ...oauth, issuer: 'http://login.example' } } }],
+    ['an issuer with a query', { auth: { oauth: { ...oauth, issuer: 'https://login.example?a=1' } } }],
   ])('do not start with %s', (_, options) => {
     expect(() => serve(options)).toThrow(TypeError);
   });
 
   test('do not start without what checks the access tokens', () => {
-    const options = { name: 'deployer', version: '1.0.0', sagas: [asking()], keys: oldKey, oauth };
+    const options = { name: 'deployer', version: '1.0.0', sagas: [asking()], keys: oldKey, auth: { oauth } };
     expect(() => serveSagas(options)).toThrow(TypeError);
   });
 });

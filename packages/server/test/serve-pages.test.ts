@@ -5,16 +5,21 @@ import { describe, expect, test } from 'vitest';
 import { oldKey } from './fixtures/host.ts';
 import { ask, eras, post, read } from './fixtures/raw.ts';
 import { asking } from './fixtures/sagas.ts';
+import { changed, type Parts } from './fixtures/host-changes.ts';
 
-function serve(options: Partial<ServeSagasOptions> = {}): SagaServer {
-  return serveSagas({
-    name: 'deployer',
-    version: '1.0.0',
-    sagas: [asking()],
-    keys: oldKey,
-    environment: 'production',
-    ...options,
-  });
+function serve(changes: Parts<ServeSagasOptions> = {}): SagaServer {
+  return serveSagas(
+    changed<ServeSagasOptions>(
+      {
+        name: 'deployer',
+        version: '1.0.0',
+        sagas: [asking()],
+        keys: oldKey,
+        testing: { environment: 'production' },
+      },
+      changes,
+    ),
+  );
 }
 
 /** Status of `tools/list` with these headers. */
@@ -32,7 +37,7 @@ describe('allowedHosts', () => {
     ['[::1]:3000', ['[::1]:3000'], ['[::1]', '[::2]:3000']],
     ['[::1]', ['[::1]', '[::1]:3000'], ['[::2]', 'a b', '']],
   ])('serves what names %s, and nothing else', async (allowed, good, bad) => {
-    const server = serve({ allowedHosts: [allowed] });
+    const server = serve({ http: { allowedHosts: [allowed] } });
     const statuses = (hosts: readonly string[]): Promise<readonly number[]> =>
       Promise.all(hosts.map((host) => statusOf(server, { host })));
     expect(await statuses(good)).toEqual(good.map(() => 200));
@@ -41,7 +46,7 @@ describe('allowedHosts', () => {
 
   test('goes by the URL where HTTP/2 names the host as :authority', async () => {
     const request = (host: string): Request => new Request(`https://${host}/mcp`, { method: 'DELETE' });
-    const server = serve({ allowedHosts: ['mcp.example'] });
+    const server = serve({ http: { allowedHosts: ['mcp.example'] } });
     expect((await server.fetch(request('mcp.example'))).status).not.toBe(403);
     expect((await server.fetch(request('evil.example'))).status).toBe(403);
   });
@@ -58,14 +63,14 @@ describe('allowedHosts', () => {
     ['', undefined],
     [7, undefined],
   ])('does not start with %j, and says what to write', (host, meant) => {
-    const start = (): SagaServer => serve({ allowedHosts: ['localhost', host as string] });
+    const start = (): SagaServer => serve({ http: { allowedHosts: ['localhost', host as string] } });
     expect(start).toThrow(TypeError);
     expect(start).toThrow('allowedHosts[1]');
     if (meant !== undefined) expect(start).toThrow(`did you mean '${meant}'`);
   });
 
   test.each([[[]], ['mcp.example']])('does not start with %j for a list', (list) => {
-    expect(() => serve({ allowedHosts: list as string[] })).toThrow(TypeError);
+    expect(() => serve({ http: { allowedHosts: list as string[] } })).toThrow(TypeError);
   });
 });
 
@@ -97,8 +102,8 @@ describe('the page that sends a request', () => {
     [['*'], 'null', 200],
     [[], 'https://mcp.example', 403],
   ])('is one of allowedOrigins: with %j from %s is %i', async (allowedOrigins, origin, status) => {
-    expect(await statusOf(serve({ allowedOrigins }), { host: 'mcp.example', origin })).toBe(status);
-    expect(await statusOf(serve({ allowedOrigins }), { host: 'mcp.example' })).toBe(200);
+    expect(await statusOf(serve({ http: { allowedOrigins } }), { host: 'mcp.example', origin })).toBe(status);
+    expect(await statusOf(serve({ http: { allowedOrigins } }), { host: 'mcp.example' })).toBe(200);
   });
 
   test.each([
@@ -110,10 +115,10 @@ describe('the page that sends a request', () => {
     ['https://*.example', undefined],
     ['', undefined],
   ])('does not start with the origin %j, and says what to write', (origin, meant) => {
-    const start = (): SagaServer => serve({ allowedOrigins: [origin] });
+    const start = (): SagaServer => serve({ http: { allowedOrigins: [origin] } });
     expect(start).toThrow(TypeError);
     if (meant !== undefined) expect(start).toThrow(`did you mean '${meant}'`);
-    expect(() => serve({ allowedOrigins: origin as never })).toThrow(TypeError);
+    expect(() => serve({ http: { allowedOrigins: origin as never } })).toThrow(TypeError);
   });
 });
 
@@ -132,10 +137,8 @@ describe('cors', () => {
 
   test('lets an allowed page send requests and read what comes back, a 401 as well', async () => {
     const server = serve({
-      allowedOrigins: [origin],
-      cors: true,
-      authenticate: () => undefined,
-      principal: 'client-only',
+      http: { allowedOrigins: [origin], cors: true },
+      auth: { authenticate: () => undefined, principal: 'client-only' },
     });
     const asked = await server.fetch(preflight());
     expect(asked.status).toBe(204);
@@ -153,10 +156,10 @@ describe('cors', () => {
 
   test('says nothing to a page that is not allowed, nor without the option', async () => {
     const other = { ...page, origin: 'https://evil.example' };
-    const refused = await serve({ allowedOrigins: [origin], cors: true }).fetch(preflight(other));
+    const refused = await serve({ http: { allowedOrigins: [origin], cors: true } }).fetch(preflight(other));
     expect(refused.status).toBe(403);
     expect(refused.headers.get('access-control-allow-origin')).toBeNull();
-    const silent = await serve({ allowedOrigins: [origin] }).fetch(preflight());
+    const silent = await serve({ http: { allowedOrigins: [origin] } }).fetch(preflight());
     expect(silent.headers.get('access-control-allow-origin')).toBeNull();
   });
 });
@@ -182,7 +185,7 @@ describe('lists that never change', () => {
 
   test('may change where the server has a bus for it, and its streams are counted over all requests', async () => {
     const bus = new InMemoryServerEventBus();
-    const server = serve({ handler: { bus, maxSubscriptions: 2 } });
+    const server = serve({ http: { handler: { bus, maxSubscriptions: 2 } } });
     const open = [await server.fetch(listen(1)), await server.fetch(listen(2))];
     expect(bus.listenerCount).toBe(2);
     expect(await (await server.fetch(listen(3))).json()).toMatchObject({ error: { code: -32_603 } });

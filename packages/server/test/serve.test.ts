@@ -8,16 +8,21 @@ import { asking, complexTool, Empty, telling } from './fixtures/sagas.ts';
 import { ask, eras, post, postText, read, type RawAnswer } from './fixtures/raw.ts';
 import { start } from './fixtures/clock.ts';
 import { deferred } from './fixtures/deferred.ts';
+import { changed, type Parts } from './fixtures/host-changes.ts';
 
-function serve(options: Partial<ServeSagasOptions> = {}): ReturnType<typeof serveSagas> {
-  return serveSagas({
-    name: 'deployer',
-    version: '1.0.0',
-    sagas: [complexTool()],
-    keys: oldKey,
-    environment: 'production',
-    ...options,
-  });
+function serve(changes: Parts<ServeSagasOptions> = {}): ReturnType<typeof serveSagas> {
+  return serveSagas(
+    changed<ServeSagasOptions>(
+      {
+        name: 'deployer',
+        version: '1.0.0',
+        sagas: [complexTool()],
+        keys: oldKey,
+        testing: { environment: 'production' },
+      },
+      changes,
+    ),
+  );
 }
 
 /** What the era adds to every result. */
@@ -30,8 +35,8 @@ describe.each(eras)('raw JSON-RPC of the %s era', (era) => {
   test.each(['fast', 'portable', 'mixed'] as const)(
     '[W1, P2] the complex exchange, field by field, sealed %s',
     async (how) => {
-      const fast = serve({ sealing: 'fast' });
-      const portable = serve({ sealing: 'portable' });
+      const fast = serve({ testing: { sealing: 'fast' } });
+      const portable = serve({ testing: { sealing: 'portable' } });
       const [one, two, three] = {
         fast: [fast, fast, fast],
         portable: [portable, portable, portable],
@@ -117,7 +122,7 @@ describe.each(eras)('raw JSON-RPC of the %s era', (era) => {
 
   test('a body over the limit is 413, and nothing of it runs', async () => {
     const told = nothingTold();
-    const small = serve({ handler: { maxRequestBodySize: 2000 }, hooks: hooksInto(told) });
+    const small = serve({ http: { handler: { maxRequestBodySize: 2000 } }, hooks: hooksInto(told) });
     const big = { name: 'complex_tool', arguments: { initial_arg: 'x'.repeat(3000) } };
     expect((await small.fetch(post(era, 'tools/callSaga', big))).status).toBe(413);
     const huge = postText(era, 'tools/callSaga', ' '.repeat(4 * 1024 * 1024 + 1));
@@ -150,10 +155,15 @@ describe.each(eras)('raw JSON-RPC of the %s era', (era) => {
       yield* progress(51);
       return 'done';
     });
-    const { messages } = await ask(serve({ sagas: [chatty], clock: () => start }), era, 'tools/callSaga', {
-      name: 'chatty',
-      _meta: { progressToken: 7 },
-    });
+    const { messages } = await ask(
+      serve({ sagas: [chatty], testing: { clock: () => start } }),
+      era,
+      'tools/callSaga',
+      {
+        name: 'chatty',
+        _meta: { progressToken: 7 },
+      },
+    );
     expect(messages.slice(0, -1).map(({ params }) => params?.['progress'])).toEqual([
       1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 51,
     ]);
@@ -170,9 +180,14 @@ describe.each(eras)('raw JSON-RPC of the %s era', (era) => {
       );
       return 'done';
     });
-    const answer = await ask(serve({ sagas: [waiting], clock: () => start }), era, 'tools/callSaga', {
-      name: 'waiting',
-    });
+    const answer = await ask(
+      serve({ sagas: [waiting], testing: { clock: () => start } }),
+      era,
+      'tools/callSaga',
+      {
+        name: 'waiting',
+      },
+    );
     expect(own(answer)).toMatchObject({ state: 'suspended', steps: [], retryAfterMs: 60_000 });
   });
 });
@@ -195,7 +210,7 @@ describe('serveSagas', () => {
       // oxlint-disable-next-line no-await-in-loop -- a few paths
       expect(await response.text()).toContain('/mcp');
     }
-    const elsewhere = serve({ path: '/sagas' });
+    const elsewhere = serve({ http: { path: '/sagas' } });
     const moved = new Request('http://localhost/sagas?a=b', post('legacy', 'tools/list', {}));
     expect((await elsewhere.fetch(moved)).status).toBe(200);
   });
@@ -208,7 +223,7 @@ describe('serveSagas', () => {
         return (env as { readonly SAGA_KEYS: string }).SAGA_KEYS;
       },
       sagas: [asking()],
-      clock: () => start,
+      testing: { clock: () => start },
     });
     const env = { SAGA_KEYS: newKey };
     const params = { name: 'asking' };
@@ -303,14 +318,18 @@ describe('serveSagas', () => {
   test('[T6] authenticates each request, and binds the saga to its principal', async () => {
     const server = serve({
       sagas: [asking()],
-      anonymous: 'accept',
-      authenticate: (request) => {
-        const user = request.headers.get('authorization');
-        return user === null ? undefined : { token: user, clientId: 'app', scopes: [], extra: { sub: user } };
-      },
-      principal: (authInfo) => {
-        const { clientId, extra } = authInfo as { clientId: string; extra: { sub: string } };
-        return { subject: extra.sub, client: clientId };
+      auth: {
+        anonymous: 'accept',
+        authenticate: (request) => {
+          const user = request.headers.get('authorization');
+          return user === null
+            ? undefined
+            : { token: user, clientId: 'app', scopes: [], extra: { sub: user } };
+        },
+        principal: (authInfo) => {
+          const { clientId, extra } = authInfo as { clientId: string; extra: { sub: string } };
+          return { subject: extra.sub, client: clientId };
+        },
       },
     });
     const as = async (user: string | undefined, method: string, params: object): Promise<RawAnswer> => {
@@ -332,18 +351,18 @@ describe('serveSagas', () => {
   });
 
   test('[T6] does not start where it can never know whose a saga is', () => {
-    expect(() => serve({ authenticate: () => undefined })).toThrow(
+    expect(() => serve({ auth: { authenticate: () => undefined } })).toThrow(
       new TypeError(
-        'serveSagas has authenticate and no principal. Give it principal: (authInfo) => ({ issuer, subject, client }), ' +
-          "which says whose a saga is; or principal: 'client-only' where the users of one client application may " +
-          'go on with the sagas of each other.',
+        'serveSagas has auth.authenticate and no auth.principal. Give it principal: (authInfo) => ({ issuer, subject, client }), ' +
+          "which names the owner of a saga; or principal: 'client-only' if the users of one client application may " +
+          'continue the sagas of each other.',
       ),
     );
     // With keys that come with the first request, as well.
-    expect(() => serve({ principal: 'client-only', keys: () => oldKey })).toThrow(
+    expect(() => serve({ auth: { principal: 'client-only' }, keys: () => oldKey })).toThrow(
       new TypeError(
-        'serveSagas has principal and no authenticate, so that no request has a user, and whoever has a token ' +
-          'goes on with its saga. Give it authenticate: (request) => …, which checks the access token; or leave principal out.',
+        'serveSagas has auth.principal and no auth.authenticate, so that no request has a user, and any client with a token ' +
+          'continues its saga. Give it authenticate: (request) => …, which checks the access token; or omit principal.',
       ),
     );
   });
@@ -355,7 +374,7 @@ describe('serveSagas', () => {
         verifyAccessToken: () => Promise.reject(new OAuthError(OAuthErrorCode.InvalidToken, 'unknown token')),
       },
     });
-    const server = serve({ authenticate: gate, principal: 'client-only', hooks: hooksInto(told) });
+    const server = serve({ auth: { authenticate: gate, principal: 'client-only' }, hooks: hooksInto(told) });
     const headers = { authorization: 'Bearer stolen' };
     const refused = await server.fetch(
       post('modern', 'tools/callSaga', { name: 'complex_tool' }, 1, { headers }),
@@ -371,7 +390,10 @@ describe('serveSagas', () => {
     try {
       expect(refusal).not.toBeInstanceOf(Response);
       const told = nothingTold();
-      const server = serve({ authenticate: () => refusal, principal: 'client-only', hooks: hooksInto(told) });
+      const server = serve({
+        auth: { authenticate: () => refusal, principal: 'client-only' },
+        hooks: hooksInto(told),
+      });
       const answer = await server.fetch(post('modern', 'tools/list', {}));
       expect(answer.status).toBe(401);
     } finally {
@@ -395,7 +417,7 @@ describe('serveSagas', () => {
     const told = nothingTold();
     const errors: unknown[] = [];
     const handler = { onerror: (error: Error) => errors.push(error) };
-    await serve({ hooks: hooksInto(told), handler }).fetch(postText('modern', 'tools/list', '{}'));
+    await serve({ hooks: hooksInto(told), http: { handler } }).fetch(postText('modern', 'tools/list', '{}'));
     expect([told.errors.length, errors.length]).toEqual([0, 1]);
   });
 
@@ -409,7 +431,7 @@ describe('serveSagas', () => {
   });
 
   test('refuses requests for other hosts where it is told which are its own', async () => {
-    const sagas = serve({ allowedHosts: ['localhost'] });
+    const sagas = serve({ http: { allowedHosts: ['localhost'] } });
     const request = (host: string): Request =>
       new Request(`http://${host}/mcp`, { method: 'POST', headers: { host }, body: '{}' });
     expect((await sagas.fetch(request('evil.example'))).status).toBe(403);
@@ -420,11 +442,11 @@ describe('serveSagas', () => {
     const { host } = hostOf(asking());
     const { token } = suspended(await host.start('asking', {}, {}, { method: 'tools/callSaga' }));
     const resume = { sagaToken: token, completedSteps: [accept('target', { target: 'x' })] };
-    const named = serve({ sagas: [asking()], clock: () => start });
+    const named = serve({ sagas: [asking()], testing: { clock: () => start } });
     expect((await ask(named, 'modern', 'tools/resumeSaga', resume)).last.result).toMatchObject({
       content: [{ text: 'x' }],
     });
-    const other = serve({ sagas: [asking()], clock: () => start, audience: 'other' });
+    const other = serve({ sagas: [asking()], testing: { clock: () => start }, audience: 'other' });
     expect((await ask(other, 'modern', 'tools/resumeSaga', resume)).last.error).toMatchObject({
       code: -32602,
     });

@@ -40,7 +40,7 @@ describe('a step that runs once, while the guard is down', () => {
       }
       return 'done';
     });
-    const { host, told } = hostOf(order, { guard: guardDownOnce(clock), clock });
+    const { host, told } = hostOf(order, { guard: { store: guardDownOnce(clock) }, clock });
     const { token } = suspended(await host.start('order', {}));
     await refused(host.resume(token, [sure]));
     expect(told.errors).toMatchObject([
@@ -69,7 +69,7 @@ describe('a step that runs once, while the guard is down', () => {
       });
       return 'done';
     });
-    const { host } = hostOf(order, { guard: guardDownOnce(clock), clock });
+    const { host } = hostOf(order, { guard: { store: guardDownOnce(clock) }, clock });
     await refused(host.start('order', {}));
     expect([runs, running]).toEqual([1, 0]);
     expect(await host.start('order', {})).toMatchObject({ result: 'done' });
@@ -87,7 +87,7 @@ describe('a step that runs once, while the guard is down', () => {
       }
       return 'done';
     });
-    const { host } = hostOf(order, { guard: guardDownOnce(clock), clock });
+    const { host } = hostOf(order, { guard: { store: guardDownOnce(clock) }, clock });
     expect(await host.start('order', {})).toMatchObject({
       status: 'failed',
       error: { code: 'guard_down', public: true },
@@ -112,7 +112,7 @@ describe('a step that runs once, while the guard is down', () => {
       yield* step('thank', () => undefined, { once: true });
       return 'done';
     });
-    const { host } = hostOf(order, { guard: { ...memoryGuard(clock), claim: down }, clock });
+    const { host } = hostOf(order, { guard: { store: { ...memoryGuard(clock), claim: down } }, clock });
     expect(await host.start('order', {})).toMatchObject({
       error: { code: 'guard_down' },
       compensated: [],
@@ -132,7 +132,7 @@ describe('a step that runs once, while the guard is down', () => {
       yield* elicit('sure', { message: 'Sure?', schema: Empty });
       return 'done';
     });
-    const { host } = hostOf(order, { guard: guardDownOnce(clock), clock });
+    const { host } = hostOf(order, { guard: { store: guardDownOnce(clock) }, clock });
     const { token } = suspended(await host.start('order', {}));
     await refused(host.cancel(token));
     expect(did).toEqual([]);

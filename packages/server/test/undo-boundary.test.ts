@@ -41,7 +41,7 @@ test('[E1] [E3] what a turn did is kept before it is undone, so that a repeated 
   const { did, order } = shop();
   const clock = testClock();
   const guard = memoryGuard(clock);
-  const { host, told } = hostOf(order, { guard, clock });
+  const { host, told } = hostOf(order, { guard: { store: guard }, clock });
   const first = await host.start('order', {});
   if (first.status !== 'suspended') throw new Error(first.status);
   const answer = [{ stepId: 'sure', result: { action: 'accept', content: {} } }];
@@ -95,7 +95,7 @@ function dying(body: (did: string[]) => Steps<string>, options: Pick<SagaHostOpt
     return yield* body(did);
   });
   const hostFor = (program: Program = order) =>
-    hostOf(program, { guard, clock, maxHold: 0, ...options }).host;
+    hostOf(program, { guard: { store: guard }, clock, limits: { maxHoldMs: 0 }, ...options }).host;
   return {
     did,
     charge,
@@ -263,7 +263,7 @@ test('[E8] [T11] what no token could hold is undone by the queue, when its proce
   });
   const hostFor = (change: Partial<SagaGuard>) =>
     hostOf(large, {
-      guard: { ...guard, ...change },
+      guard: { store: { ...guard, ...change } },
       clock,
       hooks: { onSuspended: (told) => void facts.push(told), onError: () => undefined },
     }).host;

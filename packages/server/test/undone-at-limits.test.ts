@@ -23,11 +23,13 @@ test('[T11] [E3] holds the wait between two attempts of an undo if no token can 
     return 'done';
   });
   const { host } = hostOf(order, {
-    guard: memoryGuard(clock),
+    guard: { store: memoryGuard(clock) },
     clock,
-    sleep: async (ms) => {
-      await Promise.resolve();
-      clock.now += ms;
+    testing: {
+      sleep: async (ms) => {
+        await Promise.resolve();
+        clock.now += ms;
+      },
     },
   });
   const { token } = suspended(await host.start('order', {}));
@@ -56,7 +58,8 @@ test('[E9] [R1] undoes an interrupted turn whose repetition meets the limit of t
     return 'done';
   });
   const host = (change: Partial<SagaGuard> = {}) =>
-    hostOf(order, { guard: { ...guard, ...change }, clock, limits: { maxJournalEntries: 2 } }).host;
+    hostOf(order, { guard: { store: { ...guard, ...change } }, clock, limits: { maxJournalEntries: 2 } })
+      .host;
   const { token } = suspended(await host().start('order', {}));
   const gone = (): Promise<never> => Promise.reject(new Error('the process died'));
   await expect(host({ finish: gone, release: gone }).resume(token, answer)).rejects.toThrow();

@@ -62,13 +62,13 @@ class Fleet {
         onError: (error) => this.errors.push(error),
         ...this.#recording,
       }),
+      ...this.#options,
       keys: this.#keys,
       audience: 'shop',
-      guard: this.#guard,
+      guard: { store: this.#guard },
       compensators: [cancelOrder],
-      clock: () => this.time,
+      testing: { clock: () => this.time, ...this.#options.testing },
       hooks: { onTurn: () => undefined, onWarning: () => undefined },
-      ...this.#options,
     });
   }
 
@@ -192,10 +192,12 @@ describe('machines of a real host that are recorded', () => {
     const fleet = new Fleet(
       {},
       {
-        ladder: { elicitation: ['fallback', 'client'], sampling: ['host'] },
-        sampling: () => {
-          acts.push('sampled');
-          return said;
+        answers: {
+          order: { elicitation: ['fallback', 'client'], sampling: ['host'] },
+          sampling: () => {
+            acts.push('sampled');
+            return said;
+          },
         },
       },
     );
@@ -275,7 +277,7 @@ describe('machines of a real host that are recorded', () => {
     const sleep = async (ms: number): Promise<void> => {
       fleet.time += ms;
     };
-    const fleet = new Fleet({}, { sleep });
+    const fleet = new Fleet({}, { testing: { sleep } });
     fleet.sagas = [waiterOf(100_000, 5_000)];
     const first = await fleet.fresh.start('waiter', {}, {}, { traits });
     expect(first).toMatchObject(turn);
@@ -285,7 +287,7 @@ describe('machines of a real host that are recorded', () => {
   });
 
   it('replay as their clock went, be it that it went on with each look', async () => {
-    const fleet = new Fleet({}, { clock: () => (fleet.time += 7) });
+    const fleet = new Fleet({}, { testing: { clock: () => (fleet.time += 7) } });
     const { token } = await fleet.start('shipping', input);
     fleet.time += 599_990;
     await fleet.fresh.resume(token, accepts('sure', { sure: true }));

@@ -29,7 +29,7 @@ function recordingHost(
       }),
       keys,
       audience: 'shop',
-      guard,
+      guard: { store: guard },
       hooks: { onTurn: () => undefined },
     });
   return { fresh, kept, errors };

@@ -27,7 +27,7 @@ async function taken(program: Program, options: Parameters<typeof recordSagas>[1
     sagas: recordSagas([program], options),
     keys: generateKey(),
     audience: 'shop',
-    guard: memoryGuard(),
+    guard: { store: memoryGuard() },
     hooks: { onTurn: () => undefined },
   });
   let turn = await host.start(program.name, { who: 'Ada' });

@@ -10,7 +10,7 @@ const answers = { sure: { sure: true }, word: 'Enjoy' };
 let wire: TestHost;
 beforeEach(() => {
   shop.reset();
-  wire = testHost({ sagas: [parcelService], modelAnswers: 'accept' });
+  wire = testHost({ sagas: [parcelService], answers: { model: 'accept' } });
 });
 afterEach(() => wire.close());
 
@@ -158,9 +158,9 @@ describe('a host on the wire', () => {
       sagas: [parcelService],
       keys: generateKey(),
       audience: 'shop',
-      guard: memoryGuard(),
-      maxHold: 0,
-      clock: () => Date.now() + wire.clock.now(),
+      guard: { store: memoryGuard() },
+      limits: { maxHoldMs: 0 },
+      testing: { clock: () => Date.now() + wire.clock.now() },
       tasks: { bearer: 'accept' },
       hooks: { onTurn: () => undefined },
     });

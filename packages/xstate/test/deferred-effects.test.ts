@@ -214,13 +214,17 @@ function hostOf(program: Program, store: boolean): { readonly host: SagaHost; re
   const options = {
     keys: 'ephemeral',
     audience: 'test',
-    environment: 'test',
-    clock,
+    testing: { environment: 'test', clock },
     hooks,
     resumableRequests,
   } as const;
   return {
-    host: createSagaHost({ ...options, sagas: [program], tasks, clientRounds: 1_000_000, maxHold: 1 }),
+    host: createSagaHost({
+      ...options,
+      sagas: [program],
+      tasks,
+      limits: { clientRounds: 1_000_000, maxHoldMs: 1 },
+    }),
     clock,
   };
 }

@@ -41,13 +41,15 @@ function asking() {
     sagas: [machineSaga({ name: 'asking', version: '1', forks: 'refuse' }, machine)],
     keys: generateKey(),
     audience: 'shop',
-    environment: 'production',
+    testing: { environment: 'production' },
     hooks: { onTurn: () => undefined },
     guard: {
-      ...guard,
-      finish: (fence, sealed) => {
-        kept.push(sealed.length);
-        return guard.finish(fence, sealed);
+      store: {
+        ...guard,
+        finish: (fence, sealed) => {
+          kept.push(sealed.length);
+          return guard.finish(fence, sealed);
+        },
       },
     },
   });

@@ -40,8 +40,7 @@ function hostOf(secret: string): SagaHost {
     sagas: [program],
     keys,
     audience: 'test',
-    environment: 'test',
-    clock: () => 1_760_000_000_000,
+    testing: { environment: 'test', clock: () => 1_760_000_000_000 },
     hooks: { onWarning: () => undefined },
   });
 }

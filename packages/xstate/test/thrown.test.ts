@@ -32,8 +32,8 @@ async function ended(forks: 'refuse' | 'accept', unhold: () => unknown): Promise
     sagas: [machineSaga({ name: 'order', version: '1', forks }, machine)],
     keys: 'ephemeral',
     audience: 'shop',
-    guard: memoryGuard(() => 1_000),
-    clock: () => 1_000,
+    guard: { store: memoryGuard(() => 1_000) },
+    testing: { clock: () => 1_000 },
     hooks: { onTurn: (turn) => turns.push(turn), onWarning: () => undefined },
   });
   const turn = await host.start('order', {});

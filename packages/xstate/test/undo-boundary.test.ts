@@ -83,8 +83,8 @@ function shop(fault: Fault, forks: 'refuse' | 'accept' = 'refuse'): Shop {
     sagas: [machineSaga({ name: 'shop', version: '1', forks }, machine)],
     keys: 'ephemeral',
     audience: 'test',
-    environment: 'test',
-    guard,
+    testing: { environment: 'test' },
+    guard: { store: guard },
     hooks: {
       onWarning: () => undefined,
       onTurn: (turn) => void ('error' in turn && errors.push(turn.error)),

@@ -223,7 +223,7 @@ describe('a machine that is changed while a saga is under way', () => {
         sagas: [saga],
         keys: `k:${publishedTestKeys[0]}`,
         audience: 'm',
-        environment: 'test',
+        testing: { environment: 'test' },
         hooks,
       }),
     );

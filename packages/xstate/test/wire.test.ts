@@ -160,9 +160,8 @@ const host: SagaHost = createSagaHost({
   ],
   keys: 'ephemeral',
   audience: 'test',
-  environment: 'test',
-  guard: memoryGuard(),
-  clock: () => time,
+  testing: { environment: 'test', clock: () => time },
+  guard: { store: memoryGuard() },
   hooks: { onWarning: () => undefined },
 });
 

@@ -153,7 +153,7 @@ async function tokenBytes({ program }: Ready): Promise<number> {
     sagas: [program],
     keys: generateKey(),
     audience: 'bench',
-    environment: 'production',
+    testing: { environment: 'production' },
     hooks: { onWarning: () => {} },
   });
   let turn = await host.start('bench', {});

@@ -17,7 +17,7 @@ async function resuming(): Promise<Candidate> {
     sagas: [chargesInTurns],
     keys: generateKey(),
     audience: 'bench',
-    environment: 'production',
+    testing: { environment: 'production' },
     // It would say on every turn that the token grows large.
     hooks: { onWarning: () => {} },
   });

@@ -77,7 +77,7 @@ async function sumOf(
     sagas: [program],
     keys,
     audience,
-    environment: 'production',
+    testing: { environment: 'production' },
     hooks: { onWarning: () => {} },
   });
   const limits = { maxTokenBytes: 1024 * 1024 };

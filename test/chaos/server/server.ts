@@ -51,17 +51,18 @@ const host = createSagaHost({
   sagas: [...sagasOf(RELEASE as Release), errand],
   keys: process.env['SAGA_KEYS'],
   audience: info.name,
-  guard: { ...guard, begin: (claim) => guard.begin(isDrain ? withoutTime(claim) : claim) },
-  // Longer than a turn takes, and short enough for those who wait for the work of a process that was killed.
-  guardLease: 5_000,
-  turnBudget: 4_000,
-  modelAnswers: 'accept',
-  tasks: { store: redisTaskStore(redis), bearer: 'accept', pollInterval: 100 },
+  guard: {
+    store: { ...guard, begin: (claim) => guard.begin(isDrain ? withoutTime(claim) : claim) }, // Longer than a turn takes, and short enough for those who wait for the work of a process that was killed.
+    leaseMs: 5_000,
+  },
+  limits: {
+    turnBudgetMs: 4_000, // The queue may be away for longer than a request waits by default.
+    hookTimeoutMs: 40_000,
+  },
+  answers: { model: 'accept' },
+  tasks: { store: redisTaskStore(redis), bearer: 'accept', pollIntervalMs: 100 },
   resumableRequests: { bearer: 'accept' },
-  clock: () => Date.now() + Number(CLOCK_OFFSET),
-  environment: 'production',
-  // The queue may be away for longer than a request waits by default.
-  hookTimeoutMs: 40_000,
+  testing: { clock: () => Date.now() + Number(CLOCK_OFFSET), environment: 'production' },
   hooks: {
     onSuspended: ({ sagaId, turn, cancelToken }: SuspendedSagaFacts) =>
       queue('/queue/suspended', { sagaId, turn, cancelToken }),

@@ -27,17 +27,16 @@ export async function serveStateless(): Promise<(request: Request) => Promise<Re
       ...taskSagas,
       ...sagas2025,
     ],
-    guard: memoryGuard(),
-    tasks: { store: memoryTaskStore(), bearer: 'accept', pollInterval: 100 },
+    guard: { store: memoryGuard() },
+    tasks: { store: memoryTaskStore(), bearer: 'accept', pollIntervalMs: 100 },
     // Some fail, and are sent what was tampered with, as they should; what goes wrong otherwise is printed.
     hooks: { onTurn: () => undefined, onReject: () => undefined },
-    allowedHosts: ['localhost', '127.0.0.1', '[::1]'],
+    http: { allowedHosts: ['localhost', '127.0.0.1', '[::1]'], handler: { bus } },
     extend: (mcp) => {
       registerTriggers(mcp, bus);
       registerResources(mcp);
       catalog.attach(mcp);
     },
-    handler: { bus },
   });
   return (request) => server.fetch(request);
 }

@@ -15,8 +15,10 @@ const sagas = serveSagas({
   name: 'sagas',
   version: '1.0.0',
   sagas: createSagas((effect) => console.error(`effect ${effect}`)),
-  // For hosts without dialogs: the model that calls the tool answers.
-  modelAnswers: 'accept',
+  answers: {
+    // For hosts without dialogs: the model that calls the tool answers.
+    model: 'accept',
+  },
   tasks: { store, bearer: 'accept' },
   ...(hasHandles === 'true' ? { handles: { store } } : {}),
   hooks: { onError: (error) => console.error('error', error) },

@@ -52,8 +52,8 @@ export function createHost({ keys, hasModel }: HostFacts, onEffect: (path: strin
     sagas: [complexTool, askedTool],
     keys,
     audience: 'interop',
-    modelAnswers: 'accept' as const,
-    ...(hasModel ? { sampling } : {}),
+    answers: { model: 'accept' as const },
+    ...(hasModel ? { answers: { sampling } } : {}),
     hooks: {
       onStep: ({ kind, path, type }: StepFacts) => {
         if (kind === 'step' && type === 'succeeded') onEffect(path);

@@ -7,7 +7,7 @@ const sagas = serveSagas({
   name: 'notes',
   version: '1.0.0',
   sagas: [note],
-  allowedHosts: ['localhost', '127.0.0.1'], // no page that its user visits reaches it by another name
+  http: { allowedHosts: ['localhost', '127.0.0.1'] }, // no page that its user visits reaches it by another name
 });
 
 serve({ fetch: (request) => sagas.fetch(request), hostname: '127.0.0.1' }); // on PORT, or 3000

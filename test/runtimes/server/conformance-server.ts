@@ -4,6 +4,7 @@ import {
   memoryTaskStore,
   type SagaHost,
   type SagaHostOptions,
+  type TestingOptions,
 } from '@mcp-saga/server';
 import { serveSagas } from '@mcp-saga/server/serve';
 import { McpServer as ServerV1 } from '@modelcontextprotocol/sdk/server/mcp.js';
@@ -34,11 +35,10 @@ export function conformanceServer(keysOf: (env: unknown) => string): Fetch {
   const common: Omit<SagaHostOptions, 'audience'> = {
     sagas: conformanceSagas(effects),
     // What is kept is kept in this process, whichever host asks.
-    guard: memoryGuard(),
-    tasks: { store: memoryTaskStore(), bearer: 'accept', pollInterval: 10 },
+    guard: { store: memoryGuard() },
+    tasks: { store: memoryTaskStore(), bearer: 'accept', pollIntervalMs: 10 },
     resumableRequests: { bearer: 'accept' },
-    modelAnswers: 'accept',
-    environment: 'production',
+    answers: { model: 'accept' },
     hooks: {
       onTurn: ({ sagaId, error }) => {
         if (error !== undefined) effects.note(sagaId, String(Object(error).code), '');
@@ -92,7 +92,7 @@ function serve(path: string, options: Omit<SagaHostOptions, 'audience'>): Fetch 
   }
 }
 
-function optionsIn(query: URLSearchParams, all: string): Pick<SagaHostOptions, 'keys' | 'clock' | 'sealing'> {
+function optionsIn(query: URLSearchParams, all: string): Pick<SagaHostOptions, 'keys' | 'testing'> {
   const [kids, at, sealing] = [query.get('keys'), query.get('at'), query.get('sealing')];
   const byKid = new Map(all.split(',').map((key) => [key.slice(0, key.indexOf(':')), key]));
   const keysIn = (listed: string): string =>
@@ -102,7 +102,10 @@ function optionsIn(query: URLSearchParams, all: string): Pick<SagaHostOptions, '
       .join(',');
   return {
     keys: kids === null ? all : keysIn(kids),
-    ...(at === null ? {} : { clock: () => Number(at) }),
-    ...(sealing === null ? {} : { sealing: sealing as NonNullable<SagaHostOptions['sealing']> }),
+    testing: {
+      environment: 'production',
+      ...(at === null ? {} : { clock: () => Number(at) }),
+      ...(sealing === null ? {} : { sealing: sealing as NonNullable<TestingOptions['sealing']> }),
+    },
   };
 }

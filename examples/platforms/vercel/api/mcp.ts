@@ -7,6 +7,6 @@ export default serveSagas({
   version: '1.0.0',
   sagas: [order],
   keys: process.env['SAGA_KEYS'],
-  path: '/api/mcp',
+  http: { path: '/api/mcp' },
   ...signedIn(process.env['OAUTH_ISSUER'], process.env['OAUTH_RESOURCE']),
 });

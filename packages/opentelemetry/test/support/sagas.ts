@@ -22,7 +22,7 @@ export function hostOf(sagas: SagaHostOptions['sagas'], options: Partial<SagaHos
   return createSagaHost({
     keys,
     audience: 'shop',
-    environment: 'production',
+    testing: { environment: 'production' },
     hooks: quiet,
     ...options,
     sagas,

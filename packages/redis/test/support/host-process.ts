@@ -25,7 +25,13 @@ const effects = {
   },
 };
 const hooks = { onError: () => undefined };
-const host = createSagaHost({ sagas: [order(effects)], keys, audience: 'shop', guard, hooks });
+const host = createSagaHost({
+  sagas: [order(effects)],
+  keys,
+  audience: 'shop',
+  guard: { store: guard },
+  hooks,
+});
 
 process.on('message', (request: Request) => {
   const turn = request.do === 'start' ? host.start('order', {}) : host.resume(request.token, request.answers);

@@ -15,7 +15,7 @@ export interface Principal {
 export interface Caller {
   /** The principal, if the caller knows it. */
   readonly principal?: Principal;
-  /** What the transport's authentication found; the host's option `principal` makes a principal of it. */
+  /** What the transport's authentication found; the host's `auth.principal` makes a principal of it. */
   readonly authInfo?: unknown;
   /** The capabilities the client declared, as it declared them; undefined when not known. */
   readonly capabilities?: Json;

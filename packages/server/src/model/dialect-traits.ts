@@ -14,7 +14,7 @@ export interface DialectTraits {
    * `ClientCannot('wait')`. Default: as long as it takes. (W6)
    */
   readonly maxWait?: (turn: number) => number;
-  /** How long a wait is held in the request, in milliseconds. Default: the host's `maxHold`. */
+  /** How long a wait is held in the request, in milliseconds. Default: the host's `limits.maxHoldMs`. */
   readonly maxHold?: number;
   /** Whether a wait that is longer than that is held as long, and the rest of it becomes a token. Default false. */
   readonly holdsParts?: boolean;

@@ -88,21 +88,21 @@ export interface HostHooks {
    */
   readonly onIgnoredAnswer?: (answer: IgnoredAnswerFacts) => void;
   /**
-   * A client with elicitation refused a question within `instantRefusals.withinMs`, faster than any person: it has no user to
-   * ask. `instantRefusals.treatAs` decides about the answer.
+   * A client with elicitation refused a question within `answers.instantRefusals.withinMs`, faster than any person: it has no user to
+   * ask. `answers.instantRefusals.treatAs` decides about the answer.
    */
   readonly onInstantRefusal?: (refusal: InstantRefusal) => void;
   /** Something happened to a step. */
   readonly onStep?: (event: StepEvent & { readonly saga: string; readonly sagaId: string }) => void;
   /**
    * A saga waits for its client: replace the one message a delayed queue holds for this `sagaId`, unless that has a
-   * higher `turn`, by one that calls `host.cancel(cancelToken)` at `cancelAfter`. Awaited, for `hookTimeoutMs` at most.
+   * higher `turn`, by one that calls `host.cancel(cancelToken)` at `cancelAfter`. Awaited, for `limits.hookTimeoutMs` at most.
    * Called with a guard, for sagas with `forks: 'refuse'`; and again where the client repeats the request, or the queue
    * delivers an older message, should this have been lost. (E8)
    */
   readonly onSuspended?: (saga: SuspendedSagaFacts) => unknown;
   /**
-   * A saga has ended: remove the message, and have somebody see to what could not be undone. Awaited, for `hookTimeoutMs`
+   * A saga has ended: remove the message, and have somebody see to what could not be undone. Awaited, for `limits.hookTimeoutMs`
    * at most. Called again where the client repeats the request. (E8)
    */
   readonly onSettled?: (saga: SettledSagaFacts) => unknown;
@@ -117,7 +117,7 @@ export interface HostHooks {
    */
   readonly onError?: (error: unknown) => void;
   /**
-   * Advice: a token grows large, keys are ephemeral, `guardLease` is too short, a step outlives `turnBudget`. If `NODE_ENV` is
+   * Advice: a token grows large, keys are ephemeral, `guard.leaseMs` is too short, a step outlives `limits.turnBudgetMs`. If `NODE_ENV` is
    * not `production`, also: a command was never yielded, a question is asked otherwise than before, a turn differs when it is
    * replayed at once. Default: `console.warn`.
    */

@@ -7,7 +7,8 @@ import type {
   Compensator,
   Schema,
 } from '@mcp-saga/core';
-import type { KeysOption, Limits as SealLimits } from '@mcp-saga/seal';
+import type { KeysOption } from '@mcp-saga/seal';
+import type { HostLimits } from './host-limits.ts';
 import type { TaskStore } from './task-store.ts';
 import type { PrincipalOption, Caller } from './caller.ts';
 import type { SagaGuard } from './guard.ts';
@@ -22,8 +23,8 @@ export interface TaskOptions {
    * process.
    */
   readonly store?: TaskStore;
-  /** How long a task is kept, in milliseconds from its creation. Default 24 hours; never past `maxLifetime`. */
-  readonly ttl?: number;
+  /** How long a task is kept, in milliseconds from its creation. Default 24 hours; never past `limits.maxLifetimeMs`. */
+  readonly ttlMs?: number;
   /**
    * Maximum length of a task ID, in characters. With a store, an ID has 45. Without a store, it holds the entire state,
    * in about 1,000 or more: a call whose ID would be longer is answered without a task. At most 4,096.
@@ -32,7 +33,7 @@ export interface TaskOptions {
    */
   readonly maxIdLength?: number;
   /** How often clients are told to ask, in milliseconds. Default one second. */
-  readonly pollInterval?: number;
+  readonly pollIntervalMs?: number;
   /**
    * `accept` offers tasks to callers that are not authenticated: whoever has the id of such a task, which stands in
    * headers and logs, sees its result, answers its questions and cancels it. (T14) Default: they get none.
@@ -83,22 +84,22 @@ export interface HandleOptions {
 }
 
 /**
- * In which order a host tries who can answer a question: the first one that can is asked. (W3)
+ * Order in which a host tries who can answer a question. The first one that can is asked.
  *
  * - `client`: the user or the model at the client, where the client offers that. While a call runs, before `model`;
- * - `model`: the model that calls the tool, where `modelAnswers` accepts it and the dialect can ask it;
+ * - `model`: the model that calls the tool, where `answers.model` accepts it and the dialect can ask it;
  * - `fallback`: what the author gave as `elicit(…, { fallback })`;
  * - `host`: the host's own `sampling`.
  */
-export interface Ladder {
+export interface AnswerOrder {
   /** Default `['client', 'model', 'fallback']`. */
   readonly elicitation?: readonly ('client' | 'model' | 'fallback')[];
   /** Default `['client', 'host', 'model']`. */
   readonly sampling?: readonly ('client' | 'host' | 'model')[];
 }
 
-/** Facts by which a host decides whether a turn may run. */
-export interface AdmissionFacts {
+/** Facts about a turn that is about to run, for rate limits. */
+export interface RateLimitFacts {
   readonly principal: string | null;
   readonly sagaId: string;
   /** The turn that would run, from 1. */
@@ -114,75 +115,116 @@ export interface AdmissionFacts {
 /** Samples a model of the host's own for a saga. */
 export type Sampling = (params: SampleParams, step: HostSampling) => Awaitable<SampleResult>;
 
-/** What a host is made of. */
-export interface SagaHostOptions {
-  /** The sagas it serves. No two may have the same name. */
-  readonly sagas: readonly Program[];
-  /**
-   * The keys that seal and open tokens: `SAGA_KEYS="k2:<32 bytes base64url>,k1:<…>"`, a list, or JWKs. The first
-   * seals, every one opens. Default: the environment variable SAGA_KEYS. Without keys a host does not start, but for
-   * `'ephemeral'`, and for NODE_ENV `development` or `test`, where it draws a key that dies with the process. A key
-   * that is evidently not random is refused in every other environment. (T7)
-   */
-  readonly keys?: KeysOption | undefined;
-  /**
-   * The name of this service, sealed into each token: a token of another service does not open here. That protects
-   * against mistakes; services that share a key trust each other fully.
-   */
-  readonly audience: string;
-  /** Makes a principal of auth info. Needed as soon as requests are authenticated. (T6) */
+/** Options for callers: who they are, and what they may do. */
+export interface AuthOptions {
+  /** Makes a principal of auth info. Required as soon as requests are authenticated. */
   readonly principal?: PrincipalOption;
-  /** Whether a caller may use a saga: asked of every request, and where one goes on as another saga. Default: yes. */
+  /**
+   * Returns `true` if a caller may use a saga. Called for every request, and when a saga continues as another saga.
+   *
+   * @default () => true
+   */
   readonly authorize?: (
     caller: Caller,
     saga: { readonly name: string; readonly version: string },
   ) => Awaitable<boolean>;
   /**
-   * Whether a turn may run now, asked after the token was opened and before anything is replayed: rate limits. Once a
-   * request: the turns that the host takes by itself behind it belong to the one that was let in.
+   * Returns `true` if a turn may run now. Called once for each request, after `authorize` and before anything is replayed.
+   *
+   * @default () => true
    */
-  readonly admit?: (facts: AdmissionFacts) => Awaitable<boolean>;
+  readonly rateLimit?: (facts: RateLimitFacts) => Awaitable<boolean>;
+  /** Rejects every token issued before this time, in milliseconds since the epoch (not seconds). For incidents. */
+  readonly rejectIssuedBefore?: number;
+}
+
+/** Options for the guard, which rejects a token that was already used. */
+export interface GuardOptions {
   /**
-   * The store that forbids forks: without one an older token can be used again. Needed by sagas with
-   * `forks: 'refuse'` and by `once`. `memoryGuard()` is for one process. (E7, T13)
+   * The store that forbids forks. Without a store, an older token can be used again. Sagas with `forks: 'refuse'` and steps
+   * with `once` need one. `memoryGuard()` is for one process.
    */
-  readonly guard?: SagaGuard;
+  readonly store: SagaGuard;
   /**
-   * What becomes of a request while the guard cannot be asked: `closed` (default) runs nothing and says to come again;
-   * `open` runs it unguarded, as if going back did no harm. A step that shall run `once` and cannot be claimed does not
-   * run either way, and the client is told to come again.
+   * Time that a request may run before a repeated request replaces it at the guard, in milliseconds. Longer than
+   * `limits.turnBudgetMs`.
+   *
+   * @default 60_000
    */
-  readonly whenGuardIsDown?: 'closed' | 'open';
+  readonly leaseMs?: number;
   /**
-   * How long a request may run before a repeated one may take its place at the guard, in milliseconds. Longer than
-   * `turnBudget`. Default 60 s.
+   * Treatment of requests while the guard is down. `closed`: nothing runs, and the client is told to come again. `open`: the
+   * request runs without a guard, as if an older token did no harm. A `once` step that cannot be claimed never runs.
+   *
+   * @default 'closed'
    */
-  readonly guardLease?: number;
+  readonly onDown?: 'closed' | 'open';
+}
+
+/** Options for questions: who else answers them, and in which order. */
+export interface AnswerOptions {
   /**
-   * A model of the host's own, for sagas that sample where the client does not offer it: any asynchronous function of
-   * MCP's `sampling/createMessage` parameters. (W3)
+   * Samples a model of the host, for sagas that sample when the client does not support sampling. Any asynchronous function
+   * of the parameters of MCP's `sampling/createMessage`.
    */
   readonly sampling?: Sampling;
   /**
-   * Whether the model that calls the tool may answer questions meant for the user, where the client cannot ask them:
-   * `accept` lists an argument `answers`. What is answered so is sealed as a model's answer. Default `refuse`. (T14)
-   */
-  readonly modelAnswers?: 'accept' | 'refuse';
-  /** In which order it is tried who answers a question. (W3) */
-  readonly ladder?: Ladder;
-  /**
-   * Number of rounds after which clients abandon a call. A saga with more rounds, or with a longer wait than fits into
-   * them, ends the call with a resume token, and the model calls again. The host warns the author before the last round.
-   * Clients based on rmcp stop after 9 rounds, the official SDK after 10.
+   * `accept`: the model that calls the tool may answer questions for the user that the client cannot ask. Tools then list
+   * an argument `answers`, and its answers are sealed as answers of a model.
    *
-   * @default 9
+   * @default 'refuse'
    */
-  readonly clientRounds?: number;
+  readonly model?: 'accept' | 'refuse';
+  /** Order in which a host tries who answers a question. */
+  readonly order?: AnswerOrder;
   /** Treatment of refusals faster than any person. Default: reported to `onInstantRefusal`, and given to the saga. */
   readonly instantRefusals?: InstantRefusalOptions;
+}
+
+/** Options for tests and simulations: whatever varies between two runs. */
+export interface TestingOptions {
+  /** Returns the time, in milliseconds since the epoch. Default `Date.now`. */
+  readonly clock?: () => number;
+  /** Resolves after so many milliseconds, or at once when the signal aborts. Default: a timer. */
+  readonly sleep?: (ms: number, signal: AbortSignal) => Promise<void>;
+  /**
+   * Default: NODE_ENV. `development` and `test` allow ephemeral keys. `development` shows errors in the console.
+   * `production` disables advice that takes time to find.
+   */
+  readonly environment?: string | undefined;
+  /**
+   * Implementation that seals tokens: the fast one of Node if the runtime has it, or the portable one.
+   *
+   * @default 'auto'
+   */
+  readonly sealing?: 'auto' | 'fast' | 'portable';
+}
+
+/** Options of a host. */
+export interface SagaHostOptions {
+  /** The sagas that the host serves. Each has a name of its own. */
+  readonly sagas: readonly Program[];
+  /**
+   * The keys that seal and open tokens: `SAGA_KEYS="k2:<32 bytes base64url>,k1:<…>"`, a list, or JWKs. The first key
+   * seals, every key opens. Default: the environment variable SAGA_KEYS. Without keys, a host starts only with
+   * `'ephemeral'`, or if NODE_ENV is `development` or `test`: it draws a key that dies with the process. In every other
+   * environment a key that is evidently not random is rejected.
+   */
+  readonly keys?: KeysOption | undefined;
+  /**
+   * The name of this service, sealed into each token: a token of another service does not open here. That protects
+   * against mistakes. Services that share a key trust each other fully.
+   */
+  readonly audience: string;
+  /** Callers: who they are, and what they may do. */
+  readonly auth?: AuthOptions;
+  /** The guard. Default: none. */
+  readonly guard?: GuardOptions;
+  /** Answers that do not come from the user of the client. */
+  readonly answers?: AnswerOptions;
   /** Named compensators, for sagas whose code was changed or is gone. */
   readonly compensators?: readonly Pick<Compensator<Schema>, 'name' | 'run'>[];
-  /** MCP's tasks, for clients that declare them. Default: offered where a saga says `task`, without a store. */
+  /** MCP's tasks, for clients that declare them. Default: offered if a saga declares `task`, without a store. */
   readonly tasks?: TaskOptions;
   /** Resumable requests, for clients that declare them. Default: offered to authenticated callers. */
   readonly resumableRequests?: ResumableRequestOptions;
@@ -191,73 +233,15 @@ export interface SagaHostOptions {
    * store until the token expires. All checks and refusals are those of tokens. Default: no handles.
    */
   readonly handles?: HandleOptions;
-  /** How long each token is good from its own issue, in milliseconds. Fractions are rounded up. Default one hour. */
-  readonly tokenTtl?: number;
-  /**
-   * How long a saga may take from its start to its end, in milliseconds. Tokens expire by then, except tokens that only
-   * continue compensation. A `sleep` beyond it is `ClientCannot`. Fractions are rounded up. Default seven days.
-   */
-  readonly maxLifetime?: number;
-  /** How long server steps may run in one request before the client gets a token between two of them. Default 25 s. (U4) */
-  readonly turnBudget?: number;
-  /** How long a wait is held in a request before it becomes a token, in milliseconds. Default 20 s. (W6) */
-  readonly maxHold?: number;
-  /** Refuses every token issued before this time (ms since the epoch, not seconds): for incidents. */
-  readonly rejectIssuedBefore?: number;
+  /** Bounds and durations. */
   readonly limits?: Partial<HostLimits>;
+  /** Callbacks for the operator. */
   readonly hooks?: HostHooks;
   /**
-   * Time limit of `onSuspended` and `onSettled`, in milliseconds. After that, the request continues without the hook, and
-   * `onError` gets `hook_timeout`. Default 10 s.
-   */
-  readonly hookTimeoutMs?: number;
-  /**
-   * Shows turns and steps to a tracing system: `openTelemetry()` of `@mcp-saga/opentelemetry`. What all turns of a saga
-   * hang on travels in its token, 60 bytes or so. Default: none, at no cost; what a token carries is carried on.
+   * Shows turns and steps to a tracing system: `openTelemetry()` of `@mcp-saga/opentelemetry`. The trace parent of all
+   * turns travels in the token, in about 60 bytes. Default: none.
    */
   readonly telemetry?: SagaTelemetry;
-  /** Milliseconds since the epoch. Default `Date.now`. */
-  readonly clock?: () => number;
-  /** Waits: resolves after so many milliseconds, or at once when the signal aborts. Default: a timer. */
-  readonly sleep?: (ms: number, signal: AbortSignal) => Promise<void>;
-  /**
-   * Default: NODE_ENV. `development` and `test` allow ephemeral keys; `development` shows errors in the console;
-   * `production` switches advice off that costs time to find.
-   */
-  readonly environment?: string | undefined;
-  /** Which implementation seals: the fast one of Node where it can be had, or the portable one. Default `auto`. */
-  readonly sealing?: 'auto' | 'fast' | 'portable';
-}
-
-/** All bounds of a host, in one table. (T11) */
-export interface HostLimits extends SealLimits {
-  /** Entries in the journal of one saga. Default 10,000. */
-  readonly maxJournalEntries: number;
-  /**
-   * Commands a body may yield in one turn, replayed ones included; or steps that a machine may take, of which delays that
-   * passed while nobody called take one each. Default 100,000.
-   */
-  readonly maxCommands: number;
-  /**
-   * Bytes of the arguments of a call that starts a saga, as JSON. Larger arguments are refused, and meet no schema. Default
-   * `maxTokenBytes`: the token carries them through the whole saga.
-   */
-  readonly maxArgumentBytes: number;
-  /** Answers in one request, repeated ones included. Default 2,000. */
-  readonly maxAnswers: number;
-  /**
-   * Bytes of one answer, as JSON. A larger one meets no schema and is asked again, with the reason. Default four times
-   * `maxTokenBytes`, since answers are compressed.
-   */
-  readonly maxAnswerBytes: number;
-  /**
-   * Bytes of responses that a guard keeps of one saga at a time, as an estimate. A turn that comes with more is refused with
-   * `guard_full` until some have expired; to cancel and to undo are never refused. Default 16 MiB.
-   */
-  readonly maxKeptBytesPerSaga: number;
-  /**
-   * Bytes that a guard keeps at a time for one principal, over all of its sagas. A turn beyond is refused with `guard_full`
-   * until some have expired; to cancel and to undo are never refused. Callers without a principal are not counted. Default 256 MiB.
-   */
-  readonly maxKeptBytesPerPrincipal: number;
+  /** Clock, sleep, and environment, for tests. */
+  readonly testing?: TestingOptions;
 }

@@ -65,8 +65,8 @@ export interface SagaHostCore {
    * token but the newest is refused and does nothing. A cancel token of `onSuspended` needs no caller. (E6 to E8)
    *
    * By a cancel token, a saga past a pivot goes forward instead, as far as that goes without its client: through retries, sleeps
-   * and polls, until it ends or only its client could go on. What is short (`maxHold`) is waited for. Where it has to wait for
-   * longer, or has run for `turnBudget`, it stays as it is, and this throws `NotEnded`: a queue that delivers again what threw
+   * and polls, until it ends or only its client could go on. What is short (`limits.maxHoldMs`) is waited for. Where it has to wait for
+   * longer, or has run for `limits.turnBudgetMs`, it stays as it is, and this throws `NotEnded`: a queue that delivers again what threw
    * brings it to its end. It need not try before `retryAfterMs`, and may do so with the message that `onSuspended` was
    * told meanwhile, whose `cancelAfter` is that time.
    *

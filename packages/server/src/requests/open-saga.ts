@@ -36,7 +36,7 @@ export async function openSaga(
     keptBytes: keptBytesOf(settings, opened.saga, token.length),
   };
   // The token is good, and stays so: a client that is told so comes again.
-  if (!(await settings.admit(facts))) throw notAdmitted();
+  if (!(await settings.rateLimit(facts))) throw notAdmitted();
   return opened;
 }
 

@@ -17,9 +17,9 @@ export async function principalOf(
   if (authInfo === undefined || authInfo === null) return null;
   if (option === undefined) {
     throw missing(
-      'Requests are authenticated, and the host has no `principal` option. Give it ' +
-        'principal: (authInfo) => ({ issuer, subject, client }), because the SDKs know only the client application, ' +
-        "which all its users share; or principal: 'client-only' if that is meant.",
+      'Requests are authenticated, and the host has no `auth.principal`. Give it ' +
+        'auth.principal: (authInfo) => ({ issuer, subject, client }), because the SDKs know only the client application, ' +
+        "which all its users share; or auth: { principal: 'client-only' } if that is meant.",
     );
   }
   if (option === 'client-only') {
@@ -29,7 +29,7 @@ export async function principalOf(
   }
   return sealable(
     await option(authInfo),
-    "The host's `principal` option gave no subject for an authenticated request.",
+    "The host's `auth.principal` gave no subject for an authenticated request.",
   );
 }
 

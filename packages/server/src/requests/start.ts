@@ -47,13 +47,13 @@ export async function start(
   if (!(await settings.authorize(caller, program))) {
     throw new SagaHostError('forbidden', `Not allowed: ${program.name}`);
   }
-  const { traits = {} } = request;
-  assertNeeds({ settings, program, caller, traits }, program);
   const sagaId = settings.sealer.newSagaId();
   const nothing = { bytes: 0, inflatedBytes: 0, keptBytes: 0 };
-  if (!(await settings.admit({ principal, sagaId, turn: 1, ...nothing }))) {
+  if (!(await settings.rateLimit({ principal, sagaId, turn: 1, ...nothing }))) {
     throw notAdmitted();
   }
+  const { traits = {} } = request;
+  assertNeeds({ settings, program, caller, traits }, program);
   // Only dialects set a method. They forward arguments of a client.
   const origin = request.method === undefined ? 'server' : 'client';
   const state = await begin(program, input, origin);

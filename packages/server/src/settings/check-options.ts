@@ -1,62 +1,6 @@
-import type { TaskOptions, SagaHostOptions } from '../model/host-options.ts';
+import type { AnswerOptions, AuthOptions, GuardOptions, SagaHostOptions } from '../model/host-options.ts';
 import { assertClock } from './clock.ts';
-import type { HostHooks } from '../model/hooks.ts';
-import { defaultHostLimits } from './limits.ts';
-
-// What a host can be given, so that an option that is written otherwise is not ignored in silence.
-const known: { readonly [name in keyof SagaHostOptions]-?: true } = {
-  sagas: true,
-  keys: true,
-  audience: true,
-  principal: true,
-  authorize: true,
-  admit: true,
-  guard: true,
-  whenGuardIsDown: true,
-  guardLease: true,
-  sampling: true,
-  modelAnswers: true,
-  ladder: true,
-  clientRounds: true,
-  instantRefusals: true,
-  compensators: true,
-  tasks: true,
-  resumableRequests: true,
-  handles: true,
-  tokenTtl: true,
-  maxLifetime: true,
-  turnBudget: true,
-  maxHold: true,
-  rejectIssuedBefore: true,
-  limits: true,
-  hooks: true,
-  hookTimeoutMs: true,
-  telemetry: true,
-  clock: true,
-  sleep: true,
-  environment: true,
-  sealing: true,
-};
-
-const hookNames: { readonly [name in keyof HostHooks]-?: true } = {
-  onReject: true,
-  onIgnoredAnswer: true,
-  onInstantRefusal: true,
-  onStep: true,
-  onSuspended: true,
-  onSettled: true,
-  onTurn: true,
-  onError: true,
-  onWarning: true,
-};
-
-const taskNames: { readonly [name in keyof TaskOptions]-?: true } = {
-  store: true,
-  ttl: true,
-  maxIdLength: true,
-  pollInterval: true,
-  bearer: true,
-};
+import { assertKnown, assertKnownOptions, hookNames, hostGroups, hostNames } from './known-options.ts';
 
 const guardMethods = ['begin', 'finish', 'release', 'forget', 'claim'];
 
@@ -71,8 +15,8 @@ const rungs = {
  * @throws TypeError that names the option and what is expected
  */
 export function assertHostOptions(options: SagaHostOptions): void {
-  assertKnown('host option', 'options', options, known);
-  const { audience, sagas, modelAnswers, whenGuardIsDown, ladder = {}, telemetry, principal } = options;
+  assertKnownOptions(options, hostNames, hostGroups);
+  const { audience, sagas, auth = {}, guard, answers = {}, telemetry, testing = {} } = options;
   if (typeof audience !== 'string' || audience === '') {
     throw new TypeError(
       "createSagaHost needs an audience: the name of this service, for example audience: 'deployer'.",
@@ -83,51 +27,55 @@ export function assertHostOptions(options: SagaHostOptions): void {
     (saga: unknown) => typeof (Object(saga) as { readonly advance?: unknown }).advance !== 'function',
   );
   if (bad !== -1) throw new TypeError(`sagas[${bad}]: expected what saga(…) returns.`);
-  assertOneOf('modelAnswers', modelAnswers, ['accept', 'refuse']);
-  assertOneOf('whenGuardIsDown', whenGuardIsDown, ['closed', 'open']);
-  const refusals = { withinMs: true, treatAs: true };
-  assertKnown('option of instantRefusals', 'instantRefusals', options.instantRefusals, refusals);
-  assertOneOf('instantRefusals.treatAs', options.instantRefusals?.treatAs, ['refused', 'unsupported']);
-  assertOneOf('sealing', options.sealing, ['auto', 'fast', 'portable']);
   if (telemetry !== undefined && typeof telemetry?.turn !== 'function') {
     throw new TypeError('telemetry: expected what openTelemetry() of @mcp-saga/opentelemetry returns.');
   }
-  if (principal !== undefined && principal !== 'client-only' && typeof principal !== 'function') {
-    throw new TypeError(
-      "principal: expected (authInfo) => ({ issuer, subject, client }), which says whose a saga is, or 'client-only'.",
-    );
-  }
-  for (const name of ['authorize', 'admit', 'sampling', 'sleep'] as const)
-    assertFunction(name, options[name]);
-  if (options.clock !== undefined) assertClock('clock', options.clock);
-  assertGuard(options);
+  assertAuth(auth);
+  assertGuard(guard);
+  assertAnswers(answers);
   assertHooks(options);
   assertTasks(options);
-  assertKnown('limit', 'limits', options.limits, defaultHostLimits);
   assertCompensators(options);
-  assertRejectIssuedBefore(options);
-  for (const [need, tried] of Object.entries(ladder) as [keyof typeof rungs, readonly unknown[]][]) {
-    if (!Object.hasOwn(rungs, need)) throw new TypeError(`ladder.${need}: there is no such ladder.`);
+  assertOneOf('testing.sealing', testing.sealing, ['auto', 'fast', 'portable']);
+  assertFunction('testing.sleep', testing.sleep);
+  if (testing.clock !== undefined) assertClock('testing.clock', testing.clock);
+}
+
+function assertAuth({ principal, authorize, rateLimit, rejectIssuedBefore }: AuthOptions): void {
+  if (principal !== undefined && principal !== 'client-only' && typeof principal !== 'function') {
+    throw new TypeError(
+      "auth.principal: expected (authInfo) => ({ issuer, subject, client }), which names the owner of a saga, or 'client-only'.",
+    );
+  }
+  assertFunction('auth.authorize', authorize);
+  assertFunction('auth.rateLimit', rateLimit);
+  assertRejectIssuedBefore(rejectIssuedBefore);
+}
+
+function assertAnswers({ sampling, model, order = {}, instantRefusals }: AnswerOptions): void {
+  assertFunction('answers.sampling', sampling);
+  assertOneOf('answers.model', model, ['accept', 'refuse']);
+  assertOneOf('answers.instantRefusals.treatAs', instantRefusals?.treatAs, ['refused', 'unsupported']);
+  for (const [need, tried] of Object.entries(order) as [keyof typeof rungs, readonly unknown[]][]) {
     if (!Array.isArray(tried))
-      throw new TypeError(`ladder.${need}: expected a list, the first to be tried first.`);
-    for (const rung of tried) assertOneOf(`ladder.${need}`, rung, rungs[need]);
+      throw new TypeError(`answers.order.${need}: expected a list, the first to be tried first.`);
+    for (const rung of tried) assertOneOf(`answers.order.${need}`, rung, rungs[need]);
   }
 }
 
 /** Without its methods each turn would fail behind its effects, or run unguarded where that is allowed. (T13) */
-function assertGuard({ guard }: SagaHostOptions): void {
-  if (guard === undefined || hasMethods(guard, guardMethods)) return;
+function assertGuard(guard: GuardOptions | undefined): void {
+  if (guard === undefined) return;
+  assertOneOf('guard.onDown', guard.onDown, ['closed', 'open']);
+  if (hasMethods(guard.store, guardMethods)) return;
   throw new TypeError(
-    'guard: expected what memoryGuard() returns, for one process, or redisGuard(client) of @mcp-saga/redis, for a ' +
-      `fleet.${howToCall(guard)}`,
+    'guard.store: expected what memoryGuard() returns, for one process, or redisGuard(client) of @mcp-saga/redis, for a ' +
+      `fleet.${howToCall(guard.store)}`,
   );
 }
 
 function assertTasks({ tasks, resumableRequests, handles }: SagaHostOptions): void {
-  assertKnown('option of resumableRequests', 'resumableRequests', resumableRequests, { bearer: true });
   assertOneOf('resumableRequests.bearer', resumableRequests?.bearer, ['accept']);
-  assertKnown('option of tasks', 'tasks', tasks, taskNames);
-  assertKnown('option of handles', 'handles', handles, { store: true });
   const { store, bearer } = tasks ?? {};
   assertOneOf('tasks.bearer', bearer, ['accept']);
   if (handles !== undefined) assertStore('handles.store', handles.store);
@@ -145,7 +93,7 @@ function assertStore(name: string, store: unknown): void {
 /** A misspelt hook would tell nobody. What an object of a class of the operator's own has besides is not ours to judge. */
 function assertHooks({ hooks }: SagaHostOptions): void {
   if (hooks === undefined) return;
-  if (isPlain(hooks)) assertKnown('hook', 'hooks', hooks, hookNames);
+  if (isPlain(hooks)) assertKnown('hooks', hooks, hookNames);
   for (const name of Object.keys(hookNames)) assertFunction(`hooks.${name}`, Reflect.get(hooks, name));
 }
 
@@ -163,23 +111,12 @@ function assertCompensators({ compensators = [] }: SagaHostOptions): void {
 const times = [1e11, 8.64e15] as const;
 
 /** As seconds it would refuse nothing, as no number at all everything. */
-function assertRejectIssuedBefore({ rejectIssuedBefore: time }: SagaHostOptions): void {
+function assertRejectIssuedBefore(time: number | undefined): void {
   if (time === undefined || time === 0) return;
   if (typeof time === 'number' && time >= times[0] && time <= times[1]) return;
   throw new RangeError(
-    "rejectIssuedBefore: expected milliseconds since the epoch, such as Date.parse('2026-01-31T12:00:00Z').",
+    "auth.rejectIssuedBefore: expected milliseconds since the epoch, such as Date.parse('2026-01-31T12:00:00Z').",
   );
-}
-
-/** @throws TypeError that names what there is, where something else is given */
-function assertKnown(what: string, field: string, given: object | undefined, names: object): void {
-  if (given === undefined) return;
-  const list = Object.keys(names).join(', ');
-  if (typeof given !== 'object' || given === null) {
-    throw new TypeError(`${field}: expected an object of ${list}.`);
-  }
-  const other = Object.keys(given).find((name) => !Object.hasOwn(names, name));
-  if (other !== undefined) throw new TypeError(`There is no ${what} '${other}'. There are: ${list}.`);
 }
 
 function assertFunction(name: string, value: unknown): void {

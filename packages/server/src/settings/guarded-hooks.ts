@@ -93,7 +93,7 @@ function hookTimeout(name: string, timeoutMs: number): SagaHostError {
   return new SagaHostError(
     'hook_timeout',
     `hooks.${name} did not settle within ${timeoutMs} ms, and the request continued without it. Make the hook faster, ` +
-      'or raise hookTimeoutMs.',
+      'or raise limits.hookTimeoutMs.',
     { public: false },
   );
 }

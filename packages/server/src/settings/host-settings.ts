@@ -1,14 +1,16 @@
 import { type Sealer, createSealer } from '@mcp-saga/seal';
 import type { Compensator, Schema } from '@mcp-saga/core';
 import type {
+  AuthOptions,
   InstantRefusalOptions,
-  Ladder,
+  TestingOptions,
+  AnswerOrder,
   SagaHostOptions,
   Sampling,
   ResumableRequestOptions,
   HandleOptions,
-  HostLimits,
 } from '../model/host-options.ts';
+import type { HostLimits } from '../model/host-limits.ts';
 import { Registry } from './registry.ts';
 import type { PrincipalOption } from '../model/caller.ts';
 import type { SagaGuard } from '../model/guard.ts';
@@ -19,7 +21,7 @@ import { sleep } from './clock.ts';
 import { assertHostOptions } from './check-options.ts';
 import { environmentOf, hostKeys } from './host-keys.ts';
 import { consoleLog } from './default-log.ts';
-import { duration, wholeDuration } from './durations.ts';
+import { wholeDuration } from './durations.ts';
 import { guardedHooks, rejectionReporter, quietly } from './guarded-hooks.ts';
 import { resolveHostLimits } from './limits.ts';
 
@@ -33,12 +35,12 @@ function toInstantRefusals({
   treatAs = 'refused',
 }: InstantRefusalOptions = {}): Required<InstantRefusalOptions> {
   if (typeof withinMs !== 'number' || !(withinMs >= 0))
-    throw new RangeError('instantRefusals.withinMs must be a number of milliseconds from 0.');
+    throw new RangeError('answers.instantRefusals.withinMs must be a number of milliseconds from 0.');
   return { withinMs, treatAs };
 }
 
 /** The ladder of a host that declares none. */
-const defaultLadder: Required<Ladder> = {
+const defaultAnswerOrder: Required<AnswerOrder> = {
   elicitation: ['client', 'model', 'fallback'],
   sampling: ['client', 'host', 'model'],
 };
@@ -50,14 +52,14 @@ export interface HostSettings {
   /** Seals responses for the guard: they hold a token or a result, and no client ever carries one. */
   readonly responses: Sealer;
   readonly principal: PrincipalOption | undefined;
-  readonly authorize: NonNullable<SagaHostOptions['authorize']>;
-  readonly admit: NonNullable<SagaHostOptions['admit']>;
+  readonly authorize: NonNullable<AuthOptions['authorize']>;
+  readonly rateLimit: NonNullable<AuthOptions['rateLimit']>;
   readonly guard: SagaGuard | undefined;
   readonly whenGuardIsDown: 'closed' | 'open';
   readonly leaseMs: number;
   readonly sampling: Sampling | undefined;
   readonly modelAnswers: 'accept' | 'refuse';
-  readonly ladder: Required<Ladder>;
+  readonly ladder: Required<AnswerOrder>;
   readonly clientRounds: number;
   readonly instantRefusals: Required<InstantRefusalOptions>;
   /** How tasks are offered; undefined where they are not. */
@@ -76,7 +78,7 @@ export interface HostSettings {
   readonly hooks: Required<HostHooks>;
   readonly telemetry: SagaTelemetry | undefined;
   readonly clock: () => number;
-  readonly sleep: NonNullable<SagaHostOptions['sleep']>;
+  readonly sleep: NonNullable<TestingOptions['sleep']>;
   /** Whether advice is given that costs time to find. */
   readonly advises: boolean;
   /** Whether who reads the log is who writes the client. */
@@ -90,26 +92,26 @@ const responseLimits = { maxTokenBytes: 64 * 1024 * 1024, maxInflatedBytes: 64 *
 /** Checks the options of a host and completes them. Throws a `TypeError` or `RangeError` that says what to do. */
 export function toHostSettings(options: SagaHostOptions): HostSettings {
   assertHostOptions(options);
-  const { audience, clock: now = Date.now, telemetry } = options;
+  const { audience, auth = {}, guard, answers = {}, telemetry, testing = {} } = options;
+  const { clock: now = Date.now } = testing;
   // Times are whole milliseconds in a token; performance.now() gives fractions.
   const clock = (): number => Math.floor(now());
-  const environment = 'environment' in options ? options.environment : environmentOf('NODE_ENV');
+  const environment = 'environment' in testing ? testing.environment : environmentOf('NODE_ENV');
   const advises = environment !== 'production';
   const develops = environment === 'development';
   const log = consoleLog({ development: develops, advises, clock });
-  const hookTimeoutMs = duration('hookTimeoutMs', options.hookTimeoutMs ?? 10_000);
+  const limits = resolveHostLimits(options.limits);
+  const { tokenTtlMs, maxLifetimeMs, turnBudgetMs, maxHoldMs, hookTimeoutMs, clientRounds } = limits;
   const hooks = guardedHooks(options.hooks ?? {}, log, hookTimeoutMs);
   const warn = hooks.onWarning;
   const ring = hostKeys(options, { ...(environment === undefined ? {} : { environment }), warn });
-  const limits = resolveHostLimits(options.limits);
-  const implementation = options.sealing ?? 'auto';
-  const turnBudget = duration('turnBudget', options.turnBudget ?? 25_000);
-  const leaseMs = wholeDuration('guardLease', options.guardLease ?? 60_000);
+  const implementation = testing.sealing ?? 'auto';
+  const leaseMs = wholeDuration('guard.leaseMs', guard?.leaseMs ?? 60_000);
   const registry = guardedRegistry(options);
-  if (options.guard !== undefined && leaseMs < turnBudget) {
+  if (guard !== undefined && leaseMs < turnBudgetMs) {
     warn(
-      `guardLease (${leaseMs} ms) is shorter than turnBudget (${turnBudget} ms): a repeated request would run its ` +
-        'steps beside one that still runs. Make guardLease the longer one.',
+      `guard.leaseMs (${leaseMs}) is less than limits.turnBudgetMs (${turnBudgetMs}): a repeated request would run its ` +
+        'steps beside a request that still runs. Raise guard.leaseMs.',
     );
   }
   if (
@@ -123,32 +125,32 @@ export function toHostSettings(options: SagaHostOptions): HostSettings {
     registry,
     sealer: createSealer({ ring, audience, limits, clock, implementation }),
     responses: createSealer({ ring, audience, limits: responseLimits, clock, implementation }),
-    principal: options.principal,
-    authorize: options.authorize ?? (() => true),
-    admit: options.admit ?? (() => true),
-    guard: options.guard,
-    whenGuardIsDown: options.whenGuardIsDown ?? 'closed',
+    principal: auth.principal,
+    authorize: auth.authorize ?? (() => true),
+    rateLimit: auth.rateLimit ?? (() => true),
+    guard: guard?.store,
+    whenGuardIsDown: guard?.onDown ?? 'closed',
     leaseMs,
-    sampling: options.sampling,
-    modelAnswers: options.modelAnswers ?? 'refuse',
-    ladder: { ...defaultLadder, ...options.ladder },
-    clientRounds: rounds(options.clientRounds ?? 9),
-    instantRefusals: toInstantRefusals(options.instantRefusals),
+    sampling: answers.sampling,
+    modelAnswers: answers.model ?? 'refuse',
+    ladder: { ...defaultAnswerOrder, ...answers.order },
+    clientRounds,
+    instantRefusals: toInstantRefusals(answers.instantRefusals),
     tasks: toTaskSettings(options, warn),
     resumableRequests: options.resumableRequests ?? {},
     handles: options.handles,
     compensators: new Map(options.compensators?.map((compensator) => [compensator.name, compensator])),
     notifiesSuspended: options.hooks?.onSuspended !== undefined,
-    tokenTtl: wholeDuration('tokenTtl', options.tokenTtl ?? 60 * 60 * 1000),
-    maxLifetime: wholeDuration('maxLifetime', options.maxLifetime ?? 7 * 24 * 60 * 60 * 1000),
-    turnBudget,
-    maxHold: options.maxHold === 0 ? 0 : duration('maxHold', options.maxHold ?? 20_000),
-    rejectIssuedBefore: options.rejectIssuedBefore,
+    tokenTtl: tokenTtlMs,
+    maxLifetime: maxLifetimeMs,
+    turnBudget: turnBudgetMs,
+    maxHold: maxHoldMs,
+    rejectIssuedBefore: auth.rejectIssuedBefore,
     limits,
     hooks,
     telemetry,
     clock,
-    sleep: options.sleep ?? sleep,
+    sleep: testing.sleep ?? sleep,
     advises,
     develops,
     warn,
@@ -164,16 +166,10 @@ function guardedRegistry({ sagas, guard }: SagaHostOptions): Registry {
   for (const saga of registry.all) {
     if (saga.forks === 'refuse' && guard === undefined) {
       throw new TypeError(
-        `Saga '${saga.name}' declares forks: 'refuse', which needs a guard: give the host guard: memoryGuard() for one ` +
+        `Saga '${saga.name}' declares forks: 'refuse', which needs a guard: give the host guard: { store: memoryGuard() } for one ` +
           "process, or a shared one for many; or declare forks: 'accept' where going back does no harm.",
       );
     }
   }
   return registry;
-}
-
-function rounds(count: number): number {
-  if (!Number.isSafeInteger(count) || count < 1)
-    throw new RangeError('clientRounds must be a whole number from 1.');
-  return count;
 }

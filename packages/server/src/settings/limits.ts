@@ -1,5 +1,6 @@
 import { defaultLimits as sealLimits } from '@mcp-saga/seal';
-import type { HostLimits } from '../model/host-options.ts';
+import type { HostLimits } from '../model/host-limits.ts';
+import { duration, wholeDuration } from './durations.ts';
 
 const mebibyte = 1024 * 1024;
 
@@ -13,9 +14,19 @@ export const defaultHostLimits: HostLimits = {
   maxAnswerBytes: 4 * sealLimits.maxTokenBytes,
   maxKeptBytesPerSaga: 16 * mebibyte,
   maxKeptBytesPerPrincipal: 256 * mebibyte,
+  clientRounds: 9,
+  tokenTtlMs: 60 * 60 * 1000,
+  maxLifetimeMs: 7 * 24 * 60 * 60 * 1000,
+  turnBudgetMs: 25_000,
+  maxHoldMs: 20_000,
+  hookTimeoutMs: 10_000,
 };
 
-/** Fills in the defaults. Throws a `RangeError` for a limit that is not a whole number from 1. */
+/**
+ * Fills in the defaults.
+ *
+ * @throws RangeError for a count that is not a whole number from 1, and for a duration that is not more than 0
+ */
 export function resolveHostLimits(limits: Partial<HostLimits> = {}): HostLimits {
   const { maxTokenBytes = defaultHostLimits.maxTokenBytes } = limits;
   const resolved: Record<string, number> = {
@@ -26,9 +37,18 @@ export function resolveHostLimits(limits: Partial<HostLimits> = {}): HostLimits 
   for (const [name, value] of Object.entries(limits)) {
     // undefined must not take a limit away
     if (value === undefined) continue;
-    if (!Number.isSafeInteger(value) || value < 1)
-      throw new RangeError(`limits.${name} must be a whole number from 1.`);
-    resolved[name] = value;
+    resolved[name] = checked(name, value);
   }
   return resolved as unknown as HostLimits;
+}
+
+function checked(name: string, value: number): number {
+  const path = `limits.${name}`;
+  // Sealed into tokens, as whole milliseconds.
+  if (name === 'tokenTtlMs' || name === 'maxLifetimeMs') return wholeDuration(path, value);
+  if (name === 'maxHoldMs' && value === 0) return 0;
+  if (name.endsWith('Ms')) return duration(path, value);
+  if (!Number.isSafeInteger(value) || value < 1)
+    throw new RangeError(`${path} must be a whole number from 1.`);
+  return value;
 }

@@ -13,7 +13,7 @@ const reasons: { readonly [reason in RefusalReason]: string } = {
   not_yet_valid:
     'Its time has not come: a cancel token opens after its cancelAfter. For another token, the clock of this host is behind ' +
     'the clock of the host that issued it.',
-  expired: 'It was good for `tokenTtl`, within the `maxLifetime` of its saga.',
+  expired: 'It was good for `limits.tokenTtlMs`, within the `limits.maxLifetimeMs` of its saga.',
   revoked: 'It was issued before `rejectIssuedBefore`.',
   method: 'It was handed out by another method.',
   target: 'This host does not serve its saga, or the call is of another tool.',

@@ -22,24 +22,24 @@ export interface TaskSettings {
 export function toTaskSettings(
   host: {
     readonly tasks?: TaskOptions;
-    readonly principal?: unknown;
+    readonly auth?: { readonly principal?: unknown };
     readonly sagas: readonly { readonly task: unknown }[];
   },
   warn: (message: string) => void,
 ): TaskSettings | undefined {
-  const { tasks, principal, sagas } = host;
+  const { tasks, auth, sagas } = host;
   const settings = {
     store: tasks?.store,
-    ttl: whole('ttl', tasks?.ttl ?? 24 * 60 * 60 * 1000),
-    pollInterval: whole('pollInterval', tasks?.pollInterval ?? 1_000),
+    ttl: whole('ttlMs', tasks?.ttlMs ?? 24 * 60 * 60 * 1000),
+    pollInterval: whole('pollIntervalMs', tasks?.pollIntervalMs ?? 1_000),
     maxIdLength: idLength(tasks?.maxIdLength ?? 128),
     bearer: tasks?.bearer,
   };
   if (tasks === undefined && sagas.every(({ task }) => task === undefined)) return undefined;
-  if (settings.bearer === 'accept' || principal !== undefined) return settings;
+  if (settings.bearer === 'accept' || auth?.principal !== undefined) return settings;
   warn(
     'No client is offered tasks, because nobody is authenticated: whoever has the id of a task could see its result. ' +
-      "Give the host a `principal` option, or tasks: { bearer: 'accept' } if that is meant.",
+      "Give the host auth: { principal }, or tasks: { bearer: 'accept' } if that is meant.",
   );
   return undefined;
 }

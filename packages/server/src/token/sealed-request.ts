@@ -5,7 +5,7 @@ import { asksOf } from '../wire/capabilities.ts';
 import type { Caller } from '../model/caller.ts';
 import type { DialectTraits } from '../model/dialect-traits.ts';
 import type { StepIds } from '../wire/step-ids.ts';
-import type { HostLimits } from '../model/host-options.ts';
+import type { HostLimits } from '../model/host-limits.ts';
 import { readSealedJson } from './sealed-json.ts';
 import type { SealedSaga } from '../model/sealed-saga.ts';
 
@@ -91,7 +91,7 @@ export function inPlaceOf({ capabilities }: Pick<BegunRequest, 'capabilities'>, 
   return capabilities === undefined ? rest : { ...rest, capabilities };
 }
 
-/** Traits as JSON. What older releases kept has no `maxHold` and none of those behind it. */
+/** Traits as JSON. What older releases kept has no `limits.maxHoldMs` and none of those behind it. */
 type KeptTraits = Omit<DialectTraits, 'maxWait'> & { readonly maxWait: number | null | undefined };
 
 type KeptRequest = Pick<BegunRequest, 'capabilities' | 'at' | 'cancels'> & {

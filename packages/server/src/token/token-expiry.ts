@@ -6,8 +6,8 @@ import type { HostSettings } from '../settings/host-settings.ts';
 const afterDeadline = 60 * 60 * 1000;
 
 /**
- * Expiry of a token, in milliseconds since the epoch: `tokenTtl` after its issue, or an hour after the latest deadline,
- * and never later than `maxLifetime` after the start of the saga. Repeated requests gain nothing beyond that. Tokens that
+ * Expiry of a token, in milliseconds since the epoch: `limits.tokenTtlMs` after its issue, or an hour after the latest deadline,
+ * and never later than `limits.maxLifetimeMs` after the start of the saga. Repeated requests gain nothing beyond that. Tokens that
  * only continue compensation may outlive the saga by an hour.
  */
 export function expiryOf(

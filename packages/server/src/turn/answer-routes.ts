@@ -105,13 +105,13 @@ function advise({ settings, program, traits }: Asking, { need, isUnsupported }: 
   const about = `${program.name}: ${need}${unasked ?? ''}`;
   if (!settings.advises || said.has(about)) return;
   said.add(about);
-  const own = need === 'sampling' ? 'the host a `sampling` of its own' : 'the question a `fallback`';
+  const own = need === 'sampling' ? 'the host answers: { sampling }' : 'the question a `fallback`';
   settings.warn(
     (unasked === undefined
       ? `Saga '${program.name}' asks for ${need}, which a client ${
           isUnsupported === true ? 'declared and does not know' : 'did not declare'
         }. Give `
       : `Saga '${program.name}' cannot ask for ${need}: ${unasked} Or give `) +
-      `${own}, or the host modelAnswers: 'accept', or catch ClientCannot at the step.`,
+      `${own}, or the host answers: { model: 'accept' }, or catch ClientCannot at the step.`,
   );
 }

@@ -4,7 +4,7 @@ import { withoutKeys } from '../settings/log-path.ts';
 import { longestTimerMs } from '../settings/clock.ts';
 
 /**
- * Warns of each step that runs for longer than `turnBudget`, once a turn. The budget only ends a turn between two steps, so
+ * Warns of each step that runs for longer than `limits.turnBudgetMs`, once a turn. The budget only ends a turn between two steps, so
  * a step that never settles holds its request.
  *
  * @returns observer for the events of one turn
@@ -18,7 +18,7 @@ export function slowSteps(
   const tell = (path: string): void => {
     told.add(path);
     warn(
-      `Step '${withoutKeys(path)}' of saga '${saga}' is still running after ${turnBudget} ms (turnBudget). ` +
+      `Step '${withoutKeys(path)}' of saga '${saga}' is still running after ${turnBudget} ms (limits.turnBudgetMs). ` +
         'Set its `timeout`, or end it when its `signal` aborts.',
     );
   };

@@ -153,11 +153,13 @@ function sagasOf({ first, second, fails }: Plan, secret: string): readonly Progr
 async function lengthsOf(plan: Plan, echoed: string, secret: string): Promise<readonly number[]> {
   const { host } = hostOf(sagasOf(plan, secret), {
     compensators: [refund],
-    sampling: async () => ({
-      role: 'assistant',
-      model: 'm',
-      content: { type: 'text', text: `It is ${secret}` },
-    }),
+    answers: {
+      sampling: async () => ({
+        role: 'assistant',
+        model: 'm',
+        content: { type: 'text', text: `It is ${secret}` },
+      }),
+    },
   });
   const caller = { capabilities: {} };
   const args = { keys: [...bulk, echoed, noise(plan.size)].join(' '), echoed };

@@ -72,7 +72,11 @@ const sealer: Sealer = createSealer({
 
 function guardedHost(hooks: SagaHostOptions['hooks'] = {}): TestHost {
   const clock = testClock();
-  return hostOf(builds, { guard: memoryGuard(clock), clock, hooks: { onTurn: () => undefined, ...hooks } });
+  return hostOf(builds, {
+    guard: { store: memoryGuard(clock) },
+    clock,
+    hooks: { onTurn: () => undefined, ...hooks },
+  });
 }
 
 /** A token behind a good key, whose streams were changed. */

@@ -85,8 +85,7 @@ function watched(ran: string[] = []): { readonly server: TestHost; readonly aske
   const asked: string[] = [];
   const server = hostForAll([deploys(ran)], {
     keys,
-    authorize: () => asked.push('authorize') > 0,
-    admit: () => asked.push('admit') > 0,
+    auth: { authorize: () => asked.push('authorize') > 0, rateLimit: () => asked.push('admit') > 0 },
   });
   return { server, asked };
 }
@@ -192,7 +191,7 @@ describe.each(ways)('a token of $name', (way) => {
 
   test('[T13] [E7] replayed ten times at once, runs each step once', async () => {
     const ran: string[] = [];
-    const server = hostForAll([deploys(ran, 'refuse')], { guard: memoryGuard(() => start) });
+    const server = hostForAll([deploys(ran, 'refuse')], { guard: { store: memoryGuard(() => start) } });
     const token = await way.begin(server);
     const replays = Array.from({ length: 10 }, () => way.goOn(server, token, answers));
     for (const { last } of await Promise.all(replays)) expect(last.error).toSatisfy(isFine);

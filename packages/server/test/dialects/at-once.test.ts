@@ -31,7 +31,10 @@ describe('a prompt for a client that can be asked nothing', () => {
     }
     return 'asked';
   });
-  const { host, told } = hostOf([patient, wanting, reviewPrompt()], { maxHold: 50, clock: tickingClock() });
+  const { host, told } = hostOf([patient, wanting, reviewPrompt()], {
+    limits: { maxHoldMs: 50 },
+    clock: tickingClock(),
+  });
   const server = handlerOf(host);
   const getting = async (era: 'legacy' | 'modern', name: string, args: object): Promise<RawMessage> =>
     era === 'legacy'
@@ -67,7 +70,7 @@ test.each([
     for (const s of waits) yield* sleep(s * 1_000);
     return 'waited';
   });
-  const { host } = hostOf(patient, { clock, sleep: async (ms) => void (clock.now += ms) });
+  const { host } = hostOf(patient, { clock, testing: { sleep: async (ms) => void (clock.now += ms) } });
   const began = clock.now;
   const { last } = await ask(handlerOf(host), 'legacy', 'prompts/get', { name: 'patient' });
   expect(last.error?.message).toContain('takes longer');

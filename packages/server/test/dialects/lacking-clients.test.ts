@@ -87,7 +87,9 @@ describe('a step result that says that the client does not know the request', ()
       return (yield* sample('model', { messages: [], maxTokens: 1 })).model;
     });
     const { host } = hostOf(asking, {
-      sampling: () => ({ role: 'assistant', content: { type: 'text', text: 'yes' }, model: 'own' }),
+      answers: {
+        sampling: () => ({ role: 'assistant', content: { type: 'text', text: 'yes' }, model: 'own' }),
+      },
     });
     const { token } = suspended(await host.start('asking', {}));
     expect(await host.resume(token, [{ stepId: 'model', error: unknownMethod }])).toMatchObject({
@@ -98,7 +100,7 @@ describe('a step result that says that the client does not know the request', ()
 
 function withGuard(): Parameters<typeof hostOf>[1] {
   const clock = testClock();
-  return { clock, guard: memoryGuard(clock) };
+  return { clock, guard: { store: memoryGuard(clock) } };
 }
 
 describe('a client that refuses sooner than a person can', () => {
@@ -134,7 +136,7 @@ describe('a client that refuses sooner than a person can', () => {
     async (ms, instantRefusals, end, count) => {
       for (const guarded of [() => ({}), withGuard]) {
         // oxlint-disable-next-line no-await-in-loop -- with a guard and without
-        const made = await refusedAfter(ms, { instantRefusals, ...guarded() });
+        const made = await refusedAfter(ms, { answers: { instantRefusals }, ...guarded() });
         expect(made).toMatchObject({ end });
         expect(made.told.refusals.length).toBeGreaterThanOrEqual(count);
         if (count === 0) expect(made.told.refusals).toEqual([]);
@@ -143,7 +145,7 @@ describe('a client that refuses sooner than a person can', () => {
   );
 
   test('[W3] is served so in rounds', async () => {
-    const { host } = hostOf(falling, { instantRefusals: { treatAs: 'unsupported' } });
+    const { host } = hostOf(falling, { answers: { instantRefusals: { treatAs: 'unsupported' } } });
     const server = handlerOf(host);
     const call = { method: 'tools/call', name: 'falling' } as const;
     const { requestState } = asked(await round(server, call));
@@ -153,9 +155,13 @@ describe('a client that refuses sooner than a person can', () => {
   });
 
   test('[W3] options that cannot be meant are refused', () => {
-    expect(() => hostOf(falling, { instantRefusals: { withinMs: -1 } })).toThrow(RangeError);
-    expect(() => hostOf(falling, { instantRefusals: { treatAs: 'cannot' as never } })).toThrow(TypeError);
-    expect(() => hostOf(falling, { instantRefusals: { within: 5 } as never })).toThrow(TypeError);
+    expect(() => hostOf(falling, { answers: { instantRefusals: { withinMs: -1 } } })).toThrow(RangeError);
+    expect(() => hostOf(falling, { answers: { instantRefusals: { treatAs: 'cannot' as never } } })).toThrow(
+      TypeError,
+    );
+    expect(() => hostOf(falling, { answers: { instantRefusals: { within: 5 } as never } })).toThrow(
+      TypeError,
+    );
   });
 });
 
@@ -191,7 +197,10 @@ describe('a client that lacks what it declares, with resumable requests', () => 
   });
 
   test('[W3] is asked in one round if its refusal is instant', async () => {
-    const { host } = hostOf(falling, { ...options, instantRefusals: { treatAs: 'unsupported' } });
+    const { host } = hostOf(falling, {
+      ...options,
+      answers: { instantRefusals: { treatAs: 'unsupported' } },
+    });
     const server = handlerOf(host);
     const call = { method: 'tools/call', name: 'falling' } as const;
     const capabilities = { ...all, resumableRequests: {} };
@@ -218,14 +227,20 @@ test('[E9] a host with another option repeats an interrupted turn as it was begu
       return killed.promise;
     },
   };
-  const { host } = hostOf(paying, { clock, guard: dying, instantRefusals: { treatAs: 'unsupported' } });
+  const { host } = hostOf(paying, {
+    clock,
+    guard: { store: dying },
+    answers: { instantRefusals: { treatAs: 'unsupported' } },
+  });
   const { token } = suspended(await host.start('paying', {}));
   const refusal = { stepId: 'target', result: { action: 'decline' } };
   void host.resume(token, [refusal]);
   await paid.promise;
   clock.now += 61_000;
   // It does not tell of a payment that it was declined.
-  expect(await hostOf(paying, { clock, guard }).host.resume(token, [refusal])).toMatchObject({
+  expect(
+    await hostOf(paying, { clock, guard: { store: guard } }).host.resume(token, [refusal]),
+  ).toMatchObject({
     result: 'paid',
   });
 });

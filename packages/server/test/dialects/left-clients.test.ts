@@ -10,6 +10,7 @@ import {
   step,
   type Program,
   type SagaHostOptions,
+  type TestingOptions,
   type SuspendedSagaFacts,
 } from '@mcp-saga/server';
 import { describe, expect, test } from 'vitest';
@@ -57,7 +58,7 @@ class World {
 }
 
 /** Waits until an abort. */
-function untilAborted(begun: Deferred<undefined>): NonNullable<SagaHostOptions['sleep']> {
+function untilAborted(begun: Deferred<undefined>): NonNullable<TestingOptions['sleep']> {
   return (_, signal) =>
     new Promise((resolve) => {
       if (signal.aborted) resolve();
@@ -92,7 +93,7 @@ describe.each(inSessions)('a client that leaves its call, $name', ({ connect }) 
       // oxlint-disable-next-line no-await-in-loop -- one after the other
       // Hooks without a queue.
       const { onSuspended: _, onSettled: __, ...hooks } = hooksInto(nothingTold());
-      const made = hostOf(holding(world, forks), { clock, guard, hooks });
+      const made = hostOf(holding(world, forks), { clock, guard: { store: guard }, hooks });
       const connection = await connect(made.host);
       const asked = deferred<undefined>();
       answerBy(connection.client, {
@@ -164,7 +165,7 @@ describe.each(inSessions)('a client that leaves its call, $name', ({ connect }) 
       yield* step('ship', () => world.do('shipped'));
       return 'shipped';
     });
-    const connection = await connect(hostOf(waiting, { sleep: untilAborted(waits) }).host);
+    const connection = await connect(hostOf(waiting, { testing: { sleep: untilAborted(waits) } }).host);
     const left = new AbortController();
     const call = calling(connection, 'waiting', { signal: left.signal });
     await waits.promise;
@@ -184,7 +185,7 @@ describe.each(inSessions)('a client that leaves its call, $name', ({ connect }) 
       yield* elicit('which', { message: 'Which?', schema: Empty });
       return yield* continueAs(held, {});
     });
-    const made = hostOf([calls, held], { clock, guard: memoryGuard(clock), hooks });
+    const made = hostOf([calls, held], { clock, guard: { store: memoryGuard(clock) }, hooks });
     const connection = await connect(made.host);
     const left = new AbortController();
     answerBy(connection.client, {
@@ -210,7 +211,9 @@ describe.each(inSessions)('a client that leaves its call, $name', ({ connect }) 
       yield* elicit('sure', { message: 'Sure?', schema: Empty });
       return 'done';
     });
-    const connection = await connect(hostOf(paging, { clock, guard: memoryGuard(clock), hooks }).host);
+    const connection = await connect(
+      hostOf(paging, { clock, guard: { store: memoryGuard(clock) }, hooks }).host,
+    );
     const { nextResumeToken: resumeToken } = (await calling(connection, 'paging', {})) as {
       readonly nextResumeToken: string;
     };
@@ -276,7 +279,7 @@ describe.each(inSessions)('a client that leaves its call, $name', ({ connect }) 
       onSuspended: (facts) => told.push(facts),
       onSettled: () => undefined,
     };
-    const { host } = hostOf(holding(world, 'refuse'), { clock, guard: memoryGuard(clock), hooks });
+    const { host } = hostOf(holding(world, 'refuse'), { clock, guard: { store: memoryGuard(clock) }, hooks });
     const connection = await connect(host);
     const asked = deferred<undefined>();
     answerBy(connection.client, {
@@ -310,7 +313,9 @@ describe.each(inSessions)('a client that leaves its call, $name', ({ connect }) 
       });
       const clock = testClock();
       const wait = async (ms: number): Promise<void> => void (clock.now += ms);
-      const connection = await connect(hostOf(slow, { clock, sleep: wait, tokenTtl: 3_600_000 }).host);
+      const connection = await connect(
+        hostOf(slow, { clock, testing: { sleep: wait }, limits: { tokenTtlMs: 3_600_000 } }).host,
+      );
       answerBy(connection.client, {
         elicit: () => {
           // The user thinks about it.
@@ -345,7 +350,7 @@ test('[E3] a prompt that is left while it waits is undone', async () => {
     return 'hello';
   });
   const [{ connect }] = inSessions as [(typeof inSessions)[number]];
-  const connection = await connect(hostOf(greeting, { sleep: untilAborted(waits) }).host, {
+  const connection = await connect(hostOf(greeting, { testing: { sleep: untilAborted(waits) } }).host, {
     capabilities: {},
   });
   const left = new AbortController();

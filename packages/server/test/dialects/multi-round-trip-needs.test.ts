@@ -128,7 +128,7 @@ describe('a state without requests', () => {
       return 'waited';
     });
     const clock = tickingClock();
-    const server = handlerOf(hostOf(waiting, { clock, maxHold: 20 }).host);
+    const server = handlerOf(hostOf(waiting, { clock, limits: { maxHoldMs: 20 } }).host);
     const { result, requestState } = asked(await round(server, call(waiting)));
     expect(result).not.toHaveProperty('inputRequests');
     clock.now += 100;
@@ -141,7 +141,7 @@ describe('a state without requests', () => {
       yield* sleep(60_000);
       return 'waited';
     });
-    const { host } = hostOf(waiting, { maxHold: 20, clientRounds: 10 });
+    const { host } = hostOf(waiting, { limits: { maxHoldMs: 20, clientRounds: 10 } });
     const { last } = await round(handlerOf(host), call(waiting));
     expect(last.result).toMatchObject({ resultType: 'complete', nextResumeToken: expect.any(String) });
   });
@@ -154,7 +154,7 @@ describe('a state without requests', () => {
         report: 'The build runs',
       });
     });
-    const { host } = hostOf(watching, { clock: tickingClock(), maxHold: 10, clientRounds: 3 });
+    const { host } = hostOf(watching, { clock: tickingClock(), limits: { maxHoldMs: 10, clientRounds: 3 } });
     const server = handlerOf(host);
     let { last } = await round(server, call(watching));
     expect(last.result?.['_meta']).toMatchObject({
@@ -189,7 +189,7 @@ describe('the rounds of a client', () => {
     [6, 1],
   ])('[W6] of %i questions: their author is warned %i times, before the last', async (questions, times) => {
     const program = curious(questions);
-    const { host, told } = hostOf(program, { clientRounds: 6 });
+    const { host, told } = hostOf(program, { limits: { clientRounds: 6 } });
     const server = handlerOf(host);
     let { last } = await round(server, call(program));
     while (last.result?.['resultType'] === 'input_required') {

@@ -64,7 +64,7 @@ describe('a state that does not hold is an error of JSON-RPC', () => {
 
   test('[T6] expired', async () => {
     const clock = testClock();
-    const { host, told } = hostOf(asking(), { clock, tokenTtl: 60_000 });
+    const { host, told } = hostOf(asking(), { clock, limits: { tokenTtlMs: 60_000 } });
     const requestState = await stateOf(host);
     clock.now += 60_000 + 30_000;
     refused(await round(handlerOf(host), call, { requestState, inputResponses }));
@@ -102,7 +102,7 @@ describe('a state that does not hold is an error of JSON-RPC', () => {
   });
 
   test("[T6] another principal's", async () => {
-    const { host, told } = hostOf(asking(), { principal: 'client-only' });
+    const { host, told } = hostOf(asking(), { auth: { principal: 'client-only' } });
     const auth = (clientId: string): object => ({ authInfo: { token: 'kq', clientId, scopes: [] } });
     const { requestState } = asked(await round(handlerOf(host, auth('ada')), call));
     refused(await round(handlerOf(host, auth('bob')), call, { requestState, inputResponses }));
@@ -142,7 +142,7 @@ describe('a state that does not hold is an error of JSON-RPC', () => {
       const { target } = yield* elicit('target', { message: 'Where?', schema: Target });
       return target;
     });
-    const { host } = hostOf(once, { guard: memoryGuard(testClock()) });
+    const { host } = hostOf(once, { guard: { store: memoryGuard(testClock()) } });
     const server = handlerOf(host);
     const requestState = await stateOf(host);
     const first = await round(server, call, { requestState, inputResponses });

@@ -33,7 +33,7 @@ function patient(): () => number {
 describe.each(connections.filter(({ name }) => name.includes('in memory')))('$name', ({ connect }) => {
   test('[W5] progress rises over all questions that are pushed within one call', async () => {
     const clock = Object.assign(patient(), { now: 0 });
-    const { client, close } = await connect(hostOf(moving, { clock, turnBudget: 1e12 }).host);
+    const { client, close } = await connect(hostOf(moving, { clock, limits: { turnBudgetMs: 1e12 } }).host);
     answerBy(client, { elicit: () => accept });
     const seen: number[] = [];
     const call = { name: 'moving', arguments: {} };
@@ -74,10 +74,8 @@ test('[W5] progress rises over the rounds of a call, to the token of each', asyn
     version: '1',
     sagas: [moving],
     keys: 'ephemeral',
-    clock: patient(),
-    turnBudget: 1e12,
-    tokenTtl: 1e11,
-    maxLifetime: 1e12,
+    testing: { clock: patient() },
+    limits: { turnBudgetMs: 1e12, tokenTtlMs: 1e11, maxLifetimeMs: 1e12 },
     hooks: { onWarning: () => undefined },
   });
   const told: unknown[] = [];

@@ -113,7 +113,7 @@ describe.each(inSessions)('questions that are pushed, $name', ({ connect }) => {
           return { action: 'accept', content: { target: 'here' } };
         },
       },
-      { tokenTtl: 40 * day, maxLifetime: 40 * day },
+      { limits: { tokenTtlMs: 40 * day, maxLifetimeMs: 40 * day } },
     );
     const { client } = connection;
     expect(await (client as unknown as Calls).callTool({ name: 'asking', arguments: {} })).not.toHaveProperty(

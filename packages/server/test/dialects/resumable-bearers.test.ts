@@ -27,8 +27,8 @@ interface Served extends Fetches {
 /** A guarded server, whose requests are authenticated or not. */
 function served(by: 'ada' | 'nobody', options: Partial<SagaHostOptions> = {}, did: string[] = []): Served {
   const { host, told } = hostOf(pays(did), {
-    guard: memoryGuard(testClock()),
-    principal: () => ({ subject: by, client: 'app' }),
+    guard: { store: memoryGuard(testClock()) },
+    auth: { principal: () => ({ subject: by, client: 'app' }) },
     ...(options as object),
   });
   const authInfo = { token: '', clientId: 'app', scopes: [] };
@@ -100,9 +100,9 @@ test('[T14] a client that nobody authenticates is served as if it had not declar
 
 test('[T14] a token is refused once bearer is taken back, and its call goes on', async () => {
   const guard = memoryGuard(testClock());
-  const open = served('nobody', { guard, resumableRequests: { bearer: 'accept' } });
+  const open = served('nobody', { guard: { store: guard }, resumableRequests: { bearer: 'accept' } });
   const { requestState } = asked(await round(open, call, { capabilities: declared }));
-  const closed = served('nobody', { guard });
+  const closed = served('nobody', { guard: { store: guard } });
   expect(await resumed(closed, requestState)).toMatchObject(refused);
   expect(closed.told.rejections).toMatchObject([{ reason: 'principal' }]);
   const inputResponses = { target: accepted({ target: 'bob' }) };

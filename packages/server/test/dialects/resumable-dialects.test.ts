@@ -8,7 +8,7 @@ import { knowsTasks } from '../fixtures/task-client.ts';
 
 const call = { method: 'tools/call', name: 'asking', arguments: { more: 'than none' } } as const;
 // Nobody is authenticated here.
-const options = { modelAnswers: 'accept', resumableRequests: { bearer: 'accept' } } as const;
+const options = { answers: { model: 'accept' }, resumableRequests: { bearer: 'accept' } } as const;
 const resumable = { resumableRequests: {} };
 const capabilitiesKey = 'io.modelcontextprotocol/clientCapabilities';
 

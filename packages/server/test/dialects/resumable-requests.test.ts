@@ -18,6 +18,7 @@ import { hooksInto, nothingTold, oldKey, type Told } from '../fixtures/host.ts';
 import { ask, eras, post, type Era, type Fetches, type RawMessage } from '../fixtures/raw.ts';
 import { asking, Target } from '../fixtures/sagas.ts';
 import { listen, postUntil, type Listening } from '../fixtures/sockets.ts';
+import { changed, type Parts } from '../fixtures/host-changes.ts';
 
 const declared = { resumableRequests: {}, elicitation: {} };
 const id = 'the-request';
@@ -27,18 +28,24 @@ interface Process extends Fetches {
 }
 
 /** A process of the server: with others it shares the key and nothing else. */
-function processOf(sagas: Program | readonly Program[], options: Partial<ServeSagasOptions> = {}): Process {
+function processOf(sagas: Program | readonly Program[], changes: Parts<ServeSagasOptions> = {}): Process {
   const told = nothingTold();
-  const server = serveSagas({
-    name: 'deployer',
-    version: '1',
-    keys: oldKey,
-    environment: 'production',
-    hooks: hooksInto(told),
-    resumableRequests: { bearer: 'accept' },
-    ...options,
-    sagas: [sagas].flat(),
-  });
+  const server = serveSagas(
+    changed<ServeSagasOptions>(
+      {
+        name: 'deployer',
+        version: '1',
+        keys: oldKey,
+        testing: { environment: 'production' },
+        hooks: hooksInto(told),
+        resumableRequests: { bearer: 'accept' },
+      },
+      changes,
+      {
+        sagas: [sagas].flat(),
+      },
+    ),
+  );
   return { fetch: (request) => server.fetch(request), told };
 }
 
@@ -111,7 +118,7 @@ describe.each(eras)('resumable requests over HTTP, %s', (era) => {
     let count = 0;
     for (let last: RawMessage | undefined; last?.result === undefined; count += 1) {
       // oxlint-disable-next-line no-await-in-loop -- each connection meets another process
-      const server = await listenTo(processOf(five(did, clock), { clock }));
+      const server = await listenTo(processOf(five(did, clock), { testing: { clock } }));
       // oxlint-disable-next-line no-await-in-loop -- one connection after the other
       const messages = await postUntil(server, request, (came) => came.at(-1)?.method === policy);
       told.push(...messages);
@@ -131,7 +138,7 @@ describe.each(eras)('resumable requests over HTTP, %s', (era) => {
 
   test('[W1] tells a token before the first step and after each, of the request, with its times', async () => {
     const did: Did = new Map();
-    const server = processOf(five(did), { clock: testClock() });
+    const server = processOf(five(did), { testing: { clock: testClock() } });
     const messages = await postUntil(await listenTo(server), call(era, 'five'));
     const policies = messages.filter(({ method }) => method === policy);
     expect(policies.map(({ params }) => params)).toEqual(
@@ -170,7 +177,7 @@ describe.each(eras)('resumable requests over HTTP, %s', (era) => {
       yield* step('after', () => void did.push('after'));
       return 'waited';
     });
-    const server = processOf(waiting, { clock: () => clock.now++ });
+    const server = processOf(waiting, { testing: { clock: () => clock.now++ } });
     const messages = await postUntil(await listenTo(server), call(era, 'waiting'));
     expect(messages.at(-1)).toMatchObject(text('waited'));
     const waits = messages.flatMap(({ method, params }) => (method === policy ? [params?.['minWait']] : []));
@@ -223,11 +230,11 @@ describe.each(eras)('resumable requests over HTTP, %s', (era) => {
   test('[T5] wrong tokens get the one frozen answer', async () => {
     const did: Did = new Map();
     const clock = testClock();
-    const server = processOf([five(did), asking()], { clock });
+    const server = processOf([five(did), asking()], { testing: { clock } });
     const started = await ask(server, era, 'tools/callSaga', { name: 'asking' });
     const ofSagaMethods = String(started.last.result?.['sagaToken']);
     const [good = ''] = tokensIn(await postUntil(await listenTo(server), call(era, 'five')));
-    const elsewhere = processOf(five(did), { audience: 'another', clock });
+    const elsewhere = processOf(five(did), { audience: 'another', testing: { clock } });
     did.clear();
     for (const [at, token] of [
       [server, ''],
@@ -251,8 +258,7 @@ describe.each(eras)('resumable requests over HTTP, %s', (era) => {
     const did: Did = new Map();
     let clientId = 'mine';
     const server = processOf(five(did), {
-      principal: 'client-only',
-      authenticate: () => ({ token: 'x', clientId, scopes: [] }),
+      auth: { principal: 'client-only', authenticate: () => ({ token: 'x', clientId, scopes: [] }) },
     });
     const [token] = tokensIn(await postUntil(await listenTo(server), call(era, 'five')));
     clientId = 'yours';
@@ -376,7 +382,7 @@ describe('waits in a request that can be resumed', () => {
     });
 
   test('[W6] a wait after many steps is held in parts, and turns are not taken for rounds', async () => {
-    const server = processOf(long(30), { maxHold: 20, environment: 'test' });
+    const server = processOf(long(30), { limits: { maxHoldMs: 20 }, testing: { environment: 'test' } });
     const messages = await postUntil(await listenTo(server), call('modern', 'long'));
     expect(messages.at(-1)).toMatchObject(text('waited'));
     expect(server.told.warnings).toEqual([]);
@@ -450,9 +456,9 @@ describe('resumable requests with a guard', () => {
     const one = processOf(
       // Held in the turn of the third token alone: before it, the client has nothing yet to resume by and let it go.
       guardedFive(did, (name) => (name === 'three' && begins === 3 ? busy.promise : undefined)),
-      { guard },
+      { guard: { store: guard } },
     );
-    const two = processOf(guardedFive(did), { guard });
+    const two = processOf(guardedFive(did), { guard: { store: guard } });
     // Before 2026-07-28 a server does not hear that a connection is gone.
     const cut = await postUntil(
       await listenTo(one),
@@ -475,8 +481,8 @@ describe('resumable requests with a guard', () => {
       yield* step('deploy', () => void did.push(target));
       return target;
     });
-    const near = await listenTo(processOf(one, { guard }));
-    const far = await listenTo(processOf(one, { guard }));
+    const near = await listenTo(processOf(one, { guard: { store: guard } }));
+    const far = await listenTo(processOf(one, { guard: { store: guard } }));
     const asked = (await postUntil(near, call('modern', 'one'))).at(-1);
     const requestState = String(asked?.result?.['requestState']);
     const inputResponses = { where: { action: 'accept', content: { target: 'prod' } } };

@@ -84,7 +84,7 @@ describe.each(sessions)('resumable requests in a session, $name', ({ connect }) 
       yield* elicit('go', { message: 'Go?', schema: Target });
       return 'paid';
     });
-    const { host, told } = hostOf(pay, { guard, ...resumableRequests });
+    const { host, told } = hostOf(pay, { guard: { store: guard }, ...resumableRequests });
     const { client, close } = await connect(host, options);
     const requests = client as unknown as Requests;
     const tokens: string[] = [];
@@ -170,7 +170,12 @@ describe.each(sessions)('resumable requests in a session, $name', ({ connect }) 
       return 'done';
     });
     const wait = async (ms: number): Promise<void> => void (clock.now += ms);
-    const made = hostOf(racing, { ...resumableRequests, clock, sleep: wait, guard: memoryGuard(clock) });
+    const made = hostOf(racing, {
+      ...resumableRequests,
+      clock,
+      testing: { sleep: wait },
+      guard: { store: memoryGuard(clock) },
+    });
     const { client, close } = await connect(made.host, options);
     answerBy(client, { elicit: () => ({ action: 'accept', content: { target: 'a' } }) });
     const { nextResumeToken: resumeToken } = (await client.callTool({ name: 'racing', arguments: {} })) as {

@@ -40,7 +40,7 @@ function callOf(program: Program, more: Partial<ClientCall> = {}): ClientCall {
 
 test('[W2] [W3] a client that declared elicitation, but cannot be reached, goes on by resume tokens', async () => {
   const program = asking();
-  const { host } = hostOf(program, { modelAnswers: 'accept' });
+  const { host } = hostOf(program, { answers: { model: 'accept' } });
   const answer = async (args: object): Promise<ReturnType<typeof toCallResult>> => {
     const call = callOf(program, { args });
     const dialect = dialectOf(call, host);
@@ -65,7 +65,7 @@ test('[W1] [W3] prompts and resources have no model to call again: waits are hel
   });
   // It goes on by itself, whenever somebody looks.
   const clock: TestClock = Object.assign(() => (clock.now += 1), { now: start });
-  const { host } = hostOf([waiting, question], { modelAnswers: 'accept', clock });
+  const { host } = hostOf([waiting, question], { answers: { model: 'accept' }, clock });
   const answer = async (program: Program): Promise<ReturnType<typeof toCallResult>> => {
     const meta = { resumeToken: 'not one of these' };
     const call = callOf(program, { method: 'prompts/get', meta });

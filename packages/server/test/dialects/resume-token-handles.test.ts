@@ -17,7 +17,7 @@ import { asking, complexTool, Target } from '../fixtures/sagas.ts';
 import { hostForAll, send } from '../fixtures/ways.ts';
 
 const key = 'io.github.mcp-saga/saga';
-const accepting = { modelAnswers: 'accept' } as const;
+const accepting = { answers: { model: 'accept' } } as const;
 const handle = /^[\w-]{22}$/;
 const refused = {
   error: {
@@ -114,7 +114,11 @@ describe.each(eras)('%s', (era) => {
       yield* step('go', () => void ran.push(target));
       return target;
     });
-    const options = { ...accepting, guard: memoryGuard(clock), handles: { store: memoryTaskStore(clock) } };
+    const options = {
+      ...accepting,
+      guard: { store: memoryGuard(clock) },
+      handles: { store: memoryTaskStore(clock) },
+    };
     const { server } = served([once], options);
     const { token } = await called(server, era, { name: 'once' });
     expect(token).toMatch(handle);
@@ -168,11 +172,13 @@ describe.each(eras)('%s', (era) => {
       return 'awake';
     });
     const { server, clock } = served([sleeping], {
-      maxHold: 20_000,
-      sleep: (ms) => {
-        held.push(ms);
-        clock.now += ms;
-        return Promise.resolve();
+      limits: { maxHoldMs: 20_000 },
+      testing: {
+        sleep: (ms) => {
+          held.push(ms);
+          clock.now += ms;
+          return Promise.resolve();
+        },
       },
     });
     const first = await called(server, era, { name: 'sleeping' });
@@ -184,7 +190,7 @@ describe.each(eras)('%s', (era) => {
   });
 
   test('[W1] expiresAt says in the text and in _meta until when the token is good', async () => {
-    const { server, clock } = served([asking()], { ...accepting, tokenTtl: 90_000 });
+    const { server, clock } = served([asking()], { ...accepting, limits: { tokenTtlMs: 90_000 } });
     const { result, text } = await called(server, era, { name: 'asking' });
     const expiresAt = new Date(clock.now + 90_000).toISOString();
     expect(result['_meta']).toMatchObject({ [key]: { expiresAt } });
@@ -218,14 +224,16 @@ test('[U4] an abort ends a wait that is held, and the token before it stays good
     return 'awake';
   });
   const { server, clock }: Served = served([sleeping], {
-    maxHold: 20_000,
-    sleep: async (ms, signal) => {
-      waits += 1;
-      if (waits > 1) clock.now += ms;
-      if (waits > 1) return;
-      const isAborted = new Promise((resolve) => signal.addEventListener('abort', resolve));
-      held.resolve(signal);
-      await isAborted;
+    limits: { maxHoldMs: 20_000 },
+    testing: {
+      sleep: async (ms, signal) => {
+        waits += 1;
+        if (waits > 1) clock.now += ms;
+        if (waits > 1) return;
+        const isAborted = new Promise((resolve) => signal.addEventListener('abort', resolve));
+        held.resolve(signal);
+        await isAborted;
+      },
     },
   });
   const { token } = await called(server, 'modern', { name: 'sleeping' });
@@ -286,7 +294,7 @@ test('[T11] an entry of the store expires with the token it stands for', async (
   };
   const { server, clock: time } = served([asking()], {
     ...accepting,
-    tokenTtl: 60_000,
+    limits: { tokenTtlMs: 60_000 },
     handles: { store: watched },
   });
   await called(server, 'modern', { name: 'asking' });

@@ -39,7 +39,7 @@ async function listed(
   {
     capabilities = {},
     ...options
-  }: Pick<SagaHostOptions, 'modelAnswers'> & { readonly capabilities?: object } = {},
+  }: Pick<SagaHostOptions, 'answers'> & { readonly capabilities?: object } = {},
 ): Promise<readonly Tool[]> {
   const { server } = served(sagas, options);
   const meta = { 'io.modelcontextprotocol/clientCapabilities': capabilities };
@@ -65,8 +65,8 @@ describe.each(eras)('%s, listed to a client that declares nothing', (era) => {
     const has = (tools: readonly Tool[]): readonly boolean[] =>
       tools.map(({ inputSchema }) => 'answers' in (inputSchema.properties ?? {}));
     expect(has(await listed(era, sagas))).toEqual([false, true]);
-    expect(has(await listed(era, sagas, { modelAnswers: 'accept' }))).toEqual([true, true]);
-    const [tool] = await listed(era, sagas, { modelAnswers: 'accept' });
+    expect(has(await listed(era, sagas, { answers: { model: 'accept' } }))).toEqual([true, true]);
+    const [tool] = await listed(era, sagas, { answers: { model: 'accept' } });
     expect(tool?.inputSchema.required ?? []).toEqual([]);
     // A schema of free keys is refused by clients with strict schemas.
     const answers = { type: 'string', description: expect.any(String) as string };
@@ -128,7 +128,7 @@ test('[T14] a tool that runs as a task only is listed as it is', async () => {
 test.each(connections)(
   '[T14] $name: the listing does not depend on what was declared',
   async ({ connect }) => {
-    const { host } = hostOf(taking(z.object({ a: z.string() })), { modelAnswers: 'accept' });
+    const { host } = hostOf(taking(z.object({ a: z.string() })), { answers: { model: 'accept' } });
     const fieldsFor = async (options: object): Promise<readonly string[]> => {
       const { client, close } = await connect(host, options);
       const { tools } = await client.listTools();

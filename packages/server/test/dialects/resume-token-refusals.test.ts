@@ -7,7 +7,7 @@ import { hostOf } from '../fixtures/host.ts';
 import { ask, eras, type RawMessage } from '../fixtures/raw.ts';
 import { asking, Empty, Target } from '../fixtures/sagas.ts';
 
-const accepting = { modelAnswers: 'accept' } as const;
+const accepting = { answers: { model: 'accept' } } as const;
 const capabilities = { elicitation: {} };
 const frozen = {
   code: -32602,
@@ -73,13 +73,13 @@ describe.each(eras)('%s', (era) => {
   });
 
   test('[T6] an expired token is refused', async () => {
-    const { send, token, clock } = await start({ tokenTtl: 1_000 });
+    const { send, token, clock } = await start({ limits: { tokenTtlMs: 1_000 } });
     clock.now += 60_000;
     expect(await send({ arguments: { a: 1, resumeToken: token, answers } })).toMatchObject({ error: frozen });
   });
 
   test('[T13] with a guard, the token of a call that has ended is refused', async () => {
-    const { send, token, runs } = await start({ guard: memoryGuard() });
+    const { send, token, runs } = await start({ guard: { store: memoryGuard() } });
     expect(await send({ arguments: { a: 1, resumeToken: token, answers } })).toHaveProperty('result');
     const otherwise = { target: { target: 'there' } };
     expect(await send({ arguments: { a: 1, resumeToken: token, answers: otherwise } })).toMatchObject({
@@ -298,8 +298,10 @@ test('an input may have such fields further inside', async () => {
   expect(await called(server, 'modern', { name: 'deep', arguments: more })).toMatchObject({ text: '42' });
 });
 
-test('[W3] the model answers a client with elicitation if the ladder leaves the client out', async () => {
-  const { server } = served([asking()], { ...accepting, ladder: { elicitation: ['model', 'fallback'] } });
+test('[W3] the model answers a client with elicitation if the answer order omits the client', async () => {
+  const { server } = served([asking()], {
+    answers: { model: 'accept', order: { elicitation: ['model', 'fallback'] } },
+  });
   const { token } = await called(server, 'modern', { name: 'asking', capabilities });
   const args = { resumeToken: token, answers };
   expect(await called(server, 'modern', { name: 'asking', arguments: args, capabilities })).toMatchObject({

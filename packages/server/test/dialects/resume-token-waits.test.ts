@@ -101,7 +101,7 @@ describe.each(eras)('%s', (era) => {
       });
       return '';
     });
-    const { server } = served([both], { modelAnswers: 'accept' });
+    const { server } = served([both], { answers: { model: 'accept' } });
     const { result } = await called(server, era, { name: 'both' });
     expect(result['content']).toMatchObject([
       { text: 'Not ready.' },
@@ -119,7 +119,7 @@ describe.each(eras)('%s', (era) => {
       yield* step('two', () => void runs.push('two'));
       return 'done';
     });
-    const { server, clock } = served([long], { turnBudget: 50 });
+    const { server, clock } = served([long], { limits: { turnBudgetMs: 50 } });
     const { text, token } = await called(server, era, { name: 'long' });
     expect(text).toBe(waiting('Call', token, clock));
     expect(runs).toEqual(['one']);

@@ -20,7 +20,7 @@ import { eras } from '../fixtures/raw.ts';
 import { asking, complexTool, Empty, Target } from '../fixtures/sagas.ts';
 
 const key = 'io.github.mcp-saga/saga';
-const accepting = { modelAnswers: 'accept' } as const;
+const accepting = { answers: { model: 'accept' } } as const;
 const complex = { name: 'complex_tool', arguments: { initial_arg: 'value' } };
 /** Why a client cannot be asked. One of 2025 may well have declared that it can. */
 const reasons = {
@@ -232,7 +232,7 @@ describe.each(eras)('%s, without a session', (era) => {
       yield* elicit('target', { message: 'Where?', schema: Empty, accept: 'client' });
       return '';
     });
-    const { server } = served([asks], { guard: memoryGuard(() => start) });
+    const { server } = served([asks], { guard: { store: memoryGuard(() => start) } });
     const { token } = await called(server, era, { name: 'asks' });
     const again = { name: 'asks', arguments: { resumeToken: token, answers: { may: {} } } };
     const text = `'target' cannot be asked: ${reasons[era]} Undone: 'hold'.`;
@@ -255,7 +255,7 @@ describe.each(eras)('%s, without a session', (era) => {
   });
 
   test('[W3] its author is told in development, once, what would have it asked', async () => {
-    const { server, told } = served([asking()], { environment: 'development' });
+    const { server, told } = served([asking()], { testing: { environment: 'development' } });
     // Of two servers each says so.
     for (let count = 0; count < 6; count += 1) {
       // oxlint-disable-next-line no-await-in-loop -- one after the other
@@ -271,7 +271,7 @@ describe.each(eras)('%s, without a session', (era) => {
 
   test('[W3] what a saga needs is refused before it runs, and met where models may answer', async () => {
     const runs: string[] = [];
-    const needy = (options: Pick<SagaHostOptions, 'modelAnswers'>) =>
+    const needy = (options: Pick<SagaHostOptions, 'answers'>) =>
       served(
         [
           saga({ name: 'needy', version: '1', needs: ['elicitation'] }, function* () {
@@ -308,7 +308,7 @@ describe.each(eras)('%s, without a session', (era) => {
       );
     const answersOf = async (
       program: ReturnType<typeof mixed>,
-      options: Pick<SagaHostOptions, 'modelAnswers'>,
+      options: Pick<SagaHostOptions, 'answers'>,
     ): Promise<string> => {
       const { server } = served([program], options);
       let turn = await called(server, era, { name: 'mixed' });

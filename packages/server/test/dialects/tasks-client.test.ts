@@ -80,7 +80,7 @@ test("[W1] the extension's own client calls a saga, answers its questions, and g
     return `${target} ${one.target} ${other.target}`;
   });
   const { host, told } = hostOf(asking, {
-    tasks: { store: memoryTaskStore(() => start), bearer: 'accept', pollInterval: 1 },
+    tasks: { store: memoryTaskStore(() => start), bearer: 'accept', pollIntervalMs: 1 },
   });
   const { session, keys, close } = await sessionWith(host, (message) => message.toLowerCase());
   const execution = await session.callTool('asking', {});

@@ -6,7 +6,6 @@ import {
   saga,
   sleep,
   step,
-  type SagaHostOptions,
   type TaskStore,
 } from '@mcp-saga/server';
 import { afterEach, describe, expect, test, vi } from 'vitest';
@@ -15,6 +14,7 @@ import { deferred } from '../fixtures/deferred.ts';
 import { hostOf, type TestHost } from '../fixtures/host.ts';
 import { taskClient } from '../fixtures/task-client.ts';
 import { asksInTask, releases, runsOnce, Target, type Runs } from '../fixtures/task-sagas.ts';
+import { type HostChanges } from '../fixtures/host-changes.ts';
 
 const accepted = (target: unknown) => ({ action: 'accept', content: { target } });
 const lease = 60_000;
@@ -22,12 +22,12 @@ const lease = 60_000;
 /** Two hosts that share a store, a key and a clock, and nothing else. */
 function two(
   sagas: Parameters<typeof hostOf>[0],
-  options: Partial<SagaHostOptions> = {},
+  options: HostChanges = {},
 ): { readonly hosts: readonly [TestHost, TestHost]; readonly clock: TestClock; readonly store: TaskStore } {
   const clock = testClock();
   const store = memoryTaskStore(clock);
   const host = (): TestHost =>
-    hostOf(sagas, { ...options, clock, maxHold: 0, tasks: { store, bearer: 'accept' } });
+    hostOf(sagas, { ...options, clock, limits: { maxHoldMs: 0 }, tasks: { store, bearer: 'accept' } });
   return { hosts: [host(), host()], clock, store };
 }
 
@@ -62,7 +62,7 @@ describe.each([
     });
     const clock = testClock();
     const store = memoryTaskStore(clock);
-    const shared = guarded === undefined ? {} : { guard: memoryGuard(clock) };
+    const shared = guarded === undefined ? {} : { guard: { store: memoryGuard(clock) } };
     const host = () => hostOf(dying, { ...shared, clock, tasks: { store, bearer: 'accept' } }).host;
     const [one, other] = [taskClient(host()), taskClient(host())];
     const taskId = await one.start('once');
@@ -112,7 +112,12 @@ describe.each([
     const guard = memoryGuard(clock);
     const told: unknown[] = [];
     const host = () => {
-      const made = hostOf(dying, { guard, clock, maxHold: 0, tasks: { store, bearer: 'accept' } });
+      const made = hostOf(dying, {
+        guard: { store: guard },
+        clock,
+        limits: { maxHoldMs: 0 },
+        tasks: { store, bearer: 'accept' },
+      });
       told.push(made.told.errors);
       return made.host;
     };
@@ -223,7 +228,7 @@ test('a drive that fails is told of, and comes again when the lease is out', asy
   let admits = false;
   const { host, told } = hostOf(asksInTask(), {
     clock,
-    admit: ({ turn }) => admits || turn === 1,
+    auth: { rateLimit: ({ turn }) => admits || turn === 1 },
     tasks: { store: memoryTaskStore(clock), bearer: 'accept' },
   });
   expect(hosts).toHaveLength(2);

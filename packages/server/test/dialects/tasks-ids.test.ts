@@ -52,7 +52,7 @@ test('[W1] [T14] an ID with another saga or another secret opens no task', async
 
 test('[T6] an ID opens no task for another user', async () => {
   const store = memoryTaskStore(() => start);
-  const options = { tasks: { store }, principal: 'client-only' } as const;
+  const options = { tasks: { store }, auth: { principal: 'client-only' } } as const;
   const { host } = hostOf(quick, options);
   const alice = taskClient(host, { clientId: 'alice' });
   const taskId = await alice.start('quick');
@@ -93,8 +93,7 @@ test('[W7] a call without a store is a task only if `maxIdLength` leaves room fo
   const call = async (tasks: TaskOptions): Promise<Record<string, unknown>> => {
     const { host } = hostOf(waits('prefer'), {
       tasks: { bearer: 'accept', ...tasks },
-      clientRounds: 1_000_000,
-      maxHold: 1,
+      limits: { clientRounds: 1_000_000, maxHoldMs: 1 },
     });
     return await taskClient(host).call('waits');
   };

@@ -10,7 +10,7 @@ const tasks = { bearer: 'accept', maxIdLength: 4_096 } as const;
 
 function storeless(...sagas: Parameters<typeof hostOf>[0][]): TestHost {
   // Its rounds cover seventeen minutes, a millisecond at a time.
-  return hostOf(sagas.flat(), { tasks, clientRounds: 1_000_000, maxHold: 1 });
+  return hostOf(sagas.flat(), { tasks, limits: { clientRounds: 1_000_000, maxHoldMs: 1 } });
 }
 
 describe('without a store', () => {

@@ -227,7 +227,7 @@ describe('a task whose guard cannot be asked once', () => {
       return 'shipped';
     });
     const store = memoryTaskStore(clock);
-    const { host } = hostOf(ships, { clock, guard: flaky, tasks: { bearer: 'accept', store } });
+    const { host } = hostOf(ships, { clock, guard: { store: flaky }, tasks: { bearer: 'accept', store } });
     const client = taskClient(host);
     const taskId = await client.start('ships');
     const looks = async (): Promise<unknown> => {

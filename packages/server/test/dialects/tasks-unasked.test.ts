@@ -15,7 +15,7 @@ function unasked(
 ): TestHost & { readonly client: TaskClient } {
   const clock = testClock();
   const store = stores ? { store: memoryTaskStore(clock) } : { maxIdLength: 4_096 };
-  const made = hostOf(sagas, { clock, modelAnswers: 'accept', tasks: { bearer: 'accept', ...store } });
+  const made = hostOf(sagas, { clock, answers: { model: 'accept' }, tasks: { bearer: 'accept', ...store } });
   return { ...made, client: taskClient(made.host, { capabilities: { extensions: { [tasksKey]: {} } } }) };
 }
 

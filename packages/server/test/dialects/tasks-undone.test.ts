@@ -19,7 +19,7 @@ function tasked(sagas: readonly Program[], options: Parameters<typeof hostOf>[1]
   const clock = testClock();
   return hostOf(sagas, {
     clock,
-    maxHold: 0,
+    limits: { maxHoldMs: 0 },
     tasks: { bearer: 'accept', store: memoryTaskStore(clock) },
     ...options,
   });
@@ -109,10 +109,12 @@ test('[E3] a task that is cancelled before it goes on as another saga does nothi
   const { host, clock, told } = tasked(
     shipping(did, () => undefined),
     {
-      authorize: async (_, { name }) => {
-        if (name === 'ships') asked.resolve();
-        if (name === 'ships' && client.worksBehind) await goOn.promise;
-        return true;
+      auth: {
+        authorize: async (_, { name }) => {
+          if (name === 'ships') asked.resolve();
+          if (name === 'ships' && client.worksBehind) await goOn.promise;
+          return true;
+        },
       },
     },
   );

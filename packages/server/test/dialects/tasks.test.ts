@@ -24,7 +24,7 @@ const unknown = { code: -32602, message: 'Unknown or expired task', data: { reas
 const iso = (ms: number) => new Date(ms).toISOString();
 
 function offering(...sagas: Parameters<typeof hostOf>[0][]): TestHost {
-  return hostOf(sagas.flat(), { tasks: tasks(), maxHold: 0 });
+  return hostOf(sagas.flat(), { tasks: tasks(), limits: { maxHoldMs: 0 } });
 }
 
 describe('a call', () => {
@@ -326,7 +326,7 @@ describe('the id of a task', () => {
     async (method) => {
       const { host, told } = hostOf(asksInTask(), {
         tasks: { store: memoryTaskStore(() => start) },
-        principal: 'client-only',
+        auth: { principal: 'client-only' },
       });
       const mine = taskClient(host, { clientId: 'mine' });
       const taskId = await mine.start('asks');
@@ -391,7 +391,7 @@ describe('the id of a task', () => {
   test('is good for as long as it says, and then unknown', async () => {
     const clock = testClock();
     const store = memoryTaskStore(clock);
-    const { host } = hostOf(asksInTask(), { clock, tasks: { store, bearer: 'accept', ttl: 60_000 } });
+    const { host } = hostOf(asksInTask(), { clock, tasks: { store, bearer: 'accept', ttlMs: 60_000 } });
     const client = taskClient(host);
     const created = await client.call('asks');
     expect(created).toMatchObject({ ttlMs: 60_000 });
@@ -421,9 +421,9 @@ describe('tasks are offered', () => {
     expect(await extensionsOf(bare)).not.toHaveProperty([tasksKey]);
     expect(bare.told.warnings).toEqual([expect.stringContaining("tasks: { bearer: 'accept' }")]);
     expect(await extensionsOf(hostOf(waits(), { tasks: { bearer: 'accept' } }))).toHaveProperty([tasksKey]);
-    expect(await extensionsOf(hostOf(waits('prefer'), { principal: 'client-only' }))).toHaveProperty([
-      tasksKey,
-    ]);
+    expect(
+      await extensionsOf(hostOf(waits('prefer'), { auth: { principal: 'client-only' } })),
+    ).toHaveProperty([tasksKey]);
     expect((await taskClient(bare.host).send('tasks/get', { taskId: 'x' }, 'x')).last.error).toMatchObject({
       code: -32601,
     });
@@ -431,7 +431,7 @@ describe('tasks are offered', () => {
 
   test('[T14] to those who are authenticated, unless the host says otherwise', async () => {
     const { host } = hostOf([waits('require'), asksInTask()], {
-      principal: 'client-only',
+      auth: { principal: 'client-only' },
       tasks: { maxIdLength: 4_096 },
     });
     const nobody = taskClient(host);
@@ -446,10 +446,13 @@ describe('tasks are offered', () => {
     expect((await ask(server, 'legacy', 'tasks/get', params)).last.error).toMatchObject({ code: -32601 });
   });
 
-  test.each(['ttl', 'pollInterval'])('with a %s that is a finite number of milliseconds', (name) => {
+  test.each([
+    ['ttlMs', 'ttl'],
+    ['pollIntervalMs', 'pollInterval'],
+  ])('with a %s that is a finite number of milliseconds', (name, setting) => {
     for (const ms of [0, -1.5, Number.NaN, Number.POSITIVE_INFINITY])
       expect(() => hostOf(waits(), { tasks: { [name]: ms } })).toThrow(RangeError);
     const { settings } = hostOf(waits(), { tasks: { [name]: 1_000 / 3, bearer: 'accept' } }).host;
-    expect(settings.tasks).toMatchObject({ [name]: 334 });
+    expect(settings.tasks).toMatchObject({ [setting]: 334 });
   });
 });

@@ -11,7 +11,7 @@ import {
   sleep,
   step,
   type Program,
-  type SagaHostOptions,
+  type TestingOptions,
   type Steps,
 } from '@mcp-saga/server';
 import { describe, expect, test } from 'vitest';
@@ -24,16 +24,16 @@ import { hostOf, type TestHost } from '../fixtures/host.ts';
 import { accepted, asked, handlerOf, round } from '../fixtures/rounds.ts';
 import { complexTool, Empty, Target } from '../fixtures/sagas.ts';
 
-const accepting = { modelAnswers: 'accept' } as const;
+const accepting = { answers: { model: 'accept' } } as const;
 const forms = { elicitation: { form: {} } };
 const yes = { 'step-sampling-B': 'Yes, all green.' };
 const deploying = { initial_arg: 'value' };
 const where = { messages: [], maxTokens: 9 } as const;
 
 /** A clock, and a sleep that moves the clock. */
-function sleeping(): { readonly clock: TestClock; readonly sleep: NonNullable<SagaHostOptions['sleep']> } {
+function sleeping(): { readonly clock: TestClock; readonly testing: TestingOptions } {
   const clock = testClock();
-  return { clock, sleep: async (ms) => void (clock.now += ms) };
+  return { clock, testing: { sleep: async (ms) => void (clock.now += ms) } };
 }
 
 interface Reached extends TestHost {
@@ -243,7 +243,7 @@ describe.each(connections.filter(({ stateless }) => stateless !== true))('$name'
       const { content } = yield* sample('text', where);
       return content.type === 'text' ? content.text : '';
     });
-    const options = { ...accepting, ...time, guard: memoryGuard(time.clock) };
+    const options = { ...accepting, ...time, guard: { store: memoryGuard(time.clock) } };
     const { call: send, close } = await reached(program, options);
     const page = await send();
     const [one, two] = [await send({ resumeToken: page.token }), await send({ resumeToken: page.token })];
@@ -317,7 +317,7 @@ describe('rounds', () => {
       for (let at = 0; at < 12; at += 1) yield* elicit('target', { message: 'Where?', schema: Target });
       return 'known';
     });
-    const server = handlerOf(hostOf(program, { clock, guard: memoryGuard(clock) }).host);
+    const server = handlerOf(hostOf(program, { clock, guard: { store: memoryGuard(clock) } }).host);
     const { token: resumeToken } = await rounds(server, {});
     for (const _ of ['once', 'again'])
       // oxlint-disable-next-line no-await-in-loop -- one after the other
@@ -460,7 +460,10 @@ describe('a resume token that clients of two dialects send', () => {
       return target;
     });
     // The clock of `served` stands still.
-    return { ran, server: served([program], { ...accepting, guard: memoryGuard(testClock()) }).server };
+    return {
+      ran,
+      server: served([program], { ...accepting, guard: { store: memoryGuard(testClock()) } }).server,
+    };
   }
 
   test.each([

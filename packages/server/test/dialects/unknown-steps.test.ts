@@ -33,7 +33,10 @@ describe.each(eras)('completedSteps, %s', (era) => {
     '[W4] an ID that no step has is reported beside the open steps, forks: %s',
     async (forks) => {
       const program = forks === undefined ? asking() : { ...asking(), forks };
-      const { resume, told } = await begin(program, forks === undefined ? {} : { guard: memoryGuard() });
+      const { resume, told } = await begin(
+        program,
+        forks === undefined ? {} : { guard: { store: memoryGuard() } },
+      );
       const wrong = await resume(accept('Target'));
       expect(wrong.result).toMatchObject({ state: 'suspended', steps: [{ stepId: 'target' }] });
       expect(wrong.unknownSteps).toEqual(['Target']);

@@ -9,18 +9,18 @@ import {
   step,
   TokenRefused,
   type SagaGuard,
-  type SagaHostOptions,
   type SuspendedSagaFacts,
 } from '@mcp-saga/server';
 import { describe, expect, test as it } from 'vitest';
 import { suspended } from '../fixtures/host.ts';
 import type { MakeGuard } from './guard-under-test.ts';
 import { answer, gone, guardedHosts, hour, Ok } from './guarded-hosts.ts';
+import type { HostChanges } from '../fixtures/host-changes.ts';
 
 /** What hosts do that share a guard, and a queue, when a client does not come back. (E8) */
 export function absentClientsSuite(name: string, make: MakeGuard): void {
   describe(`hosts whose clients have gone, with a guard ${name}`, () => {
-    const setUp = (options: Partial<SagaHostOptions> = {}, change: Partial<SagaGuard> = {}) =>
+    const setUp = (options: HostChanges = {}, change: Partial<SagaGuard> = {}) =>
       guardedHosts(make, options, change);
 
     it('[E8] undoes what an absent client left behind in a turn that was never finished, too', async () => {
@@ -78,24 +78,25 @@ export function absentClientsSuite(name: string, make: MakeGuard): void {
         sagas: [advised],
         keys: generateKey(),
         audience: 'shop',
-        environment: 'production',
-        clock: () => now() + ahead,
-        // The client has no model, and the host has one.
-        sampling: () =>
-          ({ role: 'assistant', model: 'own', content: { type: 'text', text: 'yes' } }) as const,
+        testing: { environment: 'production', clock: () => now() + ahead },
+        answers: {
+          // The client has no model, and the host has one.
+          sampling: () =>
+            ({ role: 'assistant', model: 'own', content: { type: 'text', text: 'yes' } }) as const,
+        },
         hooks: {
           onTurn: () => undefined,
           onError: () => undefined,
           onSuspended: (suspendedSaga: SuspendedSagaFacts) => void facts.push(suspendedSaga),
         },
       };
-      const dying = createSagaHost({ ...common, guard: { ...guard, finish: gone } });
+      const dying = createSagaHost({ ...common, guard: { store: { ...guard, finish: gone } } });
       const client = { capabilities: { elicitation: {} } };
       const { token } = suspended(await dying.start('advised', {}, client));
       await expect(dying.resume(token, answer('ship'), client)).rejects.toMatchObject({ code: 'guard_down' });
       ahead = 3 * hour;
       await pass(70_000);
-      const host = createSagaHost({ ...common, guard });
+      const host = createSagaHost({ ...common, guard: { store: guard } });
       expect(await host.cancel(facts[0]?.cancelToken ?? '')).toMatchObject({
         compensated: [{ stepId: 'send' }],
       });
@@ -162,8 +163,8 @@ export function absentClientsSuite(name: string, make: MakeGuard): void {
         sagas: [stuck],
         keys: generateKey(),
         audience: 'shop',
-        guard,
-        clock: now,
+        guard: { store: guard },
+        testing: { clock: now },
         hooks: { onTurn: () => undefined, onSettled: (settled) => void left.push(settled) },
       });
       const one = suspended(await host.start('stuck', {}));
@@ -197,8 +198,8 @@ export function absentClientsSuite(name: string, make: MakeGuard): void {
         sagas: [parcel('parcel', false), parcel('asking', true)],
         keys: generateKey(),
         audience: 'shop',
-        guard,
-        clock: () => now() + ahead,
+        guard: { store: guard },
+        testing: { clock: () => now() + ahead },
         hooks: {
           onTurn: () => undefined,
           onSuspended: (suspendedSaga: SuspendedSagaFacts) => void facts.push(suspendedSaga),
@@ -260,20 +261,20 @@ export function absentClientsSuite(name: string, make: MakeGuard): void {
         sagas: [two],
         keys: generateKey(),
         audience: 'shop',
-        clock: () => now() + ahead,
+        testing: { clock: () => now() + ahead },
         hooks: {
           onReject: () => undefined,
           onSuspended: (suspendedSaga: SuspendedSagaFacts) => void facts.push(suspendedSaga),
         },
       };
-      const host = createSagaHost({ ...common, guard: keeps });
+      const host = createSagaHost({ ...common, guard: { store: keeps } });
       const one = suspended(await host.start('two', {}));
       const next = suspended(await host.resume(one.token, answer('ship')));
       await expect(host.resume(next.token, answer('review'))).rejects.toMatchObject({ code: 'busy' });
       expect(kept).toHaveLength(4);
       // What a request brought is no response to it.
       const lying: SagaGuard = { ...elsewhere, begin: () => ({ response: kept[2] ?? '' }) };
-      const deceived = createSagaHost({ ...common, guard: lying });
+      const deceived = createSagaHost({ ...common, guard: { store: lying } });
       await expect(deceived.resume(next.token, answer('review'))).rejects.toThrow(TokenRefused);
       ahead = 3 * hour;
       await pass(70_000);
@@ -289,13 +290,13 @@ export function absentClientsSuite(name: string, make: MakeGuard): void {
               : verdict;
           },
         };
-        const other = createSagaHost({ ...common, guard: mixed });
+        const other = createSagaHost({ ...common, guard: { store: mixed } });
         // oxlint-disable-next-line no-await-in-loop -- one after the other
         await expect(other.cancel(cancelToken)).rejects.toThrow(TokenRefused);
         expect(did).toEqual([]);
       }
       // It ends there, and nothing is left to be undone.
-      const last = createSagaHost({ ...common, guard: elsewhere });
+      const last = createSagaHost({ ...common, guard: { store: elsewhere } });
       expect(await last.cancel(cancelToken)).toMatchObject({ status: 'completed', result: 'done' });
       expect(did).toEqual(['thank']);
     });

@@ -25,16 +25,15 @@ function hostsOf(parcel: Program) {
     sagas: [parcel],
     keys: generateKey(),
     audience: 'shop',
-    environment: 'production',
-    clock,
+    testing: { environment: 'production', clock },
     hooks: {
       onTurn: () => undefined,
       onError: () => undefined,
       onSuspended: (suspendedSaga: SuspendedSagaFacts) => void facts.push(suspendedSaga),
     },
   };
-  const dying = createSagaHost({ ...common, guard: { ...guard, finish: gone } });
-  return { clock, facts, dying, host: createSagaHost({ ...common, guard }) };
+  const dying = createSagaHost({ ...common, guard: { store: { ...guard, finish: gone } } });
+  return { clock, facts, dying, host: createSagaHost({ ...common, guard: { store: guard } }) };
 }
 
 test('[E5] [E8] where a client had begun to cancel past a pivot, and did not end it, the queue undoes the rest', async () => {

@@ -28,9 +28,8 @@ function deploys(onMismatch: 'fail' | 'compensate' = 'fail') {
   const shared = {
     keys: generateKey(),
     audience: 'shop',
-    environment: 'production',
-    guard: memoryGuard(clock),
-    clock,
+    testing: { environment: 'production', clock },
+    guard: { store: memoryGuard(clock) },
     hooks: {
       onTurn: () => undefined,
       onError: () => undefined,

@@ -40,11 +40,11 @@ export async function floodingClient(
     sagas: [flooded],
     keys: generateKey(),
     audience: 'shop',
-    environment: 'production',
+    testing: { environment: 'production' },
     hooks: { onTurn: () => undefined },
     ...options,
     limits: { maxArgumentBytes: 1024 * 1024, ...options.limits },
-    guard,
+    guard: { store: guard },
   });
   const args = { text: 'x'.repeat(900_000) };
   let sent = JSON.stringify(args).length;

@@ -48,10 +48,8 @@ async function left(
       sagas: [served],
       keys,
       audience: 'shop',
-      environment: 'production',
-      guard: of,
-      clock,
-      sleep: async (ms) => void (clock.now += ms),
+      testing: { environment: 'production', clock, sleep: async (ms) => void (clock.now += ms) },
+      guard: { store: of },
       hooks: {
         onTurn: () => undefined,
         onError: () => undefined,

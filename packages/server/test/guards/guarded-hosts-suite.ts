@@ -5,18 +5,18 @@ import {
   saga,
   TokenRefused,
   type SagaGuard,
-  type SagaHostOptions,
   type SagaTurn,
 } from '@mcp-saga/server';
 import { describe, expect, test as it } from 'vitest';
 import { suspended } from '../fixtures/host.ts';
 import type { MakeGuard } from './guard-under-test.ts';
 import { answer, gone, guardedHosts, Ok } from './guarded-hosts.ts';
+import type { HostChanges } from '../fixtures/host-changes.ts';
 
 /** What two hosts do that share a guard and a key. (T13, E7, E8) */
 export function guardedHostsSuite(name: string, make: MakeGuard): void {
   describe(`hosts that share a guard ${name}`, () => {
-    const setUp = (options: Partial<SagaHostOptions> = {}, change: Partial<SagaGuard> = {}) =>
+    const setUp = (options: HostChanges = {}, change: Partial<SagaGuard> = {}) =>
       guardedHosts(make, options, change);
 
     it('[T13] answers two requests that race alike, and runs one', async () => {
@@ -136,7 +136,10 @@ export function guardedHostsSuite(name: string, make: MakeGuard): void {
     it.each(['closed', 'open'] as const)(
       "[T13] does not run a step that runs once and cannot be claimed, nor fail for it, told '%s'",
       async (whenGuardIsDown) => {
-        const { hosts, token, did, errors } = await setUp({ whenGuardIsDown }, { claim: gone });
+        const { hosts, token, did, errors } = await setUp(
+          { guard: { onDown: whenGuardIsDown } },
+          { claim: gone },
+        );
         const [one, other] = hosts;
         const next = suspended(await other.resume(token, answer('ship')));
         const before = [...did];
@@ -196,14 +199,14 @@ export function guardedHostsSuite(name: string, make: MakeGuard): void {
         sagas: [two],
         keys: generateKey(),
         audience: 'shop',
-        clock: now,
+        testing: { clock: now },
         hooks: { onReject: ({ reason }: { readonly reason: string }) => void reasons.push(reason) },
       };
-      const host = createSagaHost({ ...common, guard: keeps });
+      const host = createSagaHost({ ...common, guard: { store: keeps } });
       const one = suspended(await host.start('two', {}));
       const next = suspended(await host.resume(one.token, answer('ship')));
       await host.resume(next.token, answer('review'));
-      const other = createSagaHost({ ...common, guard: mixed });
+      const other = createSagaHost({ ...common, guard: { store: mixed } });
       expect(await other.resume(one.token, answer('ship'))).toMatchObject({ token: next.token });
       await expect(other.resume(next.token, answer('review'))).rejects.toThrow(TokenRefused);
       expect(reasons).toEqual(['used']);
@@ -221,14 +224,14 @@ export function guardedHostsSuite(name: string, make: MakeGuard): void {
     });
 
     it("[T13] gives the response of a turn that cannot be kept, told 'open'", async () => {
-      const { hosts, token, told, errors } = await setUp({ whenGuardIsDown: 'open' }, { finish: gone });
+      const { hosts, token, told, errors } = await setUp({ guard: { onDown: 'open' } }, { finish: gone });
       suspended(await hosts[0].resume(token, answer('ship')));
       expect(told).toEqual(['suspended 1', 'suspended 2']);
       expect(errors).toMatchObject([{ code: 'guard_down', cause: { message: 'the store is gone' } }]);
     });
 
     it("[T13] runs unguarded while the guard is down, told 'open'", async () => {
-      const { hosts, token, did } = await setUp({ whenGuardIsDown: 'open' }, { begin: gone });
+      const { hosts, token, did } = await setUp({ guard: { onDown: 'open' } }, { begin: gone });
       suspended(await hosts[0].resume(token, answer('ship')));
       await hosts[0].resume(token, answer('ship', false));
       expect(did).toContain('refund');

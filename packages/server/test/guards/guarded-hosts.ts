@@ -6,12 +6,12 @@ import {
   step,
   type SagaGuard,
   type SagaHost,
-  type SagaHostOptions,
   type StepAnswer,
   type SuspendedSagaFacts,
 } from '@mcp-saga/server';
 import { z } from 'zod';
 import { deferred } from '../fixtures/deferred.ts';
+import { changed, type HostChanges } from '../fixtures/host-changes.ts';
 import { suspended } from '../fixtures/host.ts';
 import type { MakeGuard } from './guard-under-test.ts';
 
@@ -27,7 +27,7 @@ export const gone = (): Promise<never> => Promise.reject(new Error('the store is
 /** Two hosts that share a guard, and a saga that waits at its first question. */
 export async function guardedHosts(
   make: MakeGuard,
-  options: Partial<SagaHostOptions> = {},
+  changes: HostChanges = {},
   change: Partial<SagaGuard> = {},
 ) {
   const { guard, elsewhere, now, pass } = await make();
@@ -48,12 +48,11 @@ export async function guardedHosts(
     yield* step('thank', () => void did.push('thank'), { once: true });
     return 'thanks';
   });
-  const common = {
+  const common: HostChanges = {
     sagas: [order],
     keys: generateKey(),
     audience: 'shop',
-    environment: 'production',
-    clock: () => now() + ahead,
+    testing: { environment: 'production', clock: () => now() + ahead },
     hooks: {
       onError: (error: unknown) => void errors.push(error),
       onTurn: () => undefined,
@@ -64,11 +63,10 @@ export async function guardedHosts(
       },
       onSettled: () => void told.push('settled'),
     },
-    ...options,
   };
   const hosts: [SagaHost, SagaHost] = [
-    createSagaHost({ ...common, guard: { ...guard, ...change } }),
-    createSagaHost({ ...common, guard: elsewhere }),
+    createSagaHost(changed(common, changes, { guard: { store: { ...guard, ...change } } })),
+    createSagaHost(changed(common, changes, { guard: { store: elsewhere } })),
   ];
   const { token } = suspended(await hosts[0].start('order', {}));
   return {

@@ -89,19 +89,20 @@ export function interruptedTurnsSuite(name: string, make: MakeGuard): void {
           sagas: [order],
           keys,
           audience: 'shop',
-          environment: 'production',
-          clock: () => now() + ahead,
-          // A wait that is held passes at once, or never.
-          sleep: async (ms, signal) =>
-            passes() ? wait(ms) : await new Promise<void>((resolve) => whenAborted(signal, resolve)),
-          ...(turnBudget === undefined ? {} : { turnBudget }),
+          testing: {
+            environment: 'production',
+            clock: () => now() + ahead, // A wait that is held passes at once, or never.
+            sleep: async (ms, signal) =>
+              passes() ? wait(ms) : await new Promise<void>((resolve) => whenAborted(signal, resolve)),
+          },
+          ...(turnBudget === undefined ? {} : { limits: { turnBudgetMs: turnBudget } }),
           hooks: {
             onError: () => undefined,
             onTurn: () => undefined,
             onReject: () => undefined,
             onSuspended: (saga_) => void facts.push(saga_),
           },
-          guard: { ...elsewhere, ...change },
+          guard: { store: { ...elsewhere, ...change } },
         });
       const { token } = suspended(await host().start('order', {}));
       return {

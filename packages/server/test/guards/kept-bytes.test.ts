@@ -11,7 +11,7 @@ import {
   sleep,
   step,
   TokenRefused,
-  type AdmissionFacts,
+  type RateLimitFacts,
   type SagaGuard,
   type SagaHost,
   type SagaHostOptions,
@@ -22,6 +22,7 @@ import { testClock } from '../fixtures/clock.ts';
 import { suspended } from '../fixtures/host.ts';
 import { floodingClient } from './flooding-client.ts';
 import { answer, gone, hour, Ok } from './guarded-hosts.ts';
+import { changed, type HostChanges } from '../fixtures/host-changes.ts';
 
 /** A guard in memory, and the lengths of the responses that it was given to keep. */
 function counted(clock: () => number = Date.now): { readonly guard: SagaGuard; readonly kept: number[] } {
@@ -46,15 +47,19 @@ const invalid = (stepId: string, ok: string = 'perhaps'): StepAnswer[] => [
   { stepId, result: { action: 'accept', content: { ok } } },
 ];
 
-function hostOf(sagas: SagaHostOptions['sagas'], options: Partial<SagaHostOptions> = {}): SagaHost {
-  return createSagaHost({
-    sagas,
-    keys: generateKey(),
-    audience: 'shop',
-    environment: 'production',
-    hooks: { onTurn: () => undefined, onError: () => undefined, onReject: () => undefined },
-    ...options,
-  });
+function hostOf(sagas: SagaHostOptions['sagas'], changes: HostChanges = {}): SagaHost {
+  return createSagaHost(
+    changed(
+      {
+        sagas,
+        keys: generateKey(),
+        audience: 'shop',
+        testing: { environment: 'production' },
+        hooks: { onTurn: () => undefined, onError: () => undefined, onReject: () => undefined },
+      },
+      changes,
+    ),
+  );
 }
 
 const large = 'x'.repeat(50_000);
@@ -86,7 +91,7 @@ describe('questions that are larger than their token', () => {
 
   test('[T13] give a repeated request the same response, with the reason why they are asked again', async () => {
     const { guard, kept } = counted();
-    const host = hostOf([continued, asking], { guard });
+    const host = hostOf([continued, asking], { guard: { store: guard } });
     const start = suspended(await host.start('continued', {}));
     const both = suspended(await host.resume(start.token, answer('go@1')));
     expect(both.steps).toHaveLength(2);
@@ -103,7 +108,7 @@ describe('questions that are larger than their token', () => {
 
   test('[T13] [R5] have a repeated request sent again later where their version is gone', async () => {
     const guard = memoryGuard();
-    const options = { guard, keys: generateKey() };
+    const options = { guard: { store: guard }, keys: generateKey() };
     const host = hostOf([asking], options);
     const newer = hostOf(
       [
@@ -131,7 +136,7 @@ describe('questions that are larger than their token', () => {
           if (!isPatched || change !== 'ends') yield* elicit('one', { message: `${large} One?`, schema: Ok });
           return 'done';
         });
-      const options = { guard: memoryGuard(), keys: generateKey() };
+      const options = { guard: { store: memoryGuard() }, keys: generateKey() };
       const [host, newer] = [hostOf([release(false)], options), hostOf([release(true)], options)];
       const { token } = suspended(await host.start('asking', {}));
       const first = suspended(await host.resume(token, answer('go')));
@@ -163,7 +168,7 @@ describe('a turn that changes nothing', () => {
 
   test('[T13] [W4] leaves its token good for one other answer, with the reason why it asks again', async () => {
     did.length = 0;
-    const host = hostOf([paying], { guard: memoryGuard() });
+    const host = hostOf([paying], { guard: { store: memoryGuard() } });
     const { token, turn } = suspended(await host.start('paying', {}));
     const again = suspended(await host.resume(token, invalid('pay')));
     expect(again).toMatchObject({ turn, steps: [{ stepId: 'pay', reason: expect.any(String) }] });
@@ -180,9 +185,12 @@ describe('a turn that changes nothing', () => {
     did.length = 0;
     const clock = testClock();
     const guard = memoryGuard(clock);
-    const options = { clock, keys: generateKey() };
-    const dying = hostOf([paying], { ...options, guard: { ...guard, forget: gone, release: gone } });
-    const host = hostOf([paying], { ...options, guard });
+    const options = { testing: { clock }, keys: generateKey() };
+    const dying = hostOf([paying], {
+      ...options,
+      guard: { store: { ...guard, forget: gone, release: gone } },
+    });
+    const host = hostOf([paying], { ...options, guard: { store: guard } });
     const { token, turn } = suspended(await host.start('paying', {}));
     await expect(dying.resume(token, invalid('pay'))).rejects.toMatchObject({ code: 'guard_down' });
     clock.now += 61_000;
@@ -201,7 +209,7 @@ describe('a turn that changes nothing', () => {
       yield* sleep(hour);
       return 'rested';
     });
-    const host = hostOf([sleeping], { guard, clock });
+    const host = hostOf([sleeping], { guard: { store: guard }, testing: { clock } });
     const traits = { maxHold: 0, maxWait: (round: number) => (rounds.add(round), Number.POSITIVE_INFINITY) };
     let { token } = suspended(await host.start('sleeping', {}, {}, { traits }));
     for (let round = 0; round < 3; round += 1) {
@@ -233,14 +241,13 @@ describe('limits of what a guard keeps', () => {
     const clock = testClock();
     const { guard, kept } = counted(clock);
     const rejections: string[] = [];
-    const told: AdmissionFacts[] = [];
+    const told: RateLimitFacts[] = [];
     const limits = { maxKeptBytesPerSaga: 10_000 };
     const host = hostOf([looping], {
-      guard,
-      clock,
-      limits,
-      tokenTtl: 10 * hour,
-      admit: (facts) => told.push(facts) > 0,
+      guard: { store: guard },
+      testing: { clock },
+      limits: { ...limits, tokenTtlMs: 10 * hour },
+      auth: { rateLimit: (facts) => told.push(facts) > 0 },
       hooks: { onTurn: () => undefined, onReject: ({ reason }) => void rejections.push(reason) },
     });
     let turn = suspended(await host.start('looping', {}));
@@ -274,7 +281,7 @@ describe('limits of what a guard keeps', () => {
   test('[T11] [E8] never refuse to cancel', async () => {
     undone.length = 0;
     const limits = { maxKeptBytesPerSaga: 1, maxKeptBytesPerPrincipal: 1 };
-    const host = hostOf([looping], { guard: memoryGuard(), limits });
+    const host = hostOf([looping], { guard: { store: memoryGuard() }, limits });
     const caller = { principal: { subject: 'ada', client: 'app' } };
     const { token } = suspended(await host.start('looping', {}, caller));
     const next = suspended(await host.resume(token, answer('more'), caller));
@@ -287,7 +294,7 @@ describe('limits of what a guard keeps', () => {
 
   test('[T11] refuse a turn of a principal for whom the guard keeps enough, over all of its sagas', async () => {
     const { guard, kept } = counted();
-    const host = hostOf([looping], { guard, limits: { maxKeptBytesPerPrincipal: 10_000 } });
+    const host = hostOf([looping], { guard: { store: guard }, limits: { maxKeptBytesPerPrincipal: 10_000 } });
     const began = async (subject: string): Promise<unknown> => {
       const caller = { principal: { subject, client: 'app' } };
       const { token } = suspended(await host.start('looping', {}, caller));

@@ -38,7 +38,7 @@ function keeping(): { readonly host: SagaHost; readonly kept: string[] } {
     audience: 'shop',
     hooks: { onTurn: () => undefined },
   };
-  return { host: createSagaHost({ ...options, guard: { ...guard, begin } }), kept };
+  return { host: createSagaHost({ ...options, guard: { store: { ...guard, begin } } }), kept };
 }
 
 const said = (stepId: string, x: Json): StepAnswer => ({
@@ -95,17 +95,16 @@ test('[E8] [T13] of a saga that had started over, what was begun is brought to i
     sagas: [begun, shipped],
     keys: generateKey(),
     audience: 'shop',
-    clock,
-    environment: 'production',
+    testing: { clock, environment: 'production' },
     hooks: {
       onTurn: () => undefined,
       onError: () => undefined,
       onSuspended: (one: SuspendedSagaFacts) => void facts.push(one),
     },
   };
-  const host = createSagaHost({ ...common, guard });
+  const host = createSagaHost({ ...common, guard: { store: guard } });
   const { token } = suspended(await host.start('begun', {}));
-  const dying = createSagaHost({ ...common, guard: { ...guard, finish: gone } });
+  const dying = createSagaHost({ ...common, guard: { store: { ...guard, finish: gone } } });
   await expect(dying.resume(token, answer('ship@1'))).rejects.toMatchObject({ code: 'guard_down' });
   clock.now += 3 * hour;
   expect(await host.cancel(facts.at(-1)?.cancelToken ?? '')).toMatchObject({

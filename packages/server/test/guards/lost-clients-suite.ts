@@ -42,17 +42,20 @@ export function lostClientsSuite(name: string, make: MakeGuard): void {
           sagas: [order],
           keys,
           audience: 'shop',
-          environment: 'production',
-          clock: () => now() + ahead,
-          // A wait that is held passes at once.
-          sleep: async (ms) => void (ahead += ms),
-          sampling: () => ({ role: 'assistant', model: 'own', content: { type: 'text', text: 'yes' } }),
+          testing: {
+            environment: 'production',
+            clock: () => now() + ahead, // A wait that is held passes at once.
+            sleep: async (ms) => void (ahead += ms),
+          },
+          answers: {
+            sampling: () => ({ role: 'assistant', model: 'own', content: { type: 'text', text: 'yes' } }),
+          },
           hooks: {
             onError: () => undefined,
             onTurn: () => undefined,
             onSuspended: (suspendedSaga) => void facts.push(suspendedSaga),
           },
-          guard: { ...elsewhere, ...change },
+          guard: { store: { ...elsewhere, ...change } },
         });
       const { token } = suspended(await host({}).start('order', {}));
       return {

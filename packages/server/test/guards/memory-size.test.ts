@@ -16,7 +16,13 @@ test('[T13] one in memory holds tokens that were used until they expire, and no 
     yield* elicit('two', { message: 'Two?', schema: Ok });
     return 'done';
   });
-  const host = createSagaHost({ sagas: [asking], keys: generateKey(), audience: 'asking', guard, clock });
+  const host = createSagaHost({
+    sagas: [asking],
+    keys: generateKey(),
+    audience: 'asking',
+    guard: { store: guard },
+    testing: { clock },
+  });
   const begin = async (): Promise<SuspendedTurn> => (await host.start('asking', {})) as SuspendedTurn;
   const answer = async ({ token, steps }: SuspendedTurn): Promise<SuspendedTurn> => {
     const answers = steps.map(({ stepId }) => ({

@@ -42,15 +42,14 @@ export function repeatedTurnsSuite(name: string, make: MakeGuard): void {
           sagas: [order],
           keys,
           audience: 'shop',
-          environment: 'production',
-          clock,
+          testing: { environment: 'production', clock },
           hooks: {
             onError: () => undefined,
             onTurn: () => undefined,
             onReject: () => undefined,
             onSuspended: (suspendedSaga) => void facts.push(suspendedSaga),
           },
-          guard: { ...elsewhere, ...change },
+          guard: { store: { ...elsewhere, ...change } },
         });
       const { token } = suspended(await host().start('order', {}));
       ahead = 29 * minute;

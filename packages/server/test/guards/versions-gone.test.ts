@@ -53,9 +53,8 @@ function deployed(onMismatch: 'fail' | 'compensate'): Deployed {
       sagas: [order(version)],
       keys,
       audience: 'shop',
-      environment: 'production',
-      guard: { ...guard, ...change },
-      clock,
+      testing: { environment: 'production', clock },
+      guard: { store: { ...guard, ...change } },
       compensators: [release],
       hooks: {
         onTurn: () => undefined,
@@ -156,7 +155,13 @@ describe('a saga that this process does not serve', () => {
   const guard = memoryGuard(clock);
   const keys = generateKey();
   const hooks = { onError: () => undefined, onTurn: () => undefined, onReject: () => undefined };
-  const options = { keys, audience: 'shop', environment: 'production', guard, clock, hooks } as const;
+  const options = {
+    keys,
+    audience: 'shop',
+    testing: { environment: 'production', clock },
+    guard: { store: guard },
+    hooks,
+  } as const;
   const tickets = saga({ name: 'tickets', version: '1', forks: 'refuse' }, function* () {
     yield* elicit('seat', { message: 'Window?', schema: Ok });
     return 'seated';
@@ -184,7 +189,7 @@ describe('a saga that this process does not serve', () => {
     const { token: next } = suspended(await newer.resume(token, answer('sure')));
     const asked: unknown[] = [];
     const authorize = (_: unknown, of: unknown): boolean => (asked.push(of), false);
-    const forbidding = createSagaHost({ ...options, sagas: [tour], authorize });
+    const forbidding = createSagaHost({ ...options, sagas: [tour], auth: { authorize } });
     await expect(forbidding.resume(next, answer('seat'))).rejects.toThrow(TokenRefused);
     expect(asked).toEqual([{ name: 'tickets', version: '1' }]);
   });

@@ -28,7 +28,7 @@ function serving(): { server: SagaServer; told: Told } {
     version: '1',
     sagas: [typed, asking()],
     keys: oldKey,
-    environment: 'production',
+    testing: { environment: 'production' },
     hooks: hooksInto(told),
   });
   return { server, told };

@@ -24,7 +24,12 @@ describe('waiting for a request that is being run elsewhere', () => {
       return String(ok);
     });
     const keys = generateKey();
-    const host = createSagaHost({ sagas: [asking], keys, audience: 'shop', guard: { ...guard, begin } });
+    const host = createSagaHost({
+      sagas: [asking],
+      keys,
+      audience: 'shop',
+      guard: { store: { ...guard, begin } },
+    });
     const { token } = suspended(await host.start('asking', {}));
     const answers = [{ stepId: 'go', result: { action: 'accept', content: { ok: true } } } as const];
     const busy = expect(host.resume(token, answers)).rejects.toMatchObject({ code: 'busy' });

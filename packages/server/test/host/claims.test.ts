@@ -1,5 +1,13 @@
 import { describe, expect, test } from 'vitest';
-import { checkpoint, elicit, saga, step, type SagaHost, type SuspendedTurn } from '@mcp-saga/server';
+import {
+  checkpoint,
+  elicit,
+  memoryGuard,
+  saga,
+  step,
+  type SagaHost,
+  type SuspendedTurn,
+} from '@mcp-saga/server';
 import { accept, completed, hostOf, suspended } from '../fixtures/host.ts';
 import { asking, Empty } from '../fixtures/sagas.ts';
 import { start, testClock } from '../fixtures/clock.ts';
@@ -59,7 +67,7 @@ describe('the original call', () => {
 
 describe('expiry', () => {
   test('[T6] opens a token until its time is over, and thirty seconds of skew', async () => {
-    const { host, clock } = hostOf(asking(), { tokenTtl: hour });
+    const { host, clock } = hostOf(asking(), { limits: { tokenTtlMs: hour } });
     const { token } = suspended(await host.start('asking', {}));
     clock.now = start + hour + skew - 1;
     await expect(host.resume(token, answer)).resolves.toMatchObject({ status: 'completed' });
@@ -82,7 +90,7 @@ describe('expiry', () => {
       yield* elicit('two', { message: 'Two?', schema: Empty });
       return 'done';
     });
-    const { host, clock } = hostOf(two, { tokenTtl: hour });
+    const { host, clock } = hostOf(two, { limits: { tokenTtlMs: hour } });
     const first = suspended(await host.start('two', {}));
     expect(first.expiresAt).toBe(start + hour);
     expect(await expOf(host, first)).toBe(start + hour);
@@ -104,7 +112,7 @@ describe('expiry', () => {
       for (let index = 0; index < 100; index += 1) yield* checkpoint();
       return 'done';
     });
-    const { host, clock } = hostOf(checked, { tokenTtl: hour, maxLifetime: 3 * hour });
+    const { host, clock } = hostOf(checked, { limits: { tokenTtlMs: hour, maxLifetimeMs: 3 * hour } });
     let turn = suspended(await host.start('checked', {}));
     for (let index = 0; index < 6; index += 1) {
       const expiresAt = Math.min(clock.now + hour, start + 3 * hour);
@@ -127,7 +135,7 @@ describe('expiry', () => {
       );
       return 'done';
     });
-    const { host, clock } = hostOf(retrying, { tokenTtl: hour });
+    const { host, clock } = hostOf(retrying, { limits: { tokenTtlMs: hour } });
     const first = suspended(await host.start('retrying', {}));
     expect(first).toMatchObject({ steps: [], retryAfterMs: 5 * hour, expiresAt: start + 6 * hour });
     clock.now += 2 * hour;
@@ -143,7 +151,7 @@ describe('expiry', () => {
         yield* elicit('more', { message: 'More?', schema: Empty });
       return 'done';
     });
-    const { host, clock } = hostOf(long, { tokenTtl: hour, maxLifetime: 3 * hour });
+    const { host, clock } = hostOf(long, { limits: { tokenTtlMs: hour, maxLifetimeMs: 3 * hour } });
     let turn = suspended(await host.start('long', {}));
     const ends: number[] = [];
     for (let index = 0; index < 4; index += 1) {
@@ -160,9 +168,9 @@ describe('expiry', () => {
   test('[T6] refuses what was issued before a time', async () => {
     const clock = testClock();
     const { token } = suspended(await hostOf(asking(), { clock }).host.start('asking', {}));
-    const same = hostOf(asking(), { clock, rejectIssuedBefore: start });
+    const same = hostOf(asking(), { clock, auth: { rejectIssuedBefore: start } });
     await expect(same.host.resume(token, answer)).resolves.toMatchObject({ status: 'completed' });
-    const later = hostOf(asking(), { clock, rejectIssuedBefore: start + 1 });
+    const later = hostOf(asking(), { clock, auth: { rejectIssuedBefore: start + 1 } });
     await expect(later.host.resume(token, answer)).rejects.toMatchObject({ reason: 'revoked' });
   });
 
@@ -175,7 +183,7 @@ describe('expiry', () => {
     expect([one.claims.iat, two.claims.iat]).toEqual([start, start + minute]);
     expect([one.claims.born, two.claims.born]).toEqual([start, start]);
     expect(one.claims.jti).not.toBe(two.claims.jti);
-    const later = hostOf(asking(), { clock, rejectIssuedBefore: start + minute }).host;
+    const later = hostOf(asking(), { clock, auth: { rejectIssuedBefore: start + minute } }).host;
     await expect(later.resume(first.token, answer)).rejects.toMatchObject({ reason: 'revoked' });
     expect((await later.resume(second.token, answer)).status).toBe('completed');
   });
@@ -189,19 +197,22 @@ describe('expiry', () => {
   });
 
   test.each([
-    ['tokenTtl', 0],
-    ['tokenTtl', -1.5],
-    ['tokenTtl', Number.POSITIVE_INFINITY],
-    ['maxLifetime', Number.NaN],
-    ['maxLifetime', -1],
-    ['turnBudget', 0],
+    ['tokenTtlMs', 0],
+    ['tokenTtlMs', -1.5],
+    ['tokenTtlMs', Number.POSITIVE_INFINITY],
+    ['maxLifetimeMs', Number.NaN],
+    ['maxLifetimeMs', -1],
+    ['turnBudgetMs', 0],
   ])('refuses %s of %s when the host is made', (name, ms) => {
-    expect(() => hostOf(asking(), { [name]: ms })).toThrow(RangeError);
-    expect(() => hostOf(asking(), { [name]: ms })).toThrow(name);
+    expect(() => hostOf(asking(), { limits: { [name]: ms } })).toThrow(RangeError);
+    expect(() => hostOf(asking(), { limits: { [name]: ms } })).toThrow(name);
   });
 
   test('[T6] rounds durations up to whole milliseconds', async () => {
-    const durations = { tokenTtl: hour / 7, maxLifetime: day / 7, guardLease: 60_000.5 };
+    const durations = {
+      limits: { tokenTtlMs: hour / 7, maxLifetimeMs: day / 7 },
+      guard: { store: memoryGuard(), leaseMs: 60_000.5 },
+    };
     const { host } = hostOf(asking(), durations);
     expect(host.settings).toMatchObject({
       tokenTtl: Math.ceil(hour / 7),

@@ -19,7 +19,7 @@ describe('a host whose clock is behind', () => {
   test('[T6] says that a fresh token is good later, and accepts it then', async () => {
     const clock = testClock(start - behind);
     const guard = memoryGuard(clock);
-    const { host, told } = hostOf(asking(), { clock, guard });
+    const { host, told } = hostOf(asking(), { clock, guard: { store: guard } });
     const token = await mint();
     for (const request of [() => host.resume(token, answer), () => host.status(token)]) {
       // oxlint-disable-next-line no-await-in-loop -- one request after the other
@@ -33,10 +33,10 @@ describe('a host whose clock is behind', () => {
 
   test.each<[string, string, () => Promise<string>, Partial<SagaHostOptions>]>([
     ['of another user', 'principal', () => mint(caller), {}],
-    ['that may not call', 'forbidden', () => mint(), { authorize: () => false }],
+    ['that may not call', 'forbidden', () => mint(), { auth: { authorize: () => false } }],
     ['of a saga that is gone', 'target', () => mint(), { sagas: [asking('other')] }],
     ['tampered with', 'undecryptable', async () => `${(await mint()).slice(0, -2)}AA`, {}],
-    ['issued before an incident', 'revoked', () => mint(), { rejectIssuedBefore: start + 1 }],
+    ['issued before an incident', 'revoked', () => mint(), { auth: { rejectIssuedBefore: start + 1 } }],
   ])('[T5] [T6] refuses a token %s (%s) as if its clock were right', async (_, reason, token, options) => {
     const { sagas = [asking()], ...rest } = options;
     const { host } = hostOf(sagas, { ...rest, clock: testClock(start - behind) });
@@ -57,7 +57,10 @@ describe('a request that is repeated at a host whose clock is behind', () => {
       return 'done';
     });
     const guard = memoryGuard(testClock());
-    const [ahead, late] = [hostOf(order, { guard }), hostOf(order, { guard })];
+    const [ahead, late] = [
+      hostOf(order, { guard: { store: guard } }),
+      hostOf(order, { guard: { store: guard } }),
+    ];
     const { token } = suspended(await ahead.host.start('order', {}));
     ahead.clock.now += behind;
     const first = await ahead.host.resume(token, go('sure'));
@@ -75,8 +78,8 @@ describe('a request that is repeated at a host whose clock is behind', () => {
     const guard = memoryGuard(clock);
     let kept = 0;
     const finish: typeof guard.finish = (...turn) => ((kept += 1) > 1 ? gone() : guard.finish(...turn));
-    const ahead = hostOf(order, { guard: { ...guard, finish, release: gone } });
-    const late = hostOf(order, { guard });
+    const ahead = hostOf(order, { guard: { store: { ...guard, finish, release: gone } } });
+    const late = hostOf(order, { guard: { store: guard } });
     const { token } = suspended(await ahead.host.start('order', {}));
     ahead.clock.now += behind;
     await expect(ahead.host.resume(token, go('sure'))).rejects.toMatchObject({ code: 'guard_down' });
@@ -92,8 +95,7 @@ describe.each(eras)('on the wire of the %s era', (era) => {
       version: '1',
       sagas: [asking()],
       keys: oldKey,
-      environment: 'production',
-      clock: () => start - behind,
+      testing: { environment: 'production', clock: () => start - behind },
       hooks: hooksInto(nothingTold()),
     });
     const params = { sagaToken: await mint(), completedSteps: answer };

@@ -40,7 +40,7 @@ test('[T12] context, auth info and signals of a request are not in the token', a
     yield* elicit('go', { message: 'Go?', schema: Empty });
     return 'done';
   });
-  const { host } = hostOf(using, { principal: 'client-only' });
+  const { host } = hostOf(using, { auth: { principal: 'client-only' } });
   const caller = {
     context: { secret: mark },
     authInfo: { clientId: 'app', token: mark },

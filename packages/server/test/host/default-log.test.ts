@@ -11,9 +11,9 @@ import {
   SagaHostError,
   step,
   type SagaHost,
-  type SagaHostOptions,
 } from '../../src/index.ts';
 import { asking } from '../fixtures/sagas.ts';
+import { changed, type HostChanges } from '../fixtures/host-changes.ts';
 
 const keys = generateKey();
 const failing = saga({ name: 'failing', version: '1' }, function* () {
@@ -22,8 +22,13 @@ const failing = saga({ name: 'failing', version: '1' }, function* () {
   });
   return '';
 });
-const hostOf = (options: Partial<SagaHostOptions> = {}) =>
-  createSagaHost({ sagas: [failing, asking()], keys, audience: 'a', environment: 'production', ...options });
+const hostOf = (changes: HostChanges = {}) =>
+  createSagaHost(
+    changed(
+      { sagas: [failing, asking()], keys, audience: 'a', testing: { environment: 'production' } },
+      changes,
+    ),
+  );
 
 let asked = 0;
 const restless = saga({ name: 'restless', version: '1' }, function* () {
@@ -137,14 +142,14 @@ describe('a host without hooks', () => {
 
   test('shows the error in development', async () => {
     const error = vi.spyOn(console, 'error').mockReturnValue();
-    await hostOf({ environment: 'development' }).start('failing', {});
+    await hostOf({ testing: { environment: 'development' } }).start('failing', {});
     expect(error.mock.calls[0]?.[1]).toMatchObject({ name: 'RangeError', message: 'card 4711' });
   });
 
   test('[T5] says once a minute for each reason that tokens are refused', async () => {
     let time = 1_000_000;
     const warn = vi.spyOn(console, 'warn').mockReturnValue();
-    const host = hostOf({ clock: () => time });
+    const host = hostOf({ testing: { clock: () => time } });
     const stranger = createSagaHost({ sagas: [asking()], keys: generateKey(), audience: 'a', hooks: {} });
     const turn = await stranger.start('asking', {});
     const token = turn.status === 'suspended' ? turn.token : '';
@@ -163,7 +168,7 @@ describe('a host without hooks', () => {
     '[T6, W4] says that a question never takes an answer, where NODE_ENV is %s, and neither question nor answer',
     async (environment) => {
       const warn = vi.spyOn(console, 'warn').mockReturnValue();
-      const host = hostOf({ sagas: [restless], environment });
+      const host = hostOf({ sagas: [restless], testing: { environment } });
       await restlessTurns(host, 1);
       const said = warn.mock.calls.map(([message]) => String(message));
       expect(said).toEqual([expect.stringContaining("'restless' asks 'sure' otherwise than before")]);
@@ -175,7 +180,7 @@ describe('a host without hooks', () => {
   test('[W4] says once a minute for each saga that a question never takes an answer', async () => {
     let time = 0;
     const warn = vi.spyOn(console, 'warn').mockReturnValue();
-    const host = hostOf({ sagas: [restless], clock: () => time });
+    const host = hostOf({ sagas: [restless], testing: { clock: () => time } });
     await restlessTurns(host, 3, () => (time += 59_999));
     expect(warn).toHaveBeenCalledTimes(2);
   });
@@ -197,7 +202,7 @@ describe('a host without hooks', () => {
     const short = `mcp-saga: a token was refused: ${reason}. Give the host hooks.onReject to count them.`;
     for (const environment of ['production', 'test', undefined, 'development']) {
       const warn = vi.spyOn(console, 'warn').mockReturnValue();
-      const host = hostOf({ environment });
+      const host = hostOf({ testing: { environment } });
       // oxlint-disable-next-line no-await-in-loop -- one after the other
       const turn = await host.start('asking', {});
       const token = turn.status === 'suspended' ? turn.token : '';
@@ -220,8 +225,8 @@ describe('a host without hooks', () => {
     });
     const host = hostOf({
       sagas: [holds],
-      guard: memoryGuard(),
-      environment: 'development',
+      guard: { store: memoryGuard() },
+      testing: { environment: 'development' },
       hooks: { onSuspended: (facts) => (cancelToken = facts.cancelToken) },
     });
     await host.start('holds', {});
@@ -234,7 +239,7 @@ describe('a host without hooks', () => {
     async (environment) => {
       const error = vi.spyOn(console, 'error').mockReturnValue();
       const turn = await hostOf().start('asking', {});
-      const newer = hostOf({ sagas: [asking('asking', '2')], environment });
+      const newer = hostOf({ sagas: [asking('asking', '2')], testing: { environment } });
       const gone = newer.resume(turn.status === 'suspended' ? turn.token : '');
       const refused = await gone.catch((thrown: unknown) => thrown);
       const advice = "This host does not serve version '1' of 'asking', or its `until` has passed. ";
@@ -252,7 +257,7 @@ describe('a host without hooks', () => {
   test('[T5] goes on saying that tokens are refused where the clock is set back', async () => {
     let time = 1e12;
     const warn = vi.spyOn(console, 'warn').mockReturnValue();
-    const host = hostOf({ clock: () => time });
+    const host = hostOf({ testing: { clock: () => time } });
     for (const wait of [0, -3_600_000, 59_999, 1]) {
       time += wait;
       // oxlint-disable-next-line no-await-in-loop -- one after the other

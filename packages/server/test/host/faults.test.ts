@@ -44,7 +44,7 @@ async function served(program: Saga<undefined, undefined>): Promise<{ answer: Ra
     version: '1',
     sagas: [program],
     keys: oldKey,
-    environment: 'production',
+    testing: { environment: 'production' },
     hooks: hooksInto(told),
   });
   return { answer: await ask(server, 'modern', 'tools/callSaga', { name: 'faulty' }), told };
@@ -344,7 +344,7 @@ describe('a result', () => {
         return { id: mark, size: 918_273 };
       });
     for (const forks of ['refuse', 'accept'] as const) {
-      const { host } = hostOf(undoes(forks), { guard: memoryGuard(() => 1_000) });
+      const { host } = hostOf(undoes(forks), { guard: { store: memoryGuard(() => 1_000) } });
       // oxlint-disable-next-line no-await-in-loop -- one after the other
       const { token } = suspended(await host.start('faulty', {}));
       // oxlint-disable-next-line no-await-in-loop -- one after the other

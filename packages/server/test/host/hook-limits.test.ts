@@ -1,4 +1,4 @@
-import { elicit, memoryGuard, saga, type HostHooks, type SagaHostOptions } from '@mcp-saga/server';
+import { elicit, memoryGuard, saga, type HostHooks } from '@mcp-saga/server';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { deferred } from '../fixtures/deferred.ts';
 import {
@@ -11,6 +11,7 @@ import {
   type TestHost,
 } from '../fixtures/host.ts';
 import { Empty } from '../fixtures/sagas.ts';
+import { type HostChanges } from '../fixtures/host-changes.ts';
 
 const asksTwice = saga({ name: 'asks', version: '1', forks: 'refuse' }, function* () {
   yield* elicit('one', { message: 'One?', schema: Empty });
@@ -18,10 +19,14 @@ const asksTwice = saga({ name: 'asks', version: '1', forks: 'refuse' }, function
   return 'done';
 });
 
-function hostWith(hooks: HostHooks, options: Pick<SagaHostOptions, 'hookTimeoutMs'> = {}): TestHost {
+function hostWith(hooks: HostHooks, options: HostChanges = {}): TestHost {
   const told = nothingTold();
   return {
-    ...hostOf(asksTwice, { guard: memoryGuard(), hooks: { ...hooksInto(told), ...hooks }, ...options }),
+    ...hostOf(asksTwice, {
+      guard: { store: memoryGuard() },
+      hooks: { ...hooksInto(told), ...hooks },
+      ...options,
+    }),
     told,
   };
 }
@@ -49,7 +54,7 @@ describe('a hook that never settles', () => {
 
   test('[E8] holds a saga that has ended no longer than hookTimeoutMs', async () => {
     const hooks = { onSettled: () => new Promise(() => undefined) };
-    const { host, told } = hostWith(hooks, { hookTimeoutMs: 50 });
+    const { host, told } = hostWith(hooks, { limits: { hookTimeoutMs: 50 } });
     const first = suspended(await host.start('asks', {}));
     const second = suspended(await host.resume(first.token, [accept('one', {})]));
     const ended = host.resume(second.token, [accept('two', {})]);
@@ -62,7 +67,7 @@ describe('a hook that never settles', () => {
 
 test('[E8] a hook that fails after its time is over is reported once more, and leaves no timer behind', async () => {
   const late = deferred<never>();
-  const { host, told } = hostWith({ onSuspended: () => late.promise }, { hookTimeoutMs: 50 });
+  const { host, told } = hostWith({ onSuspended: () => late.promise }, { limits: { hookTimeoutMs: 50 } });
   const started = host.start('asks', {});
   await vi.advanceTimersByTimeAsync(50);
   suspended(await started);
@@ -85,7 +90,10 @@ test('[E8] a hook that settles in time leaves no timer behind, and nothing is re
 });
 
 test.each([0, -1, Number.NaN, '5 s'])('hookTimeoutMs of %o does not start a host', (hookTimeoutMs) => {
-  expect(() => hostOf(asksTwice, { guard: memoryGuard(), hookTimeoutMs: hookTimeoutMs as number })).toThrow(
-    RangeError,
-  );
+  expect(() =>
+    hostOf(asksTwice, {
+      guard: { store: memoryGuard() },
+      limits: { hookTimeoutMs: hookTimeoutMs as number },
+    }),
+  ).toThrow(RangeError);
 });

@@ -23,7 +23,7 @@ describe('a client that answers late', () => {
   ])('[W6] [T13] after %d ms has lost the race, or won it: %s', async (ms, winner) => {
     const clock = testClock();
     const guard = memoryGuard(clock);
-    const { host } = hostOf(offer, { clock, guard, tokenTtl: day });
+    const { host } = hostOf(offer, { clock, guard: { store: guard }, limits: { tokenTtlMs: day } });
     const { token } = suspended(await host.start('offer', {}));
     clock.now += ms;
     expect(completed(await host.resume(token, yes)).result).toBe(winner);
@@ -38,7 +38,7 @@ describe('a client that answers late', () => {
         attempt > 1 ? 'done' : undefined;
       return yield* poll('job', done, { every: minute / 7, timeout: minute / 3 });
     });
-    const { host, clock } = hostOf(polling, { maxHold: 0 });
+    const { host, clock } = hostOf(polling, { limits: { maxHoldMs: 0 } });
     const { token } = suspended(await host.start('polling', {}));
     clock.now += 30 * minute;
     expect(completed(await host.resume(token)).result).toBe('done');
@@ -55,7 +55,7 @@ describe('a wait', () => {
       yield* elicit('ok', { message: 'OK?', schema: Empty, ttl: day / 7 });
       return 'paid';
     });
-    const { host, clock } = hostOf(pay, { maxHold: 0 });
+    const { host, clock } = hostOf(pay, { limits: { maxHoldMs: 0 } });
     let turn = suspended(await host.start('pay', {}));
     while (turn.steps.length === 0) {
       expect(turn.retryAfterMs).toSatisfy(Number.isSafeInteger);
@@ -72,12 +72,12 @@ describe('a wait', () => {
       yield* sleep(30 * day);
       return 'rested';
     });
-    const { host, told } = hostOf(slept, { environment: 'development' });
+    const { host, told } = hostOf(slept, { testing: { environment: 'development' } });
     const { error } = failed(await host.start('slept', {}));
     expect(error).toBeInstanceOf(ClientCannot);
     expect(error).toMatchObject({ need: 'wait', stepId: 'sleep' });
     expect(told.warnings.some((warning) => warning.includes('maxLifetime'))).toBe(true);
-    const longer = hostOf(slept, { maxLifetime: 31 * day });
+    const longer = hostOf(slept, { limits: { maxLifetimeMs: 31 * day } });
     expect(suspended(await longer.host.start('slept', {})).retryAfterMs).toBe(30 * day);
   });
 });

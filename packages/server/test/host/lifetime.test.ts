@@ -20,7 +20,7 @@ describe('the lifetime of a saga', () => {
     const clock = testClock();
     const guard = memoryGuard(clock);
     // Each charge uses up the budget of a turn.
-    const { host } = hostOf(charges, { clock, guard, turnBudget: 1 });
+    const { host } = hostOf(charges, { clock, guard: { store: guard }, limits: { turnBudgetMs: 1 } });
     const traits = { checkpointAfterStep: true };
     let turn = await host.start('charges', {}, {}, { traits });
     while (turn.status === 'suspended') {
@@ -45,7 +45,12 @@ describe('the lifetime of a saga', () => {
       onSuspended: (facts: SuspendedSagaFacts) => suspensions.push(facts),
     };
     const guard = memoryGuard(clock);
-    const { host } = hostOf(asking, { clock, guard, hooks, tokenTtl: hour, maxLifetime: 3 * hour });
+    const { host } = hostOf(asking, {
+      clock,
+      guard: { store: guard },
+      hooks,
+      limits: { tokenTtlMs: hour, maxLifetimeMs: 3 * hour },
+    });
     let turn = suspended(await host.start('asking', {}));
     for (let index = 0; index < 8; index += 1) {
       clock.now += 20 * minute;

@@ -246,7 +246,7 @@ describe('the other limits', () => {
 
   test.each([
     ['none', {}],
-    ['a guard', { guard: memoryGuard() }],
+    ['a guard', { guard: { store: memoryGuard() } }],
   ])('[T11] holds answers 64 levels deep and refuses 65, with %s', async (_, options) => {
     const { host } = hostOf(counting, options);
     const { token } = suspended(await host.start('counting', {}));

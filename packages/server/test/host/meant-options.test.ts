@@ -1,20 +1,19 @@
 import { afterEach, describe, expect, test, vi } from 'vitest';
-import {
-  compensator,
-  createSagaHost,
-  memoryGuard,
-  memoryTaskStore,
-  saga,
-  type SagaHostOptions,
-} from '@mcp-saga/server';
+import { compensator, createSagaHost, memoryGuard, memoryTaskStore, saga } from '@mcp-saga/server';
 import { serveSagas } from '@mcp-saga/server/serve';
 import * as z from 'zod';
 import { nothingTold, hooksInto, oldKey } from '../fixtures/host.ts';
 import { asking } from '../fixtures/sagas.ts';
 import { start } from '../fixtures/clock.ts';
+import { changed, type HostChanges } from '../fixtures/host-changes.ts';
 
-const base = { sagas: [asking()], audience: 'deployer', keys: oldKey, environment: 'production' };
-const make = (options: object) => createSagaHost({ ...base, ...options });
+const base = {
+  sagas: [asking()],
+  audience: 'deployer',
+  keys: oldKey,
+  testing: { environment: 'production' },
+};
+const make = (options: object) => createSagaHost(changed(base, options));
 const undo = compensator('undo', z.object({}), () => undefined);
 const seconds = start / 1000;
 
@@ -24,13 +23,13 @@ afterEach(() => {
 
 describe('a host is not made, and says what to write, with', () => {
   test.each<[string, object, string]>([
-    ['a guard that was not called', { guard: memoryGuard }, 'Call it: memoryGuard(…).'],
-    ['a guard without methods', { guard: {} }, 'guard: expected what memoryGuard() returns'],
-    ['no guard', { guard: null }, 'guard: expected what memoryGuard() returns'],
+    ['a guard that was not called', { guard: { store: memoryGuard } }, 'Call it: memoryGuard(…).'],
+    ['a guard without methods', { guard: { store: {} } }, 'guard.store: expected what memoryGuard() returns'],
+    ['no guard', { guard: { leaseMs: 60_000 } }, 'guard.store: expected what memoryGuard() returns'],
     [
       'a part of a guard',
-      { guard: { ...memoryGuard(), claim: undefined } },
-      'guard: expected what memoryGuard()',
+      { guard: { store: { ...memoryGuard(), claim: undefined } } },
+      'guard.store: expected what memoryGuard()',
     ],
     ['a store that was not called', { tasks: { store: memoryTaskStore } }, 'Call it: memoryTaskStore(…).'],
     [
@@ -41,40 +40,56 @@ describe('a host is not made, and says what to write, with', () => {
     [
       'a misspelt option of tasks',
       { tasks: { tll: 5 } },
-      "There is no option of tasks 'tll'. There are: store, ttl,",
+      "There is no option 'tasks.tll'. Did you mean 'tasks.ttlMs'? There are: store, ttlMs,",
     ],
     ['another bearer', { tasks: { bearer: 'accepted' } }, "tasks.bearer: expected 'accept'."],
-    ['tasks that are none', { tasks: true }, 'tasks: expected an object of store, ttl,'],
+    ['tasks that are none', { tasks: true }, 'tasks: expected an object of store, ttlMs,'],
     [
       'a misspelt limit',
       { limits: { maxTokenSize: 1 } },
-      "There is no limit 'maxTokenSize'. There are: maxTokenBytes,",
+      "There is no option 'limits.maxTokenSize'. Did you mean 'limits.maxTokenBytes'? There are: maxTokenBytes,",
     ],
     ['limits that are none', { limits: 5 }, 'limits: expected an object of maxTokenBytes,'],
     [
       'a misspelt hook',
       { hooks: { onSuspend: () => 1 } },
-      "There is no hook 'onSuspend'. There are: onReject,",
+      "There is no option 'hooks.onSuspend'. Did you mean 'hooks.onSuspended'? There are: onReject,",
     ],
     [
       'a hook of undefined under a misspelt name',
       { hooks: { onRejected: undefined } },
-      "There is no hook 'onRejected'",
+      "There is no option 'hooks.onRejected'. Did you mean 'hooks.onReject'?",
     ],
     ['hooks that are none', { hooks: 1 }, 'hooks: expected an object of onReject,'],
     ['a hook that is no function', { hooks: { onTurn: 'log' } }, 'hooks.onTurn: expected a function.'],
-    ['another principal', { principal: 'client_only' }, "or 'client-only'."],
-    ['an authorize that is no function', { authorize: true }, 'authorize: expected a function.'],
-    ['an admit that is no function', { admit: 10 }, 'admit: expected a function.'],
-    ['a sampling that is no function', { sampling: {} }, 'sampling: expected a function.'],
-    ['a sleep that is no function', { sleep: 5 }, 'sleep: expected a function.'],
+    ['another principal', { auth: { principal: 'client_only' } }, "or 'client-only'."],
+    [
+      'an authorize that is no function',
+      { auth: { authorize: true } },
+      'auth.authorize: expected a function.',
+    ],
+    ['a rateLimit that is no function', { auth: { rateLimit: 10 } }, 'auth.rateLimit: expected a function.'],
+    [
+      'a sampling that is no function',
+      { answers: { sampling: {} } },
+      'answers.sampling: expected a function.',
+    ],
+    ['a sleep that is no function', { testing: { sleep: 5 } }, 'testing.sleep: expected a function.'],
     [
       'a clock that is no function',
-      { clock: { now: 1 } },
-      'clock: expected a function that gives milliseconds',
+      { testing: { clock: { now: 1 } } },
+      'testing.clock: expected a function that gives milliseconds',
     ],
-    ['another sealing', { sealing: 'quick' }, "sealing: expected 'auto' or 'fast' or 'portable'."],
-    ['a ladder of one rung', { ladder: { sampling: 'host' } }, 'ladder.sampling: expected a list'],
+    [
+      'another sealing',
+      { testing: { sealing: 'quick' } },
+      "testing.sealing: expected 'auto' or 'fast' or 'portable'.",
+    ],
+    [
+      'an order of no list',
+      { answers: { order: { sampling: 'host' } } },
+      'answers.order.sampling: expected a list',
+    ],
     ['two compensators of one name', { compensators: [undo, undo] }, "Two compensators are named 'undo'."],
     [
       'compensators that are none',
@@ -82,35 +97,51 @@ describe('a host is not made, and says what to write, with', () => {
       'compensators: expected a list of what compensator(',
     ],
     ['a compensator by itself', { compensators: undo }, 'compensators: expected a list of what compensator('],
-    ['a time in seconds', { rejectIssuedBefore: seconds }, 'rejectIssuedBefore: expected milliseconds'],
+    [
+      'a time in seconds',
+      { auth: { rejectIssuedBefore: seconds } },
+      'auth.rejectIssuedBefore: expected milliseconds',
+    ],
     [
       'a time in microseconds',
-      { rejectIssuedBefore: start * 10_000 },
-      'rejectIssuedBefore: expected milliseconds',
+      { auth: { rejectIssuedBefore: start * 10_000 } },
+      'auth.rejectIssuedBefore: expected milliseconds',
     ],
-    ['a time that is none', { rejectIssuedBefore: Number.NaN }, 'rejectIssuedBefore: expected milliseconds'],
+    [
+      'a time that is none',
+      { auth: { rejectIssuedBefore: Number.NaN } },
+      'auth.rejectIssuedBefore: expected milliseconds',
+    ],
     [
       'a time that is a text',
-      { rejectIssuedBefore: '2026-01-01' },
-      'rejectIssuedBefore: expected milliseconds',
+      { auth: { rejectIssuedBefore: '2026-01-01' } },
+      'auth.rejectIssuedBefore: expected milliseconds',
     ],
     [
       'a time that is a date',
-      { rejectIssuedBefore: new Date(start) },
-      'rejectIssuedBefore: expected milliseconds',
+      { auth: { rejectIssuedBefore: new Date(start) } },
+      'auth.rejectIssuedBefore: expected milliseconds',
     ],
     [
       'tokens without an end',
-      { tokenTtl: Number.MAX_SAFE_INTEGER },
-      'tokenTtl must be 100 years at the most',
+      { limits: { tokenTtlMs: Number.MAX_SAFE_INTEGER } },
+      'limits.tokenTtlMs must be 100 years at the most',
     ],
     [
       'sagas without an end',
-      { maxLifetime: Number.MAX_SAFE_INTEGER },
-      'maxLifetime must be 100 years at the most',
+      { limits: { maxLifetimeMs: Number.MAX_SAFE_INTEGER } },
+      'limits.maxLifetimeMs must be 100 years at the most',
     ],
-    ['a lease without an end', { guardLease: Number.POSITIVE_INFINITY }, 'guardLease must be a whole number'],
-    ['a negative lease', { guardLease: -0.5 }, 'guardLease must be a number of milliseconds'],
+    [
+      'a lease without an end',
+      { guard: { store: memoryGuard(), leaseMs: Number.POSITIVE_INFINITY } },
+      'guard.leaseMs must be a whole number',
+    ],
+    [
+      'a negative lease',
+      { guard: { store: memoryGuard(), leaseMs: -0.5 } },
+      'guard.leaseMs must be a number of milliseconds',
+    ],
   ])('%s', (_, options, said) => {
     expect(() => make(options)).toThrow(said);
     expect(() => make(options)).toThrow(/^[^\n]*\.$/);
@@ -145,26 +176,29 @@ describe('a host is made with', () => {
       'hooks of an object without a prototype',
       { hooks: Object.assign(Object.create(null) as object, { onTurn: () => 1 }) },
     ],
-    ['a guard of a class', { guard: new Store() }],
-    ['a time in milliseconds', { rejectIssuedBefore: start }],
-    ['no time at all', { rejectIssuedBefore: 0 }],
+    ['a guard of a class', { guard: { store: new Store() } }],
+    ['a time in milliseconds', { auth: { rejectIssuedBefore: start } }],
+    ['no time at all', { auth: { rejectIssuedBefore: 0 } }],
     [
       'options that are undefined',
-      { hooks: undefined, guard: undefined, tasks: undefined, limits: undefined, clock: undefined },
+      { hooks: undefined, guard: undefined, tasks: undefined, limits: undefined, auth: undefined },
     ],
-    ['tokens for a hundred years', { tokenTtl: 3_153_600_000_000, maxLifetime: 3_153_600_000_000 }],
+    [
+      'tokens for a hundred years',
+      { limits: { tokenTtlMs: 3_153_600_000_000, maxLifetimeMs: 3_153_600_000_000 } },
+    ],
   ])('%s', (_, options) => {
     expect(make(options).sagas).toHaveLength(1);
   });
 });
 
 test('tokens for a hundred years can be sealed', async () => {
-  const host = make({ tokenTtl: 3_153_600_000_000, maxLifetime: 3_153_600_000_000 });
+  const host = make({ limits: { tokenTtlMs: 3_153_600_000_000, maxLifetimeMs: 3_153_600_000_000 } });
   expect(await host.start('asking', {})).toMatchObject({ status: 'suspended' });
 });
 
 describe('a host warns', () => {
-  const warningsOf = (options: Partial<SagaHostOptions>): readonly string[] => {
+  const warningsOf = (options: HostChanges): readonly string[] => {
     const told = nothingTold();
     const { onWarning } = hooksInto(told);
     make({ ...options, hooks: { ...options.hooks, onWarning } });
@@ -173,11 +207,10 @@ describe('a host warns', () => {
 
   test('[T13] of a lease that is over while its request may still run', () => {
     const guard = memoryGuard();
-    expect(warningsOf({ guard, guardLease: 25_000 })).toEqual([]);
-    expect(warningsOf({ guardLease: 1 })).toEqual([]);
-    const said = [expect.stringContaining('Make guardLease the longer one.')];
-    expect(warningsOf({ guard, guardLease: 24_999 })).toEqual(said);
-    expect(warningsOf({ guard, turnBudget: 60_001 })).toEqual(said);
+    expect(warningsOf({ guard: { store: guard, leaseMs: 25_000 } })).toEqual([]);
+    const said = [expect.stringContaining('Raise guard.leaseMs.')];
+    expect(warningsOf({ guard: { store: guard, leaseMs: 24_999 } })).toEqual(said);
+    expect(warningsOf({ guard: { store: guard }, limits: { turnBudgetMs: 60_001 } })).toEqual(said);
   });
 
   test('[E8] in development of a queue that no saga would be told to', () => {
@@ -188,15 +221,19 @@ describe('a host warns', () => {
         return '';
       }),
     ];
-    const queue = { hooks: { onSuspended: () => undefined }, guard: memoryGuard() };
+    const queue = { hooks: { onSuspended: () => undefined }, guard: { store: memoryGuard() } };
     const said = [
       expect.stringContaining('hooks.onSuspended is never called: no saga of this host declares forks'),
     ];
-    expect(warningsOf({ ...queue, sagas: sagas('accept'), environment: 'development' })).toEqual(said);
-    expect(warningsOf({ ...queue, sagas: sagas('refuse'), environment: 'development' })).toEqual([]);
+    expect(warningsOf({ ...queue, sagas: sagas('accept'), testing: { environment: 'development' } })).toEqual(
+      said,
+    );
+    expect(warningsOf({ ...queue, sagas: sagas('refuse'), testing: { environment: 'development' } })).toEqual(
+      [],
+    );
     expect(warningsOf({ ...queue, sagas: sagas('accept') })).toEqual([]);
     // What has ended is told of every saga.
-    const settled = { hooks: { onSettled: () => undefined }, environment: 'development' };
+    const settled = { hooks: { onSettled: () => undefined }, testing: { environment: 'development' } };
     expect(warningsOf({ ...settled, sagas: sagas('accept') })).toEqual([]);
   });
 });
@@ -209,12 +246,42 @@ test.each([{ now: 1 }, 5, null])('a guard and a store in memory are not made by 
 });
 
 test.each<[object, string]>([
-  [{ path: 'mcp' }, "path: expected the path of a URL, which begins with a slash: '/mcp'."],
-  [{ path: '/mcp?a=1' }, 'path: expected the path of a URL'],
-  [{ path: 5 }, 'path: expected the path of a URL'],
+  [{ http: { path: 'mcp' } }, "http.path: expected the path of a URL, which begins with a slash: '/mcp'."],
+  [{ http: { path: '/mcp?a=1' } }, 'http.path: expected the path of a URL'],
+  [{ http: { path: 5 } }, 'http.path: expected the path of a URL'],
   [{ name: '' }, 'serveSagas needs a name and a version'],
   [{ version: 1 }, 'serveSagas needs a name and a version'],
 ])('no server is made with %o', (options, said) => {
   const whole = { name: 'deployer', version: '1', sagas: [asking()], keys: oldKey, ...options };
   expect(() => serveSagas(whole as never)).toThrow(said);
+});
+
+test.each<[object, string]>([
+  [{ clock: Date.now }, "There is no option 'clock'. Did you mean 'testing.clock'? There are: sagas, keys,"],
+  [{ admit: () => true }, "There is no option 'admit'. There are: sagas, keys,"],
+  [{ autorize: () => true }, "There is no option 'autorize'. Did you mean 'auth.authorize'?"],
+  [{ telemetri: {} }, "There is no option 'telemetri'. Did you mean 'telemetry'?"],
+  [{ guard: memoryGuard() }, "There is no option 'guard.size'."],
+  [
+    { auth: { ratelimit: () => true } },
+    "There is no option 'auth.ratelimit'. Did you mean 'auth.rateLimit'?",
+  ],
+  [
+    { answers: { order: { elicit: [] } } },
+    "'answers.order.elicit'. Did you mean 'answers.order.elicitation'?",
+  ],
+])('a host is not made of an unknown option: %o', (options, said) => {
+  expect(() => make(options)).toThrow(said);
+});
+
+test.each<[object, string]>([
+  [{ authenticate: () => undefined }, "There is no option 'authenticate'. Did you mean 'auth.authenticate'?"],
+  [{ corse: true }, "There is no option 'corse'. Did you mean 'http.cors'?"],
+  [{ http: { alowedHosts: [] } }, "There is no option 'http.alowedHosts'. Did you mean 'http.allowedHosts'?"],
+  [{ extends: () => undefined }, "There is no option 'extends'. Did you mean 'extend'? There are: "],
+  [{ auth: { oauht: {} } }, "There is no option 'auth.oauht'. Did you mean 'auth.oauth'?"],
+])('no server is made of an unknown option: %o', (options, said) => {
+  const whole = { name: 'deployer', version: '1', sagas: [asking()], keys: oldKey, ...options };
+  expect(() => serveSagas(whole as never)).toThrow(said);
+  expect(() => serveSagas(whole as never)).toThrow(/ (name, version|principal|path), /);
 });

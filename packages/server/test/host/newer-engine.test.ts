@@ -46,8 +46,7 @@ describe('a token of the next release of this library', () => {
       version: '1',
       sagas: [asking()],
       keys: oldKey,
-      environment: 'production',
-      clock: () => start,
+      testing: { environment: 'production', clock: () => start },
       hooks: hooksInto(nothingTold()),
     });
     const params = { sagaToken: await tokenOfNextRelease(), completedSteps: answer };

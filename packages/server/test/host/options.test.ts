@@ -49,7 +49,7 @@ describe('a host is not made', () => {
   test.each([[undefined], ['production'], ['Development'], ['staging'], ['']])(
     '[T7] without keys where the environment is %o, and says how to make one',
     (environment) => {
-      const make = (): unknown => createSagaHost({ ...base, keys: undefined, environment });
+      const make = (): unknown => createSagaHost({ ...base, keys: undefined, testing: { environment } });
       expect(make).toThrow(SealError);
       expect(make).toThrow(/set SAGA_KEYS to "k1:<32 random bytes, base64url>"/);
     },
@@ -57,7 +57,7 @@ describe('a host is not made', () => {
 
   test.each(['', '  ', []])('[T7] of empty keys: %o', (keys) => {
     for (const environment of ['production', 'development', 'test']) {
-      expect(() => createSagaHost({ ...base, keys, environment })).toThrow(SealError);
+      expect(() => createSagaHost({ ...base, keys, testing: { environment } })).toThrow(SealError);
     }
   });
 
@@ -85,18 +85,20 @@ describe('a host is not made', () => {
       /^key 1 of 1 has 2 bytes instead of 32\. To make one: /,
     );
     vi.stubEnv('SAGA_KEYS', undefined);
-    expect(() => createSagaHost({ ...base, keys: undefined, environment: 'production' })).toThrow(
-      /^No keys:/,
-    );
+    expect(() =>
+      createSagaHost({ ...base, keys: undefined, testing: { environment: 'production' } }),
+    ).toThrow(/^No keys:/);
   });
 });
 
 test('[T7] a weak key in SAGA_KEYS starts a host in development alone, and is named by its position', () => {
   vi.stubEnv('SAGA_KEYS', `k1:${Buffer.alloc(32, 0x11).toString('base64url')}`);
   const { keys: _, ...found } = base;
-  expect(() => createSagaHost({ ...found, environment: 'production' })).toThrow(/^SAGA_KEYS: key 1 of 1 /);
-  expect(() => createSagaHost({ ...found, environment: undefined })).toThrow(SealError);
-  expect(createSagaHost({ ...found, environment: 'development' }).sagas).toHaveLength(1);
+  expect(() => createSagaHost({ ...found, testing: { environment: 'production' } })).toThrow(
+    /^SAGA_KEYS: key 1 of 1 /,
+  );
+  expect(() => createSagaHost({ ...found, testing: { environment: undefined } })).toThrow(SealError);
+  expect(createSagaHost({ ...found, testing: { environment: 'development' } }).sagas).toHaveLength(1);
 });
 
 describe('a host that draws its key', () => {
@@ -105,14 +107,14 @@ describe('a host that draws its key', () => {
     createSagaHost({
       ...base,
       keys: undefined,
-      environment,
+      testing: { environment },
       hooks: { onWarning: (message) => warnings.push(message) },
     });
     expect(warnings).toEqual([expect.stringContaining('SAGA_KEYS')]);
   });
 
   test('[T7] warns in production, although it was asked to', () => {
-    const { told } = hostOf(asking(), { keys: 'ephemeral', environment: 'production' });
+    const { told } = hostOf(asking(), { keys: 'ephemeral', testing: { environment: 'production' } });
     expect(told.warnings).toEqual([expect.stringContaining('SAGA_KEYS')]);
   });
 
@@ -156,7 +158,10 @@ describe('a command that is created and never yielded', () => {
   });
   const run = async (environment: string): Promise<readonly string[]> => {
     const warnings: string[] = [];
-    const { host } = hostOf(floating, { environment, hooks: { onWarning: (said) => warnings.push(said) } });
+    const { host } = hostOf(floating, {
+      testing: { environment },
+      hooks: { onWarning: (said) => warnings.push(said) },
+    });
     const turn = await host.start('floating', {});
     if (turn.status !== 'suspended') throw new Error(turn.status);
     await host.resume(turn.token, [{ stepId: 'go', result: { action: 'accept', content: {} } }]);

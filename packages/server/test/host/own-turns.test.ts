@@ -7,7 +7,6 @@ import {
   pivot,
   saga,
   step,
-  type SagaHostOptions,
   type Steps,
 } from '@mcp-saga/server';
 import { describe, expect, test } from 'vitest';
@@ -15,6 +14,7 @@ import { cancelLifetime } from '../../src/token/cancel-token.ts';
 import { start, testClock } from '../fixtures/clock.ts';
 import { accept, hooksInto, hostOf, nothingTold, suspended } from '../fixtures/host.ts';
 import { Empty } from '../fixtures/sagas.ts';
+import { changed, type HostChanges } from '../fixtures/host-changes.ts';
 
 const minute = 60_000;
 const hour = 60 * minute;
@@ -25,7 +25,7 @@ type Forks = 'refuse' | 'accept';
 /** Charges when its user is sure, and then does whatever a test wants of it. */
 function order(
   then: (late: (ms: number) => void) => Steps<string>,
-  { forks = 'refuse', ...options }: Omit<Partial<SagaHostOptions>, 'clock'> & { readonly forks?: Forks } = {},
+  { forks = 'refuse', ...changes }: HostChanges & { readonly forks?: Forks } = {},
 ) {
   const did: string[] = [];
   const clock = testClock();
@@ -34,8 +34,8 @@ function order(
     yield* step('charge', () => void did.push('charge'), { compensate: () => void did.push('refund') });
     return yield* then((ms) => void (clock.now += ms));
   });
-  const guard = forks === 'refuse' ? { guard: memoryGuard(clock) } : {};
-  return { did, ...hostOf(program, { ...guard, clock, ...options }) };
+  const guard: HostChanges = forks === 'refuse' ? { guard: { store: memoryGuard(clock) } } : {};
+  return { did, ...hostOf(program, { ...changed<HostChanges>(guard, changes), clock }) };
 }
 
 /** Fails, and takes a while for it. */
@@ -85,7 +85,7 @@ describe('a turn that the host takes by itself', () => {
         yield* step('ship', () => void did.push('ship'));
         return 'shipped';
       },
-      { turnBudget: 2 * hour, guardLease: 2 * hour, hooks },
+      { limits: { turnBudgetMs: 2 * hour }, guard: { leaseMs: 2 * hour }, hooks },
     );
     const first = suspended(await host.start('order', {}));
     const charged = suspended(await host.resume(first.token, [accept('sure', {})]));
@@ -97,8 +97,10 @@ describe('a turn that the host takes by itself', () => {
   test('[T11] is let in with the request that it belongs to: nobody is asked a second time', async () => {
     const asked: string[] = [];
     const { did, host } = order(failsAfter(0), {
-      admit: ({ turn }) => asked.push(`admit ${turn}`) > 0,
-      authorize: (_, { name }) => asked.push(`authorize ${name}`) > 0,
+      auth: {
+        rateLimit: ({ turn }) => asked.push(`admit ${turn}`) > 0,
+        authorize: (_, { name }) => asked.push(`authorize ${name}`) > 0,
+      },
     });
     const first = suspended(await host.start('order', {}));
     const charged = suspended(await host.resume(first.token, [accept('sure', {})]));
@@ -127,7 +129,10 @@ describe('a token with which there is only undoing to do', () => {
   test.each(['refuse', 'accept'] as const)(
     "[E3] [T6] is good for an hour, where its saga has come to the end of its time: forks: '%s'",
     async (forks) => {
-      const { did, host, clock } = order(fails(minute), { forks, tokenTtl: hour, maxLifetime: hour });
+      const { did, host, clock } = order(fails(minute), {
+        forks,
+        limits: { tokenTtlMs: hour, maxLifetimeMs: hour },
+      });
       const first = suspended(await host.start('order', {}));
       const charged = suspended(await host.resume(first.token, [accept('sure', {})]));
       expect(charged.expiresAt).toBe(start + hour);
@@ -146,7 +151,9 @@ describe('a token with which there is only undoing to do', () => {
   );
 
   test('[E3] [T6] is good until an hour after the next attempt, however far that is', async () => {
-    const { did, host, clock } = order(fails(5 * hour), { tokenTtl: hour, maxLifetime: hour });
+    const { did, host, clock } = order(fails(5 * hour), {
+      limits: { tokenTtlMs: hour, maxLifetimeMs: hour },
+    });
     const first = suspended(await host.start('order', {}));
     const charged = suspended(await host.resume(first.token, [accept('sure', {})]));
     clock.now = charged.expiresAt - 1;
@@ -169,7 +176,7 @@ describe('a token with which there is only undoing to do', () => {
         });
         return yield* failsAfter(10_000)(late);
       },
-      { guard, tokenTtl: hour, maxLifetime: hour },
+      { guard: { store: guard }, limits: { tokenTtlMs: hour, maxLifetimeMs: hour } },
     );
     const first = suspended(await host.start('order', {}));
     const charged = suspended(await host.resume(first.token, [accept('sure', {})]));
@@ -194,7 +201,7 @@ describe('a token with which there is only undoing to do', () => {
           yield* step('tell', () => undefined);
         }
       },
-      { tokenTtl: hour, maxLifetime: hour },
+      { limits: { tokenTtlMs: hour, maxLifetimeMs: hour } },
     );
     const first = suspended(await host.start('order', {}));
     const charged = suspended(await host.resume(first.token, [accept('sure', {})]));

@@ -2,7 +2,7 @@ import { describe, expect, test, vi } from 'vitest';
 import {
   elicit,
   saga as sagaOf,
-  type AdmissionFacts,
+  type RateLimitFacts,
   type Caller,
   type Json,
   type PrincipalOption,
@@ -71,7 +71,7 @@ describe('auth info', () => {
   });
 
   test('[T6] binds the saga to the subject that the option finds', async () => {
-    const { host } = hostOf(asking(), { principal: bySubject });
+    const { host } = hostOf(asking(), { auth: { principal: bySubject } });
     const { token } = suspended(await host.start('asking', {}, authenticated('app', 'ada')));
     await expect(host.resume(token, answer, authenticated('app', 'eve'))).rejects.toMatchObject({
       reason: 'principal',
@@ -84,7 +84,7 @@ describe('auth info', () => {
     ['gives an empty subject', () => ({ subject: '', client: 'app' })],
     ['gives a subject that is no string', () => ({ subject: 7 as unknown as string, client: 'app' })],
   ])('[T6] refuses where the option %s', async (_, principal) => {
-    const { host } = hostOf(asking(), { principal });
+    const { host } = hostOf(asking(), { auth: { principal } });
     const caller = { authInfo: { clientId: 'app' } };
     await expect(host.start('asking', {}, caller)).rejects.toMatchObject({ code: 'principal_missing' });
     const open = hostOf(asking()).host;
@@ -93,7 +93,7 @@ describe('auth info', () => {
   });
 
   test('[T6] counts by the client alone only where that is asked for', async () => {
-    const { host } = hostOf(asking(), { principal: 'client-only' });
+    const { host } = hostOf(asking(), { auth: { principal: 'client-only' } });
     const { token } = suspended(await host.start('asking', {}, authenticated('app', 'ada')));
     await expect(host.resume(token, answer, authenticated('other', 'ada'))).rejects.toMatchObject({
       reason: 'principal',
@@ -105,8 +105,10 @@ describe('auth info', () => {
 
   test('[T6] an option that throws lets nothing start', async () => {
     const { host, told } = hostOf(asking(), {
-      principal: () => {
-        throw new Error('directory down');
+      auth: {
+        principal: () => {
+          throw new Error('directory down');
+        },
       },
     });
     await expect(host.start('asking', {}, { authInfo: {} })).rejects.toThrow('directory down');
@@ -114,10 +116,10 @@ describe('auth info', () => {
   });
 });
 
-describe('authorize and admit', () => {
+describe('authorize and rateLimit', () => {
   test('[T6] authorize is asked on every turn, with the caller and the saga', async () => {
     const authorize = vi.fn(() => true);
-    const { host } = hostOf(asking(), { authorize });
+    const { host } = hostOf(asking(), { auth: { authorize } });
     const { token } = suspended(await host.start('asking', {}, ada));
     await host.resume(token, answer, ada);
     expect(authorize.mock.calls).toMatchObject([
@@ -128,7 +130,7 @@ describe('authorize and admit', () => {
 
   test('[T6] authorize refuses a start by name, and a resume by the frozen answer', async () => {
     let allowed = false;
-    const { host, told } = hostOf(asking(), { authorize: async () => allowed });
+    const { host, told } = hostOf(asking(), { auth: { authorize: async () => allowed } });
     await expect(host.start('asking', {})).rejects.toMatchObject({ code: 'forbidden', public: true });
     allowed = true;
     const { token } = suspended(await host.start('asking', {}));
@@ -139,14 +141,16 @@ describe('authorize and admit', () => {
 
   test('[T6] authorize that fails allows nothing', async () => {
     const { host } = hostOf(asking(), {
-      authorize: async () => {
-        throw new Error('policy down');
+      auth: {
+        authorize: async () => {
+          throw new Error('policy down');
+        },
       },
     });
     await expect(host.start('asking', {})).rejects.toThrow('policy down');
   });
 
-  test('[T11] admit is asked after the token was opened and before the body is replayed', async () => {
+  test('[T11] rateLimit is asked after the token was opened and before the body is replayed', async () => {
     const replayed = vi.fn();
     const saga = asking();
     const watched = {
@@ -154,7 +158,7 @@ describe('authorize and admit', () => {
       advance: (...all: Parameters<typeof saga.advance>) => (replayed(), saga.advance(...all)),
     };
     const admit = vi.fn(() => true);
-    const { host, told } = hostOf(watched, { admit });
+    const { host, told } = hostOf(watched, { auth: { rateLimit: admit } });
     const { token, sagaId } = suspended(await host.start('asking', {}, ada));
     const sealed = (await host.inspect(token)).claims.principal;
     expect(replayed).toHaveBeenCalledTimes(1);
@@ -186,16 +190,16 @@ describe('authorize and admit', () => {
     expect(admit).not.toHaveBeenCalled();
   });
 
-  test('[T11] admit refuses a start before the arguments are parsed', async () => {
+  test('[T11] rateLimit refuses a start before the arguments are parsed', async () => {
     const saga = asking();
     const begin = vi.fn((args: Json) => saga.begin(args));
-    const { host } = hostOf({ ...saga, begin }, { admit: () => false });
+    const { host } = hostOf({ ...saga, begin }, { auth: { rateLimit: () => false } });
     await expect(host.start('asking', {})).rejects.toMatchObject({ code: 'not_admitted' });
     expect(begin).not.toHaveBeenCalled();
   });
 
-  test('[T11] admit is told the bytes that a small token inflates to', async () => {
-    const facts: AdmissionFacts[] = [];
+  test('[T11] rateLimit is told the bytes that a small token inflates to', async () => {
+    const facts: RateLimitFacts[] = [];
     const padding = 'x'.repeat(200_000);
     const keeps = sagaOf(
       { name: 'keeps', version: '1', input: z.object({ text: z.string() }) },
@@ -205,7 +209,7 @@ describe('authorize and admit', () => {
       },
     );
     const limits = { maxArgumentBytes: 1024 * 1024 };
-    const keeping = hostOf(keeps, { limits, admit: (fact) => facts.push(fact) > 0 }).host;
+    const keeping = hostOf(keeps, { limits, auth: { rateLimit: (fact) => facts.push(fact) > 0 } }).host;
     const byClient = { method: 'tools/callSaga' };
     const small = suspended(await keeping.start('keeps', { text: padding }, {}, byClient));
     await keeping.resume(small.token, []);

@@ -17,7 +17,7 @@ const both = saga({ name: 'both', version: '1' }, function* () {
 test('[T14] takes of a model what each question takes from one, as the host that is asked has it', async () => {
   const keys = generateKey();
   const hostOf = (modelAnswers: 'accept' | 'refuse'): SagaHost =>
-    createSagaHost({ sagas: [both], keys, audience: 'test', modelAnswers });
+    createSagaHost({ sagas: [both], keys, audience: 'test', answers: { model: modelAnswers } });
   const traits = { asks: [], asksModel: true };
   const turn = await hostOf('accept').start('both', {}, {}, { traits });
   if (turn.status !== 'suspended') throw new Error(turn.status);

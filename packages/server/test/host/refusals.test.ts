@@ -55,7 +55,7 @@ const refusals: readonly Refusal[] = [
     name: 'issued too early',
     reason: 'revoked',
     token: () => mint(),
-    options: { rejectIssuedBefore: start + 1 },
+    options: { auth: { rejectIssuedBefore: start + 1 } },
   },
   { name: 'of another method', reason: 'method', token: () => forge({ method: 'tools/call' }) },
   {
@@ -72,7 +72,7 @@ const refusals: readonly Refusal[] = [
     name: 'not allowed any more',
     reason: 'forbidden',
     token: () => mint(),
-    options: { authorize: () => false },
+    options: { auth: { authorize: () => false } },
   },
 ];
 
@@ -84,10 +84,9 @@ describe.each(eras)('a token that does not open, on the wire of the %s era', (er
       version: '1',
       sagas: [asking()],
       keys: oldKey,
-      environment: 'production',
-      clock: () => at ?? start,
       hooks: hooksInto(told),
       ...options,
+      testing: { environment: 'production', clock: () => at ?? start },
     });
     const params = { sagaToken: await token(), completedSteps: [accept('target', { target: 'x' })] };
     const { text, status, last } = await ask(server, era, 'tools/resumeSaga', params, 'request-1');

@@ -16,7 +16,7 @@ function charging(run: (context: StepContext<undefined>) => unknown) {
     return 'done';
   });
   const clock = testClock();
-  return hostOf(order, { clock, guard: memoryGuard(clock), turnBudget: 1_000 });
+  return hostOf(order, { clock, guard: { store: memoryGuard(clock) }, limits: { turnBudgetMs: 1_000 } });
 }
 
 describe('a step that outlives the budget of its turn', () => {
@@ -72,7 +72,7 @@ describe('a step that outlives the budget of its turn', () => {
       return 'done';
     });
     const clock = testClock();
-    const { host } = hostOf(order, { clock, guard: memoryGuard(clock) });
+    const { host } = hostOf(order, { clock, guard: { store: memoryGuard(clock) } });
     const { token } = suspended(await host.start('order', {}));
     const aborting = new AbortController();
     const taking = host.resume(token, [accept('sure', {})], { signal: aborting.signal });

@@ -53,7 +53,7 @@ describe('what telemetry is told', () => {
     const { host } = hostOf(busy, {
       telemetry,
       clock,
-      sleep: async (ms) => void (clock.now += ms),
+      testing: { sleep: async (ms) => void (clock.now += ms) },
     });
     const { token } = suspended(await host.start('busy', {}));
     failed(await host.resume(token, [accept('go', {})]));
@@ -90,7 +90,7 @@ describe('what telemetry is told', () => {
       yield* step('hang', () => new Promise(() => undefined), { timeout: 5 });
       return 'done';
     });
-    const { host } = hostOf(slow, { telemetry, sleep: async () => undefined });
+    const { host } = hostOf(slow, { telemetry, testing: { sleep: async () => undefined } });
     failed(await host.start('slow', {}));
     expect(telemetry.turns[0]?.steps).toEqual([
       { begun: { stepId: 'hang', kind: 'step', attempt: 1 }, ends: ['timeout'] },
@@ -115,7 +115,7 @@ describe('what telemetry is told', () => {
       yield* step('work', () => 1);
       return 'done';
     });
-    const { host } = hostOf(guarded, { telemetry, clock, guard: memoryGuard(clock) });
+    const { host } = hostOf(guarded, { telemetry, clock, guard: { store: memoryGuard(clock) } });
     const { token } = suspended(await host.start('guarded', {}));
     completed(await host.resume(token, [accept('go', {})]));
     completed(await host.resume(token, [accept('go', {})]));

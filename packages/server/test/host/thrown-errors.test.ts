@@ -45,9 +45,9 @@ async function ended(
 ): Promise<{ readonly turn: SagaTurn; readonly facts: TurnFacts }> {
   const turns: TurnFacts[] = [];
   const { host } = hostOf(program, {
-    guard: memoryGuard(() => 1_000),
+    guard: { store: memoryGuard(() => 1_000) },
     hooks: { onTurn: (turn) => turns.push(turn) },
-    sleep: async () => undefined,
+    testing: { sleep: async () => undefined },
   });
   const { token } = suspended(await host.start(program.name, {}));
   const turn = await host.resume(token, [answer]);
@@ -106,7 +106,7 @@ describe('the error of a step', () => {
   });
 
   test('of a fallback has it as well', async () => {
-    const { host } = hostOf(fallback, { guard: memoryGuard(() => 1_000) });
+    const { host } = hostOf(fallback, { guard: { store: memoryGuard(() => 1_000) } });
     const { error } = failed(await host.start('order', {}, { capabilities: {} }));
     expect((error as Error).cause).toBeInstanceOf(NoSuchCard);
   });
@@ -141,7 +141,9 @@ describe('the error of a step', () => {
       yield* elicit('sure', { message: 'Sure?', schema: Empty });
       throw thrown as Error;
     });
-    const { host } = hostOf([keeps, { ...bare, name: 'bare' }], { guard: memoryGuard(() => 1_000) });
+    const { host } = hostOf([keeps, { ...bare, name: 'bare' }], {
+      guard: { store: memoryGuard(() => 1_000) },
+    });
     const { token } = suspended(await host.start('order', {}));
     const other = suspended(await host.start('bare', {}));
     const caller = {};
@@ -172,10 +174,12 @@ describe('the error of a step', () => {
     const guard = memoryGuard(() => 1_000);
     const { host } = hostOf(undone, {
       guard: {
-        ...guard,
-        finish: (fence, response) => {
-          kept.push(response);
-          return guard.finish(fence, response);
+        store: {
+          ...guard,
+          finish: (fence, response) => {
+            kept.push(response);
+            return guard.finish(fence, response);
+          },
         },
       },
     });
@@ -264,10 +268,8 @@ describe('a step that could not be undone', () => {
       sagas: [program],
       keys: oldKey,
       audience: 'a',
-      environment,
-      guard: memoryGuard(() => 1_000),
-      clock: () => 1_000,
-      sleep: async () => undefined,
+      testing: { environment, clock: () => 1_000, sleep: async () => undefined },
+      guard: { store: memoryGuard(() => 1_000) },
     });
     const { token } = suspended(await host.start('order', {}));
     await host.resume(token, [answer]);
@@ -315,10 +317,8 @@ describe('a step that could not be undone', () => {
       sagas: [registered],
       keys: oldKey,
       audience: 'a',
-      environment: 'production',
-      guard: memoryGuard(() => 1_000),
-      clock: () => 1_000,
-      sleep: async () => undefined,
+      testing: { environment: 'production', clock: () => 1_000, sleep: async () => undefined },
+      guard: { store: memoryGuard(() => 1_000) },
     });
     const { token } = suspended(await host.start('order', {}));
     expect(failed(await host.cancel(token)).error).toBeInstanceOf(SagaCancelled);
@@ -336,7 +336,13 @@ test.each(eras)(
       return '';
     });
     for (const environment of ['development', 'production']) {
-      const server = serveSagas({ name: 'a', version: '1', sagas: [program], keys: oldKey, environment });
+      const server = serveSagas({
+        name: 'a',
+        version: '1',
+        sagas: [program],
+        keys: oldKey,
+        testing: { environment },
+      });
       // oxlint-disable-next-line no-await-in-loop -- one after the other
       const { text } = await ask(server, era, 'tools/callSaga', { name: 'order', arguments: {} });
       expect(text).toContain("'order' failed at step 'charge'. Not undone, and left as it is: 'hold'.");
@@ -352,7 +358,7 @@ test('the console shows the stack of the failing step in development, and neithe
   });
   for (const environment of ['development', 'test', 'production', undefined]) {
     const error = vi.spyOn(console, 'error').mockReturnValue();
-    const host = createSagaHost({ sagas: [program], keys: oldKey, audience: 'a', environment });
+    const host = createSagaHost({ sagas: [program], keys: oldKey, audience: 'a', testing: { environment } });
     // oxlint-disable-next-line no-await-in-loop -- one after the other
     await host.start('order', {});
     const shown = error.mock.calls

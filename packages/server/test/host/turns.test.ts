@@ -71,8 +71,8 @@ describe('a saga, turn by turn', () => {
   });
 
   test('[P2] goes on between the fast and the portable implementation in any order', async () => {
-    const fast = hostOf(complexTool(), { sealing: 'fast' }).host;
-    const portable = hostOf(complexTool(), { sealing: 'portable' }).host;
+    const fast = hostOf(complexTool(), { testing: { sealing: 'fast' } }).host;
+    const portable = hostOf(complexTool(), { testing: { sealing: 'portable' } }).host;
     for (const [one, two, three] of [
       [fast, portable, fast],
       [portable, fast, portable],
@@ -114,7 +114,7 @@ describe('a saga, turn by turn', () => {
       }
       return 'done';
     });
-    const { host } = hostOf(long, { clock, turnBudget: 25_000 });
+    const { host } = hostOf(long, { clock, limits: { turnBudgetMs: 25_000 } });
     const first = suspended(await host.start('long', {}));
     expect(first).toMatchObject({ steps: [], retryAfterMs: 0 });
     expect(runs).toEqual(['a', 'b']);

@@ -35,7 +35,7 @@ test.each(eras)(
         version: '1',
         sagas,
         keys: oldKey,
-        environment,
+        testing: { environment },
         hooks: { onWarning },
       });
       // oxlint-disable-next-line no-await-in-loop -- one after the other

@@ -181,10 +181,12 @@ describe.each(connections)('$name', ({ connect, stateless = false }) => {
     });
     const seen: unknown[] = [];
     const { host } = hostOf(knowing, {
-      principal: (authInfo) => {
-        const { clientId, token } = authInfo as { clientId: string; token: string };
-        seen.push(clientId);
-        return { subject: token.length === 0 ? '' : 'ada', client: clientId };
+      auth: {
+        principal: (authInfo) => {
+          const { clientId, token } = authInfo as { clientId: string; token: string };
+          seen.push(clientId);
+          return { subject: token.length === 0 ? '' : 'ada', client: clientId };
+        },
       },
     });
     const authInfo = { token: 'kq', clientId: 'app', scopes: [] };
@@ -216,8 +218,10 @@ describe.each(connections)('$name', ({ connect, stateless = false }) => {
 
   test('says nothing of what went wrong inside, and tells the hook', async () => {
     const { host, told } = hostOf(asking(), {
-      authorize: () => {
-        throw new Error('kq-918273 policy at 10.0.0.7 down');
+      auth: {
+        authorize: () => {
+          throw new Error('kq-918273 policy at 10.0.0.7 down');
+        },
       },
     });
     const { client, close } = await connect(host);

@@ -34,7 +34,7 @@ const textOf = (result: CallToolResult): string =>
 describe.each(connections)('$name', ({ connect }) => {
   test('[E6] cancels a saga, and says what was undone and what was not', async () => {
     const { undone, book } = booking('refuse');
-    const { host } = hostOf(book, { guard: memoryGuard() });
+    const { host } = hostOf(book, { guard: { store: memoryGuard() } });
     const { client, close } = await connect(host);
     const turn = await startSaga(client, { name: 'book' });
     if (turn.status !== 'suspended') throw new Error('not asked');
@@ -53,7 +53,7 @@ describe.each(connections)('$name', ({ connect }) => {
   });
 
   test('[E7] announces cancel where a saga offers it, and refuses it where it does not', async () => {
-    const offered = await connect(hostOf(booking('refuse').book, { guard: memoryGuard() }).host);
+    const offered = await connect(hostOf(booking('refuse').book, { guard: { store: memoryGuard() } }).host);
     const methods = (client: typeof offered.client): unknown =>
       (client.getServerCapabilities()?.extensions?.[key] as { methods: unknown } | undefined)?.methods;
     expect(methods(offered.client)).toEqual(['tools/callSaga', 'tools/resumeSaga', 'tools/cancelSaga']);

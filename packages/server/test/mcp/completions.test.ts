@@ -67,7 +67,9 @@ describe.each(connections)('$name', ({ connect }) => {
   });
 
   test('[T6] completes nothing for a caller that may not use the saga', async () => {
-    const { client, close } = await connect(hostOf([review, order], { authorize: () => false }).host);
+    const { client, close } = await connect(
+      hostOf([review, order], { auth: { authorize: () => false } }).host,
+    );
     for (const [ref, name] of [
       [prompt, 'language'],
       [template, 'region'],

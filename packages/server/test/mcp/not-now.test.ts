@@ -39,10 +39,12 @@ function downGuard() {
     options: {
       clock,
       guard: {
-        ...guard,
-        begin: async (claim: Parameters<typeof guard.begin>[0]) => {
-          if (isDown) throw new RangeError('redis://:secret@10.0.0.7 is gone');
-          return await guard.begin(claim);
+        store: {
+          ...guard,
+          begin: async (claim: Parameters<typeof guard.begin>[0]) => {
+            if (isDown) throw new RangeError('redis://:secret@10.0.0.7 is gone');
+            return await guard.begin(claim);
+          },
         },
       },
     },
@@ -85,7 +87,7 @@ describe.each(ways.filter(({ name }) => name !== 'tasks'))('by $name', (way) => 
     const clock = testClock();
     const { error } = await goOnTwice(way, {
       matters: (does) => void (isFull = does),
-      options: { clock, guard: memoryGuard(clock), admit: () => !isFull },
+      options: { clock, guard: { store: memoryGuard(clock) }, auth: { rateLimit: () => !isFull } },
     });
     expect(error).toEqual({
       code: -32_603,

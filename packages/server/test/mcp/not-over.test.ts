@@ -48,7 +48,7 @@ function fleetOf(change: 'version' | 'code', more: object = {}): Fleet {
   const clock = testClock();
   const shared: Partial<SagaHostOptions> & { clock: typeof clock } = {
     clock,
-    guard: memoryGuard(clock),
+    guard: { store: memoryGuard(clock) },
     tasks: { store: memoryTaskStore(clock), bearer: 'accept' },
   };
   const ran: string[] = [];
@@ -186,7 +186,7 @@ describe('a task', () => {
   test('[E10] without a store stays open at a process of another version', async () => {
     const clock = testClock();
     const tasks = { bearer: 'accept', maxIdLength: 4_096 } as const;
-    const options = { clock, tasks, clientRounds: 1_000_000, maxHold: 1 };
+    const options = { clock, tasks, limits: { clientRounds: 1_000_000, maxHoldMs: 1 } };
     const old = hostOf(waits('prefer'), options);
     const taskId = await taskClient(old.host).start('waits');
     const other = saga({ name: 'waits', version: '2', task: 'prefer' }, function* () {
@@ -228,7 +228,7 @@ test('[E10] a request about the status of a saga whose version is not served doe
 
 test('[E10] a mismatch under `compensate` with nothing to undo is final', async () => {
   const clock = testClock();
-  const options = { clock, guard: memoryGuard(clock) };
+  const options = { clock, guard: { store: memoryGuard(clock) } };
   const asks = (message: string) =>
     saga({ name: 'asks', version: '1', forks: 'refuse', onMismatch: 'compensate' }, function* () {
       yield* elicit('one', { message, schema: z.object({}) });

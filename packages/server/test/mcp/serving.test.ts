@@ -47,7 +47,9 @@ describe('what a saga serves', () => {
   });
 
   test('[T13] the guard forbids forks of a prompt', async () => {
-    const { host } = hostOf(prompting('1', { forks: 'refuse' }), { guard: memoryGuard(testClock()) });
+    const { host } = hostOf(prompting('1', { forks: 'refuse' }), {
+      guard: { store: memoryGuard(testClock()) },
+    });
     const server = handlerOf(host);
     const { requestState } = asked(await round(server, request));
     const first = await round(server, request, { requestState, inputResponses });

@@ -101,9 +101,8 @@ export class Serving {
       sagas: programs.map((program) => stagedProgram(recordedOn(stage, program), stage)),
       keys: this.#key,
       audience: 'test',
-      environment: 'test',
-      clock: () => stage.clock.now(),
-      ...(this.#guard === undefined ? {} : { guard: this.#guard }),
+      testing: { environment: 'test', clock: () => stage.clock.now() },
+      ...(this.#guard === undefined ? {} : { guard: { store: this.#guard } }),
       hooks: {
         onError: (error) => void stage.errors.push(error),
         onWarning: (message) => void (stage.dead || stage.warnings.push(message)),

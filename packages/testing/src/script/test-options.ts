@@ -3,18 +3,7 @@ import type { InferInput, InferOutput, ToolResult } from '@mcp-saga/server';
 import type { NamesOf } from '../values/known-options.ts';
 
 /** What of a host a test may want otherwise. */
-export type TestHostOptions = Pick<
-  SagaHostOptions,
-  | 'compensators'
-  | 'ladder'
-  | 'limits'
-  | 'maxHold'
-  | 'maxLifetime'
-  | 'modelAnswers'
-  | 'sampling'
-  | 'tokenTtl'
-  | 'turnBudget'
->;
+export type TestHostOptions = Pick<SagaHostOptions, 'answers' | 'compensators' | 'limits'>;
 
 /** Receives each call of a provider, by its idempotency key. */
 export type ProviderObserver = (key: string, action: 'do' | 'undo') => void;

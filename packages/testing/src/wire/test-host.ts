@@ -20,7 +20,7 @@ import { Backstage, wiredProgram } from './channel/wired-program.ts';
 import { WireClient, type WireClientOptions } from './wire-client.ts';
 
 /** What a host under test is made of: what it is in production, as far as that matters. */
-export interface WireHostOptions extends Omit<Partial<SagaHostOptions>, 'sagas' | 'clock' | 'sleep'> {
+export interface WireHostOptions extends Omit<Partial<SagaHostOptions>, 'sagas'> {
   readonly sagas: SagaHostOptions['sagas'];
   /** When it begins: a date, or milliseconds since the epoch. Default: 2030-01-15T12:00:00Z. */
   readonly clock?: Date | number;
@@ -152,18 +152,21 @@ function hostsOf(options: WireHostOptions, backstage: Backstage): () => SagaHost
   const isGuarded = sagas.some(({ forks }) => forks === 'refuse');
   const shared: Omit<SagaHostOptions, 'sagas'> = {
     audience: 'test',
-    environment: 'production',
-    principal: userOf,
     resumableRequests: { bearer: 'accept' },
-    ...(isGuarded ? { guard: memoryGuard(now) } : {}),
+    ...(isGuarded ? { guard: { store: memoryGuard(now) } } : {}),
     ...(sagas.some(({ task }) => task !== undefined)
       ? { tasks: { store: memoryTaskStore(now), bearer: 'accept' } }
       : {}),
     hooks: { onTurn: () => undefined, onReject: () => undefined, onWarning: () => undefined },
     ...given,
+    auth: { principal: userOf, ...given.auth },
+    testing: {
+      environment: 'production',
+      ...given.testing,
+      clock: now,
+      sleep: (ms, signal) => clock.sleep(ms, signal),
+    },
     keys: options.keys ?? generateKey(),
-    clock: now,
-    sleep: (ms, signal) => clock.sleep(ms, signal),
   };
   return () => createSagaHost({ ...shared, sagas: sagas.map((program) => wiredProgram(program, backstage)) });
 }

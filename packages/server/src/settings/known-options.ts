@@ -1,0 +1,137 @@
+import type {
+  AnswerOptions,
+  AnswerOrder,
+  AuthOptions,
+  GuardOptions,
+  HandleOptions,
+  InstantRefusalOptions,
+  ResumableRequestOptions,
+  SagaHostOptions,
+  TaskOptions,
+  TestingOptions,
+} from '../model/host-options.ts';
+import type { HostHooks } from '../model/hooks.ts';
+import { defaultHostLimits } from './limits.ts';
+import { nearestName } from './nearest-name.ts';
+
+/** The names of the options in a group, all of them. */
+export type NamesOf<Options> = { readonly [name in keyof Options]-?: true };
+
+/** The names of the options of a host. */
+export const hostNames: NamesOf<SagaHostOptions> = {
+  sagas: true,
+  keys: true,
+  audience: true,
+  auth: true,
+  guard: true,
+  answers: true,
+  compensators: true,
+  tasks: true,
+  resumableRequests: true,
+  handles: true,
+  limits: true,
+  hooks: true,
+  telemetry: true,
+  testing: true,
+};
+
+/** The names of the options for callers. */
+export const authNames: NamesOf<AuthOptions> = {
+  principal: true,
+  authorize: true,
+  rateLimit: true,
+  rejectIssuedBefore: true,
+};
+
+/** The names of the hooks. */
+export const hookNames: NamesOf<HostHooks> = {
+  onReject: true,
+  onIgnoredAnswer: true,
+  onInstantRefusal: true,
+  onStep: true,
+  onSuspended: true,
+  onSettled: true,
+  onTurn: true,
+  onError: true,
+  onWarning: true,
+};
+
+const guardNames: NamesOf<GuardOptions> = { store: true, leaseMs: true, onDown: true };
+const answerNames: NamesOf<AnswerOptions> = {
+  sampling: true,
+  model: true,
+  order: true,
+  instantRefusals: true,
+};
+const orderNames: NamesOf<AnswerOrder> = { elicitation: true, sampling: true };
+const refusalNames: NamesOf<InstantRefusalOptions> = { withinMs: true, treatAs: true };
+const taskNames: NamesOf<TaskOptions> = {
+  store: true,
+  ttlMs: true,
+  maxIdLength: true,
+  pollIntervalMs: true,
+  bearer: true,
+};
+const resumableNames: NamesOf<ResumableRequestOptions> = { bearer: true };
+const handleNames: NamesOf<HandleOptions> = { store: true };
+const testingNames: NamesOf<TestingOptions> = { clock: true, sleep: true, environment: true, sealing: true };
+
+/** The names of the options in each group. */
+export type Groups = { readonly [group: string]: { readonly [name: string]: true } };
+
+/** The groups of options of a host, without the hooks, which may be an object of any class. */
+export const hostGroups: Groups = {
+  auth: authNames,
+  guard: guardNames,
+  answers: answerNames,
+  tasks: taskNames,
+  resumableRequests: resumableNames,
+  handles: handleNames,
+  limits: Object.fromEntries(Object.keys(defaultHostLimits).map((name) => [name, true])),
+  testing: testingNames,
+};
+
+/**
+ * Checks the names of options, in groups as well.
+ *
+ * @throws TypeError that names the wrong option, the nearest right one, and all there are
+ */
+export function assertKnownOptions(options: object, names: object, groups: Groups): void {
+  const leaves = Object.entries(groups).flatMap(([group, inner]) =>
+    Object.keys(inner).map((name) => [name, `${group}.${name}`] as const),
+  );
+  assertKnown('', options, names, new Map(leaves));
+  for (const [group, inner] of Object.entries(groups))
+    assertKnown(group, (options as { readonly [name: string]: object | undefined })[group], inner);
+  const { answers } = options as Pick<SagaHostOptions, 'answers'>;
+  assertKnown('answers.order', answers?.order, orderNames);
+  assertKnown('answers.instantRefusals', answers?.instantRefusals, refusalNames);
+}
+
+/**
+ * Checks the names of the fields of one object.
+ *
+ * @param group - path of the object among the options; empty for the options themselves
+ * @param elsewhere - names of options in other groups, with their paths
+ * @throws TypeError
+ */
+export function assertKnown(
+  group: string,
+  given: object | undefined,
+  names: object,
+  elsewhere: ReadonlyMap<string, string> = new Map(),
+): void {
+  if (given === undefined) return;
+  const known = Object.keys(names);
+  if (typeof given !== 'object' || given === null)
+    throw new TypeError(`${group || 'options'}: expected an object of ${known.join(', ')}.`);
+  const other = Object.keys(given).find((name) => !Object.hasOwn(names, name));
+  if (other === undefined) return;
+  const nearest = nearestName(other, [...known, ...elsewhere.keys()]);
+  const meant = nearest === undefined || known.includes(nearest) ? nearest : elsewhere.get(nearest);
+  const path = group === '' || meant?.includes('.') === true ? '' : `${group}.`;
+  throw new TypeError(
+    `There is no option '${group === '' ? '' : `${group}.`}${other}'.` +
+      `${meant === undefined ? '' : ` Did you mean '${path}${meant}'?`} There are: ${known.join(', ')}.`,
+  );
+}
