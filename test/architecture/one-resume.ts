@@ -31,7 +31,7 @@ const host = createSagaHost({
   sagas: [watched],
   keys: [generateKey()],
   audience: 'urn:example:architecture',
-  guard: memoryGuard(),
+  guard: { store: memoryGuard() },
 });
 
 const run = async (): Promise<(name: string) => Promise<unknown>> => {
