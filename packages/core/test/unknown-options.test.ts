@@ -31,7 +31,7 @@ const params = { messages: [], maxTokens: 1 };
 const bound = compensator('refund', z.object({}), one).with({});
 
 /** Options as JavaScript gives them. */
-const js = (options: object): never => options as never;
+const js = (options: unknown): never => options as never;
 
 const misspelled: readonly (readonly [make: () => unknown, option: string, meant: string | undefined])[] = [
   [() => step('charge', one, js({ compesate: one })), 'compesate', 'compensate'],
@@ -76,12 +76,12 @@ describe('an option that does not exist', () => {
   it.each([
     ['a step', () => step('charge', one, js('retry'))],
     ['an elicitation', () => elicit('ok', js('Ok?'))],
-    ['an elicitation without any', () => elicit('ok', js(undefined as never))],
+    ['an elicitation without any', () => elicit('ok', js(undefined))],
     ['a sampling', () => sample('s', js('Summarize'))],
-    ['a poll without any', () => poll('p', one, js(undefined as never))],
-    ['a saga', () => saga(js('s' as never), body as never)],
-    ['a call', () => call(js(undefined as never), {} as never)],
-    ['a call of a name', () => call(js('other' as never), {} as never)],
+    ['a poll without any', () => poll('p', one, js(undefined))],
+    ['a saga', () => saga(js('s'), body as never)],
+    ['a call', () => call(js(undefined), {} as never)],
+    ['a call of a name', () => call(js('other'), {} as never)],
     ['a wait with a duration as a text', () => sleep('5s' as never)],
     ['an undo', () => step('charge', one, js({ compensate: 'refund' }))],
     [
