@@ -24,4 +24,5 @@ export { runStep, type StepEnd, type StepRun, type StepSpec } from './effects/ki
 export { defaultUndoRetry } from './undo/undo-all.ts';
 export { answerGraceMs } from './turn/time/waits.ts';
 export { AuthoringError, AuthoringRangeError, isAuthoringError } from './values/errors.ts';
+export { sagaOptionNames } from './author/sagas/saga.ts';
 export { assertKnownOptions, nearestName, optionNames } from './values/known-options.ts';

@@ -96,7 +96,7 @@ it('hands all code of a machine to a runtime that wants to run it, with what it 
 
 it.each([
   ['by itself', {}],
-  ['by a runtime that only looks on', { perform: ({ run, step }: StepCall) => run(step) }],
+  ['by a runtime that only looks on', { perform: ({ run, step: given }: StepCall) => run(given) }],
 ])('runs the code of a machine %s', async (_, replace) => {
   ran.length = 0;
   const outcome = await new Drive(program).start({}, { replace: { route, ...replace } });

@@ -403,6 +403,7 @@ describe('a machine between two requests', () => {
       invoke: { src: 'ticks' },
     });
     expect(() => drive(ticking)).toThrow("The actor 'ticks' is an actor that runs by itself");
+    expect(() => drive(ticking)).toThrow(expect.objectContaining({ code: 'authoring_error' }));
     const invoke = { id: 'x', src: 'gone' };
     const unnamed = setup({}).createMachine({ id: 'top', invoke } as never) as unknown as AnyStateMachine;
     expect(() => drive(unnamed)).toThrow("The invoke 'x' of state 'top' means the actor 'gone'");

@@ -1,12 +1,13 @@
 import { abortable, neverAborts } from '../runtime/abort.ts';
 import { systemClock } from '../runtime/clock.ts';
+import { assertKnownOptions, type NamesOf } from '../runtime/known-options.ts';
 import type { CallToolResult } from '../model/content.ts';
 import { SagaCallAborted, SagaOnTurnFailed, SagaRoundsExceeded } from '../model/errors.ts';
 import { fulfillSteps } from '../steps/fulfill-steps.ts';
 import type { McpClient } from '../model/mcp-client.ts';
-import { type SagaCall, startSaga } from './start-saga.ts';
+import { beginSaga, type SagaCall } from './start-saga.ts';
 import type { StepHandlers } from '../model/step-handlers.ts';
-import { SuspendedSaga } from './suspended-saga.ts';
+import { resumeNames, resumeTurn, SuspendedSaga } from './suspended-saga.ts';
 import type { KeptSaga, ResumeOptions, ClientTurn } from '../model/saga-turn.ts';
 
 /** How to see a saga through. */
@@ -24,6 +25,14 @@ export interface CallSagaOptions extends ResumeOptions {
 
 const MAX_ROUNDS = 50;
 
+const names: NamesOf<CallSagaOptions> = {
+  ...resumeNames,
+  handlers: true,
+  onTurn: true,
+  maxRounds: true,
+};
+const handlerNames: NamesOf<StepHandlers> = { elicitation: true, sampling: true, roots: true };
+
 /**
  * Calls a saga tool and sees it through: fulfills what it asks, turn after turn, until it has a result.
  *
@@ -36,8 +45,8 @@ export async function callSaga(
   call: SagaCall,
   options: CallSagaOptions = {},
 ): Promise<CallToolResult> {
-  assertRounds(options);
-  return seeThrough(client, await startSaga(client, call, options), options);
+  assertOptions('callSaga', options);
+  return seeThrough(client, await beginSaga(client, call, options), options);
 }
 
 /**
@@ -51,11 +60,14 @@ export async function resumeSaga(
   saga: SuspendedSaga | KeptSaga,
   options: CallSagaOptions = {},
 ): Promise<CallToolResult> {
-  assertRounds(options);
+  assertOptions('resumeSaga', options);
   return seeThrough(client, { status: 'suspended', saga: SuspendedSaga.from(client, saga) }, options);
 }
 
-function assertRounds({ maxRounds = MAX_ROUNDS }: CallSagaOptions): void {
+function assertOptions(of: string, options: CallSagaOptions): void {
+  assertKnownOptions(of, options, names);
+  const { handlers = {}, maxRounds = MAX_ROUNDS } = options;
+  assertKnownOptions('handlers', handlers, handlerNames);
   if (!(maxRounds >= 0)) throw new RangeError('maxRounds must be a number from 0');
 }
 
@@ -72,7 +84,7 @@ async function seeThrough(
     if (round >= maxRounds) throw new SagaRoundsExceeded(maxRounds, { saga });
     const answered = await fulfillSteps(saga, { client, handlers, signal });
     if (saga.steps.length === 0) await wait(saga, signal, options);
-    turn = await answered.resume([], options);
+    turn = await resumeTurn(client, answered, options);
   }
   return turn.result;
 }

@@ -3,6 +3,7 @@ import { SagaProtocolError } from '../model/errors.ts';
 import type { McpClient } from '../model/mcp-client.ts';
 import { parseResult } from '../requests/parse-answer.ts';
 import { sendRequest } from '../requests/send-request.ts';
+import { assertKnownOptions, type NamesOf } from '../runtime/known-options.ts';
 import { SuspendedSaga } from './suspended-saga.ts';
 import type { KeptSaga, TurnOptions } from '../model/saga-turn.ts';
 
@@ -11,6 +12,8 @@ export interface CancelOptions extends Omit<TurnOptions, 'clock'> {
   /** Told to the server. */
   readonly reason?: string | undefined;
 }
+
+const names: NamesOf<CancelOptions> = { reason: true, signal: true, requestOptions: true };
 
 /**
  * Gives a suspended saga up: the server undoes what it has done and says so. Servers offer this only where going back
@@ -23,6 +26,7 @@ export async function cancelSaga(
   saga: SuspendedSaga | KeptSaga,
   options: CancelOptions = {},
 ): Promise<CallToolResult> {
+  assertKnownOptions('cancelSaga', options, names);
   const { reason, signal, requestOptions } = options;
   const suspended = SuspendedSaga.from(client, saga);
   const { sagaToken } = suspended.toJSON();

@@ -1,3 +1,4 @@
+import { assertKnownOptions, type NamesOf } from '../runtime/known-options.ts';
 import { systemClock } from '../runtime/clock.ts';
 import type { CallToolResult } from '../model/content.ts';
 import { KeptSagaInvalid, SagaProtocolError } from '../model/errors.ts';
@@ -20,6 +21,11 @@ import type {
 } from '../model/saga-turn.ts';
 import { type SagaRequest, sendRequest } from '../requests/send-request.ts';
 import type { SagaStep, CompletedStep } from '../model/wire.ts';
+
+/** The names of the options of a turn. */
+export const turnNames: NamesOf<TurnOptions> = { signal: true, requestOptions: true, clock: true };
+/** The names of the options of a turn with answers. */
+export const resumeNames: NamesOf<ResumeOptions> = { ...turnNames, news: true };
 
 const FORMAT = 'mcp-saga/client@1';
 
@@ -84,18 +90,23 @@ class Suspended implements SuspendedSaga {
   }
 
   async resume(answers: readonly CompletedStep[] = [], options: ResumeOptions = {}): Promise<ClientTurn> {
-    const saga = this.withAnswers(answers);
-    const { sagaToken, completedSteps } = saga.#kept;
-    const asked = new Set(saga.steps.map(({ stepId }) => stepId));
-    const sent =
-      options.news === 'only' ? completedSteps.filter(({ stepId }) => asked.has(stepId)) : completedSteps;
-    const request = { method: 'tools/resumeSaga', params: { sagaToken, completedSteps: sent } } as const;
-    return takeTurn(this.#client, request, { name: this.name, saga, completedSteps }, options);
+    assertKnownOptions('resume', options, resumeNames);
+    return resumeTurn(this.#client, this.withAnswers(answers), options);
   }
 
   toJSON(): KeptSaga {
     return this.#kept;
   }
+}
+
+/** Sends the answers of a saga and takes the next turn, with options that were checked. */
+export function resumeTurn(client: McpClient, saga: Saga, options: ResumeOptions): Promise<ClientTurn> {
+  const { name, sagaToken, completedSteps } = saga.toJSON();
+  const asked = new Set(saga.steps.map(({ stepId }) => stepId));
+  const sent =
+    options.news === 'only' ? completedSteps.filter(({ stepId }) => asked.has(stepId)) : completedSteps;
+  const request = { method: 'tools/resumeSaga', params: { sagaToken, completedSteps: sent } } as const;
+  return takeTurn(client, request, { name, saga, completedSteps }, options);
 }
 
 /** What a turn comes after. */

@@ -5,6 +5,7 @@ import {
   type InferOutput,
   type Schema,
 } from '@mcp-saga/core';
+import { AuthoringError, assertKnownOptions, optionNames } from '@mcp-saga/core/program';
 import { ofInput, type OfInput, clientStepLogic, type ClientStepLogic } from './step-logic.ts';
 
 /** Options of {@link elicit}. */
@@ -24,7 +25,7 @@ export interface ElicitLogic {
    * no fallback, and `StepError` if the client answers with an error: see `stepError`. An answer that does not fit is asked
    * again.
    *
-   * @throws TypeError if MCP's forms cannot show the schema
+   * @throws AuthoringError if MCP's forms cannot show the schema
    * @example
    * setup({ actors: { confirm: elicit({ message: 'Deploy now?', schema: z.object({ sure: z.boolean() }) }) } });
    */
@@ -35,14 +36,22 @@ export interface ElicitLogic {
   ): ClientStepLogic<ElicitOutcome<InferOutput<S>>, I>;
 }
 
+const names = /* @__PURE__ */ optionNames<ElicitLogicOptions<Schema, unknown>>({
+  message: true,
+  schema: true,
+  accept: true,
+  fallback: true,
+});
+
 function ask<S extends Schema, O, I>(
   options: ElicitLogicOptions<S, I>,
   asOutcome: boolean,
 ): ClientStepLogic<O, I> {
+  assertKnownOptions('elicit', undefined, options, names);
   const { message, accept, fallback } = options;
   const schema = options.schema as S;
   if (schema?.['~standard'] === undefined) {
-    throw new TypeError('elicit(…) needs a schema: z.object({…}), or another Standard Schema.');
+    throw new AuthoringError('elicit(…) needs a schema: z.object({…}), or another Standard Schema.');
   }
   // What cannot be asked is refused here, in the words of `elicit`.
   elicitOfSagas('elicit', { message: '', schema });
@@ -50,7 +59,8 @@ function ask<S extends Schema, O, I>(
     kind: 'elicit',
     toSpec: (id, input) => {
       const text = ofInput(message, input);
-      if (typeof text !== 'string') throw new TypeError(`The elicitation '${id}' needs a message, a string.`);
+      if (typeof text !== 'string')
+        throw new AuthoringError(`The elicitation '${id}' needs a message, a string.`);
       return { kind: 'elicit', id, message: text, schema, asOutcome, ttl: undefined, accept, fallback };
     },
   });

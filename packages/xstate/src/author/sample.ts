@@ -1,4 +1,5 @@
 import type { SampleParams, SampleResult } from '@mcp-saga/core';
+import { AuthoringError, assertKnownOptions, optionNames } from '@mcp-saga/core/program';
 import { ofInput, type OfInput, clientStepLogic, type ClientStepLogic } from './step-logic.ts';
 
 /** Options of {@link sample}: the parameters of MCP's `sampling/createMessage`, and `parse`. */
@@ -10,20 +11,32 @@ export interface SampleLogicOptions<O, I> extends Omit<SampleParams, 'messages' 
   readonly parse?: (result: SampleResult) => O;
 }
 
+const names = /* @__PURE__ */ optionNames<SampleLogicOptions<unknown, unknown>>({
+  messages: true,
+  maxTokens: true,
+  systemPrompt: true,
+  temperature: true,
+  stopSequences: true,
+  modelPreferences: true,
+  metadata: true,
+  parse: true,
+});
+
 /**
  * Asks the client's model, as actor logic. `onDone` receives the `CreateMessageResult`, or the result of `parse`. `onError`
  * receives `ClientCannot` if no model can be asked, and `StepError` if the client answers with an error or `parse` throws.
  *
- * @throws TypeError if `maxTokens` is not a whole number
+ * @throws AuthoringError if `maxTokens` is not a whole number
  * @example
  * setup({ actors: { classify: sample({ messages: ({ input }) => toMessages(input), maxTokens: 200 }) } });
  */
 export function sample<O = SampleResult, I = undefined>(
   options: SampleLogicOptions<O, I>,
 ): ClientStepLogic<O, I> {
+  assertKnownOptions('sample', undefined, options, names);
   const { messages, systemPrompt, parse, ...rest } = options;
   if (!Number.isInteger(rest.maxTokens)) {
-    throw new TypeError('sample(…) needs maxTokens, a whole number.');
+    throw new AuthoringError('sample(…) needs maxTokens, a whole number.');
   }
   return clientStepLogic({
     kind: 'sample',

@@ -8,7 +8,7 @@ import {
   type StepOptions,
   type UndoFunction,
 } from '@mcp-saga/core';
-import { specOf, type StepSpec } from '@mcp-saga/core/program';
+import { assertKnownOptions, optionNames, specOf, type StepSpec } from '@mcp-saga/core/program';
 import type { LiveActor } from '../model/live-actor.ts';
 import { stepTransitions, type StepEndEvent, type StepSnapshot } from './step-logic.ts';
 
@@ -25,6 +25,16 @@ export interface StepLogicOptions<R, I, U = unknown>
    */
   readonly label?: string | ((effect: { readonly input: I }) => string);
 }
+
+const names = /* @__PURE__ */ optionNames<StepLogicOptions<unknown, unknown>>({
+  retry: true,
+  timeout: true,
+  once: true,
+  undo: true,
+  compensate: true,
+  compensateUnknown: true,
+  label: true,
+});
 
 /** The work of a step's logic. */
 export interface EffectSpec extends StepSpec {
@@ -62,6 +72,7 @@ export function step<R, I = undefined, U = unknown>(
   run: ((step: StepContext<I>) => R | PromiseLike<R>) & CheckedResult<R, 'A step'>,
   options: StepLogicOptions<R, I, U> = {},
 ): StepLogic<R, I> {
+  assertKnownOptions('step', undefined, options, names);
   const { label, ...others } = options;
   const spec = specOf(stepOfSagas('step', run as never, others as never)) as StepSpec;
   return {

@@ -1,4 +1,5 @@
 import type { AnyStateMachine, AnyStateNode, StateValue } from 'xstate';
+import { assertKnownOptions, optionNames } from '@mcp-saga/core/program';
 import { restoredOrder } from '../adapter/xstate-nodes.ts';
 import { linesOf, transitionsOf } from './mermaid-labels.ts';
 import { MermaidIds, mermaidText } from './mermaid-text.ts';
@@ -9,6 +10,8 @@ export interface ToMermaidOptions {
   readonly value?: StateValue;
 }
 
+const names = /* @__PURE__ */ optionNames<ToMermaidOptions>({ value: true });
+
 /**
  * Draws a machine as a Mermaid `stateDiagram-v2`, which GitHub and most readers of Markdown show as a picture: nested and
  * parallel states, history (`H`, `H*`), final states; on the arrows events, `done`, `error`, `after 5 min`, `always`, and
@@ -18,8 +21,9 @@ export interface ToMermaidOptions {
  * @returns lines without a fence, with a line break at the end
  * @throws TypeError if the machine has no state for `value`
  */
-export function toMermaid(machine: AnyStateMachine, { value }: ToMermaidOptions = {}): string {
-  return new Picture(machine, value).text();
+export function toMermaid(machine: AnyStateMachine, options: ToMermaidOptions = {}): string {
+  assertKnownOptions('toMermaid', undefined, options, names);
+  return new Picture(machine, options.value).text();
 }
 
 class Picture {

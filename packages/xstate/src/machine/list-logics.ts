@@ -1,4 +1,5 @@
 import type { AnyActorLogic, AnyStateMachine } from 'xstate';
+import { AuthoringError } from '@mcp-saga/core/program';
 import { misnomer } from '../adapter/actor-names.ts';
 import { isMachine, kindOf } from '../adapter/logic-kind.ts';
 import { canBeActiveTogether, logicOf, namedLogicsOf, nodesOf, rootOf } from '../adapter/xstate-nodes.ts';
@@ -13,14 +14,14 @@ export interface NamedLogic {
 /**
  * All logics that a machine and the machines below it can mean.
  *
- * @throws TypeError naming the state whose invoke has no logic, one that cannot be kept, or an ID that names no actor, or two
+ * @throws AuthoringError naming the state whose invoke has no logic, one that cannot be kept, or an ID that names no actor, or two
  */
 export function logicsOf(machine: AnyStateMachine): readonly NamedLogic[] {
   const found: NamedLogic[] = [];
   const seen = new Set<AnyStateMachine>();
   const add = (name: string, logic: AnyActorLogic, where: string): void => {
     if (kindOf(logic) === 'alien') {
-      throw new TypeError(
+      throw new AuthoringError(
         `${where} is an actor that runs by itself (fromCallback, fromObservable): it cannot be kept between two requests. ` +
           'Use step(…) or fromPromise for work that ends, and elicit(…) or sample(…) to ask the client.',
       );
@@ -40,11 +41,13 @@ export function logicsOf(machine: AnyStateMachine): readonly NamedLogic[] {
       for (const { src, id } of node.invoke) {
         const where = `The invoke '${id}' of state '${node.id}'`;
         const problem = misnomer(id);
-        if (problem !== undefined) throw new TypeError(`${where} ${problem} Give it another one.`);
+        if (problem !== undefined) throw new AuthoringError(`${where} ${problem} Give it another one.`);
         if (Object.hasOwn(namedLogicsOf(at), src)) continue;
         const logic = logicOf(at, src);
         if (logic === undefined)
-          throw new TypeError(`${where} means the actor '${src}', which setup({ actors }) does not name.`);
+          throw new AuthoringError(
+            `${where} means the actor '${src}', which setup({ actors }) does not name.`,
+          );
         add(prefix + src, logic, where);
       }
     }
@@ -61,7 +64,7 @@ function assertDistinctInvokes(machine: AnyStateMachine): void {
       .slice(index + 1)
       .find((later) => later.id === id && canBeActiveTogether(node, later.node));
     if (other === undefined) continue;
-    throw new TypeError(
+    throw new AuthoringError(
       `The states '${node.id}' and '${other.node.id}' can be active at the same time, and both invoke '${id}'. ` +
         'Give one of the invokes another id.',
     );

@@ -7,6 +7,7 @@ import {
   type SagaOptions,
   type Schema,
 } from '@mcp-saga/core';
+import { AuthoringError, assertKnownOptions, sagaOptionNames } from '@mcp-saga/core/program';
 import { needsForks } from '../effects/effects.ts';
 import { logicsOf } from './list-logics.ts';
 import { machineProgram } from './machine-program.ts';
@@ -69,13 +70,15 @@ export type MachineProblem<
  * change nothing outside of the machine. XState itself leaves orphans where a history state is targeted from inside its own
  * parent, and where one id is spawned twice.
  *
- * @throws TypeError where the options cannot be meant, or the machine has actors that cannot be kept
+ * @throws AuthoringError where the options cannot be meant, or the machine has actors that cannot be kept
  */
 export function machineSaga<
   M extends AnyStateMachine,
   I extends Schema | undefined = undefined,
   O extends Schema | undefined = undefined,
 >(options: MachineSagaOptions<I, O>, machine: M & MachineProblem<M, I, O>): MachineSaga<I, O> {
+  assertKnownOptions('machineSaga', Object(options).name, options, optionsOfMachines());
+  const { drift = 'compatible', migrate, ...sagaOptions } = options;
   // Another body, the same options: what cannot be meant is refused in the same words. The journal is another one: it holds
   // what effects did, and no answers that a replay could be given.
   const {
@@ -83,17 +86,17 @@ export function machineSaga<
     history: __,
     restore: ___,
     ...base
-  } = saga(options as SagaOptions<I, O>, neverRun as never);
+  } = saga(sagaOptions as SagaOptions<I, O>, neverRun as never);
   const { name } = base;
   if ((machine as Partial<AnyStateMachine> | undefined)?.root === undefined) {
-    throw new TypeError(`Saga '${name}' needs a machine: setup({ … }).createMachine({ … }).`);
+    throw new AuthoringError(`Saga '${name}' needs a machine: setup({ … }).createMachine({ … }).`);
   }
   const logics = logicsOf(machine);
   const byName = new Map(logics.map((named) => [named.name, named.logic]));
   const names = new Map(logics.map((named): [object, string] => [named.logic, named.name]).toReversed());
   const undeclared = options.forks === undefined ? logics.find(({ logic }) => needsForks(logic)) : undefined;
   if (undeclared !== undefined) {
-    throw new TypeError(
+    throw new AuthoringError(
       `Saga '${name}' must declare forks, since its step '${undeclared.name}' compensates or runs once: ` +
         "forks: 'refuse' with a guard on the host, or forks: 'accept' where an older token used again does no harm.",
     );
@@ -106,12 +109,16 @@ export function machineSaga<
       input: base.input,
       commitFirst: base.commitEach === true || (options.commitFirst ?? false),
       onMismatch: base.onMismatch,
-      drift: options.drift ?? 'compatible',
-      migrate: options.migrate,
+      drift,
+      migrate,
       nameOf: (logic) => names.get(logic) ?? '',
       logicNamed: (logic) => byName.get(logic),
     }),
   };
+}
+
+function optionsOfMachines(): ReadonlySet<string> {
+  return new Set([...sagaOptionNames, 'drift', 'migrate']);
 }
 
 function* neverRun(): Generator<never, never> {

@@ -89,7 +89,10 @@ export interface Saga<I extends Schema | undefined, O extends Schema | undefined
   readonly body: SagaBody<BodyInput<I>, BodyResult<O>>;
 }
 
-const names = /* @__PURE__ */ optionNames<SagaOptions<undefined, undefined>>({
+/** The names of the options of a saga. */
+export const sagaOptionNames: ReadonlySet<string> = /* @__PURE__ */ optionNames<
+  SagaOptions<undefined, undefined>
+>({
   name: true,
   version: true,
   title: true,
@@ -125,7 +128,7 @@ export function saga<
   Y = Command<unknown>,
   const R = BodyResult<O>,
 >(options: SagaOptions<I, O>, body: CheckedBody<BodyInput<I>, Y, R, BodyResult<O>>): Saga<I, O> {
-  assertKnownOptions('saga', Object(options).name, options, names);
+  assertKnownOptions('saga', Object(options).name, options, sagaOptionNames);
   const { name, version } = options;
   if (typeof name !== 'string' || name.length === 0 || name.length > 128) {
     throw new AuthoringError('A saga needs a name of 1 to 128 characters: it is the name of the tool.');
