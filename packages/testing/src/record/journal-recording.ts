@@ -4,7 +4,9 @@ import {
   recordingVersion,
   redactedBy,
   type RecordedEnd,
+  redactedEvent,
   type RecordedEvent,
+  type RecordingHead,
   type Redact,
 } from './recorded-event.ts';
 import type { TurnsRecording } from './turns-recording.ts';
@@ -20,16 +22,9 @@ export interface RecordedEntry extends RecordedEvent {
 }
 
 /** What the journal of a saga says has happened: of a generator's. */
-export interface JournalRecording {
-  readonly recording: typeof recordingVersion;
+export interface JournalRecording extends RecordingHead {
   readonly kind?: 'journal';
-  readonly saga: string;
-  readonly version: string;
-  /** The version of the replay rules it was recorded under. */
-  readonly engine: number;
   readonly input: Json;
-  /** Whether the arguments are not as they were: nothing that may be made of them is compared. */
-  readonly redacted?: readonly 'input'[];
   readonly happened: readonly RecordedEntry[];
   readonly end: RecordedEnd;
   /** What it went on as, where it ended with `continueAs` and that was recorded with it. */
@@ -38,8 +33,11 @@ export interface JournalRecording {
 
 /**
  * What happened in a saga, from its arguments to its end: plain JSON, to be read, kept and replayed. It holds arguments,
- * answers and results as far as they were not redacted; no key, no token, nothing sealed. That of a generator is its
- * journal; a machine has none, and is recorded turn by turn.
+ * answers and results as far as they were not redacted; no key, no token, nothing sealed.
+ *
+ * A generator is recorded by its journal, for two reasons: its last token contains all of it, so that a host in production stores
+ * nothing between two turns; and a replay starts from the journal, so that `patched` takes the branch that the saga took. A machine
+ * keeps no journal, and is recorded turn by turn.
  */
 export type Recording = JournalRecording | TurnsRecording;
 
@@ -51,8 +49,7 @@ export function toRecording(
   outcome: Exclude<Outcome, { readonly status: 'suspended' }>,
   redact: Redact,
 ): JournalRecording {
-  const part = 'value';
-  const input = redactedBy(redact, history.input, { kind: 'input', id: '', part });
+  const input = redactedBy(redact, history.input, { kind: 'input', id: '', part: 'value' });
   return {
     recording: recordingVersion,
     saga: name,
@@ -60,19 +57,12 @@ export function toRecording(
     engine,
     input: input.kept,
     ...(input.redacted ? { redacted: ['input'] as const } : {}),
-    happened: history.entries.map(({ kind, path: id, outcome: became, value, by, letter, fingerprint }) => {
-      const { kept, redacted } = value === undefined ? {} : redactedBy(redact, value, { kind, id, part });
-      return {
-        kind,
-        id,
-        outcome: became,
-        ...(kept === undefined ? {} : { value: kept }),
-        ...(redacted === true ? { redacted: [part] } : {}),
-        ...(by === undefined ? {} : { by }),
-        letter,
-        fingerprint,
-      };
-    }),
+    happened: history.entries.map(({ kind, path: id, outcome: became, value, by, letter, fingerprint }) => ({
+      ...redactedEvent({ kind, id, outcome: became, ...(value === undefined ? {} : { value }) }, redact),
+      ...(by === undefined ? {} : { by }),
+      letter,
+      fingerprint,
+    })),
     end: endOf(outcome, redact),
   };
 }

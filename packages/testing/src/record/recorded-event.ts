@@ -24,6 +24,17 @@ export interface RecordedEvent {
   readonly redacted?: readonly Recorded['part'][];
 }
 
+/** What stands at the head of each recording. */
+export interface RecordingHead {
+  readonly recording: typeof recordingVersion;
+  readonly saga: string;
+  readonly version: string;
+  /** The version of the replay rules it was recorded under. */
+  readonly engine: number;
+  /** Whether the arguments are not as they were: nothing that may be made of them is compared. */
+  readonly redacted?: readonly 'input'[];
+}
+
 /** How a recorded saga ended. */
 export type RecordedEnd = (
   | { readonly status: 'completed'; readonly result: Json }
@@ -78,6 +89,24 @@ export function redactedBy(redact: Redact, value: Json, of: Recorded): Redacted 
   const text = JSON.stringify(value);
   const kept = redact(value, of);
   return { kept, redacted: JSON.stringify(kept) !== text };
+}
+
+/** What may be kept of something that happened. */
+export function redactedEvent<E extends Omit<RecordedEvent, 'turn'> & { readonly given?: Json }>(
+  event: E,
+  redact: Redact,
+): E {
+  const { kind, id } = event;
+  const parts = (['given', 'value'] as const).flatMap((part) => {
+    const value = event[part];
+    return value === undefined ? [] : [{ part, ...redactedBy(redact, value, { kind, id, part }) }];
+  });
+  const changed = parts.filter(({ redacted }) => redacted).map(({ part }) => part);
+  return {
+    ...event,
+    ...Object.fromEntries<Json>(parts.map(({ part, kept }) => [part, kept])),
+    ...(changed.length === 0 ? {} : { redacted: changed }),
+  };
 }
 
 /** The end of a saga as a recording has it. */

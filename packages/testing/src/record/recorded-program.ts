@@ -1,16 +1,13 @@
-import type {
-  ClientAnswer,
-  EndRequest,
-  Json,
-  Outcome,
-  Program,
-  ProgramState,
-  Runtime,
-  SagaHistory,
-} from '@mcp-saga/server';
+import type { Json, Outcome, Program, ProgramState, Runtime, SagaHistory } from '@mcp-saga/server';
 import { wrapProgram, type ProgramMethods } from '../values/wrap-program.ts';
-import { redactedEvent } from './raw-event.ts';
-import { endOf, failure, recordingVersion, redactedBy, type Redact } from './recorded-event.ts';
+import {
+  redactedEvent,
+  endOf,
+  failure,
+  recordingVersion,
+  redactedBy,
+  type Redact,
+} from './recorded-event.ts';
 import { toRecording, type JournalRecording } from './journal-recording.ts';
 import { TurnRecorder } from './turn-recorder.ts';
 import type { RecordedTurn } from './turns-recording.ts';
@@ -64,30 +61,20 @@ function byTurns(program: Program, redact: Redact, sink: RecordingSink): Program
       const recorder = new TurnRecorder({ program, state, answers, runtime, end });
       const outcome = await recorder.take();
       const input = begun.get(state);
-      await sink.turn(
-        () => toTurn(program, redact, { state, answers, runtime, end, recorder, outcome, input }),
-        runtime.sagaId,
-      );
+      await sink.turn(() => toTurn(program, redact, recorder, outcome, input), runtime.sagaId);
       return outcome;
     },
   };
 }
 
-interface TakenTurn {
-  readonly state: ProgramState;
-  readonly answers: ReadonlyMap<string, ClientAnswer>;
-  readonly runtime: Runtime;
-  readonly end: EndRequest | undefined;
-  readonly recorder: TurnRecorder;
-  readonly outcome: Outcome;
-  readonly input: Json | undefined;
-}
-
 async function toTurn(
   { name: saga, version }: Program,
   redact: Redact,
-  { state, runtime, end, recorder, outcome, input }: TakenTurn,
+  recorder: TurnRecorder,
+  outcome: Outcome,
+  input: Json | undefined,
 ): Promise<RecordedTurn> {
+  const { state, runtime, end } = recorder.request;
   const { engine, turn } = runtime;
   const { hasToken, ...host } = recorder.host;
   const ended = end === undefined ? undefined : failure(end.error, redact).error;

@@ -1,6 +1,5 @@
 import type { ClientAnswer, Json } from '@mcp-saga/server';
-import type { RawEvent } from './raw-event.ts';
-import type { TurnEvent } from './turns-recording.ts';
+import type { RawEvent, TurnEvent } from './turns-recording.ts';
 
 type Fields = { readonly [key: string]: Json };
 

@@ -1,7 +1,6 @@
 import type { ClientAnswer, EndRequest, Outcome, Program, ProgramState, Runtime } from '@mcp-saga/server';
 import { kindOfStep } from '../report/question-text.ts';
-import { questionKey, type HostFacts } from './turns-recording.ts';
-import type { RawEvent } from './raw-event.ts';
+import { questionKey, type HostFacts, type RawEvent } from './turns-recording.ts';
 import { toJson } from './recorded-event.ts';
 import { thrownToJson } from './thrown-values.ts';
 import { answerEvent } from './turn-answers.ts';
@@ -22,7 +21,8 @@ export class TurnRecorder {
   /** When the turn began, in milliseconds since the epoch. */
   readonly began: number;
 
-  readonly #request: TurnRequest;
+  /** What the turn began with. */
+  readonly request: TurnRequest;
   readonly #events: RawEvent[] = [];
   readonly #running = new Set<RawEvent>();
   readonly #runs = new Map<string, number>();
@@ -38,14 +38,14 @@ export class TurnRecorder {
   #over = false;
 
   constructor(request: TurnRequest) {
-    this.#request = request;
+    this.request = request;
     this.began = request.runtime.now();
     this.#now = this.began;
   }
 
   /** Takes the turn. */
   async take(): Promise<Outcome> {
-    const { program, state, answers, end } = this.#request;
+    const { program, state, answers, end } = this.request;
     const outcome = await program.advance(state, answers, this.#runtime(), end);
     this.close();
     this.#ignored = outcome.ignored;
@@ -66,7 +66,7 @@ export class TurnRecorder {
 
   /** What the host said that the turn went by. */
   get host(): HostFacts {
-    const { deadline, maxHold, maxWait, tokenBytes, ...runtime } = this.#request.runtime;
+    const { deadline, maxHold, maxWait, tokenBytes, ...runtime } = this.request.runtime;
     const facts: Mutable<HostFacts> = {};
     if (deadline !== undefined) {
       const budget = deadline - this.began;
@@ -87,7 +87,7 @@ export class TurnRecorder {
   }
 
   #answers(): readonly RawEvent[] {
-    const { program, state, answers } = this.#request;
+    const { program, state, answers } = this.request;
     const why = new Map(this.#ignored.map(({ stepId, why: reason }) => [stepId, reason]));
     return program.asked(state).flatMap((id) => {
       const answer = answers.get(id);
@@ -99,7 +99,7 @@ export class TurnRecorder {
   }
 
   #runtime(): Runtime {
-    const { runtime } = this.#request;
+    const { runtime } = this.request;
     return {
       ...runtime,
       // It stands still between two things that happen, so that a replay finds the very times that the turn found.
@@ -180,7 +180,7 @@ export class TurnRecorder {
 
   #note(event: RawEvent): void {
     if (this.#over) return;
-    const now = Math.max(this.#now, this.#request.runtime.now());
+    const now = Math.max(this.#now, this.request.runtime.now());
     const waited = now - this.#now;
     this.#now = now;
     this.#events.push(waited === 0 ? event : { ...event, waited });

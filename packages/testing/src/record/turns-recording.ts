@@ -1,5 +1,5 @@
 import type { Json, Question, Route } from '@mcp-saga/server';
-import type { RecordedEnd, RecordedEvent, recordingVersion } from './recorded-event.ts';
+import type { RecordedEnd, RecordedEvent, RecordingHead } from './recorded-event.ts';
 
 /**
  * One thing that happened in a turn. What its client answered comes first; then what ran and what passed, in the order in
@@ -18,6 +18,9 @@ export interface TurnEvent extends RecordedEvent {
   /** Why a question is asked again, or an answer was not used. */
   readonly reason?: string;
 }
+
+/** Something that happened in a turn, with all its values. */
+export type RawEvent = Omit<TurnEvent, 'turn' | 'redacted'>;
 
 /** What its host says of a turn that a program may go by. */
 export interface HostFacts {
@@ -54,19 +57,12 @@ export interface TurnBeginning {
  * One turn of a saga whose token holds where it is, and not how it came there: a machine's. Its process knows no more of
  * the saga than this; `joinRecording` makes a recording of all of them.
  */
-export interface RecordedTurn extends TurnBeginning {
-  readonly recording: typeof recordingVersion;
+export interface RecordedTurn extends RecordingHead, TurnBeginning {
   readonly kind: 'turn';
-  readonly saga: string;
-  readonly version: string;
-  /** The version of the replay rules it was recorded under. */
-  readonly engine: number;
   /** Counted over all of the saga, from 1: a turn that was repeated has the number of the one it repeats. */
   readonly turn: number;
   /** The arguments, of the first turn. */
   readonly input?: Json;
-  /** Whether the arguments are not as they were. */
-  readonly redacted?: readonly 'input'[];
   /**
    * Names the state it began with; not there for the first turn. Names are made with the saga's own secret: they say which
    * turn follows which, and nothing of what the state holds.
@@ -79,16 +75,10 @@ export interface RecordedTurn extends TurnBeginning {
 }
 
 /** What happened in a saga turn by turn: of one that keeps no journal of its answers. */
-export interface TurnsRecording {
-  readonly recording: typeof recordingVersion;
+export interface TurnsRecording extends RecordingHead {
   readonly kind: 'turns';
-  readonly saga: string;
-  readonly version: string;
-  readonly engine: number;
   /** The arguments as they were sent. */
   readonly input: Json;
-  /** Whether the arguments are not as they were: nothing that may be made of them is compared. */
-  readonly redacted?: readonly 'input'[];
   /** What each turn began with. */
   readonly turns: readonly TurnBeginning[];
   readonly happened: readonly TurnEvent[];

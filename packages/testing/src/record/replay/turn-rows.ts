@@ -1,13 +1,12 @@
 import type { Json } from '@mcp-saga/server';
 import { endText, isSameEnd } from './compare-ends.ts';
 import { messageOf } from '../../report/question-text.ts';
-import type { RawEvent } from '../raw-event.ts';
+import { isLeft, isPassed, type RawEvent, type TurnEvent, type TurnsRecording } from '../turns-recording.ts';
 import type { RecordedEnd } from '../recorded-event.ts';
 import { madeOfRedactedFrom } from './redactions.ts';
 import { isSameValue } from '../../values/same-value.ts';
 import { show } from '../../values/show.ts';
 import type { Row } from '../../report/side-by-side.ts';
-import { isLeft, isPassed, type TurnEvent, type TurnsRecording } from '../turns-recording.ts';
 
 /** What the code of today makes of a turn. */
 export interface TurnNow {
