@@ -1,4 +1,4 @@
-import { all, ClientCannot, elicit, now, race, saga, sleep } from '@mcp-saga/server';
+import { all, ClientCannot, elicit, now, race, saga, sample, sleep } from '@mcp-saga/server';
 import { refuseEverywhere, testSaga } from '@mcp-saga/testing';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
@@ -95,6 +95,13 @@ describe('time at a question', () => {
     expect(String(error)).toContain("When 'ok' is answered a minute after its deadline");
     expect(String(error)).toContain("When 'ok' is not answered by its deadline");
     expect(String(error)).toContain(".late.elicit('ok', 660000)");
+    const advised = saga({ name: 'advised', version: '1' }, function* () {
+      const asked = sample('advice', { messages: [], maxTokens: 9 });
+      const { winner } = yield* race({ asked, late: sleep(minute) });
+      return winner;
+    });
+    // Answered with nothing, with an image, an error, late, silent.
+    expect(await refuseEverywhere(testSaga(advised).on.sample('advice', 'Buy'))).toEqual({ cases: 5 });
     // Declined, dismissed, two edges, late, silent.
     expect(await refuseEverywhere(bought)).toEqual({ cases: 6 });
   });

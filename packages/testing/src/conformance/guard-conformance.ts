@@ -2,7 +2,7 @@ import type { ConformanceCase } from './conformance-case.ts';
 import { guardMemory } from './guard-memory.ts';
 import { agrees } from './guard-model.ts';
 import { guardTurns } from './guard-turns.ts';
-import type { GuardUnderTest } from './guard-under-test.ts';
+import type { GuardUnderTest } from './guard-requests.ts';
 
 /** How a guard is tested. */
 export interface GuardConformanceOptions {

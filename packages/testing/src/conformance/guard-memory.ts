@@ -1,6 +1,13 @@
 import { same, type ConformanceCase } from './conformance-case.ts';
-import { begunOf, fenceOf, hour, responseOf, setUpGuard, type AskedGuard } from './guard-requests.ts';
-import type { GuardUnderTest } from './guard-under-test.ts';
+import {
+  begunOf,
+  fenceOf,
+  hour,
+  responseOf,
+  setUpGuard,
+  type AskedGuard,
+  type GuardUnderTest,
+} from './guard-requests.ts';
 
 /** Responses, keys and bytes: how long, and how much of them a guard stores. */
 export function guardMemory(make: () => Promise<GuardUnderTest>): readonly ConformanceCase[] {

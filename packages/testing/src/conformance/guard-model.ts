@@ -3,7 +3,7 @@ import { SagaTestError } from '../values/errors.ts';
 import { seeded } from '../values/seeded-random.ts';
 import { messageOfError, show } from '../values/show.ts';
 import { same } from './conformance-case.ts';
-import type { GuardUnderTest } from './guard-under-test.ts';
+import type { GuardUnderTest } from './guard-requests.ts';
 
 // Time passes in steps that are no part of any of these: a real clock goes on by itself a little.
 const step = 45_000;

@@ -1,7 +1,17 @@
-import type { Fence, GuardClaim, GuardVerdict } from '@mcp-saga/server';
+import type { Fence, GuardClaim, GuardVerdict, SagaGuard } from '@mcp-saga/server';
 import { SagaTestError } from '../values/errors.ts';
 import { show } from '../values/show.ts';
-import type { GuardUnderTest } from './guard-under-test.ts';
+
+/** A guard, and the time by which it forgets. */
+export interface GuardUnderTest {
+  readonly guard: SagaGuard;
+  /** The same store, as another process reaches it. */
+  readonly elsewhere: SagaGuard;
+  /** Milliseconds since the epoch. */
+  readonly now: () => number;
+  /** Lets `ms` milliseconds pass for all that the guard has stored. */
+  readonly pass: (ms: number) => Promise<void>;
+}
 
 /** Milliseconds. */
 export const hour = 3_600_000;

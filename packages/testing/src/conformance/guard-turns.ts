@@ -1,6 +1,12 @@
 import { same, type ConformanceCase } from './conformance-case.ts';
-import { begunOf, fenceOf, responseOf, setUpGuard, type AskedGuard } from './guard-requests.ts';
-import type { GuardUnderTest } from './guard-under-test.ts';
+import {
+  begunOf,
+  fenceOf,
+  responseOf,
+  setUpGuard,
+  type AskedGuard,
+  type GuardUnderTest,
+} from './guard-requests.ts';
 
 /** One request for each turn: which one runs, waits, continues another one, or is refused. */
 export function guardTurns(make: () => Promise<GuardUnderTest>): readonly ConformanceCase[] {

@@ -5,11 +5,12 @@ import { isSameValue } from '../values/same-value.ts';
 import { toSource } from '../script/script-source.ts';
 import type { Script, TestSaga } from '../run/test-saga.ts';
 import type { NamesOf } from '../values/known-options.ts';
-import { baselineOf } from './baseline.ts';
+import { baselineOf, programmingError } from './baseline.ts';
 import {
   assertNothingFound,
   explored,
   exploreNames,
+  findingsIn,
   isHarmless,
   judged,
   scriptOf,
@@ -23,7 +24,6 @@ import {
   type Violation,
 } from './exploration.ts';
 import { deniedEffect, thenFailing } from './after-crash.ts';
-import { programmingError } from './programming-error.ts';
 
 /** How crashes are judged. */
 export interface CrashOptions extends ExploreOptions {
@@ -79,38 +79,28 @@ export async function crashEverywhere(script: Script, options: CrashOptions = {}
 }
 
 async function assertEach(cases: readonly Case[], find: Find, swept?: Finding): Promise<ExploreReport> {
-  const findings: Finding[] = [];
-  for (const each of cases) {
-    const finding = await find(each);
-    if (finding !== undefined) findings.push(finding);
-  }
+  const findings = await findingsIn(cases, find);
   const found = findings.length === 0 && swept !== undefined ? [swept] : findings;
   await assertNothingFound(found, cases.length, find);
   return { cases: cases.length };
 }
 
-function casesOf(test: TestSaga, { stage }: Explored): readonly Case[] {
-  const cases: Case[] = [];
-  for (const [id, runs] of stage.runs) {
-    for (let n = 1; n <= runs; n += 1) {
-      for (const when of ['before', 'after'] as const) {
-        const nth = runs === 1 ? '' : `, run ${n}`;
-        cases.push({
-          when: `When the process dies ${when} ${nameOf(id)}${nth}`,
-          script: test,
-          fault: [{ kind: 'crash', id, when, run: n }],
-        });
-      }
-    }
-  }
-  for (const turn of stage.responses) {
-    cases.push({
-      when: `When the response of turn ${turn} is lost`,
-      script: test,
-      fault: [{ kind: 'loseResponse', turn }],
-    });
-  }
-  return cases;
+function casesOf(script: TestSaga, { stage }: Explored): readonly Case[] {
+  const crashes = Array.from(stage.runs).flatMap(([id, runs]) =>
+    Array.from({ length: runs }, (_, index) => index + 1).flatMap((run) =>
+      (['before', 'after'] as const).map((when): Case => ({
+        when: `When the process dies ${when} ${nameOf(id)}${runs === 1 ? '' : `, run ${run}`}`,
+        script,
+        fault: [{ kind: 'crash', id, when, run }],
+      })),
+    ),
+  );
+  const losses = stage.responses.map((turn): Case => ({
+    when: `When the response of turn ${turn} is lost`,
+    script,
+    fault: [{ kind: 'loseResponse', turn }],
+  }));
+  return [...crashes, ...losses];
 }
 
 /**

@@ -148,6 +148,19 @@ export async function judged<C extends Case>(
   }
 }
 
+/** Runs cases one after the other, since they may share fakes, and gives what is wrong. */
+export async function findingsIn<C extends Case>(
+  cases: readonly C[],
+  find: Find<C>,
+): Promise<readonly Finding<C>[]> {
+  const findings: Finding<C>[] = [];
+  for (const each of cases) {
+    const finding = await find(each);
+    if (finding !== undefined) findings.push(finding);
+  }
+  return findings;
+}
+
 /**
  * Throws where something was found: the smallest case, as a script to paste, with its story.
  *

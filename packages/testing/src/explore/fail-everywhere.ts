@@ -1,11 +1,12 @@
 import type { Rule } from '../script/rules.ts';
 import type { Script, TestSaga } from '../run/test-saga.ts';
 import { carelessly, nameOf } from './crash-everywhere.ts';
-import { baselineOf } from './baseline.ts';
+import { baselineOf, programmingError } from './baseline.ts';
 import {
   assertNothingFound,
   explored,
   exploreNames,
+  findingsIn,
   isHarmless,
   judged,
   scriptOf,
@@ -18,7 +19,6 @@ import {
   type Violation,
 } from './exploration.ts';
 import { forgotten, keptUndone } from './nothing-forgotten.ts';
-import { programmingError } from './programming-error.ts';
 
 /**
  * Lets each step fail, time out, and lose its response after it had its effect. Where the saga fails then, every effect
@@ -57,18 +57,11 @@ export async function failEverywhere(script: Script, options: ExploreOptions = {
     );
     return finding === undefined ? undefined : adviseOnUnknown(finding, left.get(each) ?? []);
   };
-  const findings: Finding[] = [];
-  const findIn = async (cases: readonly Case[]): Promise<void> => {
-    for (const each of cases) {
-      const finding = await find(each);
-      if (finding !== undefined) findings.push(finding);
-    }
-  };
   const cases = casesOf(test, baseline);
-  await findIn(cases);
+  const findings = await findingsIn(cases, find);
   const further = furtherCasesOf(cases, undos, attempts);
-  await findIn(further);
-  await assertNothingFound(findings, cases.length + further.length, find);
+  const more = await findingsIn(further, find);
+  await assertNothingFound([...findings, ...more], cases.length + further.length, find);
   return { cases: cases.length + further.length };
 }
 

@@ -4,11 +4,12 @@ import { edgesOf } from '../script/form-edges.ts';
 import { formOf, type Content } from '../script/form-content.ts';
 import type { Rule } from '../script/rules.ts';
 import type { Script, TestSaga } from '../run/test-saga.ts';
-import { baselineOf } from './baseline.ts';
+import { baselineOf, programmingError } from './baseline.ts';
 import {
   assertNothingFound,
   explored,
   exploreNames,
+  findingsIn,
   judged,
   scriptOf,
   type Case,
@@ -19,12 +20,12 @@ import {
   type Finding,
 } from './exploration.ts';
 import { forgotten } from './nothing-forgotten.ts';
-import { programmingError } from './programming-error.ts';
 
 /**
  * Has each question declined, dismissed, and answered at the edges of its schema: smallest, largest, empty, longest, each
- * choice, left out; and a model say nothing, or fail. A question with a deadline is also answered after it, and never. Where the saga fails then, every effect must be undone or be named as
- * residue; it must never fail by a slip of its own code. Answers that the schema does not take are passed over.
+ * choice, left out; and a model say nothing, or fail. A question with a deadline is also answered after it, and never. Where the
+ * saga fails then, every effect must be undone or be named as residue; it must never fail by a slip of its own code. Answers that
+ * the schema does not take are passed over.
  *
  * @throws SagaTestError `violated`: the smallest case, as a script to paste
  */
@@ -41,12 +42,12 @@ export async function refuseEverywhere(script: Script, options: ExploreOptions =
       prepare,
     );
   };
-  const findings: Finding[] = [];
-  for (const each of cases) {
-    const finding = await find(each);
-    if (finding !== undefined && !isNotTaken(finding)) findings.push(finding);
-  }
-  await assertNothingFound(findings, cases.length, find);
+  const findings = await findingsIn(cases, find);
+  await assertNothingFound(
+    findings.filter((finding) => !isNotTaken(finding)),
+    cases.length,
+    find,
+  );
   return { cases: cases.length };
 }
 
@@ -60,9 +61,8 @@ function casesOf(test: TestSaga, baseline: Explored): readonly Case[] {
   const deadlines = new Map<string, number>();
   for (const point of baseline.run.points) {
     for (const step of point.asked) {
-      const { stepId: id, type } = step;
-      if (!asked.has(id) && type === 'elicitation' && point.due !== undefined)
-        deadlines.set(id, point.due - point.time);
+      const { stepId: id } = step;
+      if (!asked.has(id) && point.due !== undefined) deadlines.set(id, point.due - point.time);
       asked.set(id, step);
     }
     for (const answer of point.answers) if ('result' in answer) answers.set(answer.stepId, answer.result);

@@ -6,7 +6,7 @@ import { SagaTestError, type TestErrorCode } from '../values/errors.ts';
 import { carelessly } from './crash-everywhere.ts';
 import { isHarmless, type Explored, type Violation } from './exploration.ts';
 import { forgotten, keptUndone } from './nothing-forgotten.ts';
-import { programmingError } from './programming-error.ts';
+import { programmingError } from './baseline.ts';
 import { formArbitrary } from '../script/form-arbitrary.ts';
 import { formOf } from '../script/form-content.ts';
 import type { StandIn } from '../script/answer-types.ts';
@@ -16,7 +16,7 @@ import { answeringKinds, type Rule } from '../script/rules.ts';
 import type { SagaRun } from '../run/saga-run.ts';
 import { scriptSource } from '../script/script-source.ts';
 import { Stage } from '../world/simulation.ts';
-import type { TestProvider, TestSagaOptions } from '../script/test-options.ts';
+import { testSagaNames, type TestProvider, type TestSagaOptions } from '../script/test-options.ts';
 import { TestSaga } from '../run/test-saga.ts';
 import { assertKnownOptions, assertSaga, type NamesOf } from '../values/known-options.ts';
 import { breathe } from '../values/virtual-clock.ts';
@@ -44,16 +44,9 @@ export interface SagaPropertyOptions<W> extends Omit<
   readonly harmless?: readonly string[];
 }
 
+const { before: _before, ...testNames } = testSagaNames;
 const propertyNames: NamesOf<SagaPropertyOptions<unknown>> = {
-  input: true,
-  clock: true,
-  seed: true,
-  context: true,
-  sagas: true,
-  providers: true,
-  restart: true,
-  host: true,
-  maxTurns: true,
+  ...testNames,
   world: true,
   steps: true,
   answers: true,

@@ -17,6 +17,13 @@ import type { Trace } from '../report/trace.ts';
 /** What a fork answers otherwise: a refusal, the content of a form, or what a model says. */
 export type ForkAnswer<T> = T | 'decline' | 'cancel';
 
+/** What a run was played with. */
+interface PlayedOn {
+  readonly program: Program;
+  readonly stage: Stage;
+  readonly serving: Serving;
+}
+
 /** A saga that a test has run to its end. */
 export class SagaRun<Steps extends object = Record<string, unknown>, Result = unknown> {
   /**
@@ -45,7 +52,7 @@ export class SagaRun<Steps extends object = Record<string, unknown>, Result = un
   /** Where it was suspended, in order. */
   readonly points: readonly Point[];
 
-  readonly #played: { readonly program: Program; readonly stage: Stage; readonly serving: Serving };
+  readonly #played: PlayedOn;
 
   constructor(program: Program, stage: Stage, serving: Serving, { ended, points }: Played) {
     this.#played = { program, stage, serving };
@@ -92,7 +99,7 @@ export class SagaRun<Steps extends object = Record<string, unknown>, Result = un
     const asked = this.points.flatMap((each) => each.asked.map((step) => step.stepId));
     const [meant] = idsMeant(id, asked);
     const point = this.points.find((each) => each.asked.some((step) => step.stepId === meant));
-    if (point !== undefined) return this.#travel(point, meant);
+    if (point !== undefined) return new TimeTravel(this.#played, this, point, meant);
     throw new SagaTestError('script', `'${id}' was not asked. Asked were: ${asked.join(', ') || 'nothing'}.`);
   }
 
@@ -103,32 +110,24 @@ export class SagaRun<Steps extends object = Record<string, unknown>, Result = un
    */
   back(turns: number): TimeTravel<Steps, unknown, Result> {
     const point = this.points.at(-turns);
-    if (point !== undefined && turns > 0) return this.#travel(point, point.asked[0]?.stepId);
+    if (point !== undefined && turns > 0)
+      return new TimeTravel(this.#played, this, point, point.asked[0]?.stepId);
     throw new SagaTestError(
       'script',
       `There are ${this.points.length} tokens to go back to: back(1) to back(${this.points.length}).`,
     );
   }
-
-  #travel<T>(point: Point, id: string | undefined): TimeTravel<Steps, T, Result> {
-    return new TimeTravel(this.#played, this, point, id);
-  }
 }
 
 /** An older token of a run: it can be used again, as its client can. */
 export class TimeTravel<Steps extends object, T, Result> {
-  readonly #played: { readonly program: Program; readonly stage: Stage; readonly serving: Serving };
+  readonly #played: PlayedOn;
   readonly #run: Pick<SagaRun, 'trace'>;
   readonly #id: string | undefined;
   /** Where it went back to. */
   readonly point: Point;
 
-  constructor(
-    played: { readonly program: Program; readonly stage: Stage; readonly serving: Serving },
-    run: Pick<SagaRun, 'trace'>,
-    point: Point,
-    id: string | undefined,
-  ) {
+  constructor(played: PlayedOn, run: Pick<SagaRun, 'trace'>, point: Point, id: string | undefined) {
     this.#played = played;
     this.#run = run;
     this.#id = id;

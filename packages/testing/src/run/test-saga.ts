@@ -111,7 +111,7 @@ export class TestSaga<P extends Program = Program, Steps extends object = AnySte
     return { elicit: (id, action = 'decline') => this.with({ kind: 'refuse', id, action }) };
   }
 
-  /** Delays the answer to a question by `ms` milliseconds after it was asked. */
+  /** Delays the answer to a question, or the answer of a model, by `ms` milliseconds after it was asked. */
   get late(): { elicit(id: Id<Steps>, ms: number): TestSaga<P, Steps> } {
     return { elicit: (id, ms) => this.with({ kind: 'late', id, ms: positive('late.elicit', ms) }) };
   }

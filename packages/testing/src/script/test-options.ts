@@ -1,5 +1,4 @@
-import type { Program, SagaHostOptions, Schema } from '@mcp-saga/server';
-import type { InferInput, InferOutput, ToolResult } from '@mcp-saga/server';
+import type { Program, SagaHostOptions, Schema, InferInput, InferOutput, ToolResult } from '@mcp-saga/server';
 import type { NamesOf } from '../values/known-options.ts';
 
 /** What of a host a test may want otherwise. */

@@ -12,7 +12,7 @@ import { EffectLedger, type Effect } from '../world/effect-ledger.ts';
 import { defaultClock } from '../world/simulation.ts';
 import { VirtualClock } from '../values/virtual-clock.ts';
 import { Cutter } from './channel/cutter.ts';
-import type { AuthInfo } from './channel/auth-info.ts';
+import type { AuthInfo } from './channel/channel.ts';
 import { info, SdkChannel, type Sdk } from './channel/sdk-channel.ts';
 import { Answerer } from './channel/wire-answers.ts';
 import { capabilitiesOf, eraOf } from './channel/ways.ts';

@@ -1,9 +1,23 @@
-import { WireCut, type Channel, type Fields, type Listener } from './channel/channel.ts';
-import { drives } from './drives.ts';
-import { maxRounds, type Driving } from './channel/driving.ts';
-import type { AuthInfo } from './channel/auth-info.ts';
+import { WireCut, type Channel, type Fields, type Listener, type AuthInfo } from './channel/channel.ts';
+import { multiRoundTrip } from './drives/multi-round-trip.ts';
+import { push } from './drives/push.ts';
+import { resumableRequests } from './drives/resumable-requests.ts';
+import { resumeToken, toTheEnd } from './drives/resume-token.ts';
+import { sagaMethods } from './drives/saga-methods.ts';
+import { tasks } from './drives/tasks.ts';
+import { maxRounds, type Drive, type Driving } from './channel/driving.ts';
 import type { Answerer, WireAnswers } from './channel/wire-answers.ts';
 import type { WireDialect, WireEra } from './channel/ways.ts';
+
+/** How a client of each dialect sees a call through. */
+const drives: Readonly<Record<WireDialect, Drive>> = {
+  'saga methods': sagaMethods,
+  'multi round-trip': toTheEnd(multiRoundTrip),
+  push: toTheEnd(push),
+  'resume token': toTheEnd(resumeToken),
+  'resumable requests': toTheEnd(resumableRequests),
+  tasks: toTheEnd(tasks),
+};
 
 /** How a client reaches a server, and who it is. */
 export interface WireClientOptions {

@@ -59,3 +59,11 @@ export function resultOf({ result, error }: WireMessage): Fields {
   if (error !== undefined) throw new WireError(error);
   return result ?? {};
 }
+
+/** Who sends a request, as the transport's authentication finds it. */
+export interface AuthInfo {
+  readonly token: string;
+  readonly clientId: string;
+  readonly scopes: string[];
+  readonly extra?: Record<string, unknown>;
+}

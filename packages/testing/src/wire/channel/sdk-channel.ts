@@ -1,8 +1,15 @@
 import type { Transport } from '@modelcontextprotocol/client';
 import type * as sdkModule from '@modelcontextprotocol/server';
 import type { McpServer } from '@modelcontextprotocol/server';
-import type { AuthInfo } from './auth-info.ts';
-import { resultOf, WireCut, type Channel, type Fields, type Listener, type WireMessage } from './channel.ts';
+import {
+  resultOf,
+  WireCut,
+  type AuthInfo,
+  type Channel,
+  type Fields,
+  type Listener,
+  type WireMessage,
+} from './channel.ts';
 import type { Cutter } from './cutter.ts';
 import type { WireEra } from './ways.ts';
 
