@@ -24,7 +24,7 @@ export type {
 } from './model/undo.ts';
 export type { Icon, ToolFields } from './model/tool-fields.ts';
 export type { CommandSpec } from './effects/effect-of.ts';
-export type { SagaBody, Command, Steps, LogLevel } from './model/command.ts';
+export type { SagaBody, Command, ForkSensitiveCommand, Steps, LogLevel } from './model/command.ts';
 export type {
   ClientAnswer,
   ClientStep,

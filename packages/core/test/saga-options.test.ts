@@ -7,6 +7,16 @@ const make = (options: object) =>
     return 'x';
   });
 
+describe('a saga with an async body is not made', () => {
+  it.each([
+    ['an async generator', async function* () {}],
+    ['an async function', async () => 'x'],
+  ])('%s', (_, body) => {
+    const define = (): unknown => saga({ name: 'order', version: '1' }, body as never);
+    expect(define).toThrow("The body of saga 'order' is async. Write function* (input) { … }");
+  });
+});
+
 describe('a saga is not made, and says what to write, with', () => {
   it.each<[object, string]>([
     [{ forks: 'deny' }, "forks of saga 'order' must be 'refuse' or 'accept', or not be there."],

@@ -157,7 +157,7 @@ describe('compensation', () => {
 
   it('[E3] shares the stack with a saga that is called', async () => {
     const done: string[] = [];
-    const child = saga({ name: 'child', version: '1' }, function* () {
+    const child = saga({ name: 'child', version: '1', forks: 'accept' }, function* () {
       return yield* book(done, 'inner');
     });
     const program = trip(function* () {
@@ -658,7 +658,10 @@ describe('what ends a saga in the engine', () => {
     const done: string[] = [];
     const program = trip(function* () {
       yield* book(done, 'a');
-      yield* elicit('form', { message: 'm', schema: z.object({ deep: z.object({ x: z.string() }) }) });
+      yield* elicit('form', {
+        message: 'm',
+        schema: z.object({ deep: z.object({ x: z.string() }) }) as never,
+      });
       return '';
     });
     const outcome = await start(program);

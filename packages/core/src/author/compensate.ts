@@ -3,7 +3,7 @@ import { AuthoringError } from '../values/errors.ts';
 import type { CheckedUndo } from './checks/checked-undo.ts';
 import { encode } from '../values/codec.ts';
 import { command } from '../effects/make-command.ts';
-import type { Command } from '../model/command.ts';
+import type { Command, ForkSensitiveCommand } from '../model/command.ts';
 import type { BoundUndo, UndoFunction, UndoPolicy } from '../model/undo.ts';
 import { assertStepId } from '../values/path.ts';
 import { toRetryPolicy } from '../values/retry.ts';
@@ -32,29 +32,29 @@ const names = /* @__PURE__ */ optionNames<CompensateOptions>({
 export function compensate<U>(
   undo: (UndoFunction<undefined, undefined> & CheckedUndo<U>) | BoundUndo,
   options: CompensateOptions = none,
-): Command<void> {
+): ForkSensitiveCommand<void> {
   const { id = 'compensate', label, retry, timeout } = options;
   assertStepId(id);
   if (options !== none) assertKnownOptions('compensate', id, options, names);
   const work = toUndoWork(undo, id);
   // What cannot be sealed is refused here, where its author reads it.
   if (work.kind === 'named') encode(work.bound.args);
-  return command<void>({
+  return command({
     kind: 'compensate',
     id,
     work,
     label,
     retry: toRetryPolicy(id, retry) ?? defaultUndoRetry,
     timeout,
-  });
+  }) as ForkSensitiveCommand<void>;
 }
 
 /**
  * The point of no return: what came before it is never undone. Put it after the effect that cannot be taken back. (E5)
  */
-export function pivot(id: string): Command<void> {
+export function pivot(id: string): ForkSensitiveCommand<void> {
   assertStepId(id);
-  return command<void>({ kind: 'pivot', id });
+  return command({ kind: 'pivot', id }) as ForkSensitiveCommand<void>;
 }
 
 /**

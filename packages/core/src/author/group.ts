@@ -1,6 +1,7 @@
 import { AuthoringError } from '../values/errors.ts';
 import { command, specOf } from '../effects/make-command.ts';
-import type { Command, Steps, GroupSpec } from '../model/command.ts';
+import type { Command, Steps, GroupSpec, ForkSensitiveCommand } from '../model/command.ts';
+import type { IsForkSensitive } from './checks/needs-forks.ts';
 import { assertStepId } from '../values/path.ts';
 
 /** A branch of `all`: a command, or a helper that was called (`helper(x)`, without `yield*`). */
@@ -15,6 +16,12 @@ export type Branches = { readonly [key: string]: Branch<unknown> } | readonly Br
 
 /** The results of branches, in the same shape. */
 export type BranchResults<B extends Branches> = { -readonly [K in keyof B]: BranchResult<B[K]> };
+
+/** The command of a group: its saga declares `forks` if that of a branch has to. */
+export type GroupCommand<B extends Branches, T> =
+  IsForkSensitive<B extends readonly unknown[] ? B[number] : B[keyof B]> extends true
+    ? ForkSensitiveCommand<T>
+    : Command<T>;
 
 /** How a branch of `allSettled` ended. */
 export type Settled<T> =
@@ -55,13 +62,13 @@ function assertBranch(what: string, steps: unknown): void {
  *
  * The first branch to fail aborts the others; when they have ended, its error is thrown. (U3)
  */
-export function all<const B extends Branches>(branches: B): Command<BranchResults<B>> {
-  return command(group('all', branches));
+export function all<const B extends Branches>(branches: B): GroupCommand<B, BranchResults<B>> {
+  return command(group('all', branches)) as GroupCommand<B, BranchResults<B>>;
 }
 
 /** Runs branches in parallel, and gives for each how it ended. It does not throw. */
-export function allSettled<const B extends Branches>(branches: B): Command<SettledResults<B>> {
-  return command(group('allSettled', branches));
+export function allSettled<const B extends Branches>(branches: B): GroupCommand<B, SettledResults<B>> {
+  return command(group('allSettled', branches)) as GroupCommand<B, SettledResults<B>>;
 }
 
 /** The branch that was done first, and what it returned. */
@@ -75,15 +82,18 @@ export type RaceResult<B extends { readonly [key: string]: Branch<unknown> }> = 
  */
 export function race<const B extends { readonly [key: string]: Branch<unknown> }>(
   branches: B,
-): Command<RaceResult<B>> {
+): GroupCommand<B, RaceResult<B>> {
   const spec = group('race', branches);
   if (spec.branches.length === 0) throw new AuthoringError('race({}) would never end: it needs a branch.');
-  return command(spec);
+  return command(spec) as GroupCommand<B, RaceResult<B>>;
 }
 
 /** Runs a helper in a scope of its own: the ids in it stand behind `id/` and may repeat those outside. */
-export function scope<R>(id: string, steps: Branch<R>): Command<R> {
+export function scope<B extends Branch<unknown>>(
+  id: string,
+  steps: B,
+): GroupCommand<readonly [B], BranchResult<B>> {
   assertStepId(id);
   assertBranch(`scope('${id}')`, steps);
-  return command<R>({ kind: 'scope', id, steps });
+  return command({ kind: 'scope', id, steps }) as GroupCommand<readonly [B], BranchResult<B>>;
 }

@@ -3,7 +3,7 @@ import { AuthoringError, AuthoringRangeError } from '../values/errors.ts';
 import type { CheckedResult } from './checks/checked-result.ts';
 import type { CheckedUndo } from './checks/checked-undo.ts';
 import { command } from '../effects/make-command.ts';
-import type { Command, StepUndo } from '../model/command.ts';
+import type { Command, StepUndo, ForkSensitiveCommand } from '../model/command.ts';
 import type { BoundCompensator, BoundUndo, UndoFunction, UndoPolicy } from '../model/undo.ts';
 import { assertJson, type Json } from '../values/json.ts';
 import { assertStepId, assertStepKey } from '../values/path.ts';
@@ -93,11 +93,24 @@ const names = /* @__PURE__ */ optionNames<AnyStepOptions>({
   label: true,
 });
 
+/** What makes a step one for which its saga declares `forks`. */
+type ForkSensitive<R, I extends Json | undefined, U> =
+  | { readonly compensate: NonNullable<Compensable<R, I, U>['compensate']> }
+  | { readonly compensateUnknown: NonNullable<StepOptions<I>['compensateUnknown']> }
+  | { readonly once: true };
+
+/** A step that is none of these. */
+interface NotForkSensitive {
+  readonly compensate?: undefined;
+  readonly compensateUnknown?: undefined;
+  readonly once?: false;
+}
+
 /** The options of a step of any types. */
 interface AnyStepOptions extends Omit<StepOptions<Json | undefined>, 'compensateUnknown'> {
   readonly keep?: boolean;
-  readonly compensate?: UndoFunction<never, never> | BoundCompensator<never, never>;
-  readonly compensateUnknown?: UndoFunction<never, never> | BoundUndo;
+  readonly compensate?: UndoFunction<never, never> | BoundCompensator<never, never> | undefined;
+  readonly compensateUnknown?: UndoFunction<never, never> | BoundUndo | undefined;
 }
 
 /**
@@ -112,24 +125,36 @@ interface AnyStepOptions extends Omit<StepOptions<Json | undefined>, 'compensate
 export function step<R, I extends Json | undefined = undefined, U = unknown>(
   id: string,
   run: ((step: StepContext<I>) => R | PromiseLike<R>) & CheckedResult<R, 'A step'>,
-  options?: StepOptions<I> & Compensable<R, I, U> & { readonly keep?: true },
-): Command<R>;
+  options: StepOptions<I> & Compensable<R, I, U> & ForkSensitive<R, I, U> & { readonly keep?: true },
+): ForkSensitiveCommand<R>;
 export function step<I extends Json | undefined = undefined, U = unknown>(
   id: string,
   run: (step: StepContext<I>) => unknown,
-  options: StepOptions<I> & Compensable<undefined, I, U> & { readonly keep: false },
+  options: StepOptions<I> &
+    Compensable<undefined, I, U> &
+    ForkSensitive<undefined, I, U> & { readonly keep: false },
+): ForkSensitiveCommand<void>;
+export function step<R, I extends Json | undefined = undefined>(
+  id: string,
+  run: ((step: StepContext<I>) => R | PromiseLike<R>) & CheckedResult<R, 'A step'>,
+  options?: StepOptions<I> & NotForkSensitive & { readonly keep?: true },
+): Command<R>;
+export function step<I extends Json | undefined = undefined>(
+  id: string,
+  run: (step: StepContext<I>) => unknown,
+  options: StepOptions<I> & NotForkSensitive & { readonly keep: false },
 ): Command<void>;
-// The first one again, for options: where none fits, compilers tell of the last.
+// For options that may be of both kinds. Where none fits, compilers tell of the last.
 export function step<R, I extends Json | undefined = undefined, U = unknown>(
   id: string,
   run: ((step: StepContext<I>) => R | PromiseLike<R>) & CheckedResult<R, 'A step'>,
   options: StepOptions<I> & Compensable<R, I, U> & { readonly keep?: true },
-): Command<R>;
+): ForkSensitiveCommand<R>;
 export function step(
   id: string,
   run: (step: StepContext<never>) => unknown,
   options: AnyStepOptions = none,
-): Command<unknown> {
+): ForkSensitiveCommand<never> {
   assertStepId(id);
   if (typeof run !== 'function') throw new AuthoringError(`step('${id}') needs a function to run.`);
   if (options !== none) assertKnownOptions('step', id, options, names);
@@ -139,7 +164,7 @@ export function step(
   if (timeout !== undefined && !(timeout > 0)) {
     throw new AuthoringRangeError(`The timeout of step '${id}' must be more than 0 milliseconds.`);
   }
-  return command({
+  return command<never>({
     kind: 'step',
     id,
     run,
@@ -152,7 +177,7 @@ export function step(
     timeout,
     undo: toStepUndo(id, options),
     of: undefined,
-  });
+  }) as ForkSensitiveCommand<never>;
 }
 
 function toStepUndo(id: string, options: AnyStepOptions): StepUndo | undefined {

@@ -6,13 +6,25 @@ import type { BoundCompensator, BoundUndo } from './undo.ts';
 /** Key of the specification in a command. */
 export const brand: unique symbol = Symbol.for('mcp-saga.command');
 
+/** Key of a type that says whether a command needs a saga with `forks`. No value has it. */
+export declare const forkSensitive: unique symbol;
+
 /**
  * What a saga yields. Make one with `elicit`, `sample`, `step`, `all` and their like, and run it with `yield*`,
  * which gives its result, typed: `const { target } = yield* elicit('target', …)`.
  */
 export interface Command<T> {
   readonly [brand]: { readonly kind: string };
+  readonly [forkSensitive]?: false;
   [Symbol.iterator](): Iterator<Command<unknown>, T, unknown>;
+}
+
+/** A command that compensates, pivots, or runs once. Its saga declares `forks`. */
+export interface ForkSensitiveCommand<T> extends Command<T> {
+  // `any` is assignable to `false`, but no subtype of it: helpers may be declared as `Steps`, and unions keep both.
+  // oxlint-disable-next-line typescript/no-explicit-any
+  readonly [forkSensitive]: any;
+  [Symbol.iterator](): Iterator<ForkSensitiveCommand<unknown>, T, unknown>;
 }
 
 /**

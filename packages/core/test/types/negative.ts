@@ -90,7 +90,7 @@ const typed = saga({ ...options, input: Target }, function* ({ target }) {
   return String(wrong);
 });
 
-export const uses = saga(options, function* () {
+export const uses = saga({ ...options, forks: 'accept' }, function* () {
   // @ts-expect-error -- a plain yield gives unknown
   const plain: string = yield step('plain', () => 'x');
   // @ts-expect-error -- not kept

@@ -11,7 +11,7 @@ import {
   type Schema,
 } from '../../src/index.ts';
 import type { BoundUndo, UndoFunction } from '../../src/model/undo.ts';
-import type { Command, Steps } from '../../src/model/command.ts';
+import type { Command, ForkSensitiveCommand, Steps } from '../../src/model/command.ts';
 import { expectType, type Equal } from './equal.ts';
 
 type Given<C> = C extends Command<infer R> ? R : 'no command';
@@ -78,7 +78,7 @@ const polled = poll('x', () => of<Item | undefined>(), { every: 1, timeout: 2 })
 expectType<Equal<typeof polled, Command<Item>>>();
 // What is not kept may be anything.
 const dropped = step('x', () => new Order(), { keep: false, compensate: () => {} });
-expectType<Equal<typeof dropped, Command<void>>>();
+expectType<Equal<typeof dropped, ForkSensitiveCommand<void>>>();
 
 export const kept = [
   step('x', () => of<null | boolean | number | string | bigint | undefined>()),

@@ -51,7 +51,8 @@ function shipping(
   held: () => Promise<void> | undefined,
   undoes = true,
 ): readonly [Program, Program] {
-  const forks = undoes ? { forks: 'accept' as const } : {};
+  // Without `forks` it compensates nothing, which its type cannot know.
+  const forks = (undoes ? { forks: 'accept' } : {}) as { readonly forks: 'accept' };
   const ships = saga({ name: 'ships', version: '1', ...forks }, function* () {
     yield* step(
       'ship',

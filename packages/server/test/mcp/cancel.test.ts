@@ -11,7 +11,9 @@ const key = 'io.github.mcp-saga/saga';
 /** Books, asks, and goes on; what is undone is noted. */
 function booking(forks?: 'refuse') {
   const undone: string[] = [];
-  const book = saga({ name: 'book', version: '1', ...(forks === undefined ? {} : { forks }) }, function* () {
+  // Without `forks` it compensates nothing, which its type cannot know.
+  const declared = (forks === undefined ? {} : { forks }) as { readonly forks: 'refuse' };
+  const book = saga({ name: 'book', version: '1', ...declared }, function* () {
     if (forks !== undefined) {
       yield* step('room', () => 7, {
         label: 'room 7',

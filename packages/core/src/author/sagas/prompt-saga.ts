@@ -1,5 +1,6 @@
 import { assertKnownOptions, optionNames } from '../../values/known-options.ts';
 import type { CheckedBody } from '../checks/checked-body.ts';
+import type { NeedsForks } from '../checks/needs-forks.ts';
 import type { Command, SagaBody } from '../../model/command.ts';
 import type { Program } from '../../model/program.ts';
 import type { ToolFields } from '../../model/tool-fields.ts';
@@ -67,10 +68,13 @@ export function promptSaga<
   I extends Schema<PromptArguments, unknown> | undefined = undefined,
   Y = Command<unknown>,
   const R = string | PromptResult,
->(options: PromptOptions<I>, body: CheckedBody<BodyInput<I>, Y, R, string | PromptResult>): PromptSaga<I> {
+>(
+  options: PromptOptions<I> & NeedsForks<Y>,
+  body: CheckedBody<BodyInput<I>, Y, R, string | PromptResult>,
+): PromptSaga<I> {
   assertKnownOptions('promptSaga', Object(options).name, options, names);
   // CheckedBody has judged what it yields and returns; saga() does the rest, whatever a body returns.
   const checked = body as unknown as SagaBody<BodyInput<I>, string | PromptResult>;
-  const program = saga<I>(options, checked as never);
+  const program = saga<I>(options as SagaOptions<I, undefined>, checked as never);
   return { ...program, serves: 'prompt', body: checked };
 }

@@ -1,6 +1,7 @@
 import { assertKnownOptions, optionNames } from '../../values/known-options.ts';
 import { AuthoringError } from '../../values/errors.ts';
 import type { CheckedBody } from '../checks/checked-body.ts';
+import type { NeedsForks } from '../checks/needs-forks.ts';
 import type { Command, SagaBody } from '../../model/command.ts';
 import type { Program } from '../../model/program.ts';
 import type { ToolFields } from '../../model/tool-fields.ts';
@@ -102,11 +103,11 @@ const names = /* @__PURE__ */ optionNames<ResourceOptions<string>>({
  * @throws TypeError where the options cannot be meant, or the template is not of level 1
  */
 export function resourceSaga<const T extends string, Y = Command<unknown>, const R = string | ResourceResult>(
-  options: ResourceOptions<T>,
+  options: ResourceOptions<T> & NeedsForks<Y>,
   body: CheckedBody<ResourceInput<T>, Y, R, string | ResourceResult>,
 ): ResourceSaga<T> {
   assertKnownOptions('resourceSaga', Object(options).name, options, names);
-  const { uriTemplate, mimeType, complete, ...rest } = options;
+  const { uriTemplate, mimeType, complete, ...rest } = options as ResourceOptions<T>;
   const template = toUriTemplate(uriTemplate);
   assertCompletions(template, complete);
   const input = inputOf<T>(template);

@@ -3,6 +3,7 @@ import { AuthoringError } from '../../values/errors.ts';
 import { generatorProgram } from '../../turn/generator-program.ts';
 import type { Command, SagaBody } from '../../model/command.ts';
 import type { CheckedBody } from '../checks/checked-body.ts';
+import type { NeedsForks } from '../checks/needs-forks.ts';
 import type { ClientNeed } from '../../values/errors.ts';
 import type { PreviousProgram, Program } from '../../model/program.ts';
 import type { ToolFields } from '../../model/tool-fields.ts';
@@ -127,7 +128,10 @@ export function saga<
   O extends Schema | undefined = undefined,
   Y = Command<unknown>,
   const R = BodyResult<O>,
->(options: SagaOptions<I, O>, body: CheckedBody<BodyInput<I>, Y, R, BodyResult<O>>): Saga<I, O> {
+>(
+  options: SagaOptions<I, O> & NeedsForks<Y>,
+  body: CheckedBody<BodyInput<I>, Y, R, BodyResult<O>>,
+): Saga<I, O> {
   assertKnownOptions('saga', Object(options).name, options, sagaOptionNames);
   const { name, version } = options;
   if (typeof name !== 'string' || name.length === 0 || name.length > 128) {
@@ -139,6 +143,7 @@ export function saga<
   if (typeof body !== 'function') {
     throw new AuthoringError(`Saga '${name}' needs a body: a generator function, function* (input) { … }.`);
   }
+  assertSyncBody(name, body);
   assertServing(options);
   assertToolFields(name, options);
   assertSchema(name, 'input', options.input);
@@ -174,6 +179,16 @@ export function saga<
       body: checked,
     }),
   };
+}
+
+/** A function that returns a generator is a body, too: what is refused here cannot return one. */
+function assertSyncBody(name: string, body: unknown): void {
+  const tag = Object.prototype.toString.call(body);
+  if (tag !== '[object AsyncGeneratorFunction]' && tag !== '[object AsyncFunction]') return;
+  throw new AuthoringError(
+    `The body of saga '${name}' is async. Write function* (input) { … }, and wait in a step: ` +
+      "const order = yield* step('load', async () => …).",
+  );
 }
 
 const clientNeeds: readonly unknown[] = ['elicitation', 'elicitation.url', 'sampling', 'roots'];
