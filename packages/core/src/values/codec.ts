@@ -1,5 +1,5 @@
 import { classNameOf } from './class-name.ts';
-import { formatPlace, isPlainObject, MAX_DEPTH, type Place } from './json.ts';
+import { depthProblem, formatPlace, isPlainObject, MAX_DEPTH, type Place } from './json.ts';
 
 /** The key that marks a tag: `{"$":"u"}` is `undefined`. A plain object with this as its only key is escaped. */
 const TAG = '$';
@@ -109,11 +109,9 @@ function tag(value: unknown, place: Place | undefined, depth: number, where: str
   const isPlain = isList || isPlainObject(value);
   const leaf = isPlain ? undefined : tagLeaf(value);
   if (leaf !== undefined) return leaf;
-  if (depth >= MAX_DEPTH) {
-    throw unencodable(where, place, `is nested deeper than ${MAX_DEPTH} levels, or contains itself`);
-  }
+  if (depth >= MAX_DEPTH) throw unencodable(where, ...depthProblem(value, place, MAX_DEPTH));
   const child = (item: unknown, key: string | number): unknown =>
-    tag(item, { parent: place, key }, depth + 1, where);
+    tag(item, { parent: place, key, of: value }, depth + 1, where);
   const container = isPlain ? undefined : tagContainer(value, child);
   if (container !== undefined) return container;
   const problem = objectProblem(value, isPlain);

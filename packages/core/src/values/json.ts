@@ -2,7 +2,12 @@
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
 
 /** A place inside a value: the key under which it sits, and where its container sits. Rendered only for errors. */
-export type Place = { readonly parent: Place | undefined; readonly key: string | number };
+export type Place = {
+  readonly parent: Place | undefined;
+  readonly key: string | number;
+  /** The container, where a cycle is to be found. */
+  readonly of?: unknown;
+};
 
 /** The nesting that JSON from outside, and values inside a token, may have (objects and arrays counted). */
 export const MAX_DEPTH = 64;
@@ -42,11 +47,12 @@ export function assertJson(
   const look = (item: unknown, parent: Container | undefined, key: string | number): void => {
     const problem = leafProblem(item);
     if (problem === undefined) return;
-    const place = parent === undefined ? undefined : { parent: parent.place, key };
+    const place = parent === undefined ? undefined : { parent: parent.place, key, of: parent.value };
     if (problem !== CONTAINER) throw new InvalidJson(formatPlace(options.where, place), problem);
     const depth = (parent?.depth ?? 0) + 1;
     if (depth > maxDepth) {
-      throw new InvalidJson(formatPlace(options.where, place), `is nested deeper than ${maxDepth} levels`);
+      const [at, why] = depthProblem(item, place, maxDepth);
+      throw new InvalidJson(formatPlace(options.where, at), why);
     }
     pending.push({ value: item, place, depth });
   };
@@ -122,6 +128,20 @@ function formatKey(key: string | number): string {
   if (typeof key === 'number') return `[${key}]`;
   if (key.length <= 64 && IDENTIFIER.test(key)) return `.${key}`;
   return `[${JSON.stringify(key.length <= 64 ? key : `${key.slice(0, 64)}…`)}]`;
+}
+
+/** The place and the problem of a value that is nested too deep: a cycle is named where it begins. */
+export function depthProblem(
+  value: unknown,
+  place: Place | undefined,
+  maxDepth: number,
+): readonly [at: Place | undefined, problem: string] {
+  const places: Place[] = [];
+  for (let at = place; at !== undefined; at = at.parent) places.unshift(at);
+  const containers = [...places.map(({ of }) => of), value];
+  const cycle = places.find(({ of }) => containers.indexOf(of) !== containers.lastIndexOf(of));
+  if (cycle === undefined) return [place, `is nested deeper than ${maxDepth} levels`];
+  return [cycle.parent, 'contains itself: a cycle cannot be kept. Return an ID in place of the object'];
 }
 
 /** Whether a value has more bytes than `limit`, as JSON in UTF-8. */
