@@ -306,7 +306,9 @@ describe('answers of a turn', () => {
   );
 
   it('[W4] to a question whose form MCP cannot show never come: the saga fails with the path', async () => {
-    const program = asks(() => elicit('form', { message: 'm', schema: z.object({ deep: z.object({}) }) }));
+    const program = asks(() =>
+      elicit('form', { message: 'm', schema: z.object({ deep: z.object({}) }) as never }),
+    );
     const error = failed(await start(program));
     expect(error).toBeInstanceOf(TypeError);
     expect((error as Error).message).toContain("elicit('form'): ");

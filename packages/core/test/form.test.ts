@@ -226,7 +226,7 @@ describe('a question whose schema makes no form', () => {
     const program = sagaOf(function* () {
       yield* all({
         charge: step('charge', () => void done.push('charge')),
-        sure: elicit('sure', { message: 'Sure?', schema: z.boolean() }),
+        sure: elicit('sure', { message: 'Sure?', schema: z.boolean() as never }),
       });
       return 'done';
     });

@@ -195,7 +195,7 @@ describe('a step of a machine', () => {
   });
 
   it('[W1] a question that cannot be asked is refused where it is made', () => {
-    const schema = z.object({ a: z.object({}) });
+    const schema = z.object({ a: z.object({}) }) as never;
     expect(() => elicit({ message: 'Who?', schema })).toThrow(
       "the form field 'a' is an object inside the form",
     );

@@ -1,6 +1,7 @@
 import { assertKnownOptions, optionNames } from '../values/known-options.ts';
 import { AuthoringError } from '../values/errors.ts';
 import { command } from '../effects/make-command.ts';
+import type { CheckedForm } from './checks/checked-form.ts';
 import type { Command } from '../model/command.ts';
 import { formOf } from '../values/form-of.ts';
 import { assertStepId, checkedTtl } from '../values/path.ts';
@@ -18,7 +19,7 @@ export interface ElicitOptions<S extends Schema> {
    * The fields of the form: a flat object schema (zod 4, or any Standard Schema that gives a JSON Schema). Hoist it
    * out of the body, so that it and its form are built once. One that makes no form is refused here, with a `TypeError`.
    */
-  readonly schema: S | LooseFields;
+  readonly schema: (S & CheckedForm<InferInput<S>>) | LooseFields;
   /**
    * Milliseconds the user has, counted from when the question is first asked. Fractions are rounded up. An answer that
    * arrives more than 30 s after that is not used: `StepTimedOut` is thrown at the step. Default: as long as the token is

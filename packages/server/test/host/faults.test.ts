@@ -160,7 +160,7 @@ describe('a saga that fails', () => {
       function* () {
         yield* elicit('who', {
           message: 'Who?',
-          schema: z.object({ user: z.object({ name: z.string().default(mark) }) }),
+          schema: z.object({ user: z.object({ name: z.string().default(mark) }) }) as never,
         });
       },
       "'faulty' failed.",
@@ -176,7 +176,10 @@ describe('a saga that fails', () => {
 
   test('names the path of what the form cannot express, to the operator', async () => {
     const nested = faulty(function* () {
-      yield* elicit('who', { message: 'Who?', schema: z.object({ user: z.object({ name: z.string() }) }) });
+      yield* elicit('who', {
+        message: 'Who?',
+        schema: z.object({ user: z.object({ name: z.string() }) }) as never,
+      });
     });
     const turn = failed(await hostOf(nested).host.start('faulty', {}));
     expect(String(turn.error)).toMatch(/elicit\('who'\): the form field 'user' is an object inside the form/);

@@ -1,0 +1,32 @@
+/**
+ * Goes beside the schema of a question whose answer is a `T`: nothing if a form can have its fields, else what its author
+ * reads in the error. Refused is what is certain: `unknown`, `any`, and what depends on a type parameter pass.
+ */
+export type CheckedForm<T> = [0] extends [1 & T]
+  ? unknown
+  : // As in `CheckedResult`: so the compiler takes the last branch if T is a type parameter.
+    'refused' extends ([keyof RefusedFields<T>] extends [never] ? never : 'refused')
+    ? [
+        'A form has fields of text, number, boolean, a choice, or a list of choices. Use z.iso.date() for a date. Not',
+        RefusedFields<T>,
+      ]
+    : unknown;
+
+type RefusedFields<T> = {
+  [K in keyof T as [Refused<T[K]>] extends [never] ? never : K]: T[K];
+} extends infer Part
+  ? Part
+  : never;
+
+/** The alternatives of a field that no form has. */
+type Refused<V> = [0] extends [1 & V]
+  ? never
+  : V extends string | number | boolean | null | undefined
+    ? never
+    : V extends readonly (infer Item)[]
+      ? [Item] extends [string]
+        ? never
+        : V
+      : V extends object | bigint | symbol
+        ? V
+        : never;
