@@ -137,7 +137,9 @@ export function depthProblem(
   maxDepth: number,
 ): readonly [at: Place | undefined, problem: string] {
   const places: Place[] = [];
-  for (let at = place; at !== undefined; at = at.parent) places.unshift(at);
+  // Hostile nesting may be deep. The first levels are enough for a cycle.
+  for (let at = place; at !== undefined && places.length <= 2 * MAX_DEPTH; at = at.parent) places.push(at);
+  places.reverse();
   const containers = [...places.map(({ of }) => of), value];
   const cycle = places.find(({ of }) => containers.indexOf(of) !== containers.lastIndexOf(of));
   if (cycle === undefined) return [place, `is nested deeper than ${maxDepth} levels`];
