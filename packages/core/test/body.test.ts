@@ -250,9 +250,9 @@ describe('a body that yields something else', () => {
 
 describe('a body that is no generator', () => {
   it.each<[string, unknown]>([
-    ['an async function', async () => 'x'],
     ['a function', () => 'x'],
-    ['an async generator', async function* () {}],
+    ['a function that gives a promise', () => Promise.resolve('x')],
+    ['a function that gives an async generator', () => (async function* () {})()],
     ['a function that gives nothing', () => undefined],
     ['a function that gives a list', () => []],
   ])('fails with a TypeError that says what to write: %s', async (_, body) => {
@@ -409,7 +409,25 @@ describe('commands that are never yielded', () => {
     ).toEqual([]);
   });
 
-  it('cost nothing outside development', async () => {
+  it('are reported once for a saga of a process, whatever the number of its runs', async () => {
+    const world = new World();
+    const program = sagaOf(function* () {
+      for (let index = 0; index < 1000; index += 1) yield* step('a', one, { key: String(index) });
+      step('b', one);
+      step('b', one);
+      yield* checkpoint();
+      return 'done';
+    });
+    for (let run = 0; run < 2; run += 1) {
+      // oxlint-disable-next-line no-await-in-loop -- one after the other
+      const { state } = suspended(await start(program, {}, world));
+      // oxlint-disable-next-line no-await-in-loop -- one after the other
+      expect(completed(await turn(program, state, {}, world))).toBe('done');
+    }
+    expect(world.warnings).toEqual([expect.stringContaining("step('b')")]);
+  });
+
+  it('are not reported to a host that does not ask', async () => {
     const world = new World();
     const program = sagaOf(function* () {
       step('a', one);

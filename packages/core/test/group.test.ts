@@ -660,9 +660,8 @@ describe('call', () => {
       return yield* step('b', () => b);
     };
     const plain = saga({ name: 'plain', version: '1' }, (() => 'x') as never);
-    const asynchronous = saga({ name: 'asynchronous', version: '1' }, async function* () {
-      yield 1;
-    } as never);
+    const asynchronous = saga({ name: 'asynchronous', version: '1' }, (() =>
+      (async function* () {})()) as never);
     const throwing = saga({ name: 'throwing', version: '1' }, () => {
       throw new Error('too early');
     });

@@ -2,10 +2,36 @@ import { AuthoringError } from '../values/errors.ts';
 import { brand, type Command } from '../model/command.ts';
 import type { CommandSpec } from './effect-of.ts';
 
-let created: Set<Command<unknown>> | undefined;
+/** A command, and whether it was yielded. */
+interface NotedCommand extends Command<unknown> {
+  readonly [brand]: CommandSpec;
+  isTaken: boolean;
+}
+
+/** Commands that were created, until they are yielded. */
+export class CreatedCommands {
+  #commands: NotedCommand[] = [];
+  #room = 256;
+
+  /** Notes a command. Those that were yielded meanwhile are dropped from time to time, not one by one. */
+  add(command: NotedCommand): void {
+    if (this.#commands.length === this.#room) {
+      this.#commands = this.#commands.filter(({ isTaken }) => !isTaken);
+      this.#room = Math.max(256, this.#commands.length * 2);
+    }
+    this.#commands.push(command);
+  }
+
+  /** Those that were never yielded. */
+  get floating(): readonly CommandSpec[] {
+    return this.#commands.filter(({ isTaken }) => !isTaken).map((command) => command[brand]);
+  }
+}
+
+let created: CreatedCommands | undefined;
 
 /** Runs `body` and notes in `into` every command created meanwhile: how commands that are never yielded are found. */
-export function noting<T>(into: Set<Command<unknown>> | undefined, body: () => T): T {
+export function noting<T>(into: CreatedCommands, body: () => T): T {
   const outer = created;
   created = into;
   try {
@@ -13,6 +39,11 @@ export function noting<T>(into: Set<Command<unknown>> | undefined, body: () => T
   } finally {
     created = outer;
   }
+}
+
+/** Notes that a command was yielded, or is a branch. */
+export function take(command: unknown): void {
+  if (specOf(command) !== undefined) (command as NotedCommand).isTaken = true;
 }
 
 // Classes, not object literals with a generator method: 0.05 us a step against 2 to 3.
@@ -43,6 +74,7 @@ class Iteration<T> implements Iterator<Command<unknown>, T, unknown> {
 
 class YieldableCommand<T> implements Command<T> {
   readonly [brand]: CommandSpec;
+  isTaken = false;
 
   constructor(spec: CommandSpec) {
     this[brand] = spec;

@@ -118,8 +118,8 @@ export interface Runtime {
    * or threw. Default: `call.run(call.step)`.
    */
   readonly perform?: (call: StepCall) => unknown;
-  /** Advice for the author. Undefined outside development: what it takes to find is not free. */
-  readonly warn: ((message: string) => void) | undefined;
+  /** Gets advice for the author. A host reports a `mistake` in the code of a saga in production, too. */
+  readonly warn: ((message: string, kind?: 'mistake') => void) | undefined;
   /**
    * Refuses code whose mistake would only show after a later change of the code. Enabled in development.
    *

@@ -1,4 +1,4 @@
-import { notACommand, noting, specOf } from '../effects/make-command.ts';
+import { CreatedCommands, notACommand, noting, specOf, take } from '../effects/make-command.ts';
 import type { CommandSpec } from '../effects/effect-of.ts';
 import type { Command } from '../model/command.ts';
 import type { FiberEnd } from '../undo/ending.ts';
@@ -26,22 +26,16 @@ export class Scheduler {
 
   readonly #host: FiberHost;
   readonly #maxCommands: number;
-  /** Commands that were created and not yet yielded; undefined where nobody wants to know. */
-  readonly #floated: Set<Command<unknown>> | undefined;
+  readonly #created = new CreatedCommands();
   readonly #ready: NonNullable<Fiber['queued']>[] = [];
   #commands = 0;
 
   readonly #stack: Pick<UndoStack, 'leave'>;
 
-  constructor(
-    host: FiberHost,
-    { limits, warn }: Pick<Runtime, 'limits' | 'warn'>,
-    stack: Pick<UndoStack, 'leave'>,
-  ) {
+  constructor(host: FiberHost, { limits }: Pick<Runtime, 'limits'>, stack: Pick<UndoStack, 'leave'>) {
     this.#host = host;
     this.#stack = stack;
     this.#maxCommands = limits.maxCommands;
-    this.#floated = warn === undefined ? undefined : new Set();
   }
 
   /** Whether no fiber is queued. */
@@ -68,24 +62,26 @@ export class Scheduler {
 
   /** Runs code of the author, and notes the commands it creates. */
   noting<T>(code: () => T): T {
-    return this.#floated === undefined ? code() : noting(this.#floated, code);
+    return noting(this.#created, code);
   }
 
   /** A command was taken up. */
   taken(command: unknown): void {
-    this.#floated?.delete(command as Command<unknown>);
+    take(command);
   }
 
   /** Commands that were created and never yielded. */
   floated(): readonly CommandSpec[] {
-    return [...(this.#floated ?? [])].flatMap((command) => specOf(command) ?? []);
+    return this.#created.floating;
   }
 
   /** Resumes what is queued, until nothing is. */
   drain(): void {
-    for (let queued = this.#ready.shift(); queued !== undefined; queued = this.#ready.shift()) {
-      if (!queued.dropped) this.#run(queued.fiber, queued.how, queued.value);
-    }
+    noting(this.#created, () => {
+      for (let queued = this.#ready.shift(); queued !== undefined; queued = this.#ready.shift()) {
+        if (!queued.dropped) this.#run(queued.fiber, queued.how, queued.value);
+      }
+    });
   }
 
   #run(fiber: Fiber, how: Resumption, value: unknown): void {
@@ -99,10 +95,7 @@ export class Scheduler {
       }
       let step: IteratorResult<Command<unknown>, unknown>;
       try {
-        step =
-          this.#floated === undefined
-            ? advanceFiber(fiber, how, value)
-            : noting(this.#floated, () => advanceFiber(fiber, how, value));
+        step = advanceFiber(fiber, how, value);
       } catch (error) {
         this.#host.ended(fiber, { error });
         return;
@@ -118,7 +111,7 @@ export class Scheduler {
         this.#host.ended(fiber, { result: undefined });
         return;
       }
-      this.#floated?.delete(step.value);
+      take(step.value);
       const spec = specOf(step.value);
       if (spec === undefined) {
         how = 'throw';

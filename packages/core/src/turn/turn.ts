@@ -266,7 +266,7 @@ export class Turn implements ExecutionEvents {
     const { end, report } = this.#execution.ending;
     const { ignored, reasons, accepted } = this.#answers;
     if (end !== undefined) {
-      warnOfFloats(this.#options.name, this.#execution.floated(), this.runtime);
+      warnOfFloats(this.#options, this.#execution.floated(), this.runtime);
       this.#tellEnd();
       if ('result' in end) return { status: 'completed', result: end.result, ignored };
       if ('error' in end) return { status: 'failed', error: end.error, ...report, ignored };

@@ -85,7 +85,9 @@ export function turnRuntime(
       watch(event);
       settings.hooks.onStep({ ...event, saga: claims.saga.name, sagaId });
     },
-    warn: settings.advises ? settings.warn : undefined,
+    warn: (message, kind) => {
+      if (settings.advises || kind === 'mistake') settings.warn(message);
+    },
     isStrict: settings.advises,
     limits: settings.limits,
   };
