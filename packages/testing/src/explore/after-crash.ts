@@ -50,7 +50,7 @@ function ranIn(trace: Explored['run']['trace']): readonly Ran[] {
 
 /** Reports an effect of a request that died if the saga failed as though the effect had not happened. */
 export function deniedEffect(explored: Explored, options: ExploreOptions): Violation | undefined {
-  const { run, stage } = explored;
+  const { run, world } = explored;
   if (run.status !== 'failed') return undefined;
   const left = forgotten(explored, options);
   if (left !== undefined) return left;
@@ -60,7 +60,7 @@ export function deniedEffect(explored: Explored, options: ExploreOptions): Viola
   if (isPastPivot || residue.some((id) => /^turn \d+$/.test(id))) return undefined;
   const known = new Set(trace.flatMap(({ ...entry }) => (entry.type === 'ran' ? [entry.id] : [])));
   for (const id of [...compensated, ...residue]) known.add(id);
-  const denied = stage.ledger.effects.find(
+  const denied = world.ledger.effects.find(
     ({ id }) => !id.startsWith('~') && !known.has(id) && !isHarmless(id, options),
   );
   if (denied === undefined) return undefined;

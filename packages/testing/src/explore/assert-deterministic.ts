@@ -1,10 +1,10 @@
 import { SagaTestError } from '../values/errors.ts';
 import { indented, showAll, showError } from '../values/show.ts';
-import type { Stage, Tape } from '../world/simulation.ts';
+import type { World, Tape } from '../world/world.ts';
 import type { Script, TestSaga } from '../run/test-saga.ts';
 import { lineOf, type ByEvent, type TraceEntry, type TraceEvent } from '../report/trace.ts';
 import { baselineOf } from './baseline.ts';
-import { explored, scriptOf, unimprovised, type Explored, type ExploreReport } from './exploration.ts';
+import { explored, scriptOf, withoutAutoAnswers, type Explored, type ExploreReport } from './exploration.ts';
 import { perturbations, standStill, type Perturbation } from './perturbation.ts';
 import { shrunk } from './shrink.ts';
 
@@ -28,12 +28,12 @@ export async function assertDeterministic(script: Script): Promise<ExploreReport
       if (difference === undefined) continue;
       const again = async (smaller: TestSaga): Promise<Difference | undefined> => {
         still.again();
-        const here = await explored(smaller, unimprovised);
+        const here = await explored(smaller, withoutAutoAnswers);
         still.again();
         const found = await onAnotherMachine(smaller, here, perturbation);
         return found?.id === difference.id ? found : undefined;
       };
-      const complete = test.with(...baseline.stage.improvised);
+      const complete = test.with(...baseline.world.autoAnswered);
       throw different(perturbation, await shrunk({ script: complete, found: difference }, again));
     }
   } finally {
@@ -51,23 +51,23 @@ interface Difference {
 
 async function onAnotherMachine(
   test: TestSaga,
-  { run, stage }: Explored,
+  { run, world }: Explored,
   perturbation: Perturbation,
 ): Promise<Difference | undefined> {
-  const stages: Stage[] = [];
+  const worlds: World[] = [];
   let thrown: unknown;
   const restore = perturbation.apply();
   try {
     await explored(test, (each) => {
-      stages.push(each);
-      each.playback = stage.tape satisfies Tape;
+      worlds.push(each);
+      each.playback = world.tape satisfies Tape;
     });
   } catch (error) {
     thrown = error;
   } finally {
     restore();
   }
-  const there = stages[0]?.trace ?? [];
+  const there = worlds[0]?.trace ?? [];
   const [one, two] = [tellingOf(run.trace), tellingOf(there)];
   const index = one.findIndex((entry, at) => entry.line !== two[at]?.line);
   const at = index === -1 && two.length > one.length ? one.length : index;

@@ -13,7 +13,7 @@ import { explored, type Explored, type ExploreOptions, type Violation } from './
  */
 export async function baselineOf(test: TestSaga, check?: ExploreOptions['check']): Promise<Explored> {
   const baseline = await explored(test);
-  assertApplied(baseline.stage);
+  assertApplied(baseline.world);
   const slip = programmingError(baseline);
   if (slip !== undefined) throw inUndisturbed(baseline, slip.what, baseline.run.error);
   try {
@@ -24,10 +24,10 @@ export async function baselineOf(test: TestSaga, check?: ExploreOptions['check']
   return baseline;
 }
 
-function inUndisturbed({ stage }: Explored, what: string, cause: unknown): SagaTestError {
+function inUndisturbed({ world }: Explored, what: string, cause: unknown): SagaTestError {
   return new SagaTestError(
     'violated',
-    `In the undisturbed run: ${what}\n\nWhat happened:\n\n${indented(String(stage.trace))}`,
+    `In the undisturbed run: ${what}\n\nWhat happened:\n\n${indented(String(world.trace))}`,
     { cause },
   );
 }
@@ -35,7 +35,7 @@ function inUndisturbed({ stage }: Explored, what: string, cause: unknown): SagaT
 const slips = new Set(['TypeError', 'ReferenceError', 'RangeError', 'SyntaxError']);
 
 /** What is wrong with a saga that fails by a slip of its own code, where without the case, if there is one, it does not. */
-export function programmingError({ run, stage }: Explored, baseline?: Explored): Violation | undefined {
+export function programmingError({ run, world }: Explored, baseline?: Explored): Violation | undefined {
   const { error } = run;
   if (run.status !== 'failed' || !(error instanceof Error) || !slips.has(error.name)) return undefined;
   if (baseline?.run.status === 'failed') return undefined;
@@ -43,7 +43,7 @@ export function programmingError({ run, stage }: Explored, baseline?: Explored):
   const { stepId } = error as { readonly stepId?: unknown };
   if (
     typeof stepId === 'string' ||
-    stage.trace.some((entry) => entry.type === 'failed' && entry.error === error)
+    world.trace.some((entry) => entry.type === 'failed' && entry.error === error)
   ) {
     return undefined;
   }

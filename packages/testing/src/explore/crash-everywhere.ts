@@ -85,8 +85,8 @@ async function assertEach(cases: readonly Case[], find: Find, swept?: Finding): 
   return { cases: cases.length };
 }
 
-function casesOf(script: TestSaga, { stage }: Explored): readonly Case[] {
-  const crashes = Array.from(stage.runs).flatMap(([id, runs]) =>
+function casesOf(script: TestSaga, { world }: Explored): readonly Case[] {
+  const crashes = Array.from(world.runs).flatMap(([id, runs]) =>
     Array.from({ length: runs }, (_, index) => index + 1).flatMap((run) =>
       (['before', 'after'] as const).map((when): Case => ({
         when: `When the process dies ${when} ${nameOf(id)}${runs === 1 ? '' : `, run ${run}`}`,
@@ -95,7 +95,7 @@ function casesOf(script: TestSaga, { stage }: Explored): readonly Case[] {
       })),
     ),
   );
-  const losses = stage.responses.map((turn): Case => ({
+  const losses = world.responses.map((turn): Case => ({
     when: `When the response of turn ${turn} is lost`,
     script,
     fault: [{ kind: 'loseResponse', turn }],
@@ -107,16 +107,16 @@ function casesOf(script: TestSaga, { stage }: Explored): readonly Case[] {
  * One run that dies at every place: the code of a step is run once more for each time it died there. To die before a step
  * is to die after the one before it, where that one is of the same request and had nothing beside it.
  */
-function sweepOf(test: TestSaga, { stage }: Explored): Case {
+function sweepOf(test: TestSaga, { world }: Explored): Case {
   const rules: Rule[] = [];
-  for (const [id, runs] of stage.runs) {
+  for (const [id, runs] of world.runs) {
     let died = 0;
     for (let n = 1; n <= runs; n += 1) {
-      if (stage.fresh.has(`${id} ${n}`)) rules.push({ kind: 'crash', id, when: 'before', run: (died += 1) });
+      if (world.fresh.has(`${id} ${n}`)) rules.push({ kind: 'crash', id, when: 'before', run: (died += 1) });
       rules.push({ kind: 'crash', id, when: 'after', run: (died += 1) });
     }
   }
-  for (const turn of stage.responses) rules.push({ kind: 'loseResponse', turn });
+  for (const turn of world.responses) rules.push({ kind: 'loseResponse', turn });
   return {
     when: 'When the process dies at one place after the other',
     script: test.with(...rules),
@@ -134,7 +134,7 @@ function differenceOf(baseline: Explored, crashed: Explored, options: CrashOptio
   );
 }
 
-function differentEnd({ run }: Explored, { run: other, stage }: Explored): Violation | undefined {
+function differentEnd({ run }: Explored, { run: other, world }: Explored): Violation | undefined {
   if (other.status !== run.status) {
     return {
       what: `it ${other.status}, and without that it ${run.status}.`,
@@ -142,7 +142,7 @@ function differentEnd({ run }: Explored, { run: other, stage }: Explored): Viola
     };
   }
   // New idempotency keys and a new saga id may stand in the result.
-  if (stage.restarts === 0 && !isSameValue(other.result, run.result)) {
+  if (world.restarts === 0 && !isSameValue(other.result, run.result)) {
     return {
       what: `it returns ${show(other.result)}, and without that ${show(run.result)}. Does it keep something in a variable outside of its body?`,
       expects: `expect(run.result).toEqual(${toSource(run.result)});`,
@@ -150,7 +150,7 @@ function differentEnd({ run }: Explored, { run: other, stage }: Explored): Viola
   }
   for (const what of ['compensated', 'residue'] as const) {
     // A step that fails in the repetition has an unknown outcome there: it may be undone or named in addition.
-    const known = other[what].filter((id) => run[what].includes(id) || !isUnknown(id, stage));
+    const known = other[what].filter((id) => run[what].includes(id) || !isUnknown(id, world));
     if (isSameValue(known, run[what])) continue;
     return {
       what: `what was ${what === 'residue' ? 'left' : 'undone'} is ${show(other[what])}, and without that ${show(run[what])}.`,
@@ -161,16 +161,16 @@ function differentEnd({ run }: Explored, { run: other, stage }: Explored): Viola
 }
 
 /** `true` for a step that failed after a process died, and for the turn in which it died. */
-function isUnknown(id: string, { trace }: Explored['stage']): boolean {
+function isUnknown(id: string, { trace }: Explored['world']): boolean {
   const died = trace.findIndex(({ type }) => type === 'crashed' || type === 'lost');
   if (died === -1) return false;
   if (/^turn \d+$/.test(id)) return true;
   return trace.slice(died).some(({ ...entry }) => entry.type === 'failed' && entry.id === id);
 }
 
-function repeatedBeforeToken({ stage }: Explored, options: CrashOptions): Violation | undefined {
-  if (stage.restarts === 0 || options.firstRequest === 'accept') return undefined;
-  const twice = stage.ledger.effects.filter(({ id, turns }) => turns[0] === 1 && !isHarmless(id, options));
+function repeatedBeforeToken({ world }: Explored, options: CrashOptions): Violation | undefined {
+  if (world.restarts === 0 || options.firstRequest === 'accept') return undefined;
+  const twice = world.ledger.effects.filter(({ id, turns }) => turns[0] === 1 && !isHarmless(id, options));
   const [first] = twice;
   if (first === undefined) return undefined;
   return {
@@ -183,8 +183,8 @@ function repeatedBeforeToken({ stage }: Explored, options: CrashOptions): Violat
   };
 }
 
-function differentEffects({ stage }: Explored, { stage: other }: Explored): Violation | undefined {
-  const known = new Set(stage.ledger.effects.map(({ id }) => id));
+function differentEffects({ world }: Explored, { world: other }: Explored): Violation | undefined {
+  const known = new Set(world.ledger.effects.map(({ id }) => id));
   const found = new Set(other.ledger.effects.map(({ id }) => id));
   const added = [...found].find(
     (id) => !known.has(id) && !(id.startsWith('~') && isUnknown(id.slice(1), other)),
@@ -201,9 +201,9 @@ function differentEffects({ stage }: Explored, { stage: other }: Explored): Viol
   return { what: `it never does ${nameOf(missing)}.`, expects: `${did}.toContain(${toSource(missing)});` };
 }
 
-function repeated(baseline: Explored, { stage }: Explored, options: CrashOptions): Violation | undefined {
-  const before = new Map(baseline.stage.ledger.effects.map((effect) => [effect.key, effect]));
-  for (const effect of stage.ledger.effects) {
+function repeated(baseline: Explored, { world }: Explored, options: CrashOptions): Violation | undefined {
+  const before = new Map(baseline.world.ledger.effects.map((effect) => [effect.key, effect]));
+  for (const effect of world.ledger.effects) {
     const known = before.get(effect.key);
     if (isHarmless(effect.id, options) || effect.runs <= (known?.runs ?? 1)) continue;
     const turns = new Set(effect.turns).size;

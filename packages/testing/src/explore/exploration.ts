@@ -1,11 +1,11 @@
 import { SagaTestError } from '../values/errors.ts';
 import { assertKnownOptions, type NamesOf } from '../values/known-options.ts';
-import { improviseOn } from '../world/answer-question.ts';
+import { autoAnswerOn } from '../world/answer-question.ts';
 import { isFault, wasApplied } from '../run/never-applied.ts';
 import type { Rule } from '../script/rules.ts';
 import type { SagaRun } from '../run/saga-run.ts';
 import { indented, messageOfError, oneLine } from '../values/show.ts';
-import { Stage } from '../world/simulation.ts';
+import { World } from '../world/world.ts';
 import { TestSaga, type Script } from '../run/test-saga.ts';
 import { gist, isSameMessage, shrunk } from './shrink.ts';
 
@@ -51,13 +51,13 @@ export interface Case {
 /** Runs a case, and says what is wrong with it. */
 export type Find<C extends Case = Case> = (
   each: C,
-  prepare?: (stage: Stage) => void,
+  prepare?: (world: World) => void,
 ) => Promise<Finding<C> | undefined>;
 
 /** What a run of a case came to. */
 export interface Explored {
   readonly run: SagaRun;
-  readonly stage: Stage;
+  readonly world: World;
 }
 
 /** What is wrong with a case. */
@@ -67,7 +67,7 @@ export interface Finding<C extends Case = Case> {
   /** The line of a test that fails for it, where the run itself does not throw. */
   readonly expects?: string | undefined;
   /** Lines that the script lacks: what was answered to questions that it does not foresee. */
-  readonly improvised: readonly Rule[];
+  readonly autoAnswered: readonly Rule[];
   readonly story: string | undefined;
   /** Lines of the script that let something go wrong which never came to pass: none to paste. */
   readonly unused?: readonly Rule[];
@@ -95,11 +95,11 @@ export function scriptOf(of: string, script: Script, options: object = {}, names
 }
 
 /** Runs a script, with what it does not foresee answered in the simplest way. */
-export async function explored(test: TestSaga, prepare?: (stage: Stage) => void): Promise<Explored> {
-  const stage = new Stage(test.options, test.rules);
-  improviseOn(stage);
-  prepare?.(stage);
-  return { run: await test.runOn(stage), stage };
+export async function explored(test: TestSaga, prepare?: (world: World) => void): Promise<Explored> {
+  const world = new World(test.options, test.rules);
+  autoAnswerOn(world);
+  prepare?.(world);
+  return { run: await test.runOn(world), world };
 }
 
 /** The script of a case, with what goes wrong. */
@@ -117,15 +117,15 @@ export async function judged<C extends Case>(
   each: C,
   options: ExploreOptions,
   judge: (explored: Explored) => Violation | undefined,
-  prepare?: (stage: Stage) => void,
+  prepare?: (world: World) => void,
 ): Promise<Finding<C> | undefined> {
-  let seen: Stage | undefined;
+  let seen: World | undefined;
   let ran = false;
   const found = (what: string, { expects, cause }: Pick<Finding, 'expects' | 'cause'>): Finding<C> => ({
     case: each,
     what,
     expects,
-    improvised: seen?.improvised ?? [],
+    autoAnswered: seen?.autoAnswered ?? [],
     story: seen === undefined ? undefined : String(seen.trace),
     unused: disturbed(each).rules.filter(
       (rule) => seen !== undefined && isFault(rule) && !wasApplied(seen, rule),
@@ -133,11 +133,11 @@ export async function judged<C extends Case>(
     cause,
   });
   try {
-    const { run, stage } = await explored(disturbed(each), (stage_) => {
-      seen = stage_;
-      prepare?.(stage_);
+    const { run, world } = await explored(disturbed(each), (made) => {
+      seen = made;
+      prepare?.(made);
     });
-    const violation = judge({ run, stage });
+    const violation = judge({ run, world });
     if (violation !== undefined) return found(violation.what, violation);
     ran = true;
     await options.check?.(run);
@@ -228,20 +228,20 @@ function toldOnce(findings: readonly Finding[] = []): readonly string[] {
 /** What was found, with what the script lacked and without what it does not need. */
 async function smallestOf<C extends Case>(finding: Finding<C>, find: Find<C>): Promise<Finding<C>> {
   const again = async (script: TestSaga): Promise<Finding<C> | undefined> => {
-    const found = await find({ ...finding.case, script }, unimprovised);
+    const found = await find({ ...finding.case, script }, withoutAutoAnswers);
     return found !== undefined && isSameMessage(found.what, finding.what) ? found : undefined;
   };
-  const { improvised } = finding;
-  const script = finding.case.script.with(...improvised);
-  const found = improvised.length === 0 ? finding : await again(script).catch(() => undefined);
+  const { autoAnswered } = finding;
+  const script = finding.case.script.with(...autoAnswered);
+  const found = autoAnswered.length === 0 ? finding : await again(script).catch(() => undefined);
   // What comes only now and then is told as it came.
   if (found === undefined) return finding;
   return (await shrunk({ script, found }, again)).found;
 }
 
 /** A script to be pasted has nobody who answers for it. */
-export function unimprovised(stage: Stage): void {
-  stage.improvise = undefined;
+export function withoutAutoAnswers(world: World): void {
+  world.autoAnswer = undefined;
 }
 
 /** Whether a step was declared harmless. */

@@ -120,8 +120,8 @@ function onceOnly(undo: string, { when, script, fault }: Case, times: number): C
 }
 
 /** How often the code of the step that a case lets fail was to be run. */
-function attemptsIn({ fault: [rule] }: Case, { stage }: Explored): number {
-  return rule !== undefined && 'id' in rule ? (stage.runs.get(rule.id) ?? 1) : 1;
+function attemptsIn({ fault: [rule] }: Case, { world }: Explored): number {
+  return rule !== undefined && 'id' in rule ? (world.runs.get(rule.id) ?? 1) : 1;
 }
 
 function faultsOfUndo(id: string): readonly (readonly [string, Rule])[] {
@@ -131,13 +131,13 @@ function faultsOfUndo(id: string): readonly (readonly [string, Rule])[] {
   ];
 }
 
-function undoneTwice({ stage }: Explored, options: ExploreOptions): Violation | undefined {
-  const undone = stage.ledger.effects.filter(({ id }) => id.startsWith('~') && !isHarmless(id, options));
+function undoneTwice({ world }: Explored, options: ExploreOptions): Violation | undefined {
+  const undone = world.ledger.effects.filter(({ id }) => id.startsWith('~') && !isHarmless(id, options));
   return undone.map(carelessly).find(Boolean);
 }
 
-function undosIn({ stage }: Explored): readonly string[] {
-  return [...stage.runs.keys()].filter((id) => id.startsWith('~'));
+function undosIn({ world }: Explored): readonly string[] {
+  return [...world.runs.keys()].filter((id) => id.startsWith('~'));
 }
 
 /** What is missing where a check does not hold since nobody knew whether a step had happened, and so nobody undid it. */
@@ -153,8 +153,8 @@ function adviseOnUnknown(finding: Finding, left: readonly string[]): Finding {
 }
 
 /** What was left as residue without a try to undo it. */
-function leftIn({ run, stage }: Explored): readonly string[] {
-  return run.residue.filter((id) => !stage.runs.has(`~${id}`));
+function leftIn({ run, world }: Explored): readonly string[] {
+  return run.residue.filter((id) => !world.runs.has(`~${id}`));
 }
 
 function onlyUndone({ check, ...options }: ExploreOptions): ExploreOptions {

@@ -6,7 +6,7 @@ import type { SagaRun } from '../run/saga-run.ts';
 import { isSameValue } from '../values/same-value.ts';
 import { messageOfError, show } from '../values/show.ts';
 import { toSource } from '../script/script-source.ts';
-import type { Stage } from '../world/simulation.ts';
+import type { World } from '../world/world.ts';
 import type { Script, TestSaga } from '../run/test-saga.ts';
 import { carelessly } from './crash-everywhere.ts';
 import { baselineOf } from './baseline.ts';
@@ -98,15 +98,15 @@ function casesOf(script: TestSaga, point: Point, index: number): readonly ForkCa
 async function forked(
   each: ForkCase,
   options: Omit<ExploreOptions, 'check'> & { readonly check?: ForkCheck },
-  prepare?: (stage: Stage) => void,
+  prepare?: (world: World) => void,
 ): Promise<{ readonly fork: Fork; readonly finding: Finding<ForkCase> | undefined }> {
   const { script: test, index, id, answer } = each;
-  const { run: first, stage } = await explored(test, prepare);
+  const { run: first, world } = await explored(test, prepare);
   const point = first.points[index] as Point;
   if (point.asked[0]?.stepId !== id) throw new TypeError('A smaller script goes another way.');
   const before = new Map(first.effects.map(({ key, runs }) => [key, runs]));
   const fork = await first.back(first.points.length - index).fork(answer as object | undefined);
-  const effects = stage.ledger.effects;
+  const effects = world.ledger.effects;
   const again = effects
     .filter(({ key, runs }) => runs > (before.get(key) ?? runs))
     .map((effect) => effect.id);
@@ -114,7 +114,7 @@ async function forked(
   const seen: Fork = { id, turn: point.turn, answer, status: fork.status, undone, again };
   const violation =
     test.saga.forks === 'refuse'
-      ? guarded(first, fork, answer, stage.ledger.runs - sum(before.values()))
+      ? guarded(first, fork, answer, world.ledger.runs - sum(before.values()))
       : effects
           .filter((effect) => !isHarmless(effect.id, options))
           .map(carelessly)
@@ -125,8 +125,8 @@ async function forked(
   const given = answer === undefined ? '' : toSource(answer);
   const paste = (script: TestSaga): string =>
     `const run = ${String(script)}\nconst fork = await run.${place}.fork(${given});\n${found.expects}`;
-  const { improvised } = stage;
-  const finding = { case: { ...each, paste }, what: found.what, improvised, story: String(fork.trace) };
+  const { autoAnswered } = world;
+  const finding = { case: { ...each, paste }, what: found.what, autoAnswered, story: String(fork.trace) };
   return { fork: seen, finding };
 }
 

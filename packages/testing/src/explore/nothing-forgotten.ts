@@ -88,9 +88,9 @@ function isUnknown(error: unknown): boolean {
  * What is wrong with a saga that completed with less than it did: what it undid in a request that died, it did not undo when
  * the request was sent again, since that time it came to something else. A guard keeps what is undone in a turn of its own.
  */
-export function keptUndone({ run, stage }: Explored, options: ExploreOptions): Violation | undefined {
+export function keptUndone({ run, world }: Explored, options: ExploreOptions): Violation | undefined {
   if (run.status !== 'completed') return undefined;
-  const undone = [...stage.undoneInVain].find((id) => !isHarmless(id, options));
+  const undone = [...world.undoneInVain].find((id) => !isHarmless(id, options));
   if (undone === undefined) return undefined;
   const what =
     `it completed, though '${undone}' was undone in a request that died: sent again, nothing failed any more, and what was ` +

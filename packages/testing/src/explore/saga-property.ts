@@ -15,7 +15,7 @@ import { kindOfStep } from '../report/question-text.ts';
 import { answeringKinds, type Rule } from '../script/rules.ts';
 import type { SagaRun } from '../run/saga-run.ts';
 import { scriptSource } from '../script/script-source.ts';
-import { Stage } from '../world/simulation.ts';
+import { World } from '../world/world.ts';
 import { testSagaNames, type TestProvider, type TestSagaOptions } from '../script/test-options.ts';
 import { TestSaga } from '../run/test-saga.ts';
 import { assertKnownOptions, assertSaga, type NamesOf } from '../values/known-options.ts';
@@ -103,11 +103,11 @@ export function sagaProperty<W = undefined>(
       stands,
     );
     const drawn: Rule[] = [];
-    const stage = new Stage(test.options, test.rules);
+    const simulated = new World(test.options, test.rules);
     const goesWrong = new Set(faults ?? ['steps', 'crashes', 'refusals']);
-    stage.foresee = (id) =>
+    simulated.foresee = (id) =>
       noted(drawn, draw(stepRules, id, goesWrong.has('steps'), goesWrong.has('crashes')));
-    stage.improvise = (step) => {
+    simulated.autoAnswer = (step) => {
       const rule = draw(answerRule, step, answers?.[step.stepId], goesWrong.has('refusals'));
       // Asked again, it was not accepted: what was answered before is not part of the script.
       if (step.reason !== undefined)
@@ -120,8 +120,8 @@ export function sagaProperty<W = undefined>(
     };
     let expects: string | undefined;
     try {
-      const run = await test.runOn(stage);
-      const violation = wrong({ run, stage }, harmless);
+      const run = await test.runOn(simulated);
+      const violation = wrong({ run, world: simulated }, harmless);
       expects = violation?.expects ?? 'await invariant(run, world); // yours';
       if (violation !== undefined) throw new SagaTestError('violated', violation.what);
       if ((await invariant(run, world)) === false)
@@ -131,9 +131,9 @@ export function sagaProperty<W = undefined>(
       // A schema that takes less than its form says: that draw tells nothing.
       if (error instanceof SagaTestError && error.code === 'answer_not_accepted') fc.pre(false);
       // What was drawn for a step that did not come so far has no place in a test: there it would be held against it.
-      const heard = drawn.filter((rule) => answeringKinds.has(rule.kind) || wasApplied(stage, rule));
+      const heard = drawn.filter((rule) => answeringKinds.has(rule.kind) || wasApplied(simulated, rule));
       const script = scriptSource(saga.name, test.options, [...stands, ...heard]);
-      throw told(error, expects === undefined ? script : `const run = ${script}\n${expects}`, stage);
+      throw told(error, expects === undefined ? script : `const run = ${script}\n${expects}`, simulated);
     }
   });
   // There is no end to smaller cases of a saga that varies, and the first one says it all.
@@ -155,8 +155,8 @@ export function sagaProperty<W = undefined>(
 const unsteady: ReadonlySet<TestErrorCode> = new Set<TestErrorCode>(['not_deterministic', 'floating']);
 
 function wrong(explored: Explored, harmless: readonly string[]): Violation | undefined {
-  const { stage } = explored;
-  const effects = stage.ledger.effects.filter(({ id }) => !isHarmless(id, { harmless }));
+  const { world: simulated } = explored;
+  const effects = simulated.ledger.effects.filter(({ id }) => !isHarmless(id, { harmless }));
   return (
     programmingError(explored) ??
     forgotten(explored, { harmless }) ??
@@ -165,12 +165,12 @@ function wrong(explored: Explored, harmless: readonly string[]): Violation | und
   );
 }
 
-function told(error: unknown, script: string, stage: Stage): SagaTestError {
+function told(error: unknown, script: string, simulated: World): SagaTestError {
   const what = error instanceof Error ? error.message : 'something was thrown that is no error';
   return new SagaTestError(
     'violated',
     `${what}\n\nTo paste into a test (of fast-check's report only the seed brings it back, and not the path: values are drawn as ` +
-      `the saga goes):\n\n${indented(script)}\n\nWhat happened:\n\n${indented(String(stage.trace))}`,
+      `the saga goes):\n\n${indented(script)}\n\nWhat happened:\n\n${indented(String(simulated.trace))}`,
     { cause: error },
   );
 }

@@ -4,13 +4,13 @@ import { SagaTestError } from '../values/errors.ts';
 import { begin, play } from '../run/play.ts';
 import { SagaRun } from '../run/saga-run.ts';
 import { Serving } from '../run/serving.ts';
-import { Stage } from '../world/simulation.ts';
-import { improviseOn } from '../world/answer-question.ts';
+import { World } from '../world/world.ts';
+import { autoAnswerOn } from '../world/answer-question.ts';
 import { TestSaga, type Script } from '../run/test-saga.ts';
 import { Trace } from '../report/trace.ts';
 import { assertSaga, type NamesOf } from '../values/known-options.ts';
 import { baselineOf } from './baseline.ts';
-import { explored, scriptOf, unimprovised, type ExploreReport } from './exploration.ts';
+import { explored, scriptOf, withoutAutoAnswers, type ExploreReport } from './exploration.ts';
 import { isSameMessage, shrunk } from './shrink.ts';
 import { cannotGoOn, linesOf, textsIn, type Texts, type UpgradeProblem } from './upgrade-problem.ts';
 
@@ -43,7 +43,7 @@ export async function upgradeEverywhere(
 ): Promise<UpgradeReport> {
   const old = scriptOf('upgradeEverywhere', script, options, upgradeNames);
   assertSaga('upgradeEverywhere', next);
-  const { run: baseline, stage } = await baselineOf(old);
+  const { run: baseline, world } = await baselineOf(old);
   const problems: UpgradeProblem[] = [];
   let first: (Upgraded & { readonly index: number }) | undefined;
   for (const index of baseline.points.keys()) {
@@ -53,8 +53,8 @@ export async function upgradeEverywhere(
       first ??= { ...each, index };
   }
   if (first !== undefined) {
-    const improvised = [...stage.improvised, ...first.stage.improvised];
-    const smallest = await smallestOf(old.with(...improvised), next, first, options);
+    const autoAnswered = [...world.autoAnswered, ...first.world.autoAnswered];
+    const smallest = await smallestOf(old.with(...autoAnswered), next, first, options);
     const told =
       first.problem === undefined
         ? `When version '${next.version}' goes on after turn ${baseline.points[first.index]?.turn}: ${first.what}`
@@ -66,7 +66,7 @@ export async function upgradeEverywhere(
       'violated',
       `${told}\n\nThe smallest case, to paste into a test, with the new code as \`next\`:\n\n` +
         `${indented(`const script = ${smallest.source};\nawait upgradeEverywhere(script, next);`)}\n\n` +
-        `What happened:\n\n${indented(String(first.stage.trace))}`,
+        `What happened:\n\n${indented(String(first.world.trace))}`,
       { cause: first.cause },
     );
   }
@@ -75,7 +75,7 @@ export async function upgradeEverywhere(
 
 /** What came of one token. */
 interface Upgraded {
-  readonly stage: Stage;
+  readonly world: World;
   readonly problem?: UpgradeProblem;
   /** What is wrong, in a line; undefined where nothing is. */
   readonly what?: string;
@@ -88,38 +88,38 @@ async function upgraded(
   index: number,
   baseline: SagaRun,
   options: UpgradeOptions,
-  prepare?: (stage: Stage) => void,
+  prepare?: (world: World) => void,
 ): Promise<Upgraded> {
-  const stage = new Stage(old.options, old.rules);
-  improviseOn(stage);
-  prepare?.(stage);
-  stage.mayMismatch = true;
-  await begin(stage, old.saga);
-  const before = new Serving(old.saga, stage);
-  const to = new Serving(next, stage, before);
+  const world = new World(old.options, old.rules);
+  autoAnswerOn(world);
+  prepare?.(world);
+  world.mayMismatch = true;
+  await begin(world, old.saga);
+  const before = new Serving(old.saga, world);
+  const to = new Serving(next, world, before);
   const handover = { at: index + 1, to };
-  const run = new SagaRun(next, stage, to, await play(old.saga, stage, before, { handover }));
+  const run = new SagaRun(next, world, to, await play(old.saga, world, before, { handover }));
   if (isProblem(run, baseline)) {
     const { error } = run;
     const { turn = 0, asked: questions = [] } = baseline.points[index] ?? {};
     const { recorded, asked = [] } = error instanceof ReplayMismatch ? error : {};
     const waitedFor = questions.map(({ stepId }) => stepId);
     const problem = { turn, waitedFor, recorded, asked, error };
-    return { stage, problem, what: linesOf(problem).join(' '), cause: error };
+    return { world, problem, what: linesOf(problem).join(' '), cause: error };
   }
   try {
     await options.check?.(run);
-    return { stage };
+    return { world };
   } catch (error) {
-    return { stage, what: messageOfError(error), cause: error };
+    return { world, what: messageOfError(error), cause: error };
   }
 }
 
 /** What the new code asks where it begins by itself, as far as it comes. */
 async function textsOf(script: TestSaga): Promise<Texts> {
-  let stage: Stage | undefined;
-  await explored(script, (each) => (stage = each)).catch(() => undefined);
-  return textsIn(stage?.trace ?? new Trace());
+  let world: World | undefined;
+  await explored(script, (each) => (world = each)).catch(() => undefined);
+  return textsIn(world?.trace ?? new Trace());
 }
 
 /** The script with what it lacks, and without what the first problem does not need. */
@@ -131,7 +131,7 @@ async function smallestOf(
 ): Promise<TestSaga> {
   const again = async (smaller: TestSaga): Promise<true | undefined> => {
     const { run: baseline } = await explored(smaller);
-    const each = await upgraded(smaller, next, index, baseline, options, unimprovised);
+    const each = await upgraded(smaller, next, index, baseline, options, withoutAutoAnswers);
     return each.what !== undefined && isSameMessage(each.what, what) ? true : undefined;
   };
   return (await shrunk({ script, found: true }, again)).script;

@@ -1,21 +1,21 @@
 import { ReplayMismatch, type Program } from '@mcp-saga/server';
 import { SagaTestError } from '../values/errors.ts';
 import type { Ended } from './serving.ts';
-import type { Stage } from '../world/simulation.ts';
+import type { World } from '../world/world.ts';
 
 /**
  * Throws where a run shows that its saga cannot be relied upon, however it ended.
  *
  * @throws SagaTestError `not_deterministic`, `floating`; what the code of a step was told by the kit
  */
-export function assertSound(program: Program, stage: Stage, ended: Ended): void {
-  if (stage.objection !== undefined) throw stage.objection;
-  if (ended.status !== 'completed' && ended.error instanceof ReplayMismatch && !stage.mayMismatch) {
-    throw new SagaTestError('not_deterministic', explainMismatch(program.name, stage.turn, ended.error), {
+export function assertSound(program: Program, world: World, ended: Ended): void {
+  if (world.objection !== undefined) throw world.objection;
+  if (ended.status !== 'completed' && ended.error instanceof ReplayMismatch && !world.mayMismatch) {
+    throw new SagaTestError('not_deterministic', explainMismatch(program.name, world.turn, ended.error), {
       cause: ended.error,
     });
   }
-  const floated = stage.warnings.find((warning) => warning.includes('never yielded it'));
+  const floated = world.warnings.find((warning) => warning.includes('never yielded it'));
   if (floated !== undefined) {
     throw new SagaTestError(
       'floating',

@@ -3,7 +3,7 @@ import { SagaTestError } from '../values/errors.ts';
 import { nearestTo } from '../values/nearest-name.ts';
 import { answeringKinds, type Rule } from '../script/rules.ts';
 import { ruleSource } from '../script/script-source.ts';
-import type { Stage } from '../world/simulation.ts';
+import type { World } from '../world/world.ts';
 
 /**
  * Throws where a script lets something go wrong, and nothing of it came to pass: the test of a fault would hold without the
@@ -12,15 +12,15 @@ import type { Stage } from '../world/simulation.ts';
  *
  * @throws SagaTestError `script`
  */
-export function assertApplied(stage: Stage): void {
-  const { all } = stage.rules;
-  const unused = all.filter((rule, at) => !wasApplied(stage, rule) && !isOverruled(rule, all.slice(at + 1)));
+export function assertApplied(world: World): void {
+  const { all } = world.rules;
+  const unused = all.filter((rule, at) => !wasApplied(world, rule) && !isOverruled(rule, all.slice(at + 1)));
   const faults = unused.filter(isFault);
-  if (faults.length > 0) throw neverApplied(stage, faults);
+  if (faults.length > 0) throw neverApplied(world, faults);
   if (all.some(isFault)) return;
   for (const rule of unused) {
-    stage.warnings.push(
-      `This line of the script was never needed: ${ruleSource(rule)} (${hintOn(stage, rule)})`,
+    world.warnings.push(
+      `This line of the script was never needed: ${ruleSource(rule)} (${hintOn(world, rule)})`,
     );
   }
 }
@@ -31,7 +31,7 @@ export function isFault({ kind }: Rule): boolean {
 }
 
 /** Whether a line of a script has held in a run. */
-export function wasApplied({ used }: Pick<Stage, 'used'>, rule: Rule): boolean {
+export function wasApplied({ used }: Pick<World, 'used'>, rule: Rule): boolean {
   return used.has(rule) || ('times' in rule && rule.times === 0);
 }
 
@@ -49,32 +49,32 @@ function subjectOf(rule: Rule): string | undefined {
   return `${answeringKinds.has(kind) ? 'answer' : kind} ${rule.id}`;
 }
 
-function neverApplied(stage: Stage, rules: readonly Rule[]): SagaTestError {
-  const lines = rules.map((rule) => `    ${ruleSource(rule)}   (${hintOn(stage, rule)})`);
+function neverApplied(world: World, rules: readonly Rule[]): SagaTestError {
+  const lines = rules.map((rule) => `    ${ruleSource(rule)}   (${hintOn(world, rule)})`);
   const which = rules.length === 1 ? 'This line of the script' : 'These lines of the script';
   return new SagaTestError(
     'script',
     `${which} never applied, so that the run is not the one its test is about:\n\n${lines.join('\n')}\n\n` +
-      `What happened:\n\n${indented(String(stage.trace))}`,
+      `What happened:\n\n${indented(String(world.trace))}`,
   );
 }
 
 /** What there was in place of what a line speaks of. */
-function hintOn(stage: Stage, rule: Rule): string {
-  if (rule.kind === 'loseResponse') return `the responses were those of turns ${stage.responses.join(', ')}`;
+function hintOn(world: World, rule: Rule): string {
+  if (rule.kind === 'loseResponse') return `the responses were those of turns ${world.responses.join(', ')}`;
   if (rule.kind === 'deny') return 'no step needed it';
   const { id } = rule;
   const questions = new Map(
-    stage.trace.flatMap((entry) => (entry.type === 'asked' ? [[entry.id, entry.kind] as const] : [])),
+    world.trace.flatMap((entry) => (entry.type === 'asked' ? [[entry.id, entry.kind] as const] : [])),
   );
   const kind = questions.get(id);
   if (kind !== undefined) return `'${id}' is a question: ${kind}`;
-  const runs = stage.runs.get(id);
+  const runs = world.runs.get(id);
   if (runs !== undefined)
     return `'${id}' is a step, and its code ran ${runs === 1 ? 'once' : `${runs} times`}`;
   const isOfQuestion = answeringKinds.has(rule.kind) || ['end', 'late', 'silent'].includes(rule.kind);
-  const ids = [...(isOfQuestion ? questions.keys() : stage.runs.keys())];
-  if (id.startsWith('~') && stage.runs.has(id.slice(1))) return `'${id.slice(1)}' was not undone`;
+  const ids = [...(isOfQuestion ? questions.keys() : world.runs.keys())];
+  if (id.startsWith('~') && world.runs.has(id.slice(1))) return `'${id.slice(1)}' was not undone`;
   const near = nearestTo(id, ids);
   if (near !== undefined) return `did you mean '${near}'?`;
   return `${isOfQuestion ? 'asked' : 'run'} were: ${ids.join(', ') || 'none'}`;

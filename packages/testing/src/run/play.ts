@@ -14,7 +14,7 @@ import { assertSound } from './assert-sound.ts';
 import { SagaTestError } from '../values/errors.ts';
 import { kindOfStep, messageOf } from '../report/question-text.ts';
 import type { Ended, Serving, TestRequest } from './serving.ts';
-import type { Stage } from '../world/simulation.ts';
+import type { World } from '../world/world.ts';
 import { watchProviders } from '../world/watch-providers.ts';
 
 /** Where a run was suspended: all that a fork needs to go on from there. */
@@ -48,50 +48,50 @@ export interface PlayOptions {
 }
 
 /** Prepares the fakes of a run, and notes that it begins. */
-export async function begin(stage: Stage, { name: saga }: Program): Promise<void> {
-  const { before, input, providers = [] } = stage.options;
+export async function begin(world: World, { name: saga }: Program): Promise<void> {
+  const { before, input, providers = [] } = world.options;
   for (const provider of providers) provider.reset();
   await before?.();
-  stage.tell({ type: 'started', saga, input });
+  world.tell({ type: 'started', saga, input });
 }
 
 /** Plays a run to its end, while its providers are watched. */
 export async function play(
   program: Program,
-  stage: Stage,
+  world: World,
   serving: Serving,
   options?: PlayOptions,
 ): Promise<Played> {
-  const unwatch = watchProviders(stage);
+  const unwatch = watchProviders(world);
   let played: Played;
   try {
-    played = await playTurns(program, stage, serving, options);
+    played = await playTurns(program, world, serving, options);
   } finally {
     await unwatch();
   }
-  assertSound(program, stage, played.ended);
+  assertSound(program, world, played.ended);
   return played;
 }
 
 async function playTurns(
   program: Program,
-  stage: Stage,
+  world: World,
   before: Serving,
   { first = { type: 'start' }, handover }: PlayOptions = {},
 ): Promise<Played> {
-  const { maxTurns = 10_000 } = stage.options;
+  const { maxTurns = 10_000 } = world.options;
   const points: Point[] = [];
   let request = first;
   for (let count = 0; count < maxTurns; count += 1) {
     const serving = handover !== undefined && count >= handover.at ? handover.to : before;
-    const turn = await served(stage, serving, request);
+    const turn = await served(world, serving, request);
     if (turn.status !== 'suspended') {
-      conclude(stage, turn);
+      conclude(world, turn);
       return { ended: turn, points };
     }
-    for (const step of turn.steps) tellAsked(stage, step);
-    const { time, traced } = { time: stage.clock.now(), traced: stage.trace.length };
-    request = await nextRequest(program, stage, turn);
+    for (const step of turn.steps) tellAsked(world, step);
+    const { time, traced } = { time: world.clock.now(), traced: world.trace.length };
+    request = await nextRequest(program, world, turn);
     const answers = request.type === 'resume' ? request.answers : [];
     const { token, steps: asked, due } = turn;
     points.push({
@@ -101,12 +101,12 @@ async function playTurns(
       answers,
       time,
       ...(due === undefined ? {} : { due }),
-      generation: stage.generation,
+      generation: world.generation,
       traced,
     });
-    stage.turn = turn.turn + 1;
-    stage.asked = new Map(asked.map((step) => [step.stepId, step]));
-    stage.sent = new Map(answers.map((answer) => [answer.stepId, answer]));
+    world.turn = turn.turn + 1;
+    world.asked = new Map(asked.map((step) => [step.stepId, step]));
+    world.sent = new Map(answers.map((answer) => [answer.stepId, answer]));
   }
   throw new SagaTestError(
     'script',
@@ -116,28 +116,28 @@ async function playTurns(
 
 /** Sends a request until there is a response to it: one that died is sent again, as a client does. */
 async function served(
-  stage: Stage,
+  world: World,
   serving: Serving,
   request: TestRequest,
 ): Promise<SagaTurn | Extract<Ended, { status: 'refused' }>> {
-  const { generation } = stage;
-  const time = stage.clock.now();
+  const { generation } = world;
+  const time = world.clock.now();
   for (;;) {
-    const effects = stage.ledger.runs;
-    stage.undone.clear();
+    const effects = world.ledger.runs;
+    world.undone.clear();
     try {
-      const turn = await serving.serve(stage, request);
-      if (turn !== undefined && !losesResponse(stage)) return turn;
+      const turn = await serving.serve(world, request);
+      if (turn !== undefined && !losesResponse(world)) return turn;
     } catch (error) {
-      if (error instanceof NeedsMissing) for (const need of error.needs) stage.needs(need);
+      if (error instanceof NeedsMissing) for (const need of error.needs) world.needs(need);
       if (isRefusal(error)) return { status: 'refused', error };
       throw error;
     }
     // A process of another time would find another time: that is tested for itself.
-    stage.clock.reset(time);
-    stage.generation = generation;
-    if (request.type === 'start' && stage.ledger.runs > effects) stage.restarts += 1;
-    else for (const id of stage.undone) stage.undoneInVain.add(id);
+    world.clock.reset(time);
+    world.generation = generation;
+    if (request.type === 'start' && world.ledger.runs > effects) world.restarts += 1;
+    else for (const id of world.undone) world.undoneInVain.add(id);
   }
 }
 
@@ -147,55 +147,59 @@ function isRefusal(error: unknown): boolean {
   return [TokenRefused, NeedsMissing, ReplayMismatch].some((refusal) => error instanceof refusal);
 }
 
-function losesResponse(stage: Stage): boolean {
-  if (stage.responses.at(-1) !== stage.turn) stage.responses.push(stage.turn);
-  const rule = stage.rules.all.find((each) => each.kind === 'loseResponse' && each.turn === stage.turn);
-  if (rule === undefined || !stage.use(rule, 1)) return false;
-  stage.tell({ type: 'lost', what: 'response' });
+function losesResponse(world: World): boolean {
+  if (world.responses.at(-1) !== world.turn) world.responses.push(world.turn);
+  const rule = world.rules.all.find((each) => each.kind === 'loseResponse' && each.turn === world.turn);
+  if (rule === undefined || !world.use(rule, 1)) return false;
+  world.tell({ type: 'lost', what: 'response' });
   return true;
 }
 
-async function nextRequest(program: Program, stage: Stage, turn: SuspendedTurn): Promise<TestRequest> {
+async function nextRequest(program: Program, world: World, turn: SuspendedTurn): Promise<TestRequest> {
   const { token, steps } = turn;
   for (const { stepId } of steps) {
-    const rule = stage.rules.find(['end'], stepId);
+    const rule = world.rules.find(['end'], stepId);
     if (rule === undefined) continue;
-    stage.use(rule);
-    stage.tell({ type: 'cancelledFromOutside', reason: rule.reason });
+    world.use(rule);
+    world.tell({ type: 'cancelledFromOutside', reason: rule.reason });
     return { type: 'cancel', token, reason: rule.reason };
   }
-  if (steps.length === 0) stage.clock.pass(turn.retryAfterMs ?? 0);
+  if (steps.length === 0) world.clock.pass(turn.retryAfterMs ?? 0);
   const answers: StepAnswer[] = [];
-  for (const step of answeredNow(stage, steps)) {
-    answers.push(await answerTo(stage, program.name, step));
+  for (const step of answeredNow(world, steps)) {
+    answers.push(await answerTo(world, program.name, step));
   }
   return { type: 'resume', token, answers };
 }
 
 /** The questions that the client answers in its next request. Lets time pass if it can answer none of them yet. */
-function answeredNow(stage: Stage, steps: readonly ClientStep[]): readonly ClientStep[] {
+function answeredNow(world: World, steps: readonly ClientStep[]): readonly ClientStep[] {
   if (steps.length === 0) return [];
-  const now = stage.clock.now();
+  const now = world.clock.now();
   const timed = steps.map((step) => {
-    const rule = stage.rules.find(['late', 'silent'], step.stepId);
+    const rule = world.rules.find(['late', 'silent'], step.stepId);
     if (rule === undefined) return { step, rule, at: now };
     const { kind, ms } = rule;
-    return { step, rule, at: kind === 'silent' ? now + ms : (stage.askedAt.get(step.stepId) ?? now) + ms };
+    return {
+      step,
+      rule,
+      at: kind === 'silent' ? now + ms : (world.askedAt.get(step.stepId) ?? now) + ms,
+    };
   });
   const next = Math.max(now, Math.min(...timed.map(({ at }) => at)));
-  stage.clock.pass(next - now);
+  world.clock.pass(next - now);
   return timed.flatMap(({ step, rule, at }) => {
     if (at > next) return [];
-    if (rule !== undefined) stage.use(rule);
+    if (rule !== undefined) world.use(rule);
     return rule?.kind === 'silent' ? [] : [step];
   });
 }
 
-function tellAsked(stage: Stage, step: ClientStep): void {
+function tellAsked(world: World, step: ClientStep): void {
   const { stepId: id, reason } = step;
   // A question that is still open is not news, unless there is a reason to ask it again.
-  if (reason === undefined && stage.asked.has(id) && !stage.sent.has(id)) return;
-  stage.askedAt.set(id, stage.clock.now());
+  if (reason === undefined && world.asked.has(id) && !world.sent.has(id)) return;
+  world.askedAt.set(id, world.clock.now());
   const asked = {
     type: 'asked',
     id,
@@ -203,25 +207,25 @@ function tellAsked(stage: Stage, step: ClientStep): void {
     message: messageOf(step),
     params: step.params,
   } as const;
-  stage.tell(reason === undefined ? asked : { ...asked, reason });
+  world.tell(reason === undefined ? asked : { ...asked, reason });
 }
 
-function conclude(stage: Stage, ended: Ended): void {
+function conclude(world: World, ended: Ended): void {
   if (ended.status === 'completed') {
-    stage.tell({ type: 'completed', result: ended.result });
+    world.tell({ type: 'completed', result: ended.result });
   } else if (ended.status === 'refused') {
     const { reason, message } = Object(ended.error) as {
       readonly reason?: string;
       readonly message?: string;
     };
-    stage.tell({ type: 'refused', reason: reason ?? message ?? 'not allowed' });
+    world.tell({ type: 'refused', reason: reason ?? message ?? 'not allowed' });
   } else {
     // An undo of several steps is done when all of them are, which only the end says.
-    const told = new Set(stage.trace.flatMap((entry) => (entry.type === 'undone' ? [entry.id] : [])));
+    const told = new Set(world.trace.flatMap((entry) => (entry.type === 'undone' ? [entry.id] : [])));
     for (const { stepId: id } of ended.compensated) {
-      if (!told.has(id)) stage.tell({ type: 'undone', id, key: undefined });
+      if (!told.has(id)) world.tell({ type: 'undone', id, key: undefined });
     }
-    for (const { stepId: id } of ended.residue) stage.tell({ type: 'residue', id });
-    stage.tell({ type: 'gaveUp', error: ended.error });
+    for (const { stepId: id } of ended.residue) world.tell({ type: 'residue', id });
+    world.tell({ type: 'gaveUp', error: ended.error });
   }
 }

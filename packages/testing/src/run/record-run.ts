@@ -1,18 +1,18 @@
 import { SagaTestError } from '../values/errors.ts';
 import type { RecordedEntry, Recording } from '../record/journal-recording.ts';
-import type { Stage } from '../world/simulation.ts';
+import type { World } from '../world/world.ts';
 import type { Trace, TraceEntry } from '../report/trace.ts';
 
 /** The recording of a run, with what only a run knows: the turns, and what was asked. */
-export function recordingOf(stage: Stage): Recording {
-  const generations = [...stage.recordings].toSorted(([one], [other]) => one - other);
+export function recordingOf(world: World): Recording {
+  const generations = [...world.recordings].toSorted(([one], [other]) => one - other);
   const recording = generations.reduceRight<Recording | undefined>((next, [generation, each]) => {
     const made = each();
     // What is recorded turn by turn tells all of it, and does not go on as anything else.
     if (made.kind === 'turns') return made;
     return {
       ...made,
-      happened: told(made.happened, generation, stage.trace),
+      happened: told(made.happened, generation, world.trace),
       ...(next === undefined ? {} : { next }),
     };
   }, undefined);

@@ -9,7 +9,7 @@ import type { Recording } from '../record/journal-recording.ts';
 import { recordingOf } from './record-run.ts';
 import type { Rule } from '../script/rules.ts';
 import type { Serving, TestRequest } from './serving.ts';
-import { Stage } from '../world/simulation.ts';
+import { World } from '../world/world.ts';
 import { standingIn } from '../world/watch-providers.ts';
 import { idsMeant } from '../values/step-ids.ts';
 import type { Trace } from '../report/trace.ts';
@@ -20,7 +20,7 @@ export type ForkAnswer<T> = T | 'decline' | 'cancel';
 /** What a run was played with. */
 interface PlayedOn {
   readonly program: Program;
-  readonly stage: Stage;
+  readonly world: World;
   readonly serving: Serving;
 }
 
@@ -54,18 +54,18 @@ export class SagaRun<Steps extends object = Record<string, unknown>, Result = un
 
   readonly #played: PlayedOn;
 
-  constructor(program: Program, stage: Stage, serving: Serving, { ended, points }: Played) {
-    this.#played = { program, stage, serving };
+  constructor(program: Program, world: World, serving: Serving, { ended, points }: Played) {
+    this.#played = { program, world, serving };
     this.status = ended.status;
     this.result = ('result' in ended ? ended.result : undefined) as Result;
     this.error = 'error' in ended ? ended.error : undefined;
     this.compensated = ended.status === 'failed' ? ended.compensated.map(({ stepId }) => stepId) : [];
     this.residue = ended.status === 'failed' ? ended.residue.map(({ stepId }) => stepId) : [];
-    this.standing = standingIn(stage);
-    this.trace = stage.trace;
-    this.effects = stage.ledger.effects;
-    this.warnings = stage.warnings;
-    this.errors = stage.errors;
+    this.standing = standingIn(world);
+    this.trace = world.trace;
+    this.effects = world.ledger.effects;
+    this.warnings = world.warnings;
+    this.errors = world.errors;
     this.points = points;
     noteRun(program, this);
   }
@@ -76,7 +76,7 @@ export class SagaRun<Steps extends object = Record<string, unknown>, Result = un
    * @throws SagaTestError where the saga did not end by itself
    */
   get recording(): Recording {
-    return recordingOf(this.#played.stage);
+    return recordingOf(this.#played.world);
   }
 
   /** Writes the recording to a file; in Node, Bun and Deno. */
@@ -157,25 +157,25 @@ export class TimeTravel<Steps extends object, T, Result> {
   }
 
   async #go(to: string, request: TestRequest, id?: string): Promise<SagaRun<Steps, Result>> {
-    const { program, stage: before, serving } = this.#played;
+    const { program, world: before, serving } = this.#played;
     const { point } = this;
-    const stage = new Stage(before.options, before.rules.all, before);
-    stage.clock.reset(point.time);
-    stage.turn = point.turn;
-    stage.generation = point.generation;
-    stage.restarts = before.restarts;
-    stage.mayMismatch = before.mayMismatch;
-    stage.improvise = before.improvise;
-    stage.trace.push(...[...this.#run.trace].slice(0, point.traced));
-    stage.tell({ type: 'forked', id: to });
-    stage.turn += 1;
-    stage.asked = new Map(point.asked.map((step) => [step.stepId, step]));
+    const world = new World(before.options, before.rules.all, before);
+    world.clock.reset(point.time);
+    world.turn = point.turn;
+    world.generation = point.generation;
+    world.restarts = before.restarts;
+    world.mayMismatch = before.mayMismatch;
+    world.autoAnswer = before.autoAnswer;
+    world.trace.push(...[...this.#run.trace].slice(0, point.traced));
+    world.tell({ type: 'forked', id: to });
+    world.turn += 1;
+    world.asked = new Map(point.asked.map((step) => [step.stepId, step]));
     if (request.type === 'resume') {
-      stage.sent = new Map(request.answers.map((each) => [each.stepId, each]));
-      for (const { stepId } of request.answers) stage.answered.set(stepId, 1);
-      if (id !== undefined) stage.forked.add(id);
+      world.sent = new Map(request.answers.map((each) => [each.stepId, each]));
+      for (const { stepId } of request.answers) world.answered.set(stepId, 1);
+      if (id !== undefined) world.forked.add(id);
     }
-    return new SagaRun(program, stage, serving, await play(program, stage, serving, { first: request }));
+    return new SagaRun(program, world, serving, await play(program, world, serving, { first: request }));
   }
 
   #otherwise(id: string, answer: unknown): StepAnswer {

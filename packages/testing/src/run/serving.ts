@@ -16,8 +16,8 @@ import { SagaTestError } from '../values/errors.ts';
 import { joinRecording } from '../record/join-recording.ts';
 import { recordedProgram } from '../record/recorded-program.ts';
 import { show } from '../values/show.ts';
-import { Crash, type Stage } from '../world/simulation.ts';
-import { stagedProgram } from '../world/simulated-program.ts';
+import { Crash, type World } from '../world/world.ts';
+import { simulatedProgram } from '../world/simulated-program.ts';
 import type { TestSagaOptions } from '../script/test-options.ts';
 
 /** One request to the host. */
@@ -38,51 +38,51 @@ export class Serving {
   readonly #guard: SagaGuard | undefined;
 
   /** @param before - a serving whose tokens this one shall open */
-  constructor(program: Program, stage: Stage, before?: Serving) {
+  constructor(program: Program, world: World, before?: Serving) {
     this.#program = program;
     this.#key = before === undefined ? generateKey() : before.#key;
-    this.#guard = program.forks === undefined ? undefined : memoryGuard(() => stage.clock.now());
+    this.#guard = program.forks === undefined ? undefined : memoryGuard(() => world.clock.now());
   }
 
   /** Serves a request; undefined where it died. */
-  async serve(stage: Stage, request: TestRequest): Promise<SagaTurn | undefined> {
+  async serve(world: World, request: TestRequest): Promise<SagaTurn | undefined> {
     const controller = new AbortController();
-    stage.dead = false;
-    stage.ended = 0;
-    stage.kill = (reason) => controller.abort(reason);
-    await stage.options.restart?.(stage.turn);
-    const { capabilities } = stage;
+    world.dead = false;
+    world.ended = 0;
+    world.kill = (reason) => controller.abort(reason);
+    await world.options.restart?.(world.turn);
+    const { capabilities } = world;
     const caller: Caller = {
       signal: controller.signal,
-      context: stage.options.context,
+      context: world.options.context,
       ...(capabilities === undefined ? {} : { capabilities }),
       progress: ({ value, total, message }) => {
         const of = total === undefined ? '' : `/${total}`;
-        stage.tell({
+        world.tell({
           type: 'told',
           what: 'progress',
           text: `${value}${of}${message === undefined ? '' : ` ${message}`}`,
         });
       },
       log: (level, data) =>
-        stage.tell({
+        world.tell({
           type: 'told',
           what: 'log',
           text: `${level} ${typeof data === 'string' ? data : JSON.stringify(data)}`,
         }),
     };
     try {
-      return await this.#send(this.#host(stage), stage, request, caller);
+      return await this.#send(this.#host(world), world, request, caller);
     } catch (error) {
-      if (stage.dead || error instanceof Crash) return undefined;
-      throw inputNotTaken(error, stage.options) ?? error;
+      if (world.dead || error instanceof Crash) return undefined;
+      throw inputNotTaken(error, world.options) ?? error;
     }
   }
 
-  #send(host: SagaHost, stage: Stage, request: TestRequest, caller: Caller): Promise<SagaTurn> {
+  #send(host: SagaHost, world: World, request: TestRequest, caller: Caller): Promise<SagaTurn> {
     switch (request.type) {
       case 'start':
-        return host.start(this.#program.name, stage.options.input ?? {}, caller);
+        return host.start(this.#program.name, world.options.input ?? {}, caller);
       case 'resume':
         return host.resume(request.token, request.answers, caller);
       case 'cancel':
@@ -94,18 +94,18 @@ export class Serving {
     }
   }
 
-  #host(stage: Stage): SagaHost {
-    const programs = [this.#program, ...(stage.options.sagas ?? [])];
+  #host(world: World): SagaHost {
+    const programs = [this.#program, ...(world.options.sagas ?? [])];
     return createSagaHost({
-      ...stage.options.host,
-      sagas: programs.map((program) => stagedProgram(recordedOn(stage, program), stage)),
+      ...world.options.host,
+      sagas: programs.map((program) => simulatedProgram(recordedOn(world, program), world)),
       keys: this.#key,
       audience: 'test',
-      testing: { environment: 'test', clock: () => stage.clock.now() },
+      testing: { environment: 'test', clock: () => world.clock.now() },
       ...(this.#guard === undefined ? {} : { guard: { store: this.#guard } }),
       hooks: {
-        onError: (error) => void stage.errors.push(error),
-        onWarning: (message) => void (stage.dead || stage.warnings.push(message)),
+        onError: (error) => void world.errors.push(error),
+        onWarning: (message) => void (world.dead || world.warnings.push(message)),
         onReject: () => undefined,
         onTurn: () => undefined,
       },
@@ -113,18 +113,18 @@ export class Serving {
   }
 }
 
-/** A program whose turns and whose end are noted on the stage: of a request that died, there are none. */
-function recordedOn(stage: Stage, program: Program): Program {
-  const { turns, recordings } = stage;
+/** A program whose turns and end are noted in a world. A request that died leaves none. */
+function recordedOn(world: World, program: Program): Program {
+  const { turns, recordings } = world;
   return recordedProgram(program, (value) => value, {
-    journal: (recording) => void (stage.dead || recordings.set(stage.generation, recording)),
+    journal: (recording) => void (world.dead || recordings.set(world.generation, recording)),
     turn: async (recorded) => {
-      if (stage.dead) return;
+      if (world.dead) return;
       const turn = await recorded();
       turns.push(turn);
       if (turn.end === undefined) return;
       const all = [...turns];
-      recordings.set(stage.generation, () => joinRecording(all));
+      recordings.set(world.generation, () => joinRecording(all));
     },
   });
 }

@@ -8,7 +8,7 @@ import { Serving } from './serving.ts';
 import { scriptExpression, scriptSource } from '../script/script-source.ts';
 import { SagaTestError } from '../values/errors.ts';
 import { assertKnownOptions, assertSaga } from '../values/known-options.ts';
-import { Stage } from '../world/simulation.ts';
+import { World } from '../world/world.ts';
 import {
   testSagaNames,
   type OptionsParameter,
@@ -153,17 +153,17 @@ export class TestSaga<P extends Program = Program, Steps extends object = AnySte
    *   command was never yielded, or what the script lets go wrong never came to pass
    */
   async run(): Promise<SagaRun<Steps, ResultOf<P>>> {
-    const stage = new Stage(this.options, this.rules);
-    const run = await this.runOn(stage);
-    assertApplied(stage);
+    const world = new World(this.options, this.rules);
+    const run = await this.runOn(world);
+    assertApplied(world);
     return run;
   }
 
-  /** Runs it on a stage that was set before; for those who explore. */
-  async runOn(stage: Stage): Promise<SagaRun<Steps, ResultOf<P>>> {
-    await begin(stage, this.saga);
-    const serving = new Serving(this.saga, stage);
-    return new SagaRun(this.saga, stage, serving, await play(this.saga, stage, serving));
+  /** Runs it in a world that was prepared, for explorers. */
+  async runOn(world: World): Promise<SagaRun<Steps, ResultOf<P>>> {
+    await begin(world, this.saga);
+    const serving = new Serving(this.saga, world);
+    return new SagaRun(this.saga, world, serving, await play(this.saga, world, serving));
   }
 
   /** The script as source code, not run: for what takes a script. */

@@ -9,14 +9,14 @@ import {
 } from '@mcp-saga/server';
 import type { McpServer } from '@modelcontextprotocol/server';
 import { EffectLedger, type Effect } from '../world/effect-ledger.ts';
-import { defaultClock } from '../world/simulation.ts';
+import { defaultClock } from '../world/world.ts';
 import { VirtualClock } from '../values/virtual-clock.ts';
 import { Cutter } from './channel/cutter.ts';
 import type { AuthInfo } from './channel/channel.ts';
 import { info, SdkChannel, type Sdk } from './channel/sdk-channel.ts';
 import { Answerer } from './channel/wire-answers.ts';
 import { capabilitiesOf, eraOf } from './channel/ways.ts';
-import { Backstage, wiredProgram } from './channel/wired-program.ts';
+import { WireWorld, wiredProgram } from './channel/wired-program.ts';
 import { WireClient, type WireClientOptions } from './wire-client.ts';
 
 /** What a host under test is made of: what it is in production, as far as that matters. */
@@ -41,7 +41,7 @@ export interface WireServerOptions {
 export class TestHost {
   /** The time of the host. Waits let it pass by themselves. */
   readonly clock: { now(): number; pass(ms: number): void };
-  readonly #backstage: Backstage;
+  readonly #world: WireWorld;
   readonly #makeHost: () => SagaHost;
   readonly #server: WireServerOptions;
   /** Whether its clock is the one of this test. */
@@ -54,15 +54,15 @@ export class TestHost {
     const start = 'attach' in host ? Date.now() : (host.clock ?? defaultClock);
     const clock = new VirtualClock(start instanceof Date ? start.getTime() : start);
     this.clock = clock;
-    this.#backstage = new Backstage({ clock, cutter: new Cutter(), ledger: new EffectLedger() });
+    this.#world = new WireWorld({ clock, cutter: new Cutter(), ledger: new EffectLedger() });
     this.#server = server;
     this.#isOwn = !('attach' in host);
-    this.#makeHost = 'attach' in host ? () => host : hostsOf(host, this.#backstage);
+    this.#makeHost = 'attach' in host ? () => host : hostsOf(host, this.#world);
   }
 
   /** What the steps of its sagas did, by idempotency key. Not known of a host that was given as it is. */
   get effects(): readonly Effect[] {
-    return this.#backstage.ledger.effects;
+    return this.#world.ledger.effects;
   }
 
   /** A client in memory. */
@@ -75,12 +75,12 @@ export class TestHost {
       capabilities: options.capabilities ?? capabilitiesOf({ dialect, era }),
       authInfo: options.authInfo ?? (user === undefined ? undefined : authInfoOf(user)),
       createServer: (sdk) => this.#createServer(sdk),
-      cutter: this.#backstage.cutter,
+      cutter: this.#world.cutter,
       inSession,
     });
     const client = new WireClient(options, {
       channel,
-      answerer: new Answerer(answers, this.#backstage),
+      answerer: new Answerer(answers, this.#world),
       wait: (ms) => this.#wait(ms),
       during: (call) => this.#during(call),
     });
@@ -95,7 +95,7 @@ export class TestHost {
    * there were not so many requests.
    */
   cutAfter(after: string | number, { times = 1 }: { readonly times?: number } = {}): this {
-    this.#backstage.cutter.plan(after, times);
+    this.#world.cutter.plan(after, times);
     return this;
   }
 
@@ -106,7 +106,7 @@ export class TestHost {
    */
   async close(): Promise<void> {
     await Promise.all(this.#clients.map((client) => client.close()));
-    this.#backstage.cutter.assertMet(true);
+    this.#world.cutter.assertMet(true);
   }
 
   async #during<T>(call: () => Promise<T>): Promise<T> {
@@ -118,7 +118,7 @@ export class TestHost {
       this.#calls -= 1;
     }
     // Another one that still goes on may be the one that is meant.
-    if (this.#calls === 0) this.#backstage.cutter.assertMet(false);
+    if (this.#calls === 0) this.#world.cutter.assertMet(false);
     return result;
   }
 
@@ -130,7 +130,7 @@ export class TestHost {
   }
 
   async #wait(ms: number): Promise<void> {
-    if (this.#isOwn) this.#backstage.clock.pass(ms);
+    if (this.#isOwn) this.#world.clock.pass(ms);
     else if (ms > 0) await new Promise((resolve) => setTimeout(resolve, ms));
     while (this.#works.length > 0) await this.#works.shift();
   }
@@ -145,9 +145,9 @@ export function testHost(host: SagaHost | WireHostOptions, server: WireServerOpt
   return new TestHost(host, server);
 }
 
-function hostsOf(options: WireHostOptions, backstage: Backstage): () => SagaHost {
+function hostsOf(options: WireHostOptions, world: WireWorld): () => SagaHost {
   const { sagas, clock: _, ...given } = options;
-  const { clock } = backstage;
+  const { clock } = world;
   const now = (): number => clock.now();
   const isGuarded = sagas.some(({ forks }) => forks === 'refuse');
   const shared: Omit<SagaHostOptions, 'sagas'> = {
@@ -168,7 +168,7 @@ function hostsOf(options: WireHostOptions, backstage: Backstage): () => SagaHost
     },
     keys: options.keys ?? generateKey(),
   };
-  return () => createSagaHost({ ...shared, sagas: sagas.map((program) => wiredProgram(program, backstage)) });
+  return () => createSagaHost({ ...shared, sagas: sagas.map((program) => wiredProgram(program, world)) });
 }
 
 function authInfoOf(user: string): AuthInfo {

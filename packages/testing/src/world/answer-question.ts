@@ -5,7 +5,7 @@ import type { Question } from '../script/answer-types.ts';
 import { kindOfStep, messageOf } from '../report/question-text.ts';
 import type { Rule } from '../script/rules.ts';
 import { indented, show } from '../values/show.ts';
-import { noteOn, type Stage } from './simulation.ts';
+import { noteOn, type World } from './world.ts';
 import { unanswered } from './unanswered-question.ts';
 
 // A function may be told why its answer was not accepted, and try again.
@@ -16,34 +16,34 @@ const maxTries = 5;
  *
  * @throws SagaTestError `unanswered`, `answer_not_accepted`, `not_deterministic`
  */
-export async function answerTo(stage: Stage, saga: string, step: ClientStep): Promise<StepAnswer> {
+export async function answerTo(world: World, saga: string, step: ClientStep): Promise<StepAnswer> {
   const { stepId } = step;
-  const before = stage.answered.get(stepId) ?? 0;
-  stage.answered.set(stepId, before + 1);
-  const played = stage.playback?.answers.get(stepId)?.[before];
-  return noteOn(stage.tape.answers, stepId, played ?? (await answerByRule(stage, saga, step, before)));
+  const before = world.answered.get(stepId) ?? 0;
+  world.answered.set(stepId, before + 1);
+  const played = world.playback?.answers.get(stepId)?.[before];
+  return noteOn(world.tape.answers, stepId, played ?? (await answerByRule(world, saga, step, before)));
 }
 
 async function answerByRule(
-  stage: Stage,
+  world: World,
   saga: string,
   step: ClientStep,
   before: number,
 ): Promise<StepAnswer> {
   const { stepId, reason } = step;
-  const rule = stage.rules.find(kindsFor(step), stepId);
+  const rule = world.rules.find(kindsFor(step), stepId);
   const given = rule === undefined ? undefined : 'answer' in rule ? rule.answer : undefined;
-  const isForked = stage.forked.has(stepId);
+  const isForked = world.forked.has(stepId);
   const mayTryAgain =
-    !isForked && (typeof given === 'function' || (rule === undefined && stage.improvise !== undefined));
-  if (reason !== undefined && (!mayTryAgain || before >= maxTries) && !isReworded(stage, step))
-    throw notAccepted(stage, saga, step, isForked ? { fork: sentFor(stage, stepId) } : { script: given });
+    !isForked && (typeof given === 'function' || (rule === undefined && world.autoAnswer !== undefined));
+  if (reason !== undefined && (!mayTryAgain || before >= maxTries) && !isReworded(world, step))
+    throw notAccepted(world, saga, step, isForked ? { fork: sentFor(world, stepId) } : { script: given });
   if (rule === undefined) {
-    const improvised = stage.improvise?.(step);
-    if (improvised !== undefined) return improvised;
-    throw unanswered(saga, step, answeredIds(stage.rules.all));
+    const autoAnswered = world.autoAnswer?.(step);
+    if (autoAnswered !== undefined) return autoAnswered;
+    throw unanswered(saga, step, answeredIds(world.rules.all));
   }
-  stage.use(rule);
+  world.use(rule);
   const question: Question = { id: stepId, message: messageOf(step), params: step.params, before, reason };
   const answer: unknown =
     typeof given === 'function' ? await (given as (q: Question) => unknown)(question) : given;
@@ -54,7 +54,7 @@ async function answerByRule(
  * Whether a question that was open while the code was changed says something else since: a client shows it as it is now, and
  * sends the answer to that. Once, as the code was changed once.
  */
-function isReworded({ mayMismatch, reworded }: Stage, { stepId, reason }: ClientStep): boolean {
+function isReworded({ mayMismatch, reworded }: World, { stepId, reason }: ClientStep): boolean {
   if (!mayMismatch || !hasChanged(reason) || reworded.has(stepId)) return false;
   reworded.add(stepId);
   return true;
@@ -115,7 +115,7 @@ export function answerOf(step: ClientStep, rule: AnsweringRule, given: unknown):
 }
 
 /** What was sent as the content of an answer. */
-function sentFor({ sent }: Stage, stepId: string): unknown {
+function sentFor({ sent }: World, stepId: string): unknown {
   const answer = sent.get(stepId);
   const result: unknown = answer !== undefined && 'result' in answer ? answer.result : undefined;
   const { content } = Object(result) as { readonly content?: unknown };
@@ -123,7 +123,7 @@ function sentFor({ sent }: Stage, stepId: string): unknown {
 }
 
 function notAccepted(
-  stage: Stage,
+  world: World,
   saga: string,
   step: ClientStep,
   by: { readonly script: unknown } | { readonly fork: unknown },
@@ -136,7 +136,7 @@ function notAccepted(
         'something that varies between two replays: the time, randomness, the order of an object from outside, a ' +
         'global. Read the time with yield* now(), randomness with yield* random(), everything else in a step, which ' +
         'is journalled.\n\n' +
-        both(stage.asked.get(stepId), step),
+        both(world.asked.get(stepId), step),
     );
   }
   const form = formOf(step.params);
@@ -160,10 +160,10 @@ function both(before: ClientStep | undefined, now: ClientStep): string {
  * Answers what a script does not foresee in the simplest way there is: for the ways a saga goes that nobody has thought of.
  * What was answered so is noted, since a script to be pasted has to say it.
  */
-export function improviseOn(stage: Stage): void {
-  stage.improvise = (step) => {
+export function autoAnswerOn(world: World): void {
+  world.autoAnswer = (step) => {
     const rule = simplestRule(step);
-    if (step.reason === undefined) stage.improvised.push(rule);
+    if (step.reason === undefined) world.autoAnswered.push(rule);
     return answerOf(step, rule, 'answer' in rule ? rule.answer : undefined);
   };
 }

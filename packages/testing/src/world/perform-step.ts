@@ -1,69 +1,69 @@
 import { OutcomeUnknown, type StepCall } from '@mcp-saga/server';
 import { SagaTestError } from '../values/errors.ts';
-import { Crash, noteOn, type Stage } from './simulation.ts';
+import { Crash, noteOn, type World } from './world.ts';
 
 // As they are when the kit is loaded: a test may put fake timers in their place.
 const { setTimeout: realTimeout, clearTimeout: clearReal } = globalThis;
 
 /** Carries out the code of a step as a script says: with its own code or a stand-in, and with what goes wrong. */
-export async function perform(stage: Stage, call: StepCall): Promise<unknown> {
-  const path = stage.idOf(call.path);
-  const run = (stage.runs.get(path) ?? 0) + 1;
-  stage.runs.set(path, run);
-  if (stage.ended === 0 || stage.running > 0) stage.fresh.add(`${path} ${run}`);
-  stage.running += 1;
+export async function perform(world: World, call: StepCall): Promise<unknown> {
+  const path = world.idOf(call.path);
+  const run = (world.runs.get(path) ?? 0) + 1;
+  world.runs.set(path, run);
+  if (world.ended === 0 || world.running > 0) world.fresh.add(`${path} ${run}`);
+  world.running += 1;
   try {
-    return await performRun(stage, call, path, run);
+    return await performRun(world, call, path, run);
   } finally {
-    stage.running -= 1;
-    stage.ended += 1;
+    world.running -= 1;
+    world.ended += 1;
   }
 }
 
-async function performRun(stage: Stage, call: StepCall, path: string, run: number): Promise<unknown> {
+async function performRun(world: World, call: StepCall, path: string, run: number): Promise<unknown> {
   const { step } = call;
-  if (run === 1 && stage.foresee !== undefined) stage.rules.add(...stage.foresee(path));
-  if (stage.dead) throw new Crash();
-  diesAt(stage, path, 'before', run);
-  const fault = faultOf(stage, path, run);
+  if (run === 1 && world.foresee !== undefined) world.rules.add(...world.foresee(path));
+  if (world.dead) throw new Crash();
+  diesAt(world, path, 'before', run);
+  const fault = faultOf(world, path, run);
   if (fault?.kind === 'fail') throw fault.error;
-  if (fault?.kind === 'timeout') throw await timedOut(stage, path, call);
-  const result = await taped(stage, path, run, () =>
-    stage.clock.during(toldWhenSlow(path, carryOut(stage, path, call))),
+  if (fault?.kind === 'timeout') throw await timedOut(world, path, call);
+  const result = await taped(world, path, run, () =>
+    world.clock.during(toldWhenSlow(path, carryOut(world, path, call))),
   );
-  stage.calls.set(path, { input: step.input, key: step.idempotencyKey, result });
-  diesAt(stage, path, 'after', run);
+  world.calls.set(path, { input: step.input, key: step.idempotencyKey, result });
+  diesAt(world, path, 'after', run);
   if (fault?.kind === 'lose')
     throw new OutcomeUnknown(`The response of '${path}' was lost, as the script says.`);
-  if (call.kind === 'poll') stage.tell({ type: 'polled', id: path, attempt: step.attempt, result });
+  if (call.kind === 'poll') world.tell({ type: 'polled', id: path, attempt: step.attempt, result });
   return result;
 }
 
 /** @throws Crash where the process dies here */
-function diesAt(stage: Stage, id: string, when: 'before' | 'after', run: number): void {
-  const rule = stage.rules.crash(id, when, run);
+function diesAt(world: World, id: string, when: 'before' | 'after', run: number): void {
+  const rule = world.rules.crash(id, when, run);
   if (rule === undefined) return;
-  stage.use(rule);
-  throw stage.crash({ type: 'crashed', when, id });
+  world.use(rule);
+  throw world.crash({ type: 'crashed', when, id });
 }
 
 /** What code comes to, noted; or what it came to in another run. */
 async function taped(
-  stage: Stage,
+  world: World,
   path: string,
   run: number,
   code: () => Promise<unknown>,
 ): Promise<unknown> {
-  const played = stage.playback?.calls.get(path)?.[run - 1];
+  const played = world.playback?.calls.get(path)?.[run - 1];
   if (played === undefined) {
-    const { calls } = stage.tape;
+    const { calls } = world.tape;
     try {
       const result = await code();
       noteOn(calls, path, { result });
       return result;
     } catch (thrown) {
       noteOn(calls, path, { thrown });
-      if (thrown instanceof SagaTestError) stage.objection ??= thrown;
+      if (thrown instanceof SagaTestError) world.objection ??= thrown;
       throw thrown;
     }
   }
@@ -71,22 +71,22 @@ async function taped(
   return played.result;
 }
 
-function faultOf(stage: Stage, path: string, run: number) {
+function faultOf(world: World, path: string, run: number) {
   // One that has held as often as it may gives way to the one before it.
-  const rule = stage.rules.find(
+  const rule = world.rules.find(
     ['fail', 'timeout', 'lose'],
     path,
     (each) =>
-      (!('times' in each) || (stage.used.get(each) ?? 0) < each.times) &&
+      (!('times' in each) || (world.used.get(each) ?? 0) < each.times) &&
       (!('from' in each) || run >= each.from),
   );
-  if (rule !== undefined) stage.use(rule, rule.times);
+  if (rule !== undefined) world.use(rule, rule.times);
   return rule;
 }
 
 /** What a step is told that takes too long: by its own timeout, or where it has none, by nobody but the script. */
-async function timedOut(stage: Stage, path: string, { step: { signal } }: StepCall): Promise<unknown> {
-  await stage.clock.stall(signal);
+async function timedOut(world: World, path: string, { step: { signal } }: StepCall): Promise<unknown> {
+  await world.clock.stall(signal);
   if (signal.aborted) return signal.reason;
   return Object.assign(new Error(`Step '${path}' timed out, as the script says.`), {
     name: 'TimeoutError',
@@ -94,11 +94,11 @@ async function timedOut(stage: Stage, path: string, { step: { signal } }: StepCa
   });
 }
 
-async function carryOut(stage: Stage, path: string, call: StepCall): Promise<unknown> {
+async function carryOut(world: World, path: string, call: StepCall): Promise<unknown> {
   const { kind, undoes, step, run } = call;
-  const { turn } = stage;
-  const rule = stage.rules.find(['step'], path);
-  if (rule !== undefined) stage.use(rule);
+  const { turn } = world;
+  const rule = world.rules.find(['step'], path);
+  if (rule !== undefined) world.use(rule);
   let took = false;
   const { idempotencyKey: key, stepKey, ...rest } = step;
   const watch = (value: string | undefined): PropertyDescriptor => ({
@@ -113,7 +113,7 @@ async function carryOut(stage: Stage, path: string, call: StepCall): Promise<unk
     { ...rest },
     { idempotencyKey: watch(key), ...(stepKey === undefined ? {} : { stepKey: watch(stepKey) }) },
   );
-  const sleep = (ms: number): Promise<void> => stage.clock.sleepInWork(ms, step.signal);
+  const sleep = (ms: number): Promise<void> => world.clock.sleepInWork(ms, step.signal);
   const code =
     rule === undefined
       ? run
@@ -121,9 +121,9 @@ async function carryOut(stage: Stage, path: string, call: StepCall): Promise<unk
         ? (rule.result as (step: object) => unknown)
         : () => rule.result;
   if (rule !== undefined) Object.defineProperty(watched, 'sleep', { value: sleep });
-  const ended = stage.ledger.begin([
+  const ended = world.ledger.begin([
     ...(key === undefined ? [] : [[key, path] as const]),
-    ...(stepKey === undefined || undoes === undefined ? [] : [[stepKey, stage.idOf(undoes)] as const]),
+    ...(stepKey === undefined || undoes === undefined ? [] : [[stepKey, world.idOf(undoes)] as const]),
   ]);
   let result: unknown;
   try {
@@ -132,8 +132,8 @@ async function carryOut(stage: Stage, path: string, call: StepCall): Promise<unk
     ended();
   }
   if (kind === 'step' && key !== undefined) {
-    stage.ledger.note({ id: path, key, undoes, took, standIn: rule !== undefined }, turn);
-    if (undoes !== undefined) stage.undone.add(stage.idOf(undoes));
+    world.ledger.note({ id: path, key, undoes, took, standIn: rule !== undefined }, turn);
+    if (undoes !== undefined) world.undone.add(world.idOf(undoes));
   }
   return result;
 }

@@ -1,14 +1,14 @@
 import { toSource } from '../script/script-source.ts';
 import type { TestProvider } from '../script/test-options.ts';
 import { SagaTestError } from '../values/errors.ts';
-import type { Stage } from './simulation.ts';
+import type { World } from './world.ts';
 import { breathe } from '../values/virtual-clock.ts';
 
 /** Watches the providers of a run. Call the result when the run has ended: it waits for effects that come late. */
-export function watchProviders(stage: Stage): () => Promise<void> {
-  const { providers = [] } = stage.options;
+export function watchProviders(world: World): () => Promise<void> {
+  const { providers = [] } = world.options;
   const observe = (key: string, action: 'do' | 'undo'): void => {
-    stage.objection ??= objectionTo(stage, key, action);
+    world.objection ??= objectionTo(world, key, action);
   };
   for (const provider of providers) provider.observe(observe);
   return async () => {
@@ -20,7 +20,7 @@ export function watchProviders(stage: Stage): () => Promise<void> {
 }
 
 function objectionTo(
-  { ledger, running }: Stage,
+  { ledger, running }: World,
   key: string,
   action: 'do' | 'undo',
 ): SagaTestError | undefined {
@@ -42,7 +42,7 @@ function objectionTo(
 }
 
 /** IDs of the steps whose effects are still in the providers of a run, by the keys of the last saga that was begun. */
-export function standingIn({ options: { providers = [] }, ledger }: Stage): readonly string[] {
+export function standingIn({ options: { providers = [] }, ledger }: World): readonly string[] {
   const keys = providers.flatMap((provider: TestProvider) => provider.standingKeys);
   return keys.flatMap((key) => {
     const { id = '' } = ledger.codeOf(key) ?? {};

@@ -5,7 +5,7 @@ import { kindOfStep, messageOf } from '../../report/question-text.ts';
 import { unrepeated } from '../../values/step-ids.ts';
 import { show } from '../../values/show.ts';
 import type { Fields } from './channel.ts';
-import type { Backstage } from './wired-program.ts';
+import type { WireWorld } from './wired-program.ts';
 
 /** What a client says to a question: the content of a form, what a model says, roots; `decline` or `cancel` refuses a form. */
 export type WireAnswer = string | Fields | readonly Root[];
@@ -32,12 +32,12 @@ export interface WireQuestion {
 /** Answers the questions of one client. */
 export class Answerer {
   readonly #answers: WireAnswers;
-  readonly #backstage: Backstage;
+  readonly #world: WireWorld;
   readonly #before = new Map<string, number>();
 
-  constructor(answers: WireAnswers, backstage: Backstage) {
+  constructor(answers: WireAnswers, world: WireWorld) {
     this.#answers = answers;
-    this.#backstage = backstage;
+    this.#world = world;
   }
 
   /**
@@ -50,7 +50,7 @@ export class Answerer {
     if (type === undefined) throw new SagaTestError('script', `The server asks for '${method}'.`);
     const step = { type, params: params as { readonly [name: string]: Json } };
     const message = messageOf(step);
-    const path = id ?? this.#backstage.idOf(type, message);
+    const path = id ?? this.#world.idOf(type, message);
     const before = this.#before.get(path) ?? 0;
     this.#before.set(path, before + 1);
     const given =
@@ -72,7 +72,7 @@ export class Answerer {
     }
     const answer =
       typeof given === 'function'
-        ? await this.#backstage.clock.during(
+        ? await this.#world.clock.during(
             Promise.resolve(given({ id: path, message, params: step.params, before, reason: undefined })),
           )
         : given;

@@ -6,13 +6,13 @@ import { wrapProgram } from '../../values/wrap-program.ts';
 import type { Cutter } from './cutter.ts';
 
 /** What is known of what goes on behind the wire. */
-export class Backstage {
+export class WireWorld {
   readonly clock: VirtualClock;
   readonly cutter: Cutter;
   readonly ledger: EffectLedger;
   readonly #asked: ClientStep[] = [];
 
-  constructor(parts: Pick<Backstage, 'clock' | 'cutter' | 'ledger'>) {
+  constructor(parts: Pick<WireWorld, 'clock' | 'cutter' | 'ledger'>) {
     this.clock = parts.clock;
     this.cutter = parts.cutter;
     this.ledger = parts.ledger;
@@ -33,8 +33,8 @@ export class Backstage {
 }
 
 /** A program as it is, by the clock of a test, with connections that are cut after its steps. */
-export function wiredProgram(wired: Program, backstage: Backstage): Program {
-  const { clock, cutter, ledger } = backstage;
+export function wiredProgram(wired: Program, world: WireWorld): Program {
+  const { clock, cutter, ledger } = world;
   return wrapProgram(wired, (program) => ({
     advance: async (state, answers, runtime, end): Promise<Outcome> => {
       const perform: Runtime['perform'] = async ({ kind, path: id, undoes, step, run }) => {
@@ -46,7 +46,7 @@ export function wiredProgram(wired: Program, backstage: Backstage): Program {
         return result;
       };
       const outcome = await program.advance(state, answers, { ...runtime, perform }, end);
-      if (outcome.status === 'suspended') backstage.asks(outcome.steps);
+      if (outcome.status === 'suspended') world.asks(outcome.steps);
       return outcome;
     },
   }));

@@ -16,7 +16,7 @@ export const defaultClock: number = Date.UTC(2030, 0, 15, 12);
 export class Crash extends Error {}
 
 /** Answers questions that a script does not foresee. */
-export type Improvise = (question: ClientStep) => StepAnswer | undefined;
+export type AutoAnswer = (question: ClientStep) => StepAnswer | undefined;
 
 /** What the code of a step came to. */
 export type CallEnd = { readonly result: unknown } | { readonly thrown: unknown };
@@ -43,7 +43,7 @@ export interface StepFacts {
 }
 
 /** The world around one run: its clock and randomness, what a script says of it, and what has happened in it. */
-export class Stage {
+export class World {
   readonly options: TestSagaOptions;
   readonly clock: VirtualClock;
   readonly ledger: EffectLedger;
@@ -78,9 +78,9 @@ export class Stage {
   /** Questions that were asked otherwise while they were open, where the code was changed: each may be so once. */
   readonly reworded: Set<string> = new Set();
   /** Answers what the script does not; for those who explore. */
-  improvise: Improvise | undefined;
+  autoAnswer: AutoAnswer | undefined;
   /** What was answered so, as the lines of a script that would have said it. */
-  readonly improvised: Rule[] = [];
+  readonly autoAnswered: Rule[] = [];
   /** What is to happen to a step, said when its code is first to be run; for those who explore. */
   foresee: ((id: string) => readonly Rule[]) | undefined;
   /** How often a rule has held. */
@@ -114,7 +114,7 @@ export class Stage {
   constructor(
     options: TestSagaOptions,
     rules: readonly Rule[],
-    shared?: Pick<Stage, 'ledger' | 'clock' | 'recordings' | 'turns'>,
+    shared?: Pick<World, 'ledger' | 'clock' | 'recordings' | 'turns'>,
   ) {
     this.options = options;
     this.rules = new Rules(rules);
