@@ -86,7 +86,6 @@ export type {
 export type { CompleteVariable, UriTemplate, UriVariables } from './values/uri-template.ts';
 export type { CheckedBody } from './author/checks/checked-body.ts';
 export type { CheckedResult } from './author/checks/checked-result.ts';
-export type { CheckedUndo } from './author/checks/checked-undo.ts';
 export type {
   BodyInput,
   BodyResult,

@@ -1,4 +1,5 @@
 import { command } from '../effects/make-command.ts';
+import { AuthoringError } from '../values/errors.ts';
 import type { Command } from '../model/command.ts';
 import type { Program } from '../model/program.ts';
 import type { CallArguments } from './call.ts';
@@ -14,5 +15,7 @@ export function continueAs<I extends Schema | undefined>(
   other: Program & { readonly input: I },
   args: CallArguments<I>,
 ): Command<never> {
+  if (typeof (other as Partial<Program> | undefined)?.advance !== 'function')
+    throw new AuthoringError('continueAs() needs a saga, as saga(…) returns it.');
   return command<never>({ kind: 'continueAs', program: other, args: args ?? {} });
 }

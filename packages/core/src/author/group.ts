@@ -2,6 +2,7 @@ import { AuthoringError } from '../values/errors.ts';
 import { command, specOf } from '../effects/make-command.ts';
 import type { Command, Steps, GroupSpec, ForkSensitiveCommand } from '../model/command.ts';
 import type { IsForkSensitive } from './checks/needs-forks.ts';
+import { isIterator } from '../values/generators.ts';
 import { assertStepId } from '../values/path.ts';
 
 /** A branch of `all`: a command, or a helper that was called (`helper(x)`, without `yield*`). */
@@ -32,6 +33,13 @@ export type Settled<T> =
 export type SettledResults<B extends Branches> = { -readonly [K in keyof B]: Settled<BranchResult<B[K]>> };
 
 function group(kind: GroupSpec['kind'], branches: Branches): GroupSpec {
+  if (
+    typeof branches !== 'object' ||
+    branches === null ||
+    specOf(branches) !== undefined ||
+    isIterator(branches)
+  )
+    throw new AuthoringError(`${kind}() needs branches: ${kind}({ a: step(…), b: helper() }).`);
   const shape = Array.isArray(branches) ? 'array' : 'record';
   const listed = Object.entries(branches).map(([key, steps]: [string, Branch<unknown>]) => {
     if (shape === 'record') assertStepId(key);

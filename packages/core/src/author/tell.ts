@@ -1,4 +1,4 @@
-import { AuthoringRangeError } from '../values/errors.ts';
+import { AuthoringRangeError, AuthoringError } from '../values/errors.ts';
 import { command } from '../effects/make-command.ts';
 import type { Command, LogLevel } from '../model/command.ts';
 import { assertJson, type Json } from '../values/json.ts';
@@ -13,8 +13,23 @@ export function progress(value: number, total?: number, message?: string): Comma
   return command<void>({ kind: 'progress', value, total, message });
 }
 
+const levels: readonly LogLevel[] = [
+  'debug',
+  'info',
+  'notice',
+  'warning',
+  'error',
+  'critical',
+  'alert',
+  'emergency',
+];
+
 /** Sends the client a log message, once: never again on replay. */
 export function log(level: LogLevel, data: Json): Command<void> {
+  if (!levels.includes(level))
+    throw new AuthoringError(
+      `log() has no level '${String(level).slice(0, 80)}'. The levels are: ${levels.join(', ')}.`,
+    );
   assertJson(data, { where: 'data of log()' });
   return command<void>({ kind: 'log', level, data });
 }

@@ -1,5 +1,7 @@
 import { AuthoringError } from '../values/errors.ts';
 import type { SagaBody, Steps } from '../model/command.ts';
+import { specOf } from '../model/make-command.ts';
+import { isIterator } from '../values/generators.ts';
 import type { Schema } from '../values/standard-schema.ts';
 
 /** What a generator program needs of its saga. */
@@ -26,4 +28,21 @@ export function startBody(name: string, body: SagaBody<never, unknown>, input: u
     );
   }
   return iterator as Steps<unknown>;
+}
+
+/**
+ * The result of a body, if it may be one.
+ *
+ * @throws AuthoringError for a command, a helper, and a promise: `yield*` is missing
+ */
+export function resultOf(returned: unknown): unknown {
+  const isPromise = typeof (returned as Partial<Promise<unknown>> | null | undefined)?.then === 'function';
+  const what =
+    specOf(returned) !== undefined
+      ? 'a command. Write: return yield* step(…)'
+      : isIterator(returned)
+        ? 'a generator. Write: return yield* helper(…)'
+        : "a promise. Write: return yield* step('id', async () => …)";
+  if (!isPromise && specOf(returned) === undefined && !isIterator(returned)) return returned;
+  throw new AuthoringError(`The saga returned ${what}.`);
 }

@@ -12,7 +12,7 @@ import { decodeHead, encodeHead, type Head } from '../journal/head.ts';
 import { Journal } from '../journal/journal.ts';
 import { outcomeOfTurn } from './turn-outcome.ts';
 import { infoIn } from '../effects/parts/saga-info.ts';
-import { startBody, type GeneratorProgramOptions } from '../replay/start-body.ts';
+import { startBody, type GeneratorProgramOptions, resultOf } from '../replay/start-body.ts';
 import { Teller } from './teller.ts';
 import { startClock } from './time/waits.ts';
 import { warnOfFloats } from './warn-of-floats.ts';
@@ -175,7 +175,7 @@ export class Turn implements ExecutionEvents {
     const { ending } = this.#execution;
     if (ending.end === undefined || !('result' in ending.end)) return;
     try {
-      ending.end = { result: await this.runtime.checkResult(ending.end.result) };
+      ending.end = { result: await this.runtime.checkResult(resultOf(ending.end.result)) };
       return;
     } catch (error) {
       this.#due.assertGoing();

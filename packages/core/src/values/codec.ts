@@ -1,5 +1,5 @@
 import { classNameOf } from './class-name.ts';
-import { depthProblem, formatPlace, isPlainObject, MAX_DEPTH, type Place } from './json.ts';
+import { depthProblem, formatPlace, isPlainObject, MAX_DEPTH, mistakenFor, type Place } from './json.ts';
 
 /** The key that marks a tag: `{"$":"u"}` is `undefined`. A plain object with this as its only key is escaped. */
 const TAG = '$';
@@ -132,7 +132,8 @@ function tag(value: unknown, place: Place | undefined, depth: number, where: str
 }
 
 function objectProblem(value: object, isPlain: boolean): string | undefined {
-  if ('then' in value && typeof value.then === 'function') return 'is a promise: await it first';
+  const mistake = mistakenFor(value);
+  if (mistake !== undefined) return mistake;
   if (!isPlain) return `is an instance of ${classNameOf(value) ?? 'a class'}: ${ADVICE}`;
   if ('toJSON' in value && typeof value.toJSON === 'function') return `has a toJSON method: ${ADVICE}`;
   if (!Array.isArray(value) && Object.getOwnPropertySymbols(value).length > 0)

@@ -130,6 +130,16 @@ function formatKey(key: string | number): string {
   return `[${JSON.stringify(key.length <= 64 ? key : `${key.slice(0, 64)}…`)}]`;
 }
 
+/** What an object is that stands for a value to come, and what to do. Undefined for any other object. */
+export function mistakenFor(value: object): string | undefined {
+  if ('then' in value && typeof value.then === 'function') return 'is a promise: await it first';
+  if ('next' in value && typeof value.next === 'function')
+    return 'is a generator: use a function or an async function';
+  return Symbol.for('mcp-saga.command') in value
+    ? 'is a command: yield it in the body of the saga, with yield*'
+    : undefined;
+}
+
 /** The place and the problem of a value that is nested too deep: a cycle is named where it begins. */
 export function depthProblem(
   value: unknown,
