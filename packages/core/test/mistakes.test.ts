@@ -1,4 +1,4 @@
-/* oxlint-disable unicorn/consistent-function-scoping, require-yield -- mistakes, as they are written */
+/* oxlint-disable unicorn/consistent-function-scoping, require-yield, typescript/no-unnecessary-type-assertion, unicorn/no-array-for-each, typescript/no-floating-promises, typescript/no-misused-promises -- mistakes, as they are written */
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import {
@@ -31,6 +31,7 @@ import {
   sleepUntil,
   step,
 } from '../src/index.ts';
+import type { Steps } from '../src/model/command.ts';
 import type { Program } from '../src/model/program.ts';
 import { isAuthoringError } from '../src/program-parts.ts';
 import { start } from './support/drive.ts';
@@ -54,7 +55,7 @@ const of =
 /** A saga that yields what this makes. */
 const yields = (make: () => unknown, options?: object): (() => Program) =>
   of(function* () {
-    return yield* make() as Any;
+    return yield* make() as Steps<unknown>;
   }, options);
 
 class Order {

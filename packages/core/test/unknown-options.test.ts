@@ -80,8 +80,8 @@ describe('an option that does not exist', () => {
     ['a sampling', () => sample('s', js('Summarize'))],
     ['a poll without any', () => poll('p', one, js(undefined))],
     ['a saga', () => saga(js('s'), body as never)],
-    ['a call', () => call(js(undefined), {} as never)],
-    ['a call of a name', () => call(js('other'), {} as never)],
+    ['a call', () => call(js(undefined), {})],
+    ['a call of a name', () => call(js('other'), {})],
     ['a wait with a duration as a text', () => sleep('5s' as never)],
     ['an undo', () => step('charge', one, js({ compensate: 'refund' }))],
     [

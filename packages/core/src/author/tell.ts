@@ -27,9 +27,7 @@ const levels: readonly LogLevel[] = [
 /** Sends the client a log message, once: never again on replay. */
 export function log(level: LogLevel, data: Json): Command<void> {
   if (!levels.includes(level))
-    throw new AuthoringError(
-      `log() has no level '${String(level).slice(0, 80)}'. The levels are: ${levels.join(', ')}.`,
-    );
+    throw new AuthoringError(`log() has no level '${level}'. The levels are: ${levels.join(', ')}.`);
   assertJson(data, { where: 'data of log()' });
   return command<void>({ kind: 'log', level, data });
 }

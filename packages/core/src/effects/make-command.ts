@@ -14,17 +14,17 @@ export class CreatedCommands {
   #room = 256;
 
   /** Notes a command. Those that were yielded meanwhile are dropped from time to time, not one by one. */
-  add(command: NotedCommand): void {
+  add(noted: NotedCommand): void {
     if (this.#commands.length === this.#room) {
       this.#commands = this.#commands.filter(({ isTaken }) => !isTaken);
       this.#room = Math.max(256, this.#commands.length * 2);
     }
-    this.#commands.push(command);
+    this.#commands.push(noted);
   }
 
   /** Those that were never yielded. */
   get floating(): readonly CommandSpec[] {
-    return this.#commands.filter(({ isTaken }) => !isTaken).map((command) => command[brand]);
+    return this.#commands.filter(({ isTaken }) => !isTaken).map((noted) => noted[brand]);
   }
 }
 
@@ -42,8 +42,8 @@ export function noting<T>(into: CreatedCommands, body: () => T): T {
 }
 
 /** Notes that a command was yielded, or is a branch. */
-export function take(command: unknown): void {
-  if (specOf(command) !== undefined) (command as NotedCommand).isTaken = true;
+export function take(yielded: unknown): void {
+  if (specOf(yielded) !== undefined) (yielded as NotedCommand).isTaken = true;
 }
 
 // Classes, not object literals with a generator method: 0.05 us a step against 2 to 3.

@@ -1,6 +1,7 @@
 import { AuthoringError } from './errors.ts';
 
 /** Collects the names of all options of a type. */
+// oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- checks that no name is missing
 export function optionNames<Options>(names: {
   readonly [name in keyof Options]-?: true;
 }): ReadonlySet<string> {
@@ -62,9 +63,9 @@ export function nearestName(misspelled: string, names: readonly string[]): strin
 /** Number of characters to insert, delete, or replace, to make one text of another. */
 function distanceOf(one: string, other: string): number {
   let row = Array.from({ length: other.length + 1 }, (_, index) => index);
-  for (const [index, character] of [...one].entries()) {
+  for (const [index, character] of Array.from(one).entries()) {
     const next = [index + 1];
-    for (const [column, compared] of [...other].entries()) {
+    for (const [column, compared] of Array.from(other).entries()) {
       const replaced = (row[column] ?? 0) + (character === compared ? 0 : 1);
       next.push(Math.min((row[column + 1] ?? 0) + 1, (next[column] ?? 0) + 1, replaced));
     }

@@ -75,6 +75,6 @@ export function promptSaga<
   assertKnownOptions('promptSaga', Object(options).name, options, names);
   // CheckedBody has judged what it yields and returns; saga() does the rest, whatever a body returns.
   const checked = body as unknown as SagaBody<BodyInput<I>, string | PromptResult>;
-  const program = saga<I>(options as SagaOptions<I, undefined>, checked as never);
+  const program = saga<I>(options, checked as never);
   return { ...program, serves: 'prompt', body: checked };
 }
