@@ -186,8 +186,7 @@ export class SagaStepUnhandled extends SagaClientError {
     options: SagaClientErrorOptions = {},
   ) {
     super(
-      `Step '${stepId}' (${type}) has no handler. Set options.handlers.${type}, or a request handler for ${method} on the ` +
-        'client; then resumeSaga(client, error.saga) continues.',
+      `Step '${stepId}' has no handler: set options.handlers.${type}, or a request handler for ${method} on the client`,
       options,
     );
     this.stepId = stepId;

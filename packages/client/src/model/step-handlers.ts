@@ -14,34 +14,22 @@ export interface HandlerContext {
   readonly signal: AbortSignal;
 }
 
+type Handler<Params, Step, Result> = (
+  params: Params,
+  step: Step,
+  context: HandlerContext,
+) => Result | Promise<Result>;
+
 /**
- * Fulfills the steps of a saga. What one throws goes to the server as the error of that step, by `code` (a whole
- * number; default -32603), `message` and `data`. All steps of a turn are asked at the same time. `step.reason` says
- * why the answer before was refused.
+ * Fulfills the steps of a saga. An error that a handler throws goes to the server as the error of that step, with its `code` (a
+ * whole number; default -32603), `message`, and `data`. All steps of a turn are asked at the same time. `step.reason` says why
+ * the answer before was refused.
  */
 export interface StepHandlers {
   /** Asks the user: shows a form, or with `params.mode` `'url'` offers to open a page. */
-  readonly elicitation?:
-    | ((
-        params: ElicitationParams,
-        step: ElicitationStep,
-        context: HandlerContext,
-      ) => ElicitationResult | Promise<ElicitationResult>)
-    | undefined;
+  readonly elicitation?: Handler<ElicitationParams, ElicitationStep, ElicitationResult> | undefined;
   /** Asks the model. */
-  readonly sampling?:
-    | ((
-        params: SamplingParams,
-        step: SamplingStep,
-        context: HandlerContext,
-      ) => SamplingResult | Promise<SamplingResult>)
-    | undefined;
-  /** Tells the roots. */
-  readonly roots?:
-    | ((
-        params: RootsParams | undefined,
-        step: RootsStep,
-        context: HandlerContext,
-      ) => RootsResult | Promise<RootsResult>)
-    | undefined;
+  readonly sampling?: Handler<SamplingParams, SamplingStep, SamplingResult> | undefined;
+  /** Lists the roots. */
+  readonly roots?: Handler<RootsParams | undefined, RootsStep, RootsResult> | undefined;
 }

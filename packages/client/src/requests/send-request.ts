@@ -99,14 +99,7 @@ function isMethodNotFound(error: Readonly<Record<string, unknown>>): boolean {
  * A result schema that lets everything pass, in the form of either SDK (Standard Schema for v2, `safeParse` for v1):
  * what comes back is validated by this package, so that the error can name the field and never quotes a value.
  */
-const anyResult: {
-  readonly '~standard': {
-    readonly version: 1;
-    readonly vendor: string;
-    readonly validate: (value: unknown) => { readonly value: unknown };
-  };
-  readonly safeParse: (data: unknown) => { readonly success: true; readonly data: unknown };
-} = {
-  '~standard': { version: 1, vendor: 'mcp-saga', validate: (value) => ({ value }) },
-  safeParse: (data) => ({ success: true, data }),
+const anyResult = {
+  '~standard': { version: 1, vendor: 'mcp-saga', validate: (value: unknown) => ({ value }) },
+  safeParse: (data: unknown) => ({ success: true, data }),
 };

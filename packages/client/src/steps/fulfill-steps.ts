@@ -41,75 +41,47 @@ async function answerStep(step: SagaStep, handle: () => unknown): Promise<Comple
   const { stepId } = step;
   try {
     const result = await handle();
-    if (!isResult(result)) {
-      return {
-        stepId,
-        error: { code: INTERNAL_ERROR, message: `The handler for ${step.type} gave no result` },
-      };
-    }
-    return copyJson<CompletedStep>({ stepId, result });
+    if (!isRecord(result)) throw new TypeError(`The handler for ${step.type} gave no result`);
+    // Its own type says what a handler returns; the server checks it against the step.
+    return copyJson<CompletedStep>({ stepId, result: result as unknown as StepResult });
   } catch (error) {
     return { stepId, error: toStepError(error) };
   }
 }
 
-/** What fulfills a step. */
-function handlerOf(step: SagaStep, saga: SuspendedSaga, fulfillment: Fulfillment): () => unknown {
-  const { handlers, signal } = fulfillment;
-  switch (step.type) {
-    case 'elicitation':
-      if (handlers.elicitation) return () => handlers.elicitation?.(step.params, step, { signal });
-      return registered(step, 'elicitation/create', saga, fulfillment);
-    case 'sampling':
-      if (handlers.sampling) return () => handlers.sampling?.(step.params, step, { signal });
-      return registered(step, 'sampling/createMessage', saga, fulfillment);
-    case 'roots':
-      if (handlers.roots) return () => handlers.roots?.(step.params, step, { signal });
-      return registered(step, 'roots/list', saga, fulfillment);
-    default: {
-      const type = unknownType(step);
-      // No handler could be given for it: a newer server knows what it means to be told so.
-      return () => {
-        throw new UnknownStep(`The client does not know steps of type '${type}'`);
-      };
-    }
-  }
-}
+const methods = {
+  elicitation: 'elicitation/create',
+  sampling: 'sampling/createMessage',
+  roots: 'roots/list',
+};
 
-function registered(
-  step: SagaStep,
-  method: string,
-  saga: SuspendedSaga,
-  { client, signal }: Fulfillment,
-): () => unknown {
-  const handler = registeredHandler(client, method);
-  if (handler === undefined) throw new SagaStepUnhandled(step, method, { saga });
-  return () => handler(step, signal);
+/** Finds the handler of a step: the one in the options, or the one registered on the client. */
+function handlerOf(step: SagaStep, saga: SuspendedSaga, fulfillment: Fulfillment): () => unknown {
+  const { client, handlers, signal } = fulfillment;
+  const { type } = step;
+  if (!Object.hasOwn(methods, type)) {
+    // A newer server sent it, and knows what this answer means.
+    return () => {
+      throw new UnknownStep(`The client does not know steps of type '${type}'`);
+    };
+  }
+  // By its type, the handler fits the step.
+  if (handlers[type]) return () => handlers[type]?.(step.params as never, step as never, { signal });
+  const registered = registeredHandler(client, methods[type]);
+  if (registered === undefined) throw new SagaStepUnhandled(step, methods[type], { saga });
+  return () => registered(step, signal);
 }
 
 class UnknownStep extends Error {
   readonly code = METHOD_NOT_FOUND;
 }
 
-// The server sent it, so it may be sent back.
-function unknownType(step: never): string {
-  const { type }: { type: string } = step;
-  return type;
-}
-
-// Each handler's own type says what it gives; the server checks it against the step.
-function isResult(value: unknown): value is StepResult {
-  return isRecord(value);
-}
-
 /** What the server is told of an error: never its stack or cause, and data only where the error was made for the wire. */
 function toStepError(error: unknown): JsonRpcError {
   if (!(error instanceof Error)) return { code: INTERNAL_ERROR, message: 'The handler failed' };
-  const code: unknown = Reflect.get(error, 'code');
-  if (typeof code !== 'number' || !Number.isInteger(code))
-    return { code: INTERNAL_ERROR, message: error.message };
-  const data: unknown = Reflect.get(error, 'data');
-  return { code, message: error.message, ...(data === undefined || !isJson(data) ? {} : { data }) };
+  const { message, code, data } = error as Error & { readonly code?: unknown; readonly data?: unknown };
+  if (!Number.isInteger(code)) return { code: INTERNAL_ERROR, message };
+  return { code: code as number, message, ...(isJson(data) ? { data } : {}) };
 }
 
 function isJson(value: unknown): boolean {
