@@ -7,14 +7,18 @@ import {
   type StepErrorData,
 } from '../values/errors.ts';
 import { effectOf, needOf, type EffectSpec } from './effect-of.ts';
-import type { BodyOutcome } from './parts/effect.ts';
+
+/** What a body gets for a recorded outcome: a value, or something thrown. */
+export interface BodyOutcome {
+  readonly failed: boolean;
+  readonly value: unknown;
+}
 
 /** Turns a journal entry into what the body sees: the same in the first run as on every replay. (R2) */
 export function outcomeOf(spec: EffectSpec, path: string, type: EntryType, value: unknown): BodyOutcome {
-  const own = effectOf(spec).outcome?.(spec, type, value);
-  if (own !== undefined) return own;
-  const error = errorOf(spec, path, type, value);
-  return error === undefined ? { failed: false, value } : { failed: true, value: error };
+  const own = effectOf(spec).toValue?.(spec, type, value);
+  const error = own === undefined ? errorOf(spec, path, type, value) : undefined;
+  return { failed: error !== undefined, value: error ?? own ?? value };
 }
 
 function errorOf(spec: EffectSpec, path: string, type: EntryType, value: unknown): Error | undefined {

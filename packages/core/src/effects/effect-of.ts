@@ -32,7 +32,7 @@ export function isAskedOfClient(kind: EffectSpec['kind']): boolean {
 
 /** `true` if a command counts as a server step when it runs on the server. */
 export function isEffect({ spec }: { readonly spec: EffectSpec }): boolean {
-  return effects[spec.kind].place !== 'engine';
+  return effects[spec.kind].place !== undefined;
 }
 
 /** The capability that a client needs for a command. `wait` for a command that takes time. */
@@ -46,5 +46,6 @@ export function needOf(spec: EffectSpec): ClientNeed | 'wait' {
  * @throws TypeError if MCP cannot express the request. The error names the path
  */
 export function toClientStep(spec: EffectSpec, stepId: string): ClientStep | undefined {
-  return effectOf(spec).question?.toStep(spec, stepId);
+  const { question } = effectOf(spec);
+  return question && { type: question.type, stepId, params: question.params(spec) };
 }

@@ -1,86 +1,49 @@
 import type { Provenance } from '../model/client-step.ts';
 
 /**
- * The types of journal entries: how each is sealed, and how a timeline shows it.
+ * The types of journal entries: letter, stream of the value, command, outcome, and `true` for an answer with a provenance.
  *
- * An entry has a letter, since a token holds thousands of entries. Letters, streams, and `answer` are part of the token's
- * format. `stream` holds the value of the entry. `answer` marks the answers to questions, which name their provenance. `kind`
- * is the most frequent command if several commands share a type.
+ * Letters are short, since a token holds thousands of entries. Letters, streams, and answers are part of the token's format.
+ * A timeline shows command and outcome: the most frequent command, if several commands share a type.
  */
 export const entryTypes = {
-  accepted: { letter: 'e', stream: 'client', answer: true, kind: 'elicit', outcome: 'accepted' },
+  accepted: ['e', 'client', 'elicit', 'accepted', true],
   // The schema changed the answer, or the server gave it: the client does not know the value.
-  parsed: { letter: 'p', stream: 'server', answer: true, kind: 'elicit', outcome: 'accepted' },
-  declined: { letter: 'd', stream: 'none', answer: true, kind: 'client step', outcome: 'declined' },
-  dismissed: { letter: 'x', stream: 'none', answer: true, kind: 'client step', outcome: 'cancelled' },
-  agreed: { letter: 'o', stream: 'none', answer: true, kind: 'elicitUrl', outcome: 'accepted' },
-  sampled: { letter: 'm', stream: 'client', answer: true, kind: 'sample', outcome: 'answered' },
+  parsed: ['p', 'server', 'elicit', 'accepted', true],
+  declined: ['d', 'none', 'client step', 'declined', true],
+  dismissed: ['x', 'none', 'client step', 'cancelled', true],
+  agreed: ['o', 'none', 'elicitUrl', 'accepted', true],
+  sampled: ['m', 'client', 'sample', 'answered', true],
   // The host sampled: the client does not know the value.
-  sampledHere: { letter: 'M', stream: 'server', answer: true, kind: 'sample', outcome: 'answered' },
-  listed: { letter: 'l', stream: 'client', answer: true, kind: 'roots', outcome: 'answered' },
-  clientError: {
-    letter: 'q',
-    stream: 'client',
-    answer: true,
-    kind: 'client step',
-    outcome: 'failed at the client',
-  },
+  sampledHere: ['M', 'server', 'sample', 'answered', true],
+  listed: ['l', 'client', 'roots', 'answered', true],
+  clientError: ['q', 'client', 'client step', 'failed at the client', true],
   // The client cannot be asked, or cannot be kept waiting.
-  clientCannot: {
-    letter: 'C',
-    stream: 'none',
-    answer: false,
-    kind: 'client step',
-    outcome: 'the client cannot',
-  },
-  timedOut: { letter: 'y', stream: 'none', answer: false, kind: 'client step', outcome: 'timed out' },
-  done: { letter: 's', stream: 'server', answer: false, kind: 'step', outcome: 'done' },
-  doneCompressed: { letter: 'z', stream: 'client', answer: false, kind: 'step', outcome: 'done' },
-  doneEmpty: { letter: 'v', stream: 'none', answer: false, kind: 'step', outcome: 'done' },
-  failed: { letter: 'f', stream: 'server', answer: false, kind: 'step', outcome: 'failed' },
-  failedUnknown: {
-    letter: 'g',
-    stream: 'server',
-    answer: false,
-    kind: 'step',
-    outcome: 'failed, outcome unknown',
-  },
-  retry: { letter: 't', stream: 'server', answer: false, kind: 'step', outcome: 'to be tried again' },
-  withdrawn: { letter: 'w', stream: 'none', answer: false, kind: 'step', outcome: 'withdrawn' },
+  clientCannot: ['C', 'none', 'client step', 'the client cannot'],
+  timedOut: ['y', 'none', 'client step', 'timed out'],
+  done: ['s', 'server', 'step', 'done'],
+  doneCompressed: ['z', 'client', 'step', 'done'],
+  doneEmpty: ['v', 'none', 'step', 'done'],
+  failed: ['f', 'server', 'step', 'failed'],
+  failedUnknown: ['g', 'server', 'step', 'failed, outcome unknown'],
+  retry: ['t', 'server', 'step', 'to be tried again'],
+  withdrawn: ['w', 'none', 'step', 'withdrawn'],
   // A poll that ran when its branch was ended. Replay reads `withdrawn` at once, and this type in order.
-  withdrawnRunning: {
-    letter: 'W',
-    stream: 'none',
-    answer: false,
-    kind: 'poll',
-    outcome: 'withdrawn while it ran',
-  },
-  polled: { letter: 'P', stream: 'server', answer: false, kind: 'poll', outcome: 'answered' },
-  time: { letter: 'n', stream: 'server', answer: false, kind: 'now', outcome: 'read' },
-  read: { letter: 'r', stream: 'server', answer: false, kind: 'random', outcome: 'read' },
-  uuid: { letter: 'u', stream: 'server', answer: false, kind: 'uuid', outcome: 'read' },
-  info: { letter: 'i', stream: 'server', answer: false, kind: 'info', outcome: 'read' },
-  called: { letter: 'c', stream: 'server', answer: false, kind: 'call', outcome: 'called' },
-  passed: { letter: 'k', stream: 'none', answer: false, kind: 'checkpoint', outcome: 'passed' },
+  withdrawnRunning: ['W', 'none', 'poll', 'withdrawn while it ran'],
+  polled: ['P', 'server', 'poll', 'answered'],
+  time: ['n', 'server', 'now', 'read'],
+  read: ['r', 'server', 'random', 'read'],
+  uuid: ['u', 'server', 'uuid', 'read'],
+  info: ['i', 'server', 'info', 'read'],
+  called: ['c', 'server', 'call', 'called'],
+  passed: ['k', 'none', 'checkpoint', 'passed'],
   // Markers: no task waits for them.
-  namedUndo: {
-    letter: 'b',
-    stream: 'server',
-    answer: false,
-    kind: 'compensate',
-    outcome: 'can be undone by name',
-  },
-  pivoted: { letter: 'h', stream: 'none', answer: false, kind: 'pivot', outcome: 'passed' },
-  patched: { letter: 'j', stream: 'none', answer: false, kind: 'patched', outcome: 'patched' },
-  ended: { letter: 'a', stream: 'server', answer: false, kind: 'cancel', outcome: 'ended from outside' },
+  namedUndo: ['b', 'server', 'compensate', 'can be undone by name'],
+  pivoted: ['h', 'none', 'pivot', 'passed'],
+  patched: ['j', 'none', 'patched', 'patched'],
+  ended: ['a', 'server', 'cancel', 'ended from outside'],
   // Follows the entry of a step if the interrupted turn may have executed other steps after that step.
-  interrupted: {
-    letter: 'L',
-    stream: 'none',
-    answer: false,
-    kind: 'interrupted',
-    outcome: 'outcome unknown',
-  },
+  interrupted: ['L', 'none', 'interrupted', 'outcome unknown'],
 } as const;
 
 /** The name of an entry type. */
@@ -91,26 +54,23 @@ export interface EntryFormat {
   readonly type: EntryType;
   readonly letter: string;
   readonly stream: 'client' | 'server' | 'none';
-  readonly answer: boolean;
   readonly kind: string;
   readonly outcome: string;
+  readonly answer: boolean;
 }
 
 const formats: Readonly<Record<string, EntryFormat>> = /* @__PURE__ */ Object.fromEntries(
-  /* @__PURE__ */ Object.entries(entryTypes).map(([type, format]): [string, EntryFormat] => [
-    format.letter,
-    { type: type as EntryType, ...format },
-  ]),
+  /* @__PURE__ */ Object.entries(entryTypes).map(
+    ([type, [letter, stream, kind, outcome, answer = false]]): [string, EntryFormat] => [
+      letter,
+      { type: type as EntryType, letter, stream, kind, outcome, answer },
+    ],
+  ),
 );
 
-/** The format of an entry by its head, which begins with its letter. */
+/** The format of an entry by its head, which begins with its letter. Undefined for the letter of a newer release. */
 export function formatOf(head: string): EntryFormat {
   return formats[head.charAt(0)] as EntryFormat;
-}
-
-/** `true` if a text is the letter of an entry type. */
-export function isLetter(text: string): boolean {
-  return Object.hasOwn(formats, text);
 }
 
 /** `true` if a step was done: its effect has happened, and its result is known. */

@@ -197,7 +197,7 @@ export class Journal {
   /** Adds an entry, be the journal full. */
   add(entry: NewEntry): void {
     const { type, path, fingerprint, text, answer } = entry;
-    const { kind, letter, stream } = entryTypes[type];
+    const [letter, stream, kind] = entryTypes[type];
     this.assertThawed(kind, path, fingerprint);
     this.#count += 1;
     const mark = answer === undefined ? letter : letter + provenanceLetters[answer.provenance];

@@ -1,8 +1,8 @@
 import { decodeHead, encodeHead } from './head.ts';
 import { entriesOf } from './entries.ts';
 import type { Json } from '../values/json.ts';
-import { formatOf, isLetter, provenanceLetters } from './entry-types.ts';
-import type { HistoryEntry, SagaHistory } from '../model/history.ts';
+import { formatOf, provenanceLetters, type EntryFormat } from './entry-types.ts';
+import type { HistoryEntry, SagaHistory, TimelineEntry } from '../model/history.ts';
 import type { ProgramState } from '../model/program-state.ts';
 
 /** Reads a state. */
@@ -31,15 +31,26 @@ export function historyOf(state: ProgramState): SagaHistory {
   return { input, entries };
 }
 
+/** Reads a state, without values. */
+export function timelineOf(state: ProgramState): readonly TimelineEntry[] {
+  const { input, entries } = historyOf(state);
+  const size = (value: Json | undefined): number => JSON.stringify(value)?.length ?? 0;
+  return [
+    { kind: 'input', path: '', outcome: 'parsed', bytes: size(input) },
+    ...entries.map(({ kind, path, outcome, value }) => ({ kind, path, outcome, bytes: size(value) })),
+  ];
+}
+
 /** The state of a saga in which this has happened, and which has come no further: replay reads it like any other. */
 export function stateOf({ input, entries }: SagaHistory): ProgramState {
   const streams = { client: [JSON.stringify(input)], server: [] as string[] };
   const structure: (string | number)[] = [];
   for (const { letter, path, fingerprint, by, value } of entries) {
-    if (!isLetter(letter)) {
+    const format = formatOf(letter) as EntryFormat | undefined;
+    if (format === undefined) {
       throw new TypeError(`No journal has entries '${letter}'. Was the recording made by a newer release?`);
     }
-    const { stream, answer } = formatOf(letter);
+    const { stream, answer } = format;
     // No answer comes to a replay that it would have to agree with.
     if (answer) structure.push(letter + provenanceLetters[by ?? 'client'] + path, fingerprint, 0);
     else structure.push(letter + path, fingerprint);

@@ -2,7 +2,7 @@ import { closeBranch, endBranch, forkBranches, nestBranch, type BranchHost } fro
 import { effectOf, hasDescriptor, type CommandSpec, type EffectSpec } from '../effects/effect-of.ts';
 import type { CallSpec } from '../effects/kinds/call.ts';
 import type { TurnFacts } from '../effects/parts/effect.ts';
-import type { Command, ControlSpec, GroupSpec, TellSpec } from '../model/command.ts';
+import type { Command, GroupSpec, TellSpec } from '../model/command.ts';
 import { Ending, lostUndos, type Cause, type FiberEnd } from '../undo/ending.ts';
 import type { Runtime } from '../model/runtime.ts';
 import { Marks, undeclaredForks } from './markers.ts';
@@ -148,10 +148,7 @@ export class Execution implements BranchHost, FiberHost {
 
   /** Carries out a command; true when its outcome is there already. */
   issue(fiber: Fiber, spec: CommandSpec): boolean {
-    return hasDescriptor(spec) ? this.#perform(fiber, spec) : this.#control(fiber, spec);
-  }
-
-  #control(fiber: Fiber, spec: ControlSpec): boolean {
+    if (hasDescriptor(spec)) return this.#perform(fiber, spec);
     switch (spec.kind) {
       case 'progress':
       case 'log':
@@ -222,7 +219,7 @@ export class Execution implements BranchHost, FiberHost {
     const key = spec.kind === 'step' ? spec.key : undefined;
     const path = fiber.scope.path(key === undefined ? spec.id : `${spec.id}(${key})`);
     this.#repeated?.note(spec, path, this.#journal.replaying);
-    const { read } = effectOf(spec);
+    const { entries, read } = effectOf(spec);
     // The next entry is taken at once only if no other branch has to run first, as when it was recorded.
     if ((read !== undefined || this.#fibers.idle) && this.#journal.isAbout(path)) {
       if (this.#tasks.takePlain(fiber, spec, path)) return true;
@@ -241,7 +238,7 @@ export class Execution implements BranchHost, FiberHost {
       return false;
     }
     if (this.#journal.replaying) throw mismatchOf(this.#journal, [task]);
-    this.#tasks.read(task, read.type, read.value(this.#events));
+    this.#tasks.read(task, entries[0], read(this.#events));
     return true;
   }
 

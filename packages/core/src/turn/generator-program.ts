@@ -1,13 +1,11 @@
 import type { ClientAnswer } from '../model/client-step.ts';
-import type { TimelineEntry } from '../model/history.ts';
 import type { Outcome } from '../model/outcome.ts';
 import type { EndRequest, Origin, Program } from '../model/program.ts';
 import type { ProgramState } from '../model/program-state.ts';
 import type { Runtime } from '../model/runtime.ts';
 import { encode } from '../values/codec.ts';
 import { InvalidInput } from '../values/errors.ts';
-import { historyOf, stateOf } from '../journal/read-history.ts';
-import { entriesOf } from '../journal/entries.ts';
+import { historyOf, stateOf, timelineOf } from '../journal/read-history.ts';
 import { isSameJson, type Json } from '../values/json.ts';
 import { validate } from '../values/standard-schema.ts';
 import { decodeHead, encodeHead } from '../journal/head.ts';
@@ -31,7 +29,7 @@ export function generatorProgram(
         ? new ReplayCheck(options, runtime).take(state, answers, end)
         : new Turn(options, state, runtime).take(answers, end),
     asked: (state) => Object.keys(decodeHead(state.head).asked),
-    timeline,
+    timeline: timelineOf,
     history: historyOf,
     restore: stateOf,
   };
@@ -59,21 +57,4 @@ async function begin(
     client: stream === 'client' ? text : '',
     server: stream === 'server' ? text : '',
   };
-}
-
-function timeline(state: ProgramState): readonly TimelineEntry[] {
-  const streams = {
-    client: JSON.parse(`[${state.client}]`) as unknown[],
-    server: JSON.parse(`[${state.server}]`) as unknown[],
-  };
-  const { input } = decodeHead(state.head);
-  const size = (stream: 'client' | 'server'): number => JSON.stringify(streams[stream].shift())?.length ?? 0;
-  const lines: TimelineEntry[] = [{ kind: 'input', path: '', outcome: 'parsed', bytes: size(input) }];
-  const structure = JSON.parse(`[${state.structure}]`) as (string | number)[];
-  for (const { format, path, isWithheld } of entriesOf(structure, [...streams.server])) {
-    const { kind, outcome, stream } = format;
-    if (isWithheld) streams.server.shift();
-    lines.push({ kind, path, outcome, bytes: stream === 'none' ? 0 : size(stream) });
-  }
-  return lines;
 }

@@ -14,9 +14,8 @@ export interface CallSpec extends Spec {
 
 /** The arguments of another saga. Its body runs as a branch. */
 export const call: Effect<CallSpec> = {
-  place: 'engine',
   entries: ['called', 'failed', 'withdrawn'],
-  request: ({ args }) => ['call', args],
+  request: ({ args }) => [args],
   run: async ({ spec: { id, input, args } }) => {
     if (input === undefined) return ended('called', encode({}));
     const parsed = await validate(input, args);

@@ -4,7 +4,7 @@ import { formOf } from '../../values/form-of.ts';
 import { validate, type Schema } from '../../values/standard-schema.ts';
 import { performed } from '../parts/run-code.ts';
 import type { Acceptance, Effect, Fields, Given, Spec } from '../parts/effect.ts';
-import { accepted, isFields } from '../parts/entries.ts';
+import { accepted, isFields, unanswered, untilTtl } from '../parts/entries.ts';
 
 /** Asks the user with a form. */
 export interface ElicitSpec extends Spec {
@@ -31,85 +31,63 @@ export interface ElicitUrlSpec extends Spec {
 /** A form for the user. */
 export const elicit: Effect<ElicitSpec> = {
   place: 'client',
-  entries: [
-    'accepted',
-    'parsed',
-    'declined',
-    'dismissed',
-    'clientError',
-    'timedOut',
-    'clientCannot',
-    'failed',
-    'withdrawn',
-  ],
-  request: ({ message }) => ['elicit', message],
+  entries: ['accepted', 'parsed', 'declined', 'dismissed', 'failed', ...unanswered],
+  request: ({ message }) => [message],
   fingerprint: ({ message }) => fingerprintOfElicitation(message),
   question: {
+    type: 'elicitation',
     need: 'elicitation',
-    toStep: ({ id, message, schema }, stepId) => ({
-      type: 'elicitation',
-      stepId,
-      params: { message, requestedSchema: formOf(id, schema) },
-    }),
-    accept: ({ schema }, result, given) =>
-      acceptElicitation(result, given, () => parse(schema, result, given)),
+    params: ({ id, message, schema }) => ({ message, requestedSchema: formOf(id, schema) }),
+    accept: ({ schema }, result, given) => acceptElicitation(result, given, schema),
     answerHere: {
       type: 'parsed',
       run: async ({ fallback }, path, runtime, given) => {
-        if (typeof fallback !== 'function') return { action: 'accept', content: fallback };
-        const code = fallback as (step: never) => unknown;
-        return {
-          action: 'accept',
-          content: await performed(runtime, 'fallback', path, code, { ...given, attempt: 1 }),
-        };
+        const step = { ...given, attempt: 1 };
+        const content =
+          typeof fallback === 'function'
+            ? await performed(runtime, 'fallback', path, fallback as (step: never) => unknown, step)
+            : fallback;
+        return { action: 'accept', content };
       },
     },
   },
-  outcome: ({ asOutcome }, type, value) => {
+  toValue: ({ asOutcome }, type, value) => {
     if (!asOutcome) return undefined;
-    if (type === 'accepted' || type === 'parsed')
-      return { failed: false, value: { action: 'accept', content: value } };
-    if (type === 'declined') return { failed: false, value: { action: 'decline' } };
-    return type === 'dismissed' ? { failed: false, value: { action: 'cancel' } } : undefined;
+    if (type === 'accepted' || type === 'parsed') return { action: 'accept', content: value };
+    if (type === 'declined') return { action: 'decline' };
+    return type === 'dismissed' ? { action: 'cancel' } : undefined;
   },
-  deadline,
+  deadline: untilTtl,
 };
 
 /** A URL for the user. */
 export const elicitUrl: Effect<ElicitUrlSpec> = {
   place: 'client',
-  entries: ['agreed', 'declined', 'dismissed', 'clientError', 'timedOut', 'clientCannot', 'withdrawn'],
-  request: ({ message, url }) => ['elicitUrl', message, url],
+  entries: ['agreed', 'declined', 'dismissed', ...unanswered],
+  request: ({ message, url }) => [message, url],
   question: {
+    type: 'elicitation',
     need: 'elicitation.url',
-    toStep: ({ message, url }, stepId) => ({
-      type: 'elicitation',
-      stepId,
-      params: { mode: 'url', message, url },
-    }),
-    accept: (_, result, answer) =>
-      acceptElicitation(result, answer, () => ({ entry: { type: 'agreed', answer }, value: undefined })),
+    params: ({ message, url }) => ({ mode: 'url', message, url }),
+    accept: (_, result, given) => acceptElicitation(result, given, undefined),
   },
-  deadline,
+  deadline: untilTtl,
 };
 
-type Accepting = Acceptance | Promise<Acceptance>;
-
-function acceptElicitation({ action }: Fields, answer: Given, agreed: () => Accepting): Accepting {
-  if (action === 'decline') return { entry: { type: 'declined', answer }, value: undefined };
-  if (action === 'cancel') return { entry: { type: 'dismissed', answer }, value: undefined };
-  return action === 'accept' ? agreed() : { reason: "action: expected 'accept', 'decline' or 'cancel'" };
-}
-
-async function parse(schema: Schema, { content }: Fields, answer: Given): Promise<Acceptance> {
+async function acceptElicitation(
+  { action, content }: Fields,
+  answer: Given,
+  schema: Schema | undefined,
+): Promise<Acceptance> {
+  if (action !== 'accept' && action !== 'decline' && action !== 'cancel')
+    return { reason: "action: expected 'accept', 'decline' or 'cancel'" };
+  if (action !== 'accept' || schema === undefined) {
+    const type = action === 'accept' ? 'agreed' : action === 'decline' ? 'declined' : 'dismissed';
+    return { entry: { type, answer }, value: undefined };
+  }
   if (!isFields(content)) return { reason: 'content: expected an object' };
   const parsed = await validate(schema, content);
   if (!parsed.ok) return { reason: parsed.issues };
   // A value that a schema made of the answer may hold what the client does not know: it is not compressed (T10).
   return accepted(isSameJson(parsed.value, content) ? 'accepted' : 'parsed', parsed.value, answer);
-}
-
-/** Times are rounded up: tokens hold whole milliseconds, and nothing is due early. */
-function deadline({ ttl }: { readonly ttl: number | undefined }, since: number): number | undefined {
-  return ttl === undefined ? undefined : Math.ceil(since + ttl);
 }

@@ -17,36 +17,31 @@ export interface StepKeySpec extends Spec {
 
 /** The time. */
 export const now: Effect<ReadSpec<'now'>> = {
-  place: 'engine',
   entries: ['time'],
-  read: { type: 'time', value: (turn) => turn.now() },
+  read: (turn) => turn.now(),
 };
 
 /** Facts about the saga. */
 export const info: Effect<ReadSpec<'info'>> = {
-  place: 'engine',
   entries: ['info'],
-  read: { type: 'info', value: (turn) => turn.info() },
+  read: (turn) => turn.info(),
   revive: toSagaInfo,
 };
 
 /** A random number. */
 export const random: Effect<ReadSpec<'random'>> = {
-  place: 'engine',
   entries: ['read', 'failed', 'withdrawn'],
   run: async ({ path }, runtime) => ended('read', encode(fractionOf(await runtime.randomBytes(path)))),
 };
 
 /** A random UUID. */
 export const uuid: Effect<ReadSpec<'uuid'>> = {
-  place: 'engine',
   entries: ['uuid', 'failed', 'withdrawn'],
   run: async ({ path }, runtime) => ended('uuid', encode(uuidOf(await runtime.randomBytes(path)))),
 };
 
 /** An idempotency key. */
 export const stepKey: Effect<StepKeySpec> = {
-  place: 'engine',
   entries: ['read', 'failed', 'withdrawn'],
   run: async ({ spec }, runtime) =>
     ended('read', encode(await runtime.idempotencyKey(spec.path, spec.key, 'do'))),
@@ -64,5 +59,5 @@ function uuidOf(bytes: Uint8Array): string {
   octets[6] = ((octets[6] as number) & 0x0f) | 0x40;
   octets[8] = ((octets[8] as number) & 0x3f) | 0x80;
   const hex = Array.from(octets, (octet) => octet.toString(16).padStart(2, '0')).join('');
-  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
+  return hex.replace(/(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
 }

@@ -11,8 +11,9 @@ export const roots: Effect<RootsSpec> = {
   place: 'client',
   entries: ['listed', 'clientError', 'clientCannot', 'withdrawn'],
   question: {
+    type: 'roots',
     need: 'roots',
-    toStep: (_, stepId) => ({ type: 'roots', stepId, params: {} }),
+    params: () => ({}),
     accept: (_, { roots: listed }, given) => {
       if (!Array.isArray(listed)) return { reason: 'roots: expected an array' };
       const bad = listed.findIndex((root) => !isFields(root) || typeof root['uri'] !== 'string');

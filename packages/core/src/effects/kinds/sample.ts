@@ -1,8 +1,8 @@
 import type { SampleParams } from '../../model/client-step.ts';
-import { assertJson, type Json } from '../../values/json.ts';
+import { assertJson } from '../../values/json.ts';
 import { withinGrace } from '../parts/abort-grace.ts';
 import type { Acceptance, Effect, Fields, Given, Spec } from '../parts/effect.ts';
-import { accepted, isFields } from '../parts/entries.ts';
+import { accepted, isFields, unanswered, untilTtl } from '../parts/entries.ts';
 
 /** Asks the client's model. */
 export interface SampleSpec extends Spec {
@@ -14,20 +14,21 @@ export interface SampleSpec extends Spec {
 /** A request to the client's model. */
 export const sample: Effect<SampleSpec> = {
   place: 'client',
-  entries: ['sampled', 'sampledHere', 'clientError', 'timedOut', 'clientCannot', 'failed', 'withdrawn'],
-  request: ({ params }) => ['sample', params.messages, params.maxTokens],
+  entries: ['sampled', 'sampledHere', 'failed', ...unanswered],
+  request: ({ params }) => [params.messages, params.maxTokens],
   newRequest: ({ params }) => {
     const { messages: _, maxTokens: __, ...others } = params;
     return others;
   },
   question: {
+    type: 'sampling',
     need: 'sampling',
-    toStep: ({ id, params }, stepId) => {
+    params: ({ id, params }) => {
       const sent: unknown = { ...params };
       assertJson(sent, { where: `params of sample('${id}')` });
-      return { type: 'sampling', stepId, params: sent as { readonly [key: string]: Json } };
+      return sent as Fields;
     },
-    accept: (_, result, given) => acceptSample(result, given),
+    accept: acceptSample,
     answerHere: {
       type: 'sampledHere',
       run: async ({ params }, path, runtime, given) => {
@@ -36,22 +37,19 @@ export const sample: Effect<SampleSpec> = {
       },
     },
   },
-  deadline: ({ ttl }, since) => (ttl === undefined ? undefined : Math.ceil(since + ttl)),
+  deadline: untilTtl,
 };
 
-function acceptSample(result: Fields, answer: Given): Acceptance {
+function acceptSample(_: SampleSpec, result: Fields, answer: Given): Acceptance {
   const { role, content, model } = result;
   if (role !== 'assistant' && role !== 'user') return { reason: "role: expected 'assistant' or 'user'" };
   if (typeof model !== 'string') return { reason: 'model: expected a string' };
   if (!isFields(content)) return { reason: 'content: expected an object' };
   const { type } = content;
-  if (type === 'text' && typeof content['text'] !== 'string')
-    return { reason: 'content.text: expected a string' };
-  if ((type === 'image' || type === 'audio') && typeof content['data'] !== 'string') {
-    return { reason: 'content.data: expected a string' };
-  }
-  if (type !== 'text' && type !== 'image' && type !== 'audio') {
+  if (type !== 'text' && type !== 'image' && type !== 'audio')
     return { reason: "content.type: expected 'text', 'image' or 'audio'" };
-  }
-  return accepted('sampled', result, answer);
+  const field = type === 'text' ? type : 'data';
+  return typeof content[field] === 'string'
+    ? accepted('sampled', result, answer)
+    : { reason: `content.${field}: expected a string` };
 }

@@ -9,9 +9,8 @@ export interface SleepSpec extends Spec {
 
 /** A wait that time alone ends. */
 export const sleep: Effect<SleepSpec> = {
-  place: 'engine',
   entries: ['passed', 'withdrawn', 'clientCannot'],
-  request: ({ ms, until }) => ['sleep', ms, until],
+  request: ({ ms, until }) => [ms, until],
   // Rounded up: tokens hold whole milliseconds, and nothing is due early.
   due: ({ ms, until }, since) => until ?? Math.ceil(since + ms),
 };

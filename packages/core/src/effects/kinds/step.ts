@@ -30,7 +30,7 @@ export interface StepSpec extends Spec {
 export const step: Effect<StepSpec> = {
   place: 'server',
   entries: ['done', 'doneCompressed', 'doneEmpty', 'failed', 'retry', 'withdrawn', 'failedUnknown'],
-  request: ({ input }) => (input === undefined ? nothing : ['step', input]),
+  request: ({ input }) => (input === undefined ? nothing : [input]),
   // The undo of a step keeps nothing by nature.
   newRequest: ({ keep, of }) => (!keep && of === undefined ? 'keep: false' : undefined),
   run: async (task, runtime, signal) => {

@@ -7,50 +7,39 @@ import type { Json } from '../../values/json.ts';
 import type { Scope } from '../../values/path.ts';
 import type { RetryPolicy } from '../../values/retry.ts';
 
-/** The specification of a command, by its kind. */
+/** Specification of a command. */
 export interface Spec {
   readonly kind: string;
-  /** ID of the command, given by the author or by its kind. */
   readonly id: string;
 }
 
-/**
- * An effect: a command whose outcome becomes a journal entry. Its descriptor is all that the engine knows about it.
- *
- * @typeParam S - specification of the command
- */
+/** Descriptor of an effect: a command whose outcome becomes a journal entry. `S` is its specification. */
 export interface Effect<S extends Spec> {
-  /**
-   * Place of the effect. `client`: the client answers or returns; `server`: server code runs and counts as a server step;
-   * `engine`: nothing outside of the turn is touched.
-   */
-  readonly place: 'client' | 'server' | 'engine';
+  /** `client`: waits for the client. `server`: runs server code, and counts as a server step. Default: neither. */
+  readonly place?: 'client' | 'server';
   /** Types of the entries that replay accepts as its outcome. */
-  readonly entries: readonly EntryType[];
-  /**
-   * Parts of the request that its fingerprint hashes. Schemas do not count, so that they may be refined while sagas run. By
-   * default nothing is hashed.
-   */
+  readonly entries: readonly [EntryType, ...EntryType[]];
+  /** Parts of the request to fingerprint. Schemas do not count: they may change while sagas run. Default: none. */
   readonly request?: (spec: S) => readonly unknown[];
   /** Part of the request that older releases did not hash. */
   readonly newRequest?: (spec: S) => unknown;
-  /** Same fingerprint as of `request`, without a list of parts: for the most frequent effects. */
+  /** Same fingerprint as from `request`, without a list: for the most frequent effect. */
   readonly fingerprint?: (spec: S) => number;
   /** How the client is asked. */
   readonly question?: Question<S>;
-  /** Reads a value as soon as the body reaches the command. */
-  readonly read?: { readonly type: EntryType; readonly value: (turn: TurnFacts) => unknown };
-  /** Runs the effect on the server. */
+  /** Reads a value as soon as the body reaches the command. The entry has the first type of `entries`. */
+  readonly read?: (turn: TurnFacts) => unknown;
+  /** Runs the effect on the server. May reject. */
   readonly run?: (task: EffectTask<S>, runtime: Runtime, signal: AbortSignal) => Promise<TaskEnd>;
-  /** Converts a recorded outcome for the body. `undefined`: like other effects, a value or an error. */
-  readonly outcome?: (spec: S, type: EntryType, value: unknown) => BodyOutcome | undefined;
+  /** Converts an entry to a value for the body. `undefined`: the recorded value, or an error by the type of the entry. */
+  readonly toValue?: (spec: S, type: EntryType, value: unknown) => object | undefined;
   /** Adds functions to a value, which no journal contains. */
   readonly revive?: (value: unknown, scope: Scope, journal: Journal) => unknown;
   /** `true` if the saga has to declare `forks`. */
   readonly needsForks?: (spec: S) => boolean;
-  /** Time at which a wait ends or a poll asks first (ms since the epoch). */
+  /** Time at which a wait ends, or a poll asks first (ms since the epoch). */
   readonly due?: (spec: S, since: number) => number;
-  /** Time after which the command fails with `StepTimedOut` (ms since the epoch). */
+  /** Time after which it fails with `StepTimedOut` (ms since the epoch). */
   readonly deadline?: (spec: S, since: number) => number | undefined;
   /** Text for the user while the saga waits. */
   readonly report?: (
@@ -61,19 +50,15 @@ export interface Effect<S extends Spec> {
 
 /** A question to the client. */
 export interface Question<S extends Spec> {
+  readonly type: ClientStep['type'];
   /** Capability of the client. */
   readonly need: ClientNeed;
-  /**
-   * The MCP request.
-   *
-   * @throws TypeError if MCP cannot express the request
-   */
-  readonly toStep: (spec: S, stepId: string) => ClientStep;
-  /** Checks the result of the request. A schema may throw. */
+  /** Parameters of the MCP request. Throws a `TypeError` if MCP cannot express them. */
+  readonly params: (spec: S) => Fields;
+  /** Checks the result of the request. May throw what a schema throws. */
   readonly accept: (spec: S, result: Fields, given: Given) => Acceptance | Promise<Acceptance>;
-  /** Answers in place of the client. The result is checked like an answer of the client. */
+  /** Answers in place of the client. `accept` checks the answer. An entry of `type` has its value in the server stream. */
   readonly answerHere?: {
-    /** Entry type of the answer: its value goes to the server stream. */
     readonly type: EntryType;
     readonly run: (spec: S, path: string, runtime: Runtime, given: HostSampling) => Promise<unknown>;
   };
@@ -110,12 +95,6 @@ export interface TaskEnd {
   readonly value: unknown;
   /** The task could not run, and the turn cannot continue. */
   readonly aborts?: TurnAborted;
-}
-
-/** What a body gets for a recorded outcome: a value, or something thrown. */
-export interface BodyOutcome {
-  readonly failed: boolean;
-  readonly value: unknown;
 }
 
 /** An accepted answer as a journal entry, with the value for the body; or why it was not accepted. */

@@ -3,6 +3,9 @@ import { decode, encode } from '../../values/codec.ts';
 import type { Json } from '../../values/json.ts';
 import type { Acceptance, Fields, Given, TaskEnd } from './effect.ts';
 
+/** Entry types of a question without an answer that its body could use. */
+export const unanswered: readonly EntryType[] = ['clientError', 'timedOut', 'clientCannot', 'withdrawn'];
+
 /** `true` for a JSON object. */
 export function isFields(value: Json | undefined): value is Fields {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
@@ -17,4 +20,9 @@ export function accepted(type: EntryType, value: unknown, answer: Given): Accept
 /** The end of a task with an encoded value. The body gets what went through the codec, in the first run too. (R2) */
 export function ended(type: EntryType, text: string): TaskEnd {
   return { entry: { type, text }, value: decode(text) };
+}
+
+/** Deadline of a question. Times are rounded up: tokens hold whole milliseconds, and nothing is due early. */
+export function untilTtl({ ttl }: { readonly ttl: number | undefined }, since: number): number | undefined {
+  return ttl === undefined ? undefined : Math.ceil(since + ttl);
 }
