@@ -3,8 +3,8 @@
  * authors of sagas: it changes with any release.
  */
 export { acceptAnswer } from './effects/accept-answer.ts';
-export { answerHere } from './effects/answer-on-server.ts';
-export { needOf, toClientStep } from './effects/effect-of.ts';
+export { answerHere } from './effects/run-task.ts';
+export { needOf, outcomeOf, toClientStep } from './effects/effect-of.ts';
 export { command, specOf } from './effects/make-command.ts';
 export type { ElicitSpec, ElicitUrlSpec } from './effects/kinds/elicit.ts';
 export type { RootsSpec } from './effects/kinds/roots.ts';
@@ -17,7 +17,6 @@ export { decodeHead, encodeHead, isSameState, type Head } from './journal/head.t
 export { Journal } from './journal/journal.ts';
 export { isDone, type EntryType } from './journal/entry-types.ts';
 export { formatPlace, isPlainObject, type Place } from './values/json.ts';
-export { outcomeOf } from './effects/body-outcome.ts';
 export { digestOfStep } from './turn/turn-outcome.ts';
 export { isAccepted, isUnsupported, routeOf, routeWithoutClient } from './effects/routes.ts';
 export { runStep, type StepEnd, type StepRun, type StepSpec } from './effects/kinds/step.ts';

@@ -1,6 +1,15 @@
 import type { ClientStep } from '../model/client-step.ts';
 import type { ControlSpec } from '../model/command.ts';
-import type { ClientNeed } from '../values/errors.ts';
+import type { EntryType } from '../journal/entry-types.ts';
+import {
+  ClientCannot,
+  ElicitationRefused,
+  StepError,
+  StepTimedOut,
+  type ClientNeed,
+  type StepErrorData,
+} from '../values/errors.ts';
+import { fingerprint, hasLong, isWhole, wholeFingerprint } from '../values/fingerprint.ts';
 import type { Effect } from './parts/effect.ts';
 import * as table from './table.ts';
 
@@ -48,4 +57,48 @@ export function needOf(spec: EffectSpec): ClientNeed | 'wait' {
 export function toClientStep(spec: EffectSpec, stepId: string): ClientStep | undefined {
   const { question } = effectOf(spec);
   return question && { type: question.type, stepId, params: question.params(spec) };
+}
+
+/** Fingerprint of what a command asks of the user, the model, or the world. */
+export function fingerprintOf(spec: EffectSpec): number {
+  const effect = effectOf(spec);
+  if (effect.fingerprint !== undefined) return effect.fingerprint(spec);
+  const request = effect.request?.(spec) ?? [];
+  const added = effect.newRequest?.(spec);
+  if (added === undefined && !request.some(hasLong)) return olderFingerprint(spec, request);
+  return request.length === 0 ? wholeFingerprint(added) : wholeFingerprint(spec.kind, ...request, added);
+}
+
+/** `true` if a recorded fingerprint fits a command, also if an older release recorded it. */
+export function isFingerprintOf(recorded: number, asked: number, spec: EffectSpec): boolean {
+  if (recorded === asked) return true;
+  if (!isWhole(asked) || isWhole(recorded)) return false;
+  return recorded === olderFingerprint(spec, effectOf(spec).request?.(spec) ?? []);
+}
+
+/** Older releases skipped the middle of long strings. */
+function olderFingerprint({ kind }: EffectSpec, request: readonly unknown[]): number {
+  return request.length === 0 ? 0 : fingerprint(kind, ...request);
+}
+
+/** What a body gets for a recorded outcome: a value, or something thrown. */
+export interface BodyOutcome {
+  readonly failed: boolean;
+  readonly value: unknown;
+}
+
+/** Turns a journal entry into what the body sees: the same in the first run as on every replay. (R2) */
+export function outcomeOf(spec: EffectSpec, path: string, type: EntryType, value: unknown): BodyOutcome {
+  const own = effectOf(spec).toValue?.(spec, type, value);
+  const error = own === undefined ? errorOf(spec, path, type, value) : undefined;
+  return { failed: error !== undefined, value: error ?? own ?? value };
+}
+
+function errorOf(spec: EffectSpec, path: string, type: EntryType, value: unknown): Error | undefined {
+  if (type === 'failed' || type === 'failedUnknown' || type === 'clientError')
+    return new StepError(path, value as StepErrorData);
+  if (type === 'timedOut') return new StepTimedOut(path);
+  if (type === 'clientCannot') return new ClientCannot(path, needOf(spec));
+  if (type === 'declined') return new ElicitationRefused(path, 'decline');
+  return type === 'dismissed' ? new ElicitationRefused(path, 'cancel') : undefined;
 }

@@ -34,11 +34,14 @@ export function historyOf(state: ProgramState): SagaHistory {
 /** Reads a state, without values. */
 export function timelineOf(state: ProgramState): readonly TimelineEntry[] {
   const { input, entries } = historyOf(state);
-  const size = (value: Json | undefined): number => JSON.stringify(value)?.length ?? 0;
   return [
-    { kind: 'input', path: '', outcome: 'parsed', bytes: size(input) },
-    ...entries.map(({ kind, path, outcome, value }) => ({ kind, path, outcome, bytes: size(value) })),
+    { kind: 'input', path: '', outcome: 'parsed', bytes: sizeOf(input) },
+    ...entries.map(({ kind, path, outcome, value }) => ({ kind, path, outcome, bytes: sizeOf(value) })),
   ];
+}
+
+function sizeOf(value: Json | undefined): number {
+  return value === undefined ? 0 : JSON.stringify(value).length;
 }
 
 /** The state of a saga in which this has happened, and which has come no further: replay reads it like any other. */

@@ -1,9 +1,8 @@
-import type { EffectSpec } from '../effects/effect-of.ts';
+import { fingerprintOf, type EffectSpec } from '../effects/effect-of.ts';
 import type { EffectTask } from '../effects/parts/effect.ts';
 import type { GroupSpec, Command } from '../model/command.ts';
 import type { Route } from '../model/question.ts';
 import { endGenerator, resumeHelper } from './end-generator.ts';
-import { fingerprintOf } from '../effects/command-fingerprint.ts';
 import type { Scope } from '../values/path.ts';
 
 /** A command that waits for its outcome. */

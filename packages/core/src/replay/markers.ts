@@ -6,7 +6,7 @@ import type { Runtime } from '../model/runtime.ts';
 import { undoMark } from '../values/path.ts';
 import type { Task } from './fiber.ts';
 import type { Journal } from '../journal/journal.ts';
-import { isDone, type EntryType } from '../journal/entry-types.ts';
+import { entryTypes, isDone, type EntryType } from '../journal/entry-types.ts';
 import { mismatchOf } from '../journal/mismatch.ts';
 import { toBoundUndo, type SealedUndo, type UndoStack } from '../undo/undo-stack.ts';
 
@@ -46,7 +46,7 @@ export class Marks {
         this.patchedNow = true;
         this.#journal.thaw();
       }
-      if (decided) this.#mark('patched', path, 'patched');
+      if (decided) this.#mark('patched', path);
       this.#patches.set(id, decided);
     }
     return decided;
@@ -54,7 +54,7 @@ export class Marks {
 
   /** The point of no return. (E5) */
   pivot(path: string): void {
-    this.#mark('pivoted', path, 'pivot', { passed: () => this.#stack.pivot() });
+    this.#mark('pivoted', path, { passed: () => this.#stack.pivot() });
     this.pivotedAt = this.#journal.count;
   }
 
@@ -63,10 +63,7 @@ export class Marks {
     const { work } = spec;
     const passed = (): void => this.#stack.add(path, spec, work);
     if (work.kind === 'named') {
-      this.#mark('namedUndo', path, 'compensate', {
-        text: encode([work.bound.name, work.bound.args]),
-        passed,
-      });
+      this.#mark('namedUndo', path, { text: encode([work.bound.name, work.bound.args]), passed });
     } else {
       passed();
       if (!this.#journal.replaying) this.#runtime.observe({ type: 'passed', kind: 'compensate', path });
@@ -99,13 +96,9 @@ export class Marks {
     return this.bind(task, type, result);
   }
 
-  #mark(
-    type: EntryType,
-    path: string,
-    kind: string,
-    made: { text?: string; passed?: () => void } = {},
-  ): void {
+  #mark(type: EntryType, path: string, made: { text?: string; passed?: () => void } = {}): void {
     const journal = this.#journal;
+    const [, , kind] = entryTypes[type];
     const { text, passed } = made;
     const recorded = journal.type === type && journal.isAbout(path);
     if (recorded) journal.next();

@@ -1,15 +1,20 @@
-import { effectOf, isAskedOfClient, type EffectSpec } from '../effects/effect-of.ts';
+import {
+  effectOf,
+  fingerprintOf,
+  isAskedOfClient,
+  isFingerprintOf,
+  outcomeOf,
+  type EffectSpec,
+} from '../effects/effect-of.ts';
 import { pathOfTurn, undoMark } from '../values/path.ts';
 import { decode, encode } from '../values/codec.ts';
 import type { Ending } from '../undo/ending.ts';
 import { SagaError } from '../values/errors.ts';
 import { newTask, tried, type Fiber, type Task } from './fiber.ts';
-import { fingerprintOf, isFingerprintOf } from '../effects/command-fingerprint.ts';
 import type { Journal, TaskEntry } from '../journal/journal.ts';
 import { isDone, type EntryType } from '../journal/entry-types.ts';
 import type { Marks } from './markers.ts';
 import { mismatchOf } from '../journal/mismatch.ts';
-import { outcomeOf } from '../effects/body-outcome.ts';
 import type { Scheduler } from './scheduler.ts';
 import type { SealedUndo, UndoStack } from '../undo/undo-stack.ts';
 

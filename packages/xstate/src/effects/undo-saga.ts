@@ -13,7 +13,6 @@ import {
   encodeHead,
   generatorProgram,
   isDone,
-  type EntryType,
   type StepSpec,
   type StepUndo,
   type UndoWork,
@@ -93,7 +92,9 @@ function* effectsAgain(
 ): Steps<string> {
   for (const entry of entries) {
     // What belongs to undoing comes after them.
-    if (!isEnd(entry.type) || /^[~!]/.test(entry.path)) continue;
+    const { type, path } = entry;
+    const isEnd = isDone(type) || type === 'failed' || type === 'failedUnknown';
+    if (!isEnd || /^[~!]/.test(path)) continue;
     try {
       yield* command<unknown>(stepOf(options, entry));
     } catch {
@@ -104,11 +105,6 @@ function* effectsAgain(
   // Ended from outside: it waits for that.
   yield* command<unknown>({ kind: 'checkpoint', id: '!end', content: undefined });
   return '';
-}
-
-/** `true` if an effect has ended with this entry. */
-function isEnd(type: EntryType): boolean {
-  return isDone(type) || type === 'failed' || type === 'failedUnknown';
 }
 
 function stepOf(options: MachineProgramOptions, { type, path, value }: LedgerEntry): StepSpec {
