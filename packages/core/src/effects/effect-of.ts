@@ -39,6 +39,11 @@ export function isAskedOfClient(kind: EffectSpec['kind']): boolean {
   return effects[kind].place === 'client';
 }
 
+/** `true` if the client is asked something. */
+export function isQuestion(spec: EffectSpec | undefined): boolean {
+  return spec !== undefined && effectOf(spec).question !== undefined;
+}
+
 /** `true` if a command counts as a server step when it runs on the server. */
 export function isEffect({ spec }: { readonly spec: EffectSpec }): boolean {
   return effects[spec.kind].place !== undefined;
@@ -95,10 +100,10 @@ export function outcomeOf(spec: EffectSpec, path: string, type: EntryType, value
 }
 
 function errorOf(spec: EffectSpec, path: string, type: EntryType, value: unknown): Error | undefined {
-  if (type === 'failed' || type === 'failedUnknown' || type === 'clientError')
+  if (type === 'failed' || type === 'unknown' || type === 'clientError')
     return new StepError(path, value as StepErrorData);
   if (type === 'timedOut') return new StepTimedOut(path);
-  if (type === 'clientCannot') return new ClientCannot(path, needOf(spec));
+  if (type === 'cannot') return new ClientCannot(path, needOf(spec));
   if (type === 'declined') return new ElicitationRefused(path, 'decline');
   return type === 'dismissed' ? new ElicitationRefused(path, 'cancel') : undefined;
 }

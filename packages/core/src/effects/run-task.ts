@@ -20,7 +20,7 @@ export async function runTask(
       : await run(task, runtime, signal);
   } catch (error) {
     runtime.threw?.(path, error);
-    return ended(task.unknown ? 'failedUnknown' : 'failed', encodeError(error));
+    return ended(task.unknown ? 'unknown' : 'failed', encodeError(error));
   }
 }
 

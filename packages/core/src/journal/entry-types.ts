@@ -19,17 +19,17 @@ export const entryTypes = {
   listed: ['l', 'client', 'roots', 'answered', true],
   clientError: ['q', 'client', 'client step', 'failed at the client', true],
   // The client cannot be asked, or cannot be kept waiting.
-  clientCannot: ['C', 'none', 'client step', 'the client cannot'],
+  cannot: ['C', 'none', 'client step', 'the client cannot'],
   timedOut: ['y', 'none', 'client step', 'timed out'],
   done: ['s', 'server', 'step', 'done'],
-  doneCompressed: ['z', 'client', 'step', 'done'],
-  doneEmpty: ['v', 'none', 'step', 'done'],
+  compressed: ['z', 'client', 'step', 'done'],
+  empty: ['v', 'none', 'step', 'done'],
   failed: ['f', 'server', 'step', 'failed'],
-  failedUnknown: ['g', 'server', 'step', 'failed, outcome unknown'],
+  unknown: ['g', 'server', 'step', 'failed, outcome unknown'],
   retry: ['t', 'server', 'step', 'to be tried again'],
   withdrawn: ['w', 'none', 'step', 'withdrawn'],
   // A poll that ran when its branch was ended. Replay reads `withdrawn` at once, and this type in order.
-  withdrawnRunning: ['W', 'none', 'poll', 'withdrawn while it ran'],
+  stopped: ['W', 'none', 'poll', 'withdrawn while it ran'],
   polled: ['P', 'server', 'poll', 'answered'],
   time: ['n', 'server', 'now', 'read'],
   read: ['r', 'server', 'random', 'read'],
@@ -75,7 +75,7 @@ export function formatOf(head: string): EntryFormat {
 
 /** `true` if a step was done: its effect has happened, and its result is known. */
 export function isDone(type: EntryType | undefined): boolean {
-  return type === 'done' || type === 'doneCompressed' || type === 'doneEmpty';
+  return type === 'done' || type === 'compressed' || type === 'empty';
 }
 
 /** The letter of who gave an answer, which stands behind the letter of its entry. */

@@ -1,4 +1,4 @@
-import { isAskedOfClient } from '../effects/effect-of.ts';
+import { isQuestion } from '../effects/effect-of.ts';
 import { ReplayMismatch, type StepFacts } from '../values/errors.ts';
 import type { Execution } from './execution.ts';
 import { wholeFingerprint } from '../values/fingerprint.ts';
@@ -65,11 +65,7 @@ export function awaitedFacts(head: Head, isWanted: (path: string) => boolean = (
 }
 
 function isAwaited({ asked, waits, others, undos }: Head, { pending, ending }: Execution): boolean {
-  const isQuestion = (path: string): boolean => {
-    const kind = pending.get(path)?.spec.kind;
-    return kind !== undefined && kind !== 'checkpoint' && isAskedOfClient(kind);
-  };
-  if (!Object.keys(asked).every(isQuestion)) return false;
+  if (!Object.keys(asked).every((path) => isQuestion(pending.get(path)?.spec))) return false;
   if (!Object.keys(waits).every((path) => pending.has(path))) return false;
   // Unchanged code records an unstarted task of an ended branch at once, and awaits the others within their turn.
   if ([...pending.values()].some(({ discarded }) => discarded)) return false;

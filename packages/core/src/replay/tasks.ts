@@ -94,12 +94,11 @@ export class Tasks {
     const { fingerprint, spec } = task;
     const fits = isFingerprintOf(journal.fingerprint, fingerprint, spec);
     // A step with `keep: false` records no result.
-    const isKept = spec.kind === 'step' && !spec.keep && (type === 'done' || type === 'doneCompressed');
+    const isKept = spec.kind === 'step' && !spec.keep && (type === 'done' || type === 'compressed');
     if (!fits || isKept || !effectOf(spec).entries.includes(type)) {
       throw mismatchOf(journal, [task]);
     }
-    if ((type === 'withdrawn' || type === 'withdrawnRunning') && !task.discarded)
-      throw mismatchOf(journal, [task]);
+    if ((type === 'withdrawn' || type === 'stopped') && !task.discarded) throw mismatchOf(journal, [task]);
     // No answer to a question of an ended branch is recorded.
     if (task.discarded && type !== 'withdrawn' && isAskedOfClient(spec.kind))
       throw mismatchOf(journal, [task]);
@@ -176,7 +175,7 @@ export class Tasks {
     const journal = this.#journal;
     if (journal.replaying) {
       // Had it not been started then, the journal says so next: at once, as it was recorded at once. What had been is
-      // awaited: whatever became of it then (`withdrawnRunning` too) comes in its order, since other branches may have run before.
+      // awaited: whatever became of it then (`stopped` too) comes in its order, since other branches may have run before.
       if (journal.type !== 'withdrawn' || !journal.isAbout(task.path)) {
         // It cannot have been started: one outcome led to the command and to the end of its branch.
         if (task.issuedAfter === this.#outcomes) throw mismatchOf(journal, [task]);
@@ -220,7 +219,7 @@ export class Tasks {
   abandon(): void {
     this.#outlivedThen();
     for (const task of this.pending.values()) {
-      if (task.unknown) this.#effect(task, 'failedUnknown', undefined, undefined);
+      if (task.unknown) this.#effect(task, 'unknown', undefined, undefined);
     }
     this.pending.clear();
   }
@@ -232,7 +231,7 @@ export class Tasks {
     if (isDone(type)) {
       this.#host.stack.done(path, spec, value, sealed);
       endingFiber(task.fiber)?.lastSteps.push(path);
-    } else if (type === 'failedUnknown' || (type === 'withdrawn' && unknown)) {
+    } else if (type === 'unknown' || (type === 'withdrawn' && unknown)) {
       this.#host.stack.unknown(path, spec);
     }
     const turn = interruptedAt(task, type);
@@ -250,7 +249,7 @@ export class Tasks {
 /** Path of the interrupted turn that may have executed a step, and more behind it, although the step ends otherwise now. */
 function interruptedAt({ interruptedTurn, discarded }: Task, type: EntryType): string | undefined {
   if (interruptedTurn === undefined || type === 'retry') return undefined;
-  return type === 'failedUnknown' || discarded ? pathOfTurn(interruptedTurn) : undefined;
+  return type === 'unknown' || discarded ? pathOfTurn(interruptedTurn) : undefined;
 }
 
 /** The innermost fiber around a step that was told to end. */

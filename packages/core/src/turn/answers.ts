@@ -1,6 +1,6 @@
 import { acceptAnswer, agreementOf } from '../effects/accept-answer.ts';
 import type { ClientAnswer } from '../model/client-step.ts';
-import { isAskedOfClient, toClientStep } from '../effects/effect-of.ts';
+import { isAskedOfClient, isQuestion, toClientStep } from '../effects/effect-of.ts';
 import type { IgnoredAnswer } from '../model/outcome.ts';
 import type { Runtime } from '../model/runtime.ts';
 import type { DueTasks } from './task-runner.ts';
@@ -44,8 +44,7 @@ export class Answers {
     if (answers.size === 0) return;
     const answered = this.#turn.journal.answered();
     for (const [stepId, answer] of answers) {
-      const kind = this.#turn.execution.pending.get(stepId)?.spec.kind;
-      if (kind !== undefined && kind !== 'checkpoint' && isAskedOfClient(kind)) continue;
+      if (isQuestion(this.#turn.execution.pending.get(stepId)?.spec)) continue;
       const agreed = answered.get(stepId);
       // "Method not found" is not recorded as an answer.
       if (agreed === undefined && isUnsupported(answer)) continue;

@@ -32,6 +32,6 @@ function withUnknown(state: ProgramState, path: string): ProgramState {
   // It is being undone: what is done by that is known by its keys.
   if (decodeHead(state.head).mismatch !== undefined) return state;
   const journal = new Journal(state, Number.POSITIVE_INFINITY);
-  journal.append({ type: 'failedUnknown', path, fingerprint: 0, text: 'null' });
+  journal.append({ type: 'unknown', path, fingerprint: 0, text: 'null' });
   return { ...state, ...journal.texts() };
 }

@@ -118,7 +118,7 @@ export class DueTasks {
       const wait = nextWait(this.#execution.pending, this.#runtime, times);
       if (wait === undefined) return;
       if (wait.hopeless !== undefined) {
-        this.#execution.record(wait.hopeless, { type: 'clientCannot' }, undefined);
+        this.#execution.record(wait.hopeless, { type: 'cannot' }, undefined);
         continue;
       }
       this.#held += wait.ms;
@@ -236,7 +236,7 @@ export class DueTasks {
       journal.assertRoom(this.#running.size + 1);
       task.running = new AbortController();
       this.#running.add(task);
-      if (type === 'clientCannot') warnOfLifetime(task, this.#runtime);
+      if (type === 'cannot') warnOfLifetime(task, this.#runtime);
       if (type !== undefined) {
         this.#ends.push({ task, end: { entry: { type }, value: undefined } });
         continue;
@@ -280,11 +280,11 @@ export class DueTasks {
     task.running = undefined;
     this.assertGoing();
     if (aborts !== undefined) throw aborts;
-    const isRun = entry !== undefined && entry.type !== 'clientCannot' && entry.type !== 'timedOut';
+    const isRun = entry !== undefined && entry.type !== 'cannot' && entry.type !== 'timedOut';
     if (isRun && isEffect(task)) this.#effects += 1;
     if (task.discarded && (entry === undefined || isAskedOfClient(task.spec.kind))) {
       // A poll that was not answered, or a question that was answered here for nobody.
-      this.#end(task, { type: task.spec.kind === 'poll' ? 'withdrawnRunning' : 'withdrawn' }, undefined);
+      this.#end(task, { type: task.spec.kind === 'poll' ? 'stopped' : 'withdrawn' }, undefined);
     } else if (entry === undefined) {
       askAgainAfter(task, this.#runtime.now());
     } else {

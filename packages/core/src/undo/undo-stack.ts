@@ -119,7 +119,7 @@ export class UndoStack {
     if (whole !== -1) {
       if (type === 'retry') return;
       const [undo] = this.#undos.splice(whole, 1) as [Undo];
-      report[type === 'doneEmpty' ? 'compensated' : 'residue'].push(toUndone(undo));
+      report[type === 'empty' ? 'compensated' : 'residue'].push(toUndone(undo));
       return;
     }
     // A step of an undo of several steps: how many there were, only the code of then knew.
@@ -135,7 +135,7 @@ export class UndoStack {
     const stepId = entry.slice((isKey ? undoKeyMark : undoMark).length);
     const listed = [...report.compensated, ...report.residue];
     if (type === 'retry' || listed.some((one) => `${stepId}/`.startsWith(`${one.stepId}/`))) return;
-    report[type === 'doneEmpty' ? 'compensated' : 'residue'].push({ stepId });
+    report[type === 'empty' ? 'compensated' : 'residue'].push({ stepId });
   }
 
   #foreign(path: string, bound: BoundUndo | undefined, key: string | undefined): void {
@@ -196,7 +196,7 @@ function isOfUndo({ path }: SkippedEntry): boolean {
 
 function mayHaveHappened(type: EntryType, value: unknown): boolean {
   if (type === 'retry') return Array.isArray(value) && value[2] === true;
-  return isDone(type) || type === 'failedUnknown' || type === 'interrupted';
+  return isDone(type) || type === 'unknown' || type === 'interrupted';
 }
 
 /** A named undo as the journal keeps it: its name, its arguments; then null, where its step has no key. */

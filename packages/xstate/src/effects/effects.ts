@@ -148,7 +148,7 @@ export class Effects implements EffectHost {
   #leave(work: Work): void {
     if (work.attempts > 0 || (work.unknown && work.ready)) {
       this.#assertRoom();
-      this.#note(work, { type: work.unknown ? 'failedUnknown' : 'failed', text: '{}' });
+      this.#note(work, { type: work.unknown ? 'unknown' : 'failed', text: '{}' });
     }
     this.#work.delete(work.actor);
   }
@@ -158,7 +158,7 @@ export class Effects implements EffectHost {
     const { ledger, nameOf } = this.#options;
     const facts = { spec, logic: nameOf(actor.logic), input, isSpawned: isSpawned(actor) };
     ledger.add(this.#pathOf(work), end, facts);
-    const hasFailed = end.type === 'failed' || end.type === 'failedUnknown';
+    const hasFailed = end.type === 'failed' || end.type === 'unknown';
     if (hasFailed && interrupted !== undefined) ledger.addInterrupted(interrupted);
   }
 
@@ -199,7 +199,7 @@ export class Effects implements EffectHost {
     const given = <T extends object>(step: T): T => Object.assign(step, { input: decode(text) });
     const body = (step: object): unknown => spec.run(given(step) as never);
     void runStep(run, { ...spec, run: body }, givenTo(runtime, given), controller.signal)
-      .catch((error: unknown): StepEnd => ({ type: 'failedUnknown', text: encodeError(error) }))
+      .catch((error: unknown): StepEnd => ({ type: 'unknown', text: encodeError(error) }))
       .then((end) => ('aborts' in end ? this.#abortTurn(work, end.aborts) : this.#end(work, run, end)));
   }
 
@@ -227,7 +227,7 @@ export class Effects implements EffectHost {
       // A `once` effect that no earlier run has claimed has not run.
       if (!run.unknown) work.interrupted = undefined;
       this.#note(work, end);
-      if (end.type === 'failed' || end.type === 'failedUnknown' || work.spec.once) this.#options.chance();
+      if (end.type === 'failed' || end.type === 'unknown' || work.spec.once) this.#options.chance();
       if (wanted) actor.send({ type: 'mcp-saga.end', end: outcomeOf(run.path, end) });
     }
     this.#options.wake();
@@ -245,7 +245,7 @@ function outcomeOf(
   path: string,
   end: Exclude<StepEnd, { readonly type: 'retry' }>,
 ): { readonly output: unknown } | { readonly error: unknown } {
-  if (end.type === 'failed' || end.type === 'failedUnknown') {
+  if (end.type === 'failed' || end.type === 'unknown') {
     return { error: new StepError(path, decode(end.text) as StepErrorData) };
   }
   return { output: 'text' in end ? decode(end.text) : undefined };

@@ -79,10 +79,10 @@ export class Ledger {
     const compensable = spec.undo !== undefined;
     switch (end.type) {
       case 'done':
-      case 'doneCompressed':
-      case 'doneEmpty': {
+      case 'compressed':
+      case 'empty': {
         if (!compensable) {
-          this.#append('doneEmpty', path);
+          this.#append('empty', path);
           return;
         }
         const result: unknown = 'text' in end ? decode(end.text) : undefined;
@@ -91,9 +91,8 @@ export class Ledger {
         this.#bind(path, spec, input, result);
         return;
       }
-      case 'failedUnknown':
-        if (compensable)
-          this.#append('failedUnknown', path, encode({ name: logic, message: '', data: input }));
+      case 'unknown':
+        if (compensable) this.#append('unknown', path, encode({ name: logic, message: '', data: input }));
         else this.#append('failed', path, '{}');
         return;
       case 'failed':
@@ -113,7 +112,7 @@ export class Ledger {
   addInterrupted(turn: number): void {
     const path = `turn ${turn}`;
     if (this.entries.some((entry) => entry.path === path)) return;
-    this.#append('failedUnknown', path, encode({ name: '', message: '' }));
+    this.#append('unknown', path, encode({ name: '', message: '' }));
   }
 
   /** Lifts the limit on entries, which may be the reason why the saga is undone. */
@@ -124,7 +123,7 @@ export class Ledger {
   /** The saga is undone: whether what was to be tried again has happened, nobody will ever know. (E4) */
   giveUp(): void {
     for (const [path, [, , , name, data]] of this.#open) {
-      this.entries.push({ type: 'failedUnknown', path, value: { name, message: '', data } });
+      this.entries.push({ type: 'unknown', path, value: { name, message: '', data } });
     }
     const { hidesPaths } = this.#journal;
     // Anew, without a limit: it may be why.

@@ -93,7 +93,7 @@ function* effectsAgain(
   for (const entry of entries) {
     // What belongs to undoing comes after them.
     const { type, path } = entry;
-    const isEnd = isDone(type) || type === 'failed' || type === 'failedUnknown';
+    const isEnd = isDone(type) || type === 'failed' || type === 'unknown';
     if (!isEnd || /^[~!]/.test(path)) continue;
     try {
       yield* command<unknown>(stepOf(options, entry));
@@ -109,11 +109,7 @@ function* effectsAgain(
 
 function stepOf(options: MachineProgramOptions, { type, path, value }: LedgerEntry): StepSpec {
   const undone =
-    type === 'done'
-      ? doneEffect(value as DoneEffect)
-      : type === 'failedUnknown'
-        ? lostEffect(value)
-        : undefined;
+    type === 'done' ? doneEffect(value as DoneEffect) : type === 'unknown' ? lostEffect(value) : undefined;
   const logic = undone === undefined ? undefined : options.logicNamed(undone.logic);
   const spec = logic === undefined ? undefined : effectOf(logic);
   return {
@@ -124,7 +120,7 @@ function stepOf(options: MachineProgramOptions, { type, path, value }: LedgerEnt
     },
     input: undefined,
     key: undefined,
-    keep: type !== 'doneEmpty',
+    keep: type !== 'empty',
     compress: false,
     once: false,
     retry: undefined,

@@ -18,7 +18,7 @@ export interface PollSpec extends Spec {
 /** A question to an outside system. Only its last answer is journaled. */
 export const poll: Effect<PollSpec> = {
   place: 'server',
-  entries: ['polled', 'failed', 'timedOut', 'withdrawn', 'withdrawnRunning', 'clientCannot'],
+  entries: ['polled', 'failed', 'timedOut', 'withdrawn', 'stopped', 'cannot'],
   run: async ({ spec, path, asked }, runtime, signal) => {
     const step = { context: runtime.context, signal, attempt: asked + 1 };
     const answer = await performed(runtime, 'poll', path, spec.ask, step);

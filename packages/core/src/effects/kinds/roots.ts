@@ -9,7 +9,7 @@ export interface RootsSpec extends Spec {
 /** The roots of the client. */
 export const roots: Effect<RootsSpec> = {
   place: 'client',
-  entries: ['listed', 'clientError', 'clientCannot', 'withdrawn'],
+  entries: ['listed', 'clientError', 'cannot', 'withdrawn'],
   question: {
     type: 'roots',
     need: 'roots',

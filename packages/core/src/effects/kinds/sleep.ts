@@ -9,7 +9,7 @@ export interface SleepSpec extends Spec {
 
 /** A wait that time alone ends. */
 export const sleep: Effect<SleepSpec> = {
-  entries: ['passed', 'withdrawn', 'clientCannot'],
+  entries: ['passed', 'withdrawn', 'cannot'],
   request: ({ ms, until }) => [ms, until],
   // Rounded up: tokens hold whole milliseconds, and nothing is due early.
   due: ({ ms, until }, since) => until ?? Math.ceil(since + ms),

@@ -29,7 +29,7 @@ export interface StepSpec extends Spec {
 /** A side effect on the server. */
 export const step: Effect<StepSpec> = {
   place: 'server',
-  entries: ['done', 'doneCompressed', 'doneEmpty', 'failed', 'retry', 'withdrawn', 'failedUnknown'],
+  entries: ['done', 'compressed', 'empty', 'failed', 'retry', 'withdrawn', 'unknown'],
   request: ({ input }) => (input === undefined ? nothing : [input]),
   // The undo of a step keeps nothing by nature.
   newRequest: ({ keep, of }) => (!keep && of === undefined ? 'keep: false' : undefined),
@@ -45,9 +45,9 @@ const nothing: readonly unknown[] = [];
 
 /** What became of running a server step. */
 export type StepEnd =
-  | { readonly type: 'done' | 'doneCompressed'; readonly text: string }
-  | { readonly type: 'doneEmpty' }
-  | { readonly type: 'failed' | 'failedUnknown'; readonly text: string; readonly error?: unknown }
+  | { readonly type: 'done' | 'compressed'; readonly text: string }
+  | { readonly type: 'empty' }
+  | { readonly type: 'failed' | 'unknown'; readonly text: string; readonly error?: unknown }
   | { readonly type: 'retry'; readonly text: string };
 
 /** A server step that shall run once, and could not be claimed: it has not run, and its turn cannot go on. */
@@ -147,7 +147,7 @@ export function later(
 
 function failed(task: StepRun, error: unknown, runtime: Runtime): StepEnd {
   runtime.threw?.(task.path, error);
-  return { type: task.unknown ? 'failedUnknown' : 'failed', text: encodeError(error) };
+  return { type: task.unknown ? 'unknown' : 'failed', text: encodeError(error) };
 }
 
 /** Whether an error says that the effect may have happened: nobody heard the end of it. */
@@ -182,18 +182,18 @@ async function claimOnce(
     return undefined;
   }
   const message = `Step '${task.path}' was begun before, and what became of it is not known.`;
-  return { type: 'failedUnknown', text: encodeError(new OutcomeUnknown(message)) };
+  return { type: 'unknown', text: encodeError(new OutcomeUnknown(message)) };
 }
 
 function endOf(path: string, spec: StepSpec, result: unknown): StepEnd {
-  if (!spec.keep || result === undefined) return { type: 'doneEmpty' };
+  if (!spec.keep || result === undefined) return { type: 'empty' };
   try {
-    return { type: spec.compress ? 'doneCompressed' : 'done', text: encode(result) };
+    return { type: spec.compress ? 'compressed' : 'done', text: encode(result) };
   } catch (error) {
     // Reading the result may throw anything; what the body is told is that it cannot be kept.
     const data = toStepErrorData(error);
     const message = `Step '${nameOf(path, spec)}' returned what cannot be kept: ${data.message}`;
-    return { type: 'failedUnknown', text: encodeError({ ...data, code: 'unencodable', message }), error };
+    return { type: 'unknown', text: encodeError({ ...data, code: 'unencodable', message }), error };
   }
 }
 

@@ -4,7 +4,7 @@ import type { Json } from '../../values/json.ts';
 import type { Acceptance, Fields, Given, TaskEnd } from './effect.ts';
 
 /** Entry types of a question without an answer that its body could use. */
-export const unanswered: readonly EntryType[] = ['clientError', 'timedOut', 'clientCannot', 'withdrawn'];
+export const unanswered: readonly EntryType[] = ['clientError', 'timedOut', 'cannot', 'withdrawn'];
 
 /** `true` for a JSON object. */
 export function isFields(value: Json | undefined): value is Fields {

@@ -15,6 +15,6 @@ export function isChance(task: Task, type: EntryType, began: number): boolean {
   // A repetition cannot claim the step again: its outcome is unknown there.
   if (spec.kind === 'step' && spec.once && type !== 'retry') return true;
   // What follows the undo of a step does not depend on its outcome.
-  if (spec.kind === 'step') return (type === 'failed' || type === 'failedUnknown') && spec.of === undefined;
-  return spec.kind === 'poll' && type !== 'clientCannot' && type !== 'withdrawn';
+  if (spec.kind === 'step') return (type === 'failed' || type === 'unknown') && spec.of === undefined;
+  return spec.kind === 'poll' && type !== 'cannot' && type !== 'withdrawn';
 }

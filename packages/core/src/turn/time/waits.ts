@@ -34,12 +34,12 @@ export function endAtOnce(
   task: Task,
   now: number,
   lifeEndsAt: number | undefined,
-): 'passed' | 'clientCannot' | 'timedOut' | undefined {
-  if (outlives(task, lifeEndsAt)) return 'clientCannot';
+): 'passed' | 'cannot' | 'timedOut' | undefined {
+  if (outlives(task, lifeEndsAt)) return 'cannot';
   const timing = timingOf(task, now);
   if (timing !== 'due') return timing === 'over' ? 'timedOut' : undefined;
   if (task.spec.kind === 'sleep') return 'passed';
-  return task.route === 'cannot' ? 'clientCannot' : undefined;
+  return task.route === 'cannot' ? 'cannot' : undefined;
 }
 
 /** Returns `true` for a sleep that ends, or a poll that is asked again, after the end of the life of its saga. */
