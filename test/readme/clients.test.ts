@@ -7,13 +7,13 @@ const ticket = { ticket: 'The server room is on fire' };
 
 it('[W3] makes up for what a client lacks: the model of the host, and the fallback', async () => {
   const host = lenientHost(generateKey());
-  const turn = await host.start('triage', ticket, { capabilities: {} });
+  const turn = await host.start('triage', ticket, { caller: { capabilities: {} } });
   expect(turn).toMatchObject({ status: 'completed', result: 'urgent, goes to support' });
 });
 
 it('[W3] asks a client that can be asked', async () => {
   const host = lenientHost(generateKey());
-  const turn = await host.start('triage', ticket, { capabilities: { elicitation: {} } });
+  const turn = await host.start('triage', ticket, { caller: { capabilities: { elicitation: {} } } });
   expect(turn).toMatchObject({ status: 'suspended', steps: [{ stepId: 'team' }] });
   if (turn.status !== 'suspended') return;
   const answer = { stepId: 'team', result: { action: 'accept', content: { team: 'billing' } } };

@@ -1,4 +1,4 @@
-import { elicit, saga, type Caller, type SagaHost } from '@mcp-saga/server';
+import { elicit, saga, type SagaCaller, type SagaHost } from '@mcp-saga/server';
 import { serveSagas } from '@mcp-saga/server/serve';
 import { openTelemetry, type OpenTelemetryOptions } from '@mcp-saga/opentelemetry';
 import { Client as ClientV1 } from '@modelcontextprotocol/sdk/client/index.js';
@@ -29,7 +29,7 @@ function hostWith(traced: Tracing, options: OpenTelemetryOptions = {}): SagaHost
   return hostOf([asking], { telemetry: openTelemetry({ tracerProvider: traced.provider, ...options }) });
 }
 
-const fromClient: Caller = { traceContext: { traceparent, tracestate: 'vendor=1' } };
+const fromClient: SagaCaller = { traceContext: { traceparent, tracestate: 'vendor=1' } };
 
 test('a request whose span is none is not linked to', async () => {
   const traced = tracing();
@@ -45,8 +45,8 @@ describe('the trace context that a client sends', () => {
   test('is linked to, and decides nothing', async () => {
     const traced = tracing();
     const host = hostWith(traced);
-    const { token } = suspended(await host.start('asking', {}, fromClient));
-    await host.resume(token, [accept('go')], fromClient);
+    const { token } = suspended(await host.start('asking', {}, { caller: fromClient }));
+    await host.resume(token, [accept('go')], { caller: fromClient });
     for (const nth of [0, 1]) {
       const turn = traced.span('saga asking', nth);
       expect(traceOf(turn)).not.toBe(traceId);
@@ -57,7 +57,7 @@ describe('the trace context that a client sends', () => {
   test('[T2] is joined where the operator trusts its clients, with its tracestate, over all turns', async () => {
     const traced = tracing();
     const host = hostWith(traced, { clientContext: 'parent' });
-    const { token } = suspended(await host.start('asking', {}, fromClient));
+    const { token } = suspended(await host.start('asking', {}, { caller: fromClient }));
     await host.resume(token, [accept('go')]);
     const one = traced.span('saga asking');
     const two = traced.span('saga asking', 1);
@@ -73,7 +73,7 @@ describe('the trace context that a client sends', () => {
     const host = hostWith(traced, { clientContext: 'parent' });
     const http = traced.provider.getTracer('http');
     await http.startActiveSpan('POST /mcp', async (span) => {
-      await host.start('asking', {}, fromClient);
+      await host.start('asking', {}, { caller: fromClient });
       span.end();
     });
     const turn = traced.span('saga asking');
@@ -86,7 +86,7 @@ describe('the trace context that a client sends', () => {
     const host = hostWith(traced);
     await traced.provider.getTracer('http').startActiveSpan('POST /mcp', async (span) => {
       const before = `00-${span.spanContext().traceId}-${spanId}-01`;
-      await host.start('asking', {}, { traceContext: { traceparent: before } });
+      await host.start('asking', {}, { caller: { traceContext: { traceparent: before } } });
       span.end();
     });
     expect(linksOf(traced.span('saga asking'))).toEqual([]);
@@ -95,7 +95,7 @@ describe('the trace context that a client sends', () => {
   test('is not looked at where the operator wants none', async () => {
     const traced = tracing();
     const host = hostWith(traced, { clientContext: 'ignore' });
-    await host.start('asking', {}, fromClient);
+    await host.start('asking', {}, { caller: fromClient });
     expect(traced.span('saga asking').links).toEqual([]);
   });
 
@@ -105,7 +105,7 @@ describe('the trace context that a client sends', () => {
       const traced = tracing();
       const host = hostWith(traced, { clientContext });
       const odd = { traceparent: `${traceparent}\nsecret`, tracestate: 'secret' };
-      await host.start('asking', {}, { traceContext: odd });
+      await host.start('asking', {}, { caller: { traceContext: odd } });
       const turn = traced.span('saga asking');
       expect(turn.links).toEqual([]);
       expect(turn.parentSpanContext).toBeUndefined();

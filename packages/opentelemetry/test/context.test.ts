@@ -60,7 +60,7 @@ describe('the span that code sees as the current one', () => {
       telemetry: openTelemetry({ tracerProvider: traced.provider }),
       hooks: { onTurn: () => void (seen['onTurn'] = activeSpan()) },
     });
-    await host.start('asking', {}, { capabilities: {} });
+    await host.start('asking', {}, { caller: { capabilities: {} } });
     const turn = traced.span('saga asking');
     const own = idOf(traced.span('fallback go'));
     expect(seen).toEqual({ body: idOf(turn), fallback: own, onTurn: idOf(turn) });

@@ -23,7 +23,9 @@ test('a fallback that is code is a span, as a step is; one that is a value is no
     return `${found} ${room}`;
   });
   const host = hostOf([team], { telemetry: openTelemetry({ tracerProvider: traced.provider }) });
-  expect(await host.start('team', {}, { capabilities: {} })).toMatchObject({ result: 'billing here' });
+  expect(await host.start('team', {}, { caller: { capabilities: {} } })).toMatchObject({
+    result: 'billing here',
+  });
   expect(traced.tree()).toBe(['saga team', '  fallback team'].join('\n'));
   expect(traced.span('fallback team').attributes).toEqual({
     'saga.step.id': 'team',

@@ -7,7 +7,7 @@ import {
   SagaError,
   sample,
   step,
-  type Caller,
+  type SagaCaller,
   type Json,
   type StepAnswer,
 } from '@mcp-saga/server';
@@ -180,7 +180,7 @@ test('[T12] no argument, answer, result, thrown message, principal, key or token
             onError: () => undefined,
           },
         });
-        const caller: Caller = {
+        const caller: SagaCaller = {
           authInfo: { subject: `${mark}-subject`, client: `${mark}-client`, issuer: `${mark}-issuer` },
           capabilities: { elicitation: {}, sampling: {}, mark },
           context: { secret: `${mark}-context` },
@@ -192,16 +192,16 @@ test('[T12] no argument, answer, result, thrown message, principal, key or token
         };
         const quietly = async (turn: Promise<object>): Promise<void> =>
           await turn.then(keep, () => undefined);
-        await quietly(host.start('secretive', { argument }, caller));
+        await quietly(host.start('secretive', { argument }, { caller }));
         let last: readonly StepAnswer[] = [];
         for (const next of actions) {
           const [token = ''] = tokens;
           const acts = {
-            resume: () => host.resume(token, (last = next.do === 'resume' ? next.answers : []), caller),
-            repeat: () => host.resume(tokens[1] ?? token, last, caller),
-            mangle: () => host.resume(`${token.slice(0, -8)}AAAAAAAA`, last, caller),
+            resume: () => host.resume(token, (last = next.do === 'resume' ? next.answers : []), { caller }),
+            repeat: () => host.resume(tokens[1] ?? token, last, { caller }),
+            mangle: () => host.resume(`${token.slice(0, -8)}AAAAAAAA`, last, { caller }),
             other: () => host.resume(token, last, {}),
-            cancel: () => host.cancel(token, caller, { reason: `${mark}-reason` }),
+            cancel: () => host.cancel(token, { caller, reason: `${mark}-reason` }),
           };
           // oxlint-disable-next-line no-await-in-loop -- one after the other
           await quietly(acts[next.do]());

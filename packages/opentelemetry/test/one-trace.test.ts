@@ -4,6 +4,7 @@ import { openTelemetry } from '@mcp-saga/opentelemetry';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { accept, hostOf, order, say, suspended } from './support/sagas.ts';
 import { eventsOf, idOf, linksOf, manageContext, traceOf, tracing, type Tracing } from './support/tracing.ts';
+import { coreOf } from '../../server/src/saga-host.ts';
 
 let stop: () => void;
 beforeAll(() => {
@@ -90,7 +91,7 @@ describe('a saga whose turns run in different processes', () => {
 
   test('says what its turns did, by ids and kinds', async () => {
     const { traced, one, other } = processes();
-    const first = suspended(await one.start('order', {}, {}, { method: 'tools/call' }));
+    const first = suspended(await coreOf(one).start('order', {}, {}, { method: 'tools/call' }));
     const second = suspended(await other.resume(first.token, [accept('sure', { sure: 'yes' })]));
     await one.resume(second.token, [say('thanks', 'Thanks!')]);
     const turns = [0, 1, 2].map((nth) => traced.span('saga order', nth));

@@ -6,8 +6,7 @@ export { createSagaHost, type SagaHost } from './saga-host.ts';
 export type { AttachOptions } from './mcp/attach.ts';
 export type { McpServerLike } from './mcp/sdk.ts';
 export { NeedsMissing, NotEnded, SagaHostError, type SagaHostErrorCode } from './wire/errors.ts';
-export type { Caller, Principal, PrincipalOption } from './model/caller.ts';
-export type { DialectTraits } from './model/dialect-traits.ts';
+export type { Principal, PrincipalOption, SagaCaller } from './model/caller.ts';
 export type {
   AnswerOptions,
   AnswerOrder,
@@ -48,9 +47,8 @@ export type {
   TurnSpan,
 } from './model/telemetry.ts';
 export type { StepAnswer } from './wire/step-answers.ts';
-export type { CancelRequest, ResumeRequest, StartRequest, StatusRequest } from './model/host-requests.ts';
-export type { SagaHostCore, SagaInspection } from './requests/host.ts';
-export type { SagaStatus } from './requests/status.ts';
+export type { CancelHostRequest, HostRequest } from './model/host-requests.ts';
+export type { SagaInspection } from './requests/host.ts';
 export type { CompletedTurn, FailedTurn, SagaTurn, SuspendedTurn } from './model/turn.ts';
 export { publicMessageOf } from './wire/public-message.ts';
 export type { SuspendedResult, SuspensionReport, WireStep } from './dialects/saga-methods.ts';

@@ -11,7 +11,7 @@ import { assertServeOptions, type Authenticated, type ServeSagasOptions } from '
 import type { SagaHostOptions } from './model/host-options.ts';
 import { readJson } from './http/json-body.ts';
 import { protectedResource } from './http/protected-resource.ts';
-import { createSagaHost, type SagaHost } from './saga-host.ts';
+import { coreOf, createSagaHost, type SagaHost } from './saga-host.ts';
 
 export type { ProtectedResourceOptions } from './http/protected-resource.ts';
 export type { HttpOptions, ServeAuthOptions, ServeSagasOptions } from './http/serve-options.ts';
@@ -57,7 +57,7 @@ export function serveSagas<Env = unknown>(options: ServeSagasOptions<Env>): Saga
       if (handler?.bus === undefined) fixLists(server);
       return server;
     } catch (error) {
-      host.settings.hooks.onError(error);
+      coreOf(host).settings.hooks.onError(error);
       throw error;
     }
   };

@@ -16,6 +16,7 @@ import { setup } from 'xstate';
 import { start as startTime, testClock, tickingClock, type TestClock } from './fixtures/clock.ts';
 import { accept, hostOf, suspended, type TestHost } from './fixtures/host.ts';
 import { Empty } from './fixtures/sagas.ts';
+import { coreOf } from '../src/saga-host.ts';
 
 const sure = accept('sure', {});
 const hour = 3_600_000;
@@ -222,7 +223,10 @@ describe('a saga that keeps each step', () => {
     });
     const { token } = suspended(await host.start('order', {}));
     const traits = { checkpointAfterStep: true };
-    expect(await host.resume(token, [sure], {}, { traits })).toMatchObject({ steps: [], retryAfterMs: 0 });
+    expect(await coreOf(host).resume(token, [sure], {}, { traits })).toMatchObject({
+      steps: [],
+      retryAfterMs: 0,
+    });
     expect(did).toEqual(['charge']);
   });
 
@@ -234,7 +238,7 @@ describe('a saga that keeps each step', () => {
       clock,
     });
     const { token } = suspended(await host.start('order', {}));
-    suspended(await host.resume(token, [sure], {}, { traits: { defersEffects: true } }));
+    suspended(await coreOf(host).resume(token, [sure], {}, { traits: { defersEffects: true } }));
     expect(did).toEqual([]);
     const passes = saga({ name: 'passes', version: '1', forks: 'refuse' }, function* () {
       yield* elicit('sure', { message: 'Sure?', schema: Empty });
@@ -245,7 +249,7 @@ describe('a saga that keeps each step', () => {
     const looked = hostOf(passes, { guard: { store: memoryGuard(clock) }, clock }).host;
     const asked = suspended(await looked.start('passes', {}));
     const looks = { traits: { defersEffects: true } };
-    expect(suspended(await looked.resume(asked.token, [sure], {}, looks)).turn).toBe(2);
+    expect(suspended(await coreOf(looked).resume(asked.token, [sure], {}, looks)).turn).toBe(2);
     expect(did).toEqual([]);
   });
 
@@ -392,7 +396,7 @@ describe('a guarded turn that passes a pivot', () => {
         return hour;
       },
     };
-    await host.resume(token, [sure], {}, { traits });
+    await coreOf(host).resume(token, [sure], {}, { traits });
     // For each turn, and for what the guard keeps of it.
     expect(waits).toEqual([2, 2, 2, 2]);
   });

@@ -293,7 +293,7 @@ describe('cancel', () => {
     const two = waiting(await host.resume(one.token, [{ stepId: 'ship', result: accept }]));
     await expect(host.cancel(one.token)).rejects.toThrow(TokenRefused);
     expect(ledger).not.toContain('refund');
-    const cancelled = await host.cancel(two.token, {}, { reason: 'changed my mind' });
+    const cancelled = await host.cancel(two.token, { reason: 'changed my mind' });
     expect(cancelled).toMatchObject({ status: 'failed', compensated: [{ stepId: 'charge' }] });
     // The guard has kept the public message; the reason it was given is in it.
     expect(await host.cancel(two.token)).toMatchObject({

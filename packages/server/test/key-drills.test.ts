@@ -3,6 +3,7 @@ import { start, testClock, type TestClock } from './fixtures/clock.ts';
 import { keyBytes, keyOf, newKey, oldKey, type TestHost } from './fixtures/host.ts';
 import { accepted } from './fixtures/rounds.ts';
 import { deploys, hostForAll, ways, type Way } from './fixtures/ways.ts';
+import { coreOf } from '../src/saga-host.ts';
 
 const answers = { target: accepted({ target: 'production' }) };
 const skew = 30_000;
@@ -172,7 +173,7 @@ describe('a task under a rotation of keys', () => {
     const clock = testClock();
     const ran: string[] = [];
     const { host, told } = hostForAll([deploys(ran)], { keys: oldKey, clock });
-    const { store } = host.settings.tasks!;
+    const { store } = coreOf(host).settings.tasks!;
     const at = (keys: string): TestHost =>
       hostForAll([deploys(ran)], { keys, clock, tasks: { store: store!, bearer: 'accept' } });
     const taskId = await way.begin({ host, told, clock });

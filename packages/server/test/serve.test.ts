@@ -9,6 +9,7 @@ import { ask, eras, post, postText, read, type RawAnswer } from './fixtures/raw.
 import { start } from './fixtures/clock.ts';
 import { deferred } from './fixtures/deferred.ts';
 import { changed, type Parts } from './fixtures/host-changes.ts';
+import { coreOf } from '../src/saga-host.ts';
 
 function serve(changes: Parts<ServeSagasOptions> = {}): ReturnType<typeof serveSagas> {
   return serveSagas(
@@ -440,7 +441,7 @@ describe('serveSagas', () => {
 
   test('[P2] goes on with a saga that a host without MCP started, where its audience is the same', async () => {
     const { host } = hostOf(asking());
-    const { token } = suspended(await host.start('asking', {}, {}, { method: 'tools/callSaga' }));
+    const { token } = suspended(await coreOf(host).start('asking', {}, {}, { method: 'tools/callSaga' }));
     const resume = { sagaToken: token, completedSteps: [accept('target', { target: 'x' })] };
     const named = serve({ sagas: [asking()], testing: { clock: () => start } });
     expect((await ask(named, 'modern', 'tools/resumeSaga', resume)).last.result).toMatchObject({

@@ -5,7 +5,6 @@ import {
   createSagaHost,
   generateKey,
   memoryGuard,
-  type DialectTraits,
   type Program,
   type SagaHost,
   type SagaHostOptions,
@@ -28,6 +27,8 @@ import { acts, cancelOrder, desk, waiting } from './sagas/desk.ts';
 import { order } from './sagas/order.ts';
 import { waiterOf } from './sagas/waiter.ts';
 import { done, shipping, shippingOf } from './sagas/shipping.ts';
+import type { DialectTraits } from '../../server/src/model/dialect-traits.ts';
+import { coreOf } from '../../server/src/saga-host.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'turns-'));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -73,7 +74,7 @@ class Fleet {
   }
 
   async start(saga: string, args: object, traits: DialectTraits = {}): Promise<SuspendedTurn> {
-    return suspended(await this.fresh.start(saga, args, {}, { traits }));
+    return suspended(await coreOf(this.fresh).start(saga, args, {}, { traits }));
   }
 
   /** Replays what was kept, on other processes of the same code. */
@@ -181,7 +182,7 @@ describe('machines of a real host that are recorded', () => {
   it('tell who cancelled them, and replay it', async () => {
     const fleet = new Fleet();
     const { token } = await fleet.start('shipping', input);
-    await fleet.fresh.cancel(token, {}, { reason: 'too late' });
+    await fleet.fresh.cancel(token, { reason: 'too late' });
     const recording = joinRecording(fleet.kept);
     expect(recording.end).toMatchObject({ error: { message: 'The call was cancelled: too late' } });
     await replayRecording(recording, [shipping]);
@@ -208,7 +209,7 @@ describe('machines of a real host that are recorded', () => {
     waiting.get('left')?.();
     const { token } = suspended(await starting);
     const model = { provenance: 'model' } as const;
-    const refused = await fleet.fresh
+    const refused = await coreOf(fleet.fresh)
       .resume(token, accepts('agree', { yes: true }), {}, model)
       .then(suspended);
     const end = await fleet.fresh.resume(refused.token, accepts('agree', { yes: false }));
@@ -241,7 +242,7 @@ describe('machines of a real host that are recorded', () => {
     for (let looks = false; turn.status === 'suspended'; looks = !looks) {
       const [question] = turn.steps;
       const answers = question === undefined ? [] : accepts(question.stepId, { sure: true });
-      turn = await fleet.fresh.resume(
+      turn = await coreOf(fleet.fresh).resume(
         turn.token,
         answers,
         {},
@@ -279,7 +280,7 @@ describe('machines of a real host that are recorded', () => {
     };
     const fleet = new Fleet({}, { testing: { sleep } });
     fleet.sagas = [waiterOf(100_000, 5_000)];
-    const first = await fleet.fresh.start('waiter', {}, {}, { traits });
+    const first = await coreOf(fleet.fresh).start('waiter', {}, {}, { traits });
     expect(first).toMatchObject(turn);
     fleet.time += 80_000;
     if (first.status === 'suspended') await fleet.fresh.resume(first.token);
@@ -309,7 +310,7 @@ describe('machines of a real host that are recorded', () => {
   it('tell whose answer did not count', async () => {
     const fleet = new Fleet();
     const { token } = await fleet.start('shipping', input);
-    const asked = await fleet.fresh.resume(
+    const asked = await coreOf(fleet.fresh).resume(
       token,
       accepts('sure', { sure: false }),
       {},

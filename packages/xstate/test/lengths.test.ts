@@ -5,6 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { enqueueActions, setup } from 'xstate';
 import { z } from 'zod';
 import { noise } from '../../server/test/fixtures/lengths.ts';
+import { coreOf } from '../../server/src/saga-host.ts';
 
 const Keys = z.object({ keys: z.string() });
 const keys = generateKey();
@@ -48,7 +49,7 @@ function hostOf(secret: string): SagaHost {
 async function lengthOf(secret: string, echoed: string, size: number): Promise<number> {
   const bulk = Array.from({ length: 30 }, (_, index) => noise(100, index + 2));
   const args = { keys: [...bulk, `to-pay-${echoed}`, noise(size)].join(' ') };
-  return tokenOf(await hostOf(secret).start('spawns', args, {}, { method: 'tools/call' })).length;
+  return tokenOf(await coreOf(hostOf(secret)).start('spawns', args, {}, { method: 'tools/call' })).length;
 }
 
 function tokenOf(turn: SagaTurn): string {

@@ -11,8 +11,8 @@ export interface Principal {
   readonly client: string;
 }
 
-/** One request to a host: who sends it, and what it brings along. */
-export interface Caller {
+/** Sender of a request to a host, and what it brings. */
+export interface SagaCaller {
   /** The principal, if the caller knows it. */
   readonly principal?: Principal;
   /** What the transport's authentication found; the host's `auth.principal` makes a principal of it. */
@@ -27,13 +27,17 @@ export interface Caller {
     readonly total?: number;
     readonly message?: string;
   }) => void;
-  /** Sends progress that a rate limit holds back. */
-  readonly flushProgress?: () => void;
   /** Gets the saga's log messages, each told once. */
   readonly log?: (level: LogLevel, data: Json) => void;
   /** The trace context of the request, as the client wrote it: only telemetry reads it, and only by its own rules. */
   readonly traceContext?: TraceContext;
-  /** Aborts the turn: it stops between steps, undoes nothing, and leaves the token before it good. (U4) */
+}
+
+/** A caller as dialects know it. */
+export interface Caller extends SagaCaller {
+  /** Sends progress that a rate limit holds back. */
+  readonly flushProgress?: () => void;
+  /** Aborts the turn: it stops between steps, undoes nothing, and the token before it stays good. */
   readonly signal?: AbortSignal;
 }
 

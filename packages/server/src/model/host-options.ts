@@ -10,7 +10,7 @@ import type {
 import type { KeysOption } from '@mcp-saga/seal';
 import type { HostLimits } from './host-limits.ts';
 import type { TaskStore } from './task-store.ts';
-import type { PrincipalOption, Caller } from './caller.ts';
+import type { PrincipalOption, SagaCaller } from './caller.ts';
 import type { SagaGuard } from './guard.ts';
 import type { HostHooks } from './hooks.ts';
 import type { SagaTelemetry } from './telemetry.ts';
@@ -125,7 +125,7 @@ export interface AuthOptions {
    * @default () => true
    */
   readonly authorize?: (
-    caller: Caller,
+    caller: SagaCaller,
     saga: { readonly name: string; readonly version: string },
   ) => Awaitable<boolean>;
   /**

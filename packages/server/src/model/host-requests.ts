@@ -1,5 +1,20 @@
 import type { Program, Provenance } from '@mcp-saga/core';
+import type { SagaCaller } from './caller.ts';
 import type { DialectTraits } from './dialect-traits.ts';
+
+/** Options of a request to a host. */
+export interface HostRequest {
+  /** Sender of the request, and what it brings. Default: no principal, no capabilities. */
+  readonly caller?: SagaCaller;
+  /** Aborts the turn: it stops between steps, undoes nothing, and the token before it stays good. */
+  readonly signal?: AbortSignal;
+}
+
+/** Options of a request to cancel a saga. */
+export interface CancelHostRequest extends HostRequest {
+  /** Reason, for the client that reads the result. */
+  readonly reason?: string;
+}
 
 /** How a request came, for the claims of the token it starts. Dialects set it; others leave it out. */
 export interface StartRequest {

@@ -27,69 +27,27 @@ export interface SagaInspection {
   readonly trace: string | undefined;
 }
 
-/** Runs sagas and keeps nothing: between two requests all there is of a saga is the token its client holds. */
+/**
+ * The host as dialects know it: with all facts of the requests that they decode. Its settings hold live sealers, so that
+ * no public object leads to it.
+ */
 export interface SagaHostCore {
-  /** The sagas it serves. */
   readonly sagas: readonly Program[];
-  /** The completed options; for dialects. */
   readonly settings: HostSettings;
-  /**
-   * Starts a saga.
-   *
-   * @throws SagaHostError `unknown_saga`, `invalid_params`, `forbidden`, `principal_missing`, `guard_down`
-   * @throws TurnAborted when the caller's signal aborts
-   */
   start(name: string, args: unknown, caller?: Caller, request?: StartRequest): Promise<SagaTurn>;
-  /**
-   * Continues a saga from its token. A failed saga is a turn like any other; the token before it stays as it is.
-   *
-   * A process that cannot continue the saga now throws `version_gone` or `ReplayMismatch`, and reports it to `onError`. Nothing
-   * ran, and the token stays good: send the same request again later. Once the token has expired, it is refused. A saga with
-   * `onMismatch: 'compensate'` is undone instead.
-   *
-   * @throws TokenRefused with one frozen message for whatever is wrong with the token
-   * @throws AnswerConflict when a repeated answer is not what was answered before
-   * @throws SagaHostError `invalid_params`, naming the field; `guard_down`, `busy`, `clock_behind`: the token stays good
-   * @throws SagaHostError `version_gone`: this host does not serve the version of the saga, and the token stays good
-   * @throws ReplayMismatch when the code does not do what the journal records: the token stays good
-   * @throws TurnAborted when the caller's signal aborts
-   */
   resume(
     token: string,
     answers?: readonly StepAnswer[],
     caller?: Caller,
     request?: ResumeRequest,
   ): Promise<SagaTurn>;
-  /**
-   * Ends a saga and undoes what it did, in this one request. Offered for sagas with a guard or `forks: 'accept'`; any
-   * token but the newest is refused and does nothing. A cancel token of `onSuspended` needs no caller. (E6 to E8)
-   *
-   * By a cancel token, a saga past a pivot goes forward instead, as far as that goes without its client: through retries, sleeps
-   * and polls, until it ends or only its client could go on. What is short (`limits.maxHoldMs`) is waited for. Where it has to wait for
-   * longer, or has run for `limits.turnBudgetMs`, it stays as it is, and this throws `NotEnded`: a queue that delivers again what threw
-   * brings it to its end. It need not try before `retryAfterMs`, and may do so with the message that `onSuspended` was
-   * told meanwhile, whose `cancelAfter` is that time.
-   *
-   * @throws SagaHostError `cancel_not_offered`; `guard_down`, `busy`, `clock_behind`: deliver it again
-   * @throws SagaHostError `no_progress` when two turns in a row neither end the saga nor record anything
-   * @throws NotEnded when the saga goes forward, and has not ended yet: deliver it again
-   * @throws SagaHostError `version_gone`: this host does not serve the version, and the token is not a cancel token
-   * @throws ReplayMismatch when its code was changed, and nothing is done: deliver it again when the change was rolled back
-   * @throws TokenRefused when the token is not good, or not the newest
-   */
   cancel(token: string, caller?: Caller, request?: CancelRequest): Promise<SagaTurn>;
   /**
-   * Looks how far a saga is, for a client that holds its token: with all the checks of `resume`, and without a turn.
-   * Nothing runs. (W7)
+   * Reads how far a saga is, for a client that holds its token: with all the checks of `resume`, and without a turn.
    *
-   * @throws TokenRefused with one frozen message for whatever is wrong with the token
+   * @throws TokenRefused with one frozen message for every defect of the token
    */
   status(token: string, caller?: Caller, request?: StatusRequest): Promise<SagaStatus>;
-  /**
-   * Opens a token to look at it, expired or not, whoever it belongs to: for operators, never for a client.
-   *
-   * @throws TokenRefused when it is not a token of this host
-   */
   inspect(token: string): Promise<SagaInspection>;
 }
 

@@ -5,6 +5,7 @@ import { suspended, type TestHost } from '../fixtures/host.ts';
 import { orderResource, reviewPrompt } from '../fixtures/prompts.ts';
 import { knowsTasks } from '../fixtures/task-client.ts';
 import { deploys, hostForAll, proto, send, ways } from '../fixtures/ways.ts';
+import { coreOf } from '../../src/saga-host.ts';
 
 /** A token, and what chance makes of it. */
 function changed(token: string): fc.Arbitrary<string> {
@@ -35,7 +36,7 @@ test('[T4] [T5] whatever is not a token is refused with the one error, by every 
   const { token } = suspended(await host.start('deploys', {}));
   const methodsOfHost: readonly ((text: string) => Promise<unknown>)[] = [
     (text) => host.resume(text),
-    (text) => host.status(text),
+    (text) => coreOf(host).status(text),
     (text) => host.cancel(text),
     (text) => host.inspect(text),
   ];

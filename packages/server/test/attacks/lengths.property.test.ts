@@ -20,6 +20,7 @@ import { expect, test } from 'vitest';
 import * as z from 'zod';
 import { bulk, echo, noise } from '../fixtures/lengths.ts';
 import { hostOf } from '../fixtures/host.ts';
+import { coreOf } from '../../src/saga-host.ts';
 
 /** A text of the client, and a text of the server, sometimes equal. */
 interface Texts {
@@ -164,12 +165,12 @@ async function lengthsOf(plan: Plan, echoed: string, secret: string): Promise<re
   const caller = { capabilities: {} };
   const args = { keys: [...bulk, echoed, noise(plan.size)].join(' '), echoed };
   const lengths: number[] = [];
-  let turn: SagaTurn = await host.start('one', args, caller, { method: 'tools/call' });
+  let turn: SagaTurn = await coreOf(host).start('one', args, caller, { method: 'tools/call' });
   while (turn.status === 'suspended' && lengths.length < 30) {
     lengths.push(turn.token.length);
     if ((turn.retryAfterMs ?? 0) > 0) break;
     // oxlint-disable-next-line no-await-in-loop -- one turn after the other
-    turn = await host.resume(turn.token, [], caller);
+    turn = await host.resume(turn.token, [], { caller });
   }
   expect(turn.status === 'failed' ? turn.error : undefined).toSatisfy(isMeant);
   return lengths;

@@ -15,6 +15,7 @@ import * as z from 'zod';
 import { agreementDigest, fingerprint } from '../../../core/src/values/fingerprint.ts';
 import { answered, bulk, echo, Keys, lengthOf, noise } from '../fixtures/lengths.ts';
 import { hostOf } from '../fixtures/host.ts';
+import { coreOf } from '../../src/saga-host.ts';
 
 const Secret = z.object({ secret: z.string() });
 const secret = 'session=52806197';
@@ -36,7 +37,9 @@ async function called(
   options: Partial<Omit<SagaHostOptions, 'sagas' | 'clock'>> = {},
 ): Promise<number> {
   const { host } = hostOf(program, options);
-  return lengthOf(await host.start(program.name, { keys }, { capabilities: {} }, { method: 'tools/call' }));
+  return lengthOf(
+    await coreOf(host).start(program.name, { keys }, { capabilities: {} }, { method: 'tools/call' }),
+  );
 }
 
 const sub = saga({ name: 'sub', version: '1', input: Secret }, function* () {
@@ -65,7 +68,11 @@ const channels: { readonly [name: string]: Channel } = {
         return yield* continueAs(asked, { secret });
       });
       const server = hostOf([first, asked]);
-      return await answered(server, await server.host.start('first', {}, {}, { method: 'tools/call' }), keys);
+      return await answered(
+        server,
+        await coreOf(server.host).start('first', {}, {}, { method: 'tools/call' }),
+        keys,
+      );
     },
   },
   'arguments of host.start': {

@@ -16,6 +16,7 @@ import { handlerOf } from '../fixtures/rounds.ts';
 import { ask } from '../fixtures/raw.ts';
 import { Target } from '../fixtures/sagas.ts';
 import { thrownBy } from '../fixtures/thrown-by.ts';
+import { coreOf } from '../../src/saga-host.ts';
 
 const mark = 'kq918273';
 const method = 'tools/callSaga';
@@ -111,7 +112,7 @@ describe.each(Object.entries(malformed))('a token behind a good key, with %s', (
     ]) {
       const { host } = guardedHost(hooks);
       // oxlint-disable-next-line no-await-in-loop -- one host after the other
-      const { token } = suspended(await host.start('builds', {}, {}, { method }));
+      const { token } = suspended(await coreOf(host).start('builds', {}, {}, { method }));
       // oxlint-disable-next-line no-await-in-loop -- one host after the other
       thrown.push(await thrownBy(TokenRefused, use(host, await forged(token, change))));
     }
@@ -126,7 +127,7 @@ describe.each(Object.entries(malformed))('a token behind a good key, with %s', (
 
   test('[T5] gets the one frozen answer on the wire', async () => {
     const { host } = guardedHost();
-    const { token } = suspended(await host.start('builds', {}, {}, { method }));
+    const { token } = suspended(await coreOf(host).start('builds', {}, {}, { method }));
     const params = { sagaToken: await forged(token, change), completedSteps: [] };
     const { last, text: body } = await ask(handlerOf(host), 'modern', 'tools/resumeSaga', params);
     expect(last.error).toMatchObject({ code: -32602, data: { reason: 'invalid_saga_token' } });

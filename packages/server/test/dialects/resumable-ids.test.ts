@@ -5,6 +5,7 @@ import { eras, post, read, type Fetches } from '../fixtures/raw.ts';
 import { hostForAll } from '../fixtures/ways.ts';
 import { testClock } from '../fixtures/clock.ts';
 import { handlerOf } from '../fixtures/rounds.ts';
+import { coreOf } from '../../src/saga-host.ts';
 
 const declared = { 'io.modelcontextprotocol/clientCapabilities': { resumableRequests: {} } };
 
@@ -58,7 +59,7 @@ test.each(
 test('[R4] a token that an older release sealed without an ID is resumed under any', async () => {
   const { host } = hostForAll([working([])]);
   const traits = { asks: [], isResumable: true, runs: false };
-  const turn = await host.start('working', {}, {}, { method: 'tools/call', traits });
+  const turn = await coreOf(host).start('working', {}, {}, { method: 'tools/call', traits });
   const token = turn.status === 'suspended' ? turn.token : undefined;
   expect(await resumed(handlerOf(host), 'modern', token, 'other')).toMatchObject({
     result: { content: [{ text: 'worked' }] },

@@ -1,6 +1,7 @@
 import { checkpoint, elicit, saga, sleep, type Program } from '@mcp-saga/server';
 import { expect, test } from 'vitest';
 import type { ClientCall, ClientFacts } from '../../src/model/client-call.ts';
+import { coreOf } from '../../src/saga-host.ts';
 import { dialectOf } from '../../src/dialects/dialects.ts';
 import { resumeToken } from '../../src/dialects/resume-token.ts';
 import { toToolResult } from '../../src/wire/tool-result.ts';
@@ -43,9 +44,9 @@ test('[W2] [W3] a client that declared elicitation, but cannot be reached, goes 
   const { host } = hostOf(program, { answers: { model: 'accept' } });
   const answer = async (args: object): Promise<ReturnType<typeof toCallResult>> => {
     const call = callOf(program, { args });
-    const dialect = dialectOf(call, host);
+    const dialect = dialectOf(call, coreOf(host));
     expect(dialect).toBe(resumeToken);
-    return toCallResult((await dialect.answer(host, call)) as Record<string, unknown>);
+    return toCallResult((await dialect.answer(coreOf(host), call)) as Record<string, unknown>);
   };
   const { token } = await answer({});
   expect(await answer({ resumeToken: token, answers: { target: { target: 'here' } } })).toMatchObject({
@@ -69,8 +70,8 @@ test('[W1] [W3] prompts and resources have no model to call again: waits are hel
   const answer = async (program: Program): Promise<ReturnType<typeof toCallResult>> => {
     const meta = { resumeToken: 'not one of these' };
     const call = callOf(program, { method: 'prompts/get', meta });
-    const dialect = dialectOf(call, host);
-    return toCallResult((await dialect.answer(host, call)) as Record<string, unknown>);
+    const dialect = dialectOf(call, coreOf(host));
+    return toCallResult((await dialect.answer(coreOf(host), call)) as Record<string, unknown>);
   };
   expect(await answer(question)).toMatchObject({ isError: true, token: undefined });
   expect(await answer(waiting)).toMatchObject({ text: 'waited', token: undefined });

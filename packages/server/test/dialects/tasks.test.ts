@@ -17,6 +17,7 @@ import {
 import { createMcpHandler } from '@modelcontextprotocol/server';
 import { serverV2 } from '../fixtures/connections.ts';
 import { start, testClock } from '../fixtures/clock.ts';
+import { coreOf } from '../../src/saga-host.ts';
 
 const tasks = () => ({ store: memoryTaskStore(() => start), bearer: 'accept' }) as const;
 const accepted = (target: unknown) => ({ action: 'accept', content: { target } });
@@ -452,7 +453,7 @@ describe('tasks are offered', () => {
   ])('with a %s that is a finite number of milliseconds', (name, setting) => {
     for (const ms of [0, -1.5, Number.NaN, Number.POSITIVE_INFINITY])
       expect(() => hostOf(waits(), { tasks: { [name]: ms } })).toThrow(RangeError);
-    const { settings } = hostOf(waits(), { tasks: { [name]: 1_000 / 3, bearer: 'accept' } }).host;
+    const { settings } = coreOf(hostOf(waits(), { tasks: { [name]: 1_000 / 3, bearer: 'accept' } }).host);
     expect(settings.tasks).toMatchObject({ [setting]: 334 });
   });
 });

@@ -16,6 +16,7 @@ import { suspended } from '../fixtures/host.ts';
 import type { MakeGuard } from './guard-under-test.ts';
 import { answer, gone, guardedHosts, hour, Ok } from './guarded-hosts.ts';
 import type { HostChanges } from '../fixtures/host-changes.ts';
+import { coreOf } from '../../src/saga-host.ts';
 
 /** What hosts do that share a guard, and a queue, when a client does not come back. (E8) */
 export function absentClientsSuite(name: string, make: MakeGuard): void {
@@ -52,7 +53,7 @@ export function absentClientsSuite(name: string, make: MakeGuard): void {
       const { hosts, token, did, facts, expire } = await setUp({}, { finish: gone });
       const [one, other] = hosts;
       const looks = { traits: { runs: false } };
-      await expect(one.resume(token, answer('ship'), {}, looks)).rejects.toMatchObject({
+      await expect(coreOf(one).resume(token, answer('ship'), {}, looks)).rejects.toMatchObject({
         code: 'guard_down',
       });
       await expire();
@@ -92,8 +93,10 @@ export function absentClientsSuite(name: string, make: MakeGuard): void {
       };
       const dying = createSagaHost({ ...common, guard: { store: { ...guard, finish: gone } } });
       const client = { capabilities: { elicitation: {} } };
-      const { token } = suspended(await dying.start('advised', {}, client));
-      await expect(dying.resume(token, answer('ship'), client)).rejects.toMatchObject({ code: 'guard_down' });
+      const { token } = suspended(await dying.start('advised', {}, { caller: client }));
+      await expect(dying.resume(token, answer('ship'), { caller: client })).rejects.toMatchObject({
+        code: 'guard_down',
+      });
       ahead = 3 * hour;
       await pass(70_000);
       const host = createSagaHost({ ...common, guard: { store: guard } });

@@ -8,6 +8,7 @@ import {
 } from '@mcp-saga/server';
 import { z } from 'zod';
 import { suspended } from '../fixtures/host.ts';
+import { coreOf } from '../../src/saga-host.ts';
 
 /** A client that sends little and makes a guard keep as much as possible. */
 export interface FloodingClient {
@@ -48,7 +49,9 @@ export async function floodingClient(
   });
   const args = { text: 'x'.repeat(900_000) };
   let sent = JSON.stringify(args).length;
-  let { token, steps } = suspended(await host.start('flooded', args, {}, { method: 'tools/callSaga' }));
+  let { token, steps } = suspended(
+    await coreOf(host).start('flooded', args, {}, { method: 'tools/callSaga' }),
+  );
   const answer = async (times: number, more: (time: number) => boolean | string): Promise<void> => {
     for (let time = 0; time < times; time += 1) {
       const answers = steps.map(({ stepId }) => ({

@@ -12,6 +12,7 @@ import { suspended } from '../fixtures/host.ts';
 import type { MakeGuard } from './guard-under-test.ts';
 import { answer, gone, guardedHosts, Ok } from './guarded-hosts.ts';
 import type { HostChanges } from '../fixtures/host-changes.ts';
+import { coreOf } from '../../src/saga-host.ts';
 
 /** What two hosts do that share a guard and a key. (T13, E7, E8) */
 export function guardedHostsSuite(name: string, make: MakeGuard): void {
@@ -116,7 +117,7 @@ export function guardedHostsSuite(name: string, make: MakeGuard): void {
       goOn();
       await expect(cut).rejects.toThrow('aborted');
       await expect(other.resume(token, [])).rejects.toThrow(TokenRefused);
-      const next = suspended(await other.resume(token, [], {}, { follows: true }));
+      const next = suspended(await coreOf(other).resume(token, [], {}, { follows: true }));
       expect(next.steps).toMatchObject([{ stepId: 'review' }]);
       const [, first, second] = did;
       expect(second).toBe(first);

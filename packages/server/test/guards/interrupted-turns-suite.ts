@@ -272,7 +272,7 @@ export function interruptedTurnsSuite(name: string, make: MakeGuard): void {
       const aborting = new AbortController();
       const { signal } = aborting;
       await expect(
-        host().resume(token, answer('sure'), { signal, context: () => aborting.abort() }),
+        host().resume(token, answer('sure'), { caller: { context: () => aborting.abort() }, signal }),
       ).rejects.toThrow();
       down.add('charge');
       expect(await host().resume(token, answer('sure'))).toMatchObject({

@@ -23,6 +23,7 @@ import { suspended } from '../fixtures/host.ts';
 import { floodingClient } from './flooding-client.ts';
 import { answer, gone, hour, Ok } from './guarded-hosts.ts';
 import { changed, type HostChanges } from '../fixtures/host-changes.ts';
+import { coreOf } from '../../src/saga-host.ts';
 
 /** A guard in memory, and the lengths of the responses that it was given to keep. */
 function counted(clock: () => number = Date.now): { readonly guard: SagaGuard; readonly kept: number[] } {
@@ -211,15 +212,15 @@ describe('a turn that changes nothing', () => {
     });
     const host = hostOf([sleeping], { guard: { store: guard }, testing: { clock } });
     const traits = { maxHold: 0, maxWait: (round: number) => (rounds.add(round), Number.POSITIVE_INFINITY) };
-    let { token } = suspended(await host.start('sleeping', {}, {}, { traits }));
+    let { token } = suspended(await coreOf(host).start('sleeping', {}, {}, { traits }));
     for (let round = 0; round < 3; round += 1) {
       // oxlint-disable-next-line no-await-in-loop -- one round after the other
-      ({ token } = suspended(await host.resume(token, [], {}, { traits })));
+      ({ token } = suspended(await coreOf(host).resume(token, [], {}, { traits })));
     }
     expect(kept).toEqual([]);
     expect([...rounds]).toEqual([1, 2, 3, 4]);
     clock.now += hour;
-    ({ token } = suspended(await host.resume(token, [], {}, { traits })));
+    ({ token } = suspended(await coreOf(host).resume(token, [], {}, { traits })));
     expect(kept).toHaveLength(1);
     expect([...rounds].at(-1)).toBe(5);
     clock.now += hour;
@@ -283,12 +284,12 @@ describe('limits of what a guard keeps', () => {
     const limits = { maxKeptBytesPerSaga: 1, maxKeptBytesPerPrincipal: 1 };
     const host = hostOf([looping], { guard: { store: memoryGuard() }, limits });
     const caller = { principal: { subject: 'ada', client: 'app' } };
-    const { token } = suspended(await host.start('looping', {}, caller));
-    const next = suspended(await host.resume(token, answer('more'), caller));
-    await expect(host.resume(next.token, answer('more#2'), caller)).rejects.toMatchObject({
+    const { token } = suspended(await host.start('looping', {}, { caller }));
+    const next = suspended(await host.resume(token, answer('more'), { caller }));
+    await expect(host.resume(next.token, answer('more#2'), { caller })).rejects.toMatchObject({
       code: 'guard_full',
     });
-    expect(await host.cancel(next.token, caller)).toMatchObject({ compensated: [{ stepId: 'pay' }] });
+    expect(await host.cancel(next.token, { caller })).toMatchObject({ compensated: [{ stepId: 'pay' }] });
     expect(undone).toEqual(['pay']);
   });
 
@@ -297,8 +298,8 @@ describe('limits of what a guard keeps', () => {
     const host = hostOf([looping], { guard: { store: guard }, limits: { maxKeptBytesPerPrincipal: 10_000 } });
     const began = async (subject: string): Promise<unknown> => {
       const caller = { principal: { subject, client: 'app' } };
-      const { token } = suspended(await host.start('looping', {}, caller));
-      return await host.resume(token, answer('more'), caller).catch((error: unknown) => error);
+      const { token } = suspended(await host.start('looping', {}, { caller }));
+      return await host.resume(token, answer('more'), { caller }).catch((error: unknown) => error);
     };
     const turns: unknown[] = [];
     for (let index = 0; index < 20; index += 1) {

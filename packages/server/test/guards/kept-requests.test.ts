@@ -63,7 +63,7 @@ test.each([
 ])('[T11] [T13] a guard is given nothing to keep %s', async (_, answers, capabilities) => {
   const { host, kept } = keeping();
   const { token } = suspended(await host.start('shipping', {}));
-  suspended(await host.resume(token, answers, { capabilities }));
+  suspended(await host.resume(token, answers, { caller: { capabilities } }));
   expect(kept).toHaveLength(1);
   expect(kept[0]?.length).toBeLessThan(2_000);
 });

@@ -9,8 +9,6 @@ import {
   sample,
   sleep,
   step,
-  type Caller,
-  type ResumeRequest,
   type SagaGuard,
   type SagaHost,
   type Steps,
@@ -20,6 +18,9 @@ import { describe, expect, test as it } from 'vitest';
 import { suspended } from '../fixtures/host.ts';
 import type { MakeGuard } from './guard-under-test.ts';
 import { answer, gone, hour, Ok } from './guarded-hosts.ts';
+import type { Caller } from '../../src/model/caller.ts';
+import type { ResumeRequest } from '../../src/model/host-requests.ts';
+import { coreOf } from '../../src/saga-host.ts';
 
 /** Turns that are begun for one client, lost, and taken once more for another one, or for none. (E1, E8, T13) */
 export function lostClientsSuite(name: string, make: MakeGuard): void {
@@ -64,7 +65,7 @@ export function lostClientsSuite(name: string, make: MakeGuard): void {
         host: host({}),
         lose: async (caller: Caller = {}, request: ResumeRequest = {}) => {
           const lost = host({ ...guard, finish: gone });
-          await expect(lost.resume(token, answer('sure'), caller, request)).rejects.toMatchObject({
+          await expect(coreOf(lost).resume(token, answer('sure'), caller, request)).rejects.toMatchObject({
             code: 'guard_down',
           });
           await pass(70_000);
@@ -125,7 +126,7 @@ export function lostClientsSuite(name: string, make: MakeGuard): void {
         rounds.push(round);
         return hour;
       };
-      suspended(await host.resume(token, answer('sure'), {}, { traits: { maxWait } }));
+      suspended(await coreOf(host).resume(token, answer('sure'), {}, { traits: { maxWait } }));
       expect(rounds.length).toBeGreaterThan(2);
       expect(new Set(rounds)).toEqual(new Set([2]));
     });
@@ -147,7 +148,7 @@ export function lostClientsSuite(name: string, make: MakeGuard): void {
       async (_, answers, more, request) => {
         const { token, did, host, lose } = await setUp(advised);
         await lose({ capabilities: { elicitation: {}, ...more } });
-        const next = suspended(await host.resume(token, answers, asksAll, request));
+        const next = suspended(await coreOf(host).resume(token, answers, asksAll, request));
         expect(next.steps).toMatchObject([{ stepId: 'more' }]);
         expect(await host.cancel(next.token)).toMatchObject({ compensated: [{ stepId: 'ship' }] });
         expect(did).toEqual(['ship', 'ship', 'undo ship']);
@@ -163,7 +164,7 @@ export function lostClientsSuite(name: string, make: MakeGuard): void {
         yield* undoable(does, capabilities === undefined ? 'by-mail' : 'by-form');
       });
       await lose(first);
-      suspended(await host.resume(token, answer('sure'), second));
+      suspended(await host.resume(token, answer('sure'), { caller: second }));
       const [before, again] = did;
       expect(again).toBe(before);
     });
@@ -174,7 +175,7 @@ export function lostClientsSuite(name: string, make: MakeGuard): void {
       });
       await lose();
       const looks = { traits: { runs: false } };
-      const next = suspended(await host.resume(token, answer('sure'), {}, looks));
+      const next = suspended(await coreOf(host).resume(token, answer('sure'), {}, looks));
       expect(next.steps).toMatchObject([{ stepId: 'more' }]);
       expect(did).toEqual(['ship', 'ship']);
     });

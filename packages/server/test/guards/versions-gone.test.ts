@@ -18,6 +18,7 @@ import { z } from 'zod';
 import { testClock, type TestClock } from '../fixtures/clock.ts';
 import { suspended } from '../fixtures/host.ts';
 import { answer, gone, hour, Ok } from './guarded-hosts.ts';
+import { coreOf } from '../../src/saga-host.ts';
 
 interface Deployed {
   /** A host of the version that calls begin with; with a guard that may fail. */
@@ -122,7 +123,7 @@ test('[R3] what goes on with a turn that was begun under a version that is gone 
   const dying = old({ finish: gone, release: gone, forget: gone });
   await expect(dying.resume(token, answer('sure'))).rejects.toMatchObject({ code: 'guard_down' });
   clock.now += 61_000;
-  const turn = await next.resume(token, [], {}, { follows: true });
+  const turn = await coreOf(next).resume(token, [], {}, { follows: true });
   expect(turn).toMatchObject({
     status: 'failed',
     error: { code: 'version_gone' },

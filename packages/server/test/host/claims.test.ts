@@ -11,6 +11,7 @@ import {
 import { accept, completed, hostOf, suspended } from '../fixtures/host.ts';
 import { asking, Empty } from '../fixtures/sagas.ts';
 import { start, testClock } from '../fixtures/clock.ts';
+import { coreOf } from '../../src/saga-host.ts';
 
 const minute = 60_000;
 const hour = 60 * minute;
@@ -28,7 +29,7 @@ describe('the original call', () => {
     const args = { b: [1, { c: null }], a: 'é' };
     const { token } = suspended(await host.start('asking', args));
     const resume = (target: string, sent: unknown): Promise<unknown> =>
-      host.resume(token, answer, {}, { entry: { target, args: sent } });
+      coreOf(host).resume(token, answer, {}, { entry: { target, args: sent } });
 
     await expect(resume('asking', { a: 'é', b: [1, { c: null }] })).resolves.toMatchObject({
       status: 'completed',
@@ -44,16 +45,16 @@ describe('the original call', () => {
   test('[T6] counts absent arguments as empty ones', async () => {
     const { host } = hostOf(asking());
     const { token } = suspended(await host.start('asking', undefined));
-    const turn = await host.resume(token, answer, {}, { entry: { target: 'asking', args: {} } });
+    const turn = await coreOf(host).resume(token, answer, {}, { entry: { target: 'asking', args: {} } });
     expect(turn.status).toBe('completed');
   });
 
   test('[T6] binds the method', async () => {
     const { host } = hostOf(asking());
-    const { token } = suspended(await host.start('asking', {}, {}, { method: 'tools/call' }));
-    const resumed = host.resume(token, answer, {}, { methods: ['tools/callSaga'] });
+    const { token } = suspended(await coreOf(host).start('asking', {}, {}, { method: 'tools/call' }));
+    const resumed = coreOf(host).resume(token, answer, {}, { methods: ['tools/callSaga'] });
     await expect(resumed).rejects.toMatchObject({ reason: 'method' });
-    const turn = await host.resume(token, answer, {}, { methods: ['tools/callSaga', 'tools/call'] });
+    const turn = await coreOf(host).resume(token, answer, {}, { methods: ['tools/callSaga', 'tools/call'] });
     expect(turn.status).toBe('completed');
   });
 
@@ -214,7 +215,7 @@ describe('expiry', () => {
       guard: { store: memoryGuard(), leaseMs: 60_000.5 },
     };
     const { host } = hostOf(asking(), durations);
-    expect(host.settings).toMatchObject({
+    expect(coreOf(host).settings).toMatchObject({
       tokenTtl: Math.ceil(hour / 7),
       maxLifetime: Math.ceil(day / 7),
       leaseMs: 60_001,

@@ -5,6 +5,7 @@ import { accept, completed, hooksInto, hostOf, nothingTold, oldKey, suspended } 
 import { asking, Empty } from '../fixtures/sagas.ts';
 import { ask, eras } from '../fixtures/raw.ts';
 import { start, testClock } from '../fixtures/clock.ts';
+import { coreOf } from '../../src/saga-host.ts';
 
 const answer = [accept('target', { target: 'x' })];
 const behind = 30_001;
@@ -12,7 +13,7 @@ const caller = { principal: { subject: 'ada', client: 'app' } };
 
 async function mint(more: object = {}): Promise<string> {
   const { host } = hostOf(asking(), { clock: testClock() });
-  return suspended(await host.start('asking', {}, more, { method: 'tools/callSaga' })).token;
+  return suspended(await coreOf(host).start('asking', {}, more, { method: 'tools/callSaga' })).token;
 }
 
 describe('a host whose clock is behind', () => {
@@ -21,7 +22,7 @@ describe('a host whose clock is behind', () => {
     const guard = memoryGuard(clock);
     const { host, told } = hostOf(asking(), { clock, guard: { store: guard } });
     const token = await mint();
-    for (const request of [() => host.resume(token, answer), () => host.status(token)]) {
+    for (const request of [() => host.resume(token, answer), () => coreOf(host).status(token)]) {
       // oxlint-disable-next-line no-await-in-loop -- one request after the other
       await expect(request()).rejects.toMatchObject({ name: 'SagaHostError', code: 'clock_behind' });
     }

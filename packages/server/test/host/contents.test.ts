@@ -46,6 +46,6 @@ test('[T12] context, auth info and signals of a request are not in the token', a
     authInfo: { clientId: 'app', token: mark },
     capabilities: { mark, elicitation: {} },
   };
-  const { token } = suspended(await host.start('using', {}, caller));
+  const { token } = suspended(await host.start('using', {}, { caller }));
   expect(await contentsOf(token)).not.toContain(mark);
 });

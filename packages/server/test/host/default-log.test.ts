@@ -14,6 +14,7 @@ import {
 } from '../../src/index.ts';
 import { asking } from '../fixtures/sagas.ts';
 import { changed, type HostChanges } from '../fixtures/host-changes.ts';
+import { coreOf } from '../../src/saga-host.ts';
 
 const keys = generateKey();
 const failing = saga({ name: 'failing', version: '1' }, function* () {
@@ -121,7 +122,7 @@ describe('a host without hooks', () => {
     const turn = await host.start(odd.name, {});
     const token = turn.status === 'suspended' ? turn.token : '';
     await host.resume(token, [{ stepId: 'sure', result: { action: 'accept', content: {} } }]);
-    host.settings.hooks.onTurn({
+    coreOf(host).settings.hooks.onTurn({
       saga: odd.name,
       sagaId: '',
       turn: 3,
@@ -130,7 +131,7 @@ describe('a host without hooks', () => {
       tokenBytes: 0,
       duration: 0,
     });
-    host.settings.hooks.onError(new SagaHostError('busy', 'a\nb'));
+    coreOf(host).settings.hooks.onError(new SagaHostError('busy', 'a\nb'));
     const said = [...warn.mock.calls, ...error.mock.calls].flat().map(String);
     expect(said).toEqual([
       expect.stringContaining("saga 'odd\\u000a\\u009b31m\\u2028\\u202e' has"),
@@ -191,12 +192,13 @@ describe('a host without hooks', () => {
     [
       'arguments',
       'other arguments than the one that started the saga',
-      (host, token) => host.resume(token, [], {}, { entry: { target: 'asking', args: { other: 1 } } }),
+      (host, token) =>
+        coreOf(host).resume(token, [], {}, { entry: { target: 'asking', args: { other: 1 } } }),
     ],
     [
       'principal',
       '`principal` of this request is another',
-      (host, token) => host.resume(token, [], { principal: { subject: 'ada', client: 'app' } }),
+      (host, token) => host.resume(token, [], { caller: { principal: { subject: 'ada', client: 'app' } } }),
     ],
   ])('[T5] says in development what makes a token %s, and nowhere else', async (reason, why, use) => {
     const short = `mcp-saga: a token was refused: ${reason}. Give the host hooks.onReject to count them.`;

@@ -34,21 +34,21 @@ const lacking = { ...caller, capabilities: {} };
 
 test('[T6] [T11] asks its gates in the same order when a saga starts and when it is resumed', async () => {
   const { host, asked } = gated();
-  const { token } = suspended(await host.start('asking', {}, caller));
+  const { token } = suspended(await host.start('asking', {}, { caller }));
   expect(asked).toEqual(['principal', 'authorize', 'rateLimit']);
   asked.length = 0;
-  await host.resume(token, [accept('target', { target: 'x' })], caller);
+  await host.resume(token, [accept('target', { target: 'x' })], { caller });
   expect(asked).toEqual(['principal', 'authorize', 'rateLimit']);
 });
 
 test('[T11] limits the rate of calls that lack a need as well', async () => {
   const { host, asked } = gated('rateLimit');
-  await expect(host.start('needy', {}, lacking)).rejects.toMatchObject({ code: 'not_admitted' });
+  await expect(host.start('needy', {}, { caller: lacking })).rejects.toMatchObject({ code: 'not_admitted' });
   expect(asked).toEqual(['principal', 'authorize', 'rateLimit']);
 });
 
 test('[T6] [T11] does not count a caller that may not use the saga', async () => {
   const { host, asked } = gated('authorize');
-  await expect(host.start('needy', {}, lacking)).rejects.toMatchObject({ code: 'forbidden' });
+  await expect(host.start('needy', {}, { caller: lacking })).rejects.toMatchObject({ code: 'forbidden' });
   expect(asked).toEqual(['principal', 'authorize']);
 });

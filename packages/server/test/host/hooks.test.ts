@@ -37,7 +37,7 @@ describe.each(['throw', 'reject'] as const)('hooks that %s', (how) => {
     });
     const { host } = hostOf(charging, { hooks: failing(how, errors), limits: { maxTokenBytes: 2500 } });
     const caller = { progress: failing(how, errors).onError!, log: failing(how, errors).onError! };
-    const first = suspended(await host.start('charging', {}, caller));
+    const first = suspended(await host.start('charging', {}, { caller }));
     const again = suspended(await host.resume(first.token, [accept('nothing', {})]));
     const refused = await thrownBy(TokenRefused, host.resume('nonsense'));
     expect(refused.message).toBe('Invalid or expired sagaToken');

@@ -3,6 +3,7 @@ import { elicit, memoryGuard, saga, step, type SuspendedSagaFacts } from '@mcp-s
 import { completed, hooksInto, hostOf, nothingTold, suspended } from '../fixtures/host.ts';
 import { Empty } from '../fixtures/sagas.ts';
 import { start, testClock } from '../fixtures/clock.ts';
+import { coreOf } from '../../src/saga-host.ts';
 
 const minute = 60_000;
 const hour = 60 * minute;
@@ -22,12 +23,12 @@ describe('the lifetime of a saga', () => {
     // Each charge uses up the budget of a turn.
     const { host } = hostOf(charges, { clock, guard: { store: guard }, limits: { turnBudgetMs: 1 } });
     const traits = { checkpointAfterStep: true };
-    let turn = await host.start('charges', {}, {}, { traits });
+    let turn = await coreOf(host).start('charges', {}, {}, { traits });
     while (turn.status === 'suspended') {
       expect(turn.expiresAt).toBe(clock.now + hour);
       clock.now += minute;
       // oxlint-disable-next-line no-await-in-loop -- one turn after the other
-      turn = await host.resume(turn.token, [], {}, { traits });
+      turn = await coreOf(host).resume(turn.token, [], {}, { traits });
     }
     expect(completed(turn).result).toBe('charged');
     expect(charged).toHaveLength(300);

@@ -12,6 +12,7 @@ import {
 import * as z from 'zod';
 import { accept, completed, failed, hostOf, suspended, type TestHost } from '../fixtures/host.ts';
 import { Empty } from '../fixtures/sagas.ts';
+import { coreOf } from '../../src/saga-host.ts';
 
 const limited = (limits: Partial<HostLimits>): { readonly limits: Partial<HostLimits> } => ({ limits });
 
@@ -89,9 +90,9 @@ describe('maxTokenBytes', () => {
     );
     const { host } = hostOf(filled, limited({ maxArgumentBytes: 2_000_000 }));
     const called = { method: 'tools/call' };
-    const full = suspended(await host.start('filled', { text: 'x'.repeat(1_000_000) }, {}, called));
+    const full = suspended(await coreOf(host).start('filled', { text: 'x'.repeat(1_000_000) }, {}, called));
     expect(full.token.length).toBeLessThan(9000);
-    const turn = failed(await host.start('filled', { text: 'x'.repeat(1_048_577) }, {}, called));
+    const turn = failed(await coreOf(host).start('filled', { text: 'x'.repeat(1_048_577) }, {}, called));
     expect(turn.error).toMatchObject({ code: 'token_too_large' });
     expect(String(turn.error)).toContain('input (');
   });
@@ -185,7 +186,7 @@ describe('the other limits', () => {
 
     test('[T11] is four times what a token may have, unless it is told', () => {
       const limits = (given: Partial<HostLimits>): number =>
-        hostOf(asks, limited(given)).host.settings.limits.maxAnswerBytes;
+        coreOf(hostOf(asks, limited(given)).host).settings.limits.maxAnswerBytes;
       expect(limits({})).toBe(4 * 65_536);
       expect(limits({ maxTokenBytes: 10_000 })).toBe(40_000);
       expect(limits({ maxTokenBytes: 10_000, maxAnswerBytes: 7 })).toBe(7);
@@ -221,7 +222,7 @@ describe('the other limits', () => {
 
     test('[T11] is the limit of a token, unless it is told', () => {
       const limits = (given: Partial<HostLimits>): number =>
-        hostOf(reads, limited(given)).host.settings.limits.maxArgumentBytes;
+        coreOf(hostOf(reads, limited(given)).host).settings.limits.maxArgumentBytes;
       expect(limits({})).toBe(65_536);
       expect(limits({ maxTokenBytes: 10_000 })).toBe(10_000);
       expect(limits({ maxTokenBytes: 10_000, maxArgumentBytes: 7 })).toBe(7);
@@ -293,6 +294,6 @@ describe('the other limits', () => {
     const { host } = hostOf(counting, {
       limits: { maxAnswers: undefined } as unknown as Partial<HostLimits>,
     });
-    expect(host.settings.limits.maxAnswers).toBe(2000);
+    expect(coreOf(host).settings.limits.maxAnswers).toBe(2000);
   });
 });

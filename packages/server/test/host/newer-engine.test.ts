@@ -6,6 +6,7 @@ import { start, testClock } from '../fixtures/clock.ts';
 import { accept, hooksInto, hostOf, nothingTold, oldKey, suspended } from '../fixtures/host.ts';
 import { ask, eras } from '../fixtures/raw.ts';
 import { asking } from '../fixtures/sagas.ts';
+import { coreOf } from '../../src/saga-host.ts';
 
 const answer = [accept('target', { target: 'x' })];
 const ada = { principal: { subject: 'ada', client: 'app' } };
@@ -14,7 +15,7 @@ const eve = { principal: { subject: 'eve', client: 'app' } };
 /** A token as the next release of this library seals it. */
 async function tokenOfNextRelease(caller: object = {}): Promise<string> {
   const { host } = hostOf(asking(), { clock: testClock() });
-  const turn = suspended(await host.start('asking', {}, caller, { method: 'tools/callSaga' }));
+  const turn = suspended(await coreOf(host).start('asking', {}, caller, { method: 'tools/callSaga' }));
   const sealer = createSealer({ ring: createKeyRing(oldKey, {}), audience: 'deployer', clock: () => start });
   const { sid, claims, streams } = await sealer.open(turn.token, { purpose: 'token' });
   const plain = streams.map((bytes) => ({ bytes, compress: false }));
@@ -25,7 +26,7 @@ describe('a token of the next release of this library', () => {
   test('[E10] [R4] is answered with a retryable error', async () => {
     const { host, told } = hostOf(asking(), { clock: testClock() });
     const token = await tokenOfNextRelease();
-    for (const request of [() => host.resume(token, answer), () => host.status(token)]) {
+    for (const request of [() => host.resume(token, answer), () => coreOf(host).status(token)]) {
       // oxlint-disable-next-line no-await-in-loop -- one request after the other
       await expect(request()).rejects.toMatchObject({ name: 'SagaHostError', code: 'version_gone' });
     }
@@ -35,7 +36,7 @@ describe('a token of the next release of this library', () => {
 
   test('[T5] is refused like any other token if another user sends it', async () => {
     const { host } = hostOf(asking(), { clock: testClock() });
-    const refused = host.resume(await tokenOfNextRelease(ada), answer, eve);
+    const refused = host.resume(await tokenOfNextRelease(ada), answer, { caller: eve });
     await expect(refused).rejects.toBeInstanceOf(TokenRefused);
     await expect(refused).rejects.toMatchObject({ reason: 'principal' });
   });

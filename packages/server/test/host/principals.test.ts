@@ -3,24 +3,25 @@ import {
   elicit,
   saga as sagaOf,
   type RateLimitFacts,
-  type Caller,
+  type SagaCaller,
   type Json,
   type PrincipalOption,
 } from '@mcp-saga/server';
 import * as z from 'zod';
 import { accept, completed, hostOf, suspended } from '../fixtures/host.ts';
 import { asking, Empty } from '../fixtures/sagas.ts';
+import { coreOf } from '../../src/saga-host.ts';
 
-const ada: Caller = { principal: { issuer: 'https://id', subject: 'ada', client: 'app' } };
-const eve: Caller = { principal: { issuer: 'https://id', subject: 'eve', client: 'app' } };
-const nobody: Caller = {};
+const ada: SagaCaller = { principal: { issuer: 'https://id', subject: 'ada', client: 'app' } };
+const eve: SagaCaller = { principal: { issuer: 'https://id', subject: 'eve', client: 'app' } };
+const nobody: SagaCaller = {};
 const answer = [accept('target', { target: 'x' })];
 
 describe('the principal', () => {
   test('[T6] that started a saga goes on with it', async () => {
     const { host } = hostOf(asking());
-    const { token } = suspended(await host.start('asking', {}, ada));
-    expect(completed(await host.resume(token, answer, ada)).result).toBe('x');
+    const { token } = suspended(await host.start('asking', {}, { caller: ada }));
+    expect(completed(await host.resume(token, answer, { caller: ada })).result).toBe('x');
   });
 
   test.each([
@@ -32,26 +33,32 @@ describe('the principal', () => {
     ['a principal that appears', nobody, ada],
   ])('[T6] refuses %s mid-saga, and tells the hook why', async (_, before, after) => {
     const { host, told } = hostOf(asking());
-    const { token } = suspended(await host.start('asking', {}, before));
-    await expect(host.resume(token, answer, after)).rejects.toMatchObject({ reason: 'principal' });
+    const { token } = suspended(await host.start('asking', {}, { caller: before }));
+    await expect(host.resume(token, answer, { caller: after })).rejects.toMatchObject({
+      reason: 'principal',
+    });
     expect(told.rejections).toEqual([{ reason: 'principal', suppressed: 0 }]);
     expect(told.steps.map(({ type }) => type)).toEqual(['asked']);
-    expect((await host.resume(token, answer, before)).status).toBe('completed');
+    expect((await host.resume(token, answer, { caller: before })).status).toBe('completed');
   });
 
   test('[T6] cannot be imitated by the members of another one', async () => {
     const { host } = hostOf(asking());
     const { token } = suspended(
-      await host.start('asking', {}, { principal: { subject: 'a","client":"b', client: 'c' } }),
+      await host.start('asking', {}, { caller: { principal: { subject: 'a","client":"b', client: 'c' } } }),
     );
     const other = { principal: { subject: 'a', client: 'b","client":"c' } };
-    await expect(host.resume(token, answer, other)).rejects.toMatchObject({ reason: 'principal' });
+    await expect(host.resume(token, answer, { caller: other })).rejects.toMatchObject({
+      reason: 'principal',
+    });
   });
 
   test('[T6] needs a subject, even from a host that names it itself', async () => {
     const { host } = hostOf(asking());
-    const none = { principal: { client: 'app' } } as unknown as Caller;
-    await expect(host.start('asking', {}, none)).rejects.toMatchObject({ code: 'principal_missing' });
+    const none = { principal: { client: 'app' } } as unknown as SagaCaller;
+    await expect(host.start('asking', {}, { caller: none })).rejects.toMatchObject({
+      code: 'principal_missing',
+    });
   });
 });
 
@@ -60,23 +67,27 @@ const bySubject: PrincipalOption = (authInfo) => {
   return extra?.sub === undefined ? undefined : { subject: extra.sub, client: clientId };
 };
 
-const authenticated = (clientId: string, sub: string): Caller => ({ authInfo: { clientId, extra: { sub } } });
+const authenticated = (clientId: string, sub: string): SagaCaller => ({
+  authInfo: { clientId, extra: { sub } },
+});
 
 describe('auth info', () => {
   test('[T6] refuses to start without the option, and says what to give', async () => {
     const { host } = hostOf(asking());
-    const started = host.start('asking', {}, { authInfo: { clientId: 'app' } });
+    const started = host.start('asking', {}, { caller: { authInfo: { clientId: 'app' } } });
     await expect(started).rejects.toMatchObject({ code: 'principal_missing', public: false });
     await expect(started).rejects.toThrow("principal: 'client-only'");
   });
 
   test('[T6] binds the saga to the subject that the option finds', async () => {
     const { host } = hostOf(asking(), { auth: { principal: bySubject } });
-    const { token } = suspended(await host.start('asking', {}, authenticated('app', 'ada')));
-    await expect(host.resume(token, answer, authenticated('app', 'eve'))).rejects.toMatchObject({
+    const { token } = suspended(await host.start('asking', {}, { caller: authenticated('app', 'ada') }));
+    await expect(host.resume(token, answer, { caller: authenticated('app', 'eve') })).rejects.toMatchObject({
       reason: 'principal',
     });
-    expect((await host.resume(token, answer, authenticated('app', 'ada'))).status).toBe('completed');
+    expect((await host.resume(token, answer, { caller: authenticated('app', 'ada') })).status).toBe(
+      'completed',
+    );
   });
 
   test.each([
@@ -86,20 +97,24 @@ describe('auth info', () => {
   ])('[T6] refuses where the option %s', async (_, principal) => {
     const { host } = hostOf(asking(), { auth: { principal } });
     const caller = { authInfo: { clientId: 'app' } };
-    await expect(host.start('asking', {}, caller)).rejects.toMatchObject({ code: 'principal_missing' });
+    await expect(host.start('asking', {}, { caller })).rejects.toMatchObject({ code: 'principal_missing' });
     const open = hostOf(asking()).host;
     const { token } = suspended(await open.start('asking', {}));
-    await expect(host.resume(token, answer, caller)).rejects.toMatchObject({ code: 'principal_missing' });
+    await expect(host.resume(token, answer, { caller })).rejects.toMatchObject({ code: 'principal_missing' });
   });
 
   test('[T6] counts by the client alone only where that is asked for', async () => {
     const { host } = hostOf(asking(), { auth: { principal: 'client-only' } });
-    const { token } = suspended(await host.start('asking', {}, authenticated('app', 'ada')));
-    await expect(host.resume(token, answer, authenticated('other', 'ada'))).rejects.toMatchObject({
-      reason: 'principal',
-    });
-    expect((await host.resume(token, answer, authenticated('app', 'eve'))).status).toBe('completed');
-    const none = host.start('asking', {}, { authInfo: { clientId: '' } });
+    const { token } = suspended(await host.start('asking', {}, { caller: authenticated('app', 'ada') }));
+    await expect(host.resume(token, answer, { caller: authenticated('other', 'ada') })).rejects.toMatchObject(
+      {
+        reason: 'principal',
+      },
+    );
+    expect((await host.resume(token, answer, { caller: authenticated('app', 'eve') })).status).toBe(
+      'completed',
+    );
+    const none = host.start('asking', {}, { caller: { authInfo: { clientId: '' } } });
     await expect(none).rejects.toMatchObject({ code: 'principal_missing' });
   });
 
@@ -111,7 +126,7 @@ describe('auth info', () => {
         },
       },
     });
-    await expect(host.start('asking', {}, { authInfo: {} })).rejects.toThrow('directory down');
+    await expect(host.start('asking', {}, { caller: { authInfo: {} } })).rejects.toThrow('directory down');
     expect(told.steps).toEqual([]);
   });
 });
@@ -120,8 +135,8 @@ describe('authorize and rateLimit', () => {
   test('[T6] authorize is asked on every turn, with the caller and the saga', async () => {
     const authorize = vi.fn(() => true);
     const { host } = hostOf(asking(), { auth: { authorize } });
-    const { token } = suspended(await host.start('asking', {}, ada));
-    await host.resume(token, answer, ada);
+    const { token } = suspended(await host.start('asking', {}, { caller: ada }));
+    await host.resume(token, answer, { caller: ada });
     expect(authorize.mock.calls).toMatchObject([
       [ada, { name: 'asking', version: '1' }],
       [ada, { name: 'asking', version: '1' }],
@@ -159,12 +174,12 @@ describe('authorize and rateLimit', () => {
     };
     const admit = vi.fn(() => true);
     const { host, told } = hostOf(watched, { auth: { rateLimit: admit } });
-    const { token, sagaId } = suspended(await host.start('asking', {}, ada));
+    const { token, sagaId } = suspended(await host.start('asking', {}, { caller: ada }));
     const sealed = (await host.inspect(token)).claims.principal;
     expect(replayed).toHaveBeenCalledTimes(1);
 
     admit.mockReturnValue(false);
-    await expect(host.resume(token, answer, ada)).rejects.toMatchObject({
+    await expect(host.resume(token, answer, { caller: ada })).rejects.toMatchObject({
       code: 'not_admitted',
       public: true,
     });
@@ -186,7 +201,9 @@ describe('authorize and rateLimit', () => {
     ]);
 
     admit.mockClear();
-    await expect(host.resume(`${token}x`, answer, ada)).rejects.toMatchObject({ code: 'refused' });
+    await expect(host.resume(`${token}x`, answer, { caller: ada })).rejects.toMatchObject({
+      code: 'refused',
+    });
     expect(admit).not.toHaveBeenCalled();
   });
 
@@ -211,7 +228,7 @@ describe('authorize and rateLimit', () => {
     const limits = { maxArgumentBytes: 1024 * 1024 };
     const keeping = hostOf(keeps, { limits, auth: { rateLimit: (fact) => facts.push(fact) > 0 } }).host;
     const byClient = { method: 'tools/callSaga' };
-    const small = suspended(await keeping.start('keeps', { text: padding }, {}, byClient));
+    const small = suspended(await coreOf(keeping).start('keeps', { text: padding }, {}, byClient));
     await keeping.resume(small.token, []);
     const last = facts.at(-1);
     expect(last?.bytes).toBeLessThan(4_000);

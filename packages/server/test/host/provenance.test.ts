@@ -1,6 +1,7 @@
 import { all, createSagaHost, elicit, generateKey, saga, type SagaHost } from '@mcp-saga/server';
 import { expect, test } from 'vitest';
 import { Target } from '../fixtures/sagas.ts';
+import { coreOf } from '../../src/saga-host.ts';
 
 const both = saga({ name: 'both', version: '1' }, function* () {
   const { open, strict } = yield* all({
@@ -19,7 +20,7 @@ test('[T14] takes of a model what each question takes from one, as the host that
   const hostOf = (modelAnswers: 'accept' | 'refuse'): SagaHost =>
     createSagaHost({ sagas: [both], keys, audience: 'test', answers: { model: modelAnswers } });
   const traits = { asks: [], asksModel: true };
-  const turn = await hostOf('accept').start('both', {}, {}, { traits });
+  const turn = await coreOf(hostOf('accept')).start('both', {}, {}, { traits });
   if (turn.status !== 'suspended') throw new Error(turn.status);
   expect(turn.steps.map(({ stepId }) => stepId)).toEqual(['open', 'strict']);
   const answers = ['open', 'strict'].map((stepId) => ({
@@ -27,10 +28,10 @@ test('[T14] takes of a model what each question takes from one, as the host that
     result: { action: 'accept', content: { target: 'the model' } },
   }));
   const request = { provenance: 'model', traits } as const;
-  expect(await hostOf('refuse').resume(turn.token, answers, {}, request)).toMatchObject({
+  expect(await coreOf(hostOf('refuse')).resume(turn.token, answers, {}, request)).toMatchObject({
     result: 'the model, the fallback',
   });
-  expect(await hostOf('accept').resume(turn.token, answers, {}, request)).toMatchObject({
+  expect(await coreOf(hostOf('accept')).resume(turn.token, answers, {}, request)).toMatchObject({
     result: 'the model, the model',
   });
 });

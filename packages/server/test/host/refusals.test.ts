@@ -7,10 +7,11 @@ import { asking } from '../fixtures/sagas.ts';
 import { ask, eras } from '../fixtures/raw.ts';
 import { start, testClock } from '../fixtures/clock.ts';
 import { thrownBy } from '../fixtures/thrown-by.ts';
+import { coreOf } from '../../src/saga-host.ts';
 
 async function mint(options: Partial<SagaHostOptions> = {}, caller = {}): Promise<string> {
   const { host } = hostOf(asking(), { ...options, clock: testClock() });
-  return suspended(await host.start('asking', {}, caller, { method: 'tools/callSaga' })).token;
+  return suspended(await coreOf(host).start('asking', {}, caller, { method: 'tools/callSaga' })).token;
 }
 
 /** A token that only who has the key can make. */
@@ -136,7 +137,10 @@ describe('onReject', () => {
   test('[T5] the error shows neither the token nor the reason in its message', async () => {
     const { host } = hostOf(asking());
     const token = await forge({ method: 'tools/call' });
-    const error = await thrownBy(TokenRefused, host.resume(token, [], {}, { methods: ['tools/callSaga'] }));
+    const error = await thrownBy(
+      TokenRefused,
+      coreOf(host).resume(token, [], {}, { methods: ['tools/callSaga'] }),
+    );
     expect(error.message).toBe('Invalid or expired sagaToken');
     expect(error.cause).toBeUndefined();
     expect(`${error.stack} ${JSON.stringify(error)}`).not.toContain(token.slice(-22));

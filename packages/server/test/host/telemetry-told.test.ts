@@ -6,6 +6,7 @@ import { testClock } from '../fixtures/clock.ts';
 import { accept, completed, failed, hostOf, suspended } from '../fixtures/host.ts';
 import { asking, Empty } from '../fixtures/sagas.ts';
 import { recordingTelemetry } from '../fixtures/telemetry.ts';
+import { coreOf } from '../../src/saga-host.ts';
 
 const asks = (message: string) => ({ message, schema: Empty });
 
@@ -159,7 +160,7 @@ describe('what telemetry is told', () => {
     const telemetry = recordingTelemetry();
     const { host } = hostOf(three, { telemetry });
     const { token } = suspended(await host.start('three', {}));
-    await host.status(token);
+    await coreOf(host).status(token);
     await host.inspect(token);
     await expect(host.start('other', {})).rejects.toThrow('Unknown saga');
     await expect(host.start('three', 7)).rejects.toThrow('Invalid params');

@@ -20,6 +20,7 @@ import { thrownIn } from '../../src/turn/thrown-errors.ts';
 import { accept, failed, hostOf, oldKey, suspended } from '../fixtures/host.ts';
 import { ask, eras } from '../fixtures/raw.ts';
 import { Empty } from '../fixtures/sagas.ts';
+import { coreOf } from '../../src/saga-host.ts';
 
 const options = { name: 'order', version: '1', forks: 'refuse' } as const;
 const mark = 'kq918273';
@@ -107,7 +108,7 @@ describe('the error of a step', () => {
 
   test('of a fallback has it as well', async () => {
     const { host } = hostOf(fallback, { guard: { store: memoryGuard(() => 1_000) } });
-    const { error } = failed(await host.start('order', {}, { capabilities: {} }));
+    const { error } = failed(await host.start('order', {}, { caller: { capabilities: {} } }));
     expect((error as Error).cause).toBeInstanceOf(NoSuchCard);
   });
 
@@ -147,9 +148,9 @@ describe('the error of a step', () => {
     const { token } = suspended(await host.start('order', {}));
     const other = suspended(await host.start('bare', {}));
     const caller = {};
-    const { error: own } = failed(await host.resume(other.token, [accept('sure', {})], caller));
+    const { error: own } = failed(await host.resume(other.token, [accept('sure', {})], { caller }));
     expect(own).toHaveProperty('cause');
-    const { error } = failed(await host.resume(token, [accept('sure', {})], caller));
+    const { error } = failed(await host.resume(token, [accept('sure', {})], { caller }));
     expect(error).toBeInstanceOf(StepError);
     expect(error).not.toHaveProperty('cause');
   });
@@ -190,7 +191,7 @@ describe('the error of a step', () => {
     expect(inspect(again, { depth: 9, showHidden: true })).not.toContain(mark);
     // The response that ended it, as the guard has it.
     const expected = { purpose: 'response', ignoreExpiry: true } as const;
-    const { streams } = await host.settings.responses.open(kept.at(-1) ?? '', expected);
+    const { streams } = await coreOf(host).settings.responses.open(kept.at(-1) ?? '', expected);
     const [last] = streams;
     expect(new TextDecoder().decode(last)).toContain('failed');
     expect(new TextDecoder().decode(last)).not.toContain(mark);

@@ -268,11 +268,15 @@ describe('inspect', () => {
   test('shows claims, timeline and sizes, and no values', async () => {
     const { host } = hostOf(carrying);
     const first = suspended(
-      await host.start('carrying', { note: 'kq-argument' }, { principal: { subject: 'ada', client: 'app' } }),
+      await host.start(
+        'carrying',
+        { note: 'kq-argument' },
+        { caller: { principal: { subject: 'ada', client: 'app' } } },
+      ),
     );
     const second = suspended(
       await host.resume(first.token, [accept('target', { target: 'kq-answer' })], {
-        principal: { subject: 'ada', client: 'app' },
+        caller: { principal: { subject: 'ada', client: 'app' } },
       }),
     );
     const seen = await host.inspect(second.token);

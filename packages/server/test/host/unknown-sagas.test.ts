@@ -5,6 +5,7 @@ import { hooksInto, hostOf, nothingTold, oldKey } from '../fixtures/host.ts';
 import { ask, eras } from '../fixtures/raw.ts';
 import { asking } from '../fixtures/sagas.ts';
 import { thrownBy } from '../fixtures/thrown-by.ts';
+import { coreOf } from '../../src/saga-host.ts';
 
 const sagas = [asking('close'), asking('open')];
 
@@ -14,11 +15,13 @@ test('who asks a host for a saga that there is not reads the names there are in 
   expect(error.message).toBe('Unknown saga: "closed"');
   expect(error.cause).toMatchObject({ public: false, message: "There are: 'close', 'open'." });
   expect(
-    (await thrownBy(SagaHostError, host.start('close', {}, {}, { serves: 'prompt' }))).cause,
+    (await thrownBy(SagaHostError, coreOf(host).start('close', {}, {}, { serves: 'prompt' }))).cause,
   ).toMatchObject({
     message: 'There are: none.',
   });
-  expect((await thrownBy(SagaHostError, host.start('x', {}, {}, { serves: 'tool' }))).cause).toMatchObject({
+  expect(
+    (await thrownBy(SagaHostError, coreOf(host).start('x', {}, {}, { serves: 'tool' }))).cause,
+  ).toMatchObject({
     message: "There are: 'close', 'open'.",
   });
   expect(told.warnings).toEqual([]);

@@ -16,6 +16,7 @@ import { hostOf, suspended, type TestHost } from '../fixtures/host.ts';
 import { taskClient } from '../fixtures/task-client.ts';
 import { Target, waits } from '../fixtures/task-sagas.ts';
 import { hostForAll, send, ways, type Way } from '../fixtures/ways.ts';
+import { coreOf } from '../../src/saga-host.ts';
 
 const user = 'ada';
 const answers = { target: { action: 'accept', content: { target: 'here' } } };
@@ -55,7 +56,9 @@ function fleetOf(change: 'version' | 'code', more: object = {}): Fleet {
   const settled: unknown[] = [];
   const hostWith = (served: Saga1): TestHost => {
     const host = hostForAll([served], shared);
-    vi.spyOn(host.host.settings.hooks, 'onSettled').mockImplementation((told) => void settled.push(told));
+    vi.spyOn(coreOf(host.host).settings.hooks, 'onSettled').mockImplementation(
+      (told) => void settled.push(told),
+    );
     return host;
   };
   const next = change === 'version' ? '2' : '1';
@@ -204,10 +207,10 @@ describe('a client that cancels', () => {
   test('[E10] is told to come again where the version is not served, and is undone where it is', async () => {
     const { old, next, ran, settled } = fleetOf('version');
     const caller = { authInfo: { clientId: user } };
-    const { token } = suspended(await old.host.start('deploys', {}, caller));
-    await expect(next.host.cancel(token, caller)).rejects.toMatchObject({ code: 'version_gone' });
+    const { token } = suspended(await old.host.start('deploys', {}, { caller }));
+    await expect(next.host.cancel(token, { caller })).rejects.toMatchObject({ code: 'version_gone' });
     expect([ran, settled]).toEqual([['build'], []]);
-    expect(await old.host.cancel(token, caller)).toMatchObject({ compensated: [{ stepId: 'build' }] });
+    expect(await old.host.cancel(token, { caller })).toMatchObject({ compensated: [{ stepId: 'build' }] });
   });
 });
 

@@ -4,7 +4,8 @@ import {
   InvalidInput,
   memoryGuard,
   SagaHostError,
-  type Caller,
+  type HostRequest,
+  type SagaCaller,
   type Program,
   type SagaGuard,
   type SagaHost,
@@ -52,8 +53,8 @@ export class Serving {
     world.kill = (reason) => controller.abort(reason);
     await world.options.restart?.(world.turn);
     const { capabilities } = world;
-    const caller: Caller = {
-      signal: controller.signal,
+    const { signal } = controller;
+    const caller: SagaCaller = {
       context: world.options.context,
       ...(capabilities === undefined ? {} : { capabilities }),
       progress: ({ value, total, message }) => {
@@ -72,25 +73,24 @@ export class Serving {
         }),
     };
     try {
-      return await this.#send(this.#host(world), world, request, caller);
+      return await this.#send(this.#host(world), world, request, { caller, signal });
     } catch (error) {
       if (world.dead || error instanceof Crash) return undefined;
       throw inputNotTaken(error, world.options) ?? error;
     }
   }
 
-  #send(host: SagaHost, world: World, request: TestRequest, caller: Caller): Promise<SagaTurn> {
+  #send(host: SagaHost, world: World, request: TestRequest, sent: HostRequest): Promise<SagaTurn> {
     switch (request.type) {
       case 'start':
-        return host.start(this.#program.name, world.options.input ?? {}, caller);
+        return host.start(this.#program.name, world.options.input ?? {}, sent);
       case 'resume':
-        return host.resume(request.token, request.answers, caller);
+        return host.resume(request.token, request.answers, sent);
       case 'cancel':
-        return host.cancel(
-          request.token,
-          caller,
-          request.reason === undefined ? {} : { reason: request.reason },
-        );
+        return host.cancel(request.token, {
+          ...sent,
+          ...(request.reason === undefined ? {} : { reason: request.reason }),
+        });
     }
   }
 
