@@ -45,7 +45,7 @@ function idleRuntime(): Runtime {
     maxHold: 0,
     maxWait: Number.POSITIVE_INFINITY,
     holdsParts: false,
-    checkpointAfterStep: false,
+    commitsEach: false,
     route: () => 'ask',
     accepts: () => true,
     sample: () => {

@@ -56,7 +56,7 @@ describe('a variable that is assigned inside a step', () => {
         yield* next(total);
         return 'paid';
       },
-      { replace: { isStrict: true, checkpointAfterStep: true } },
+      { replace: { isStrict: true, commitsEach: true } },
     );
     expect(outcome.status).toBe('suspended');
     expect(warnings).toHaveLength(1);

@@ -22,7 +22,7 @@ import type { Outcome } from '../src/model/outcome.ts';
 import type { Program } from '../src/model/program.ts';
 import { accepted, completed, failed, start, suspended, turn } from './support/drive.ts';
 import { ask } from './support/sagas.ts';
-import { runtimeOf, World } from './support/world.ts';
+import { endsAtCommits, runtimeOf, World } from './support/world.ts';
 
 /** What a run did, in order. */
 type Did = string[];
@@ -289,7 +289,7 @@ describe('code that fails before the point where its token was sealed', () => {
       });
     const unchanged = make(['a', 'b', 'c']);
     const world = new World();
-    const settings = { replace: { checkpointBeforeUndo: true, checkpointAfterStep: true } };
+    const settings = { replace: { ...endsAtCommits(), commitsEach: true } };
     let { state } = suspended(await start(unchanged, {}, world, settings));
     for (let index = 0; !did.includes('undo b') && index < 9; index += 1)
       // oxlint-disable-next-line no-await-in-loop -- one turn after the other
@@ -349,7 +349,7 @@ describe('a mismatch with the policy `compensate`', () => {
     const { state } = suspended(await start(make('a')));
     for (const guarded of [false, true]) {
       did.length = 0;
-      const settings = { replace: { checkpointBeforeUndo: guarded } };
+      const settings = { replace: { ...(guarded ? endsAtCommits() : {}) } };
       // oxlint-disable-next-line no-await-in-loop -- one after the other
       let outcome = await turn(make('renamed'), state, sure, new World(), settings);
       // oxlint-disable-next-line no-await-in-loop -- one after the other
@@ -412,7 +412,7 @@ describe('a saga that meets a limit', () => {
         yield* book(did, 'b');
       });
       const world = new World();
-      const replace = { checkpointBeforeUndo: true, checkpointAfterStep: true };
+      const replace = { ...endsAtCommits(), commitsEach: true };
       const settings = { replace, limits: { maxCommands: limit } };
       let outcome = await start(program, {}, world, settings);
       for (let turns = 0; outcome.status === 'suspended' && turns < 20; turns += 1) {
@@ -454,7 +454,10 @@ describe('a saga that meets a limit', () => {
           yield* book(did, 'b');
         });
         const world = new World();
-        const settings = { limits: { maxJournalEntries: limit }, replace: { checkpointBeforeUndo: guarded } };
+        const settings = {
+          limits: { maxJournalEntries: limit },
+          replace: { ...(guarded ? endsAtCommits() : {}) },
+        };
         // oxlint-disable-next-line no-await-in-loop -- one turn after the other
         let outcome = await start(program, {}, world, settings);
         for (let turns = 0; outcome.status === 'suspended' && turns < 20; turns += 1) {

@@ -38,14 +38,10 @@ describe('a turn that defers effects', () => {
     });
     const first = suspended(await start(program, {}, world, deferring));
     expect(log).toEqual([]);
-    const done = suspended(
-      await turn(program, first.state, {}, world, { replace: { checkpointAfterStep: true } }),
-    );
+    const done = suspended(await turn(program, first.state, {}, world, { replace: { commitsEach: true } }));
     const polled = suspended(await turn(program, done.state, {}, world, deferring));
     expect(log).toEqual(['do']);
-    const late = suspended(
-      await turn(program, polled.state, {}, world, { replace: { checkpointAfterStep: true } }),
-    );
+    const late = suspended(await turn(program, polled.state, {}, world, { replace: { commitsEach: true } }));
     expect(suspended(await turn(program, late.state, {}, world, deferring)).retryAfterMs).toBe(0);
     expect(log).toEqual(['do', 'poll']);
     failed(await turn(program, late.state, {}, world));

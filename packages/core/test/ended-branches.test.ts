@@ -5,7 +5,7 @@ import type { Program } from '../src/model/program.ts';
 import type { Steps } from '../src/model/command.ts';
 import { accepted, completed, failed, start, suspended, turn } from './support/drive.ts';
 import { ask } from './support/sagas.ts';
-import { World } from './support/world.ts';
+import { endsAtCommits, World } from './support/world.ts';
 
 const word = accepted({ word: 'w' });
 
@@ -105,7 +105,7 @@ describe('a saga that is being undone', () => {
         if (isNew && (yield* patched('fixed'))) return;
         throw new Error('broken');
       });
-    const settings = { replace: { checkpointBeforeUndo: true } };
+    const settings = { replace: { ...endsAtCommits() } };
     const { state, undoes } = suspended(await start(make(false), {}, new World(), settings));
     expect(undoes).toBe(true);
     const outcome = await turn(make(true), state, {}, new World(), settings);
@@ -136,7 +136,7 @@ describe('a mismatch while a saga is being undone', () => {
         yield* undoes ? step('charge', charge, { compensate: undoOf(did) }) : step('charge', charge);
         throw new Error('broken');
       });
-    const settings = { replace: { checkpointAfterStep: true, checkpointBeforeUndo: true } };
+    const settings = { replace: { commitsEach: true, ...endsAtCommits() } };
     const world = new World();
     let outcome = await start(make(true), {}, world, settings);
     for (let turns = 0; !did.includes('refund') && turns < 9; turns += 1)

@@ -6,7 +6,14 @@ import type { ProgramState } from '../src/model/program-state.ts';
 import { drive, overTheWire, turn, type TurnTaken } from './support/drive.ts';
 import { Ledger, pathOf, type Fault } from './support/provider.ts';
 import { answerOf, cancelOf, pieces, sagaOfPiece, type Piece, type Stage } from './support/ledger-saga.ts';
-import { runtimeOf, seeded, World, type TurnSettings } from './support/world.ts';
+import {
+  continuesAtCommits,
+  endsAtCommits,
+  runtimeOf,
+  seeded,
+  World,
+  type TurnSettings,
+} from './support/world.ts';
 
 /** How a saga is driven. */
 interface Mode {
@@ -201,6 +208,9 @@ const modes: fc.Arbitrary<Mode> = fc.record(
 );
 const runs = Number(process.env['SAGA_RUNS'] ?? 200);
 
+/** A runtime that never commits, ends at commits, or continues behind them. */
+const committing = { never: () => ({}), ends: () => endsAtCommits(), continues: () => continuesAtCommits() };
+
 describe('a random saga with undos', () => {
   it('[R1] [E3] ends the same, and undoes the same, suspended at every point or never', async () => {
     await fc.assert(
@@ -378,14 +388,17 @@ describe('a random saga with undos', () => {
   it.each(['maxJournalEntries', 'maxCommands'] as const)(
     '[T11] [R1] [E3] replays its own journal, and undoes or names all effects, at any %s',
     async (limit) => {
-      const kept = fc.record({ checkpointBeforeUndo: fc.boolean(), checkpointAfterStep: fc.boolean() });
+      const kept = fc.record({
+        commits: fc.constantFrom('never', 'ends', 'continues' as const),
+        commitsEach: fc.boolean(),
+      });
       await fc.assert(
         fc.asyncProperty(
           pieces({ wild: true }),
           modes,
           kept,
           fc.nat(25),
-          async (piece, mode, replace, most) => {
+          async (piece, mode, { commits, commitsEach }, most) => {
             // Whether a pivot counts that the limit was met at is not what is asked here.
             fc.pre(!JSON.stringify(piece).includes('pivot'));
             const stage = newStage(mode);
@@ -399,7 +412,7 @@ describe('a random saga with undos', () => {
               settings: (number) => ({
                 ...settingsOf(stage, mode, number),
                 limits: { [limit]: most },
-                replace,
+                replace: { ...committing[commits](), commitsEach },
               }),
               maxTurns: 1_000,
             });

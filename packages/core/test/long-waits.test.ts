@@ -256,7 +256,7 @@ describe('a turn that only looks', () => {
 });
 
 describe('a turn that ends after a server step', () => {
-  const settings: TurnSettings = { replace: { checkpointAfterStep: true } };
+  const settings: TurnSettings = { replace: { commitsEach: true } };
   /** What ran in each turn. */
   async function ran(
     program: (run: (what: string) => string) => Saga<undefined, undefined>,
@@ -327,7 +327,7 @@ describe('a turn that ends after a server step', () => {
 
   it('[U4] counts what answers for the client as one', async () => {
     const replace: NonNullable<TurnSettings['replace']> = {
-      checkpointAfterStep: true,
+      commitsEach: true,
       route: ({ need, hasFallback }) => (need === 'sampling' ? 'host' : hasFallback ? 'fallback' : 'cannot'),
       sample: () => ({ role: 'assistant', content: { type: 'text', text: 'hi' }, model: 'm' }),
     };

@@ -1,3 +1,4 @@
+import type { CommitReason } from '../src/model/outcome.ts';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import {
@@ -22,7 +23,7 @@ import type { Program } from '../src/model/program.ts';
 import type { ProgramLimits } from '../src/model/runtime.ts';
 import type { Steps } from '../src/model/command.ts';
 import { accepted, start, turn } from './support/drive.ts';
-import { World } from './support/world.ts';
+import { endsAtCommits, World } from './support/world.ts';
 
 /** What a run did, in order. */
 type Did = string[];
@@ -146,14 +147,15 @@ async function run(
   const world = new World();
   world.compensators.set('release', release(did));
   const program = sagaOf(body, did);
-  const settings = { budget: 1e9, replace: { checkpointBeforeUndo: isGuarded } };
+  const reasons: CommitReason[] = [];
+  const settings = { budget: 1e9, replace: isGuarded ? endsAtCommits(reasons) : {} };
   let outcome = await start(program, {}, world, { ...settings, limits });
   let before: Did | undefined;
   if (outcome.status !== 'suspended') return { did, outcome, before };
   outcome = await turn(program, outcome.state, { sure: accepted({}) }, world, { ...settings, limits });
   while (outcome.status === 'suspended') {
     expect(outcome).toMatchObject({ steps: [], retryAfterMs: 0 });
-    const isMet = outcome.goesOn === 'undo';
+    const isMet = reasons.at(-1) === 'undo';
     if (isMet) before ??= [...did];
     // oxlint-disable-next-line no-await-in-loop -- one turn after the other
     outcome = await turn(program, outcome.state, {}, world, { ...settings, limits: isMet ? later : limits });
@@ -269,9 +271,11 @@ test('[E1] an error of the engine is kept under a guard before anything is undon
   const broken = () => {
     throw new RangeError('no digest today');
   };
-  const guarded = { replace: { checkpointBeforeUndo: true, digest: broken } };
+  const reasons: CommitReason[] = [];
+  const guarded = { replace: { ...endsAtCommits(reasons), digest: broken } };
   const kept = await start(program, {}, world, guarded);
-  expect(kept).toMatchObject({ status: 'suspended', goesOn: 'undo', steps: [] });
+  expect(kept).toMatchObject({ status: 'suspended', steps: [] });
+  expect(reasons).toEqual(['undo']);
   expect(did).toEqual(['a']);
   if (kept.status !== 'suspended') return;
   expect(await turn(program, kept.state, {}, world)).toMatchObject({

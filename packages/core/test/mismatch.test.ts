@@ -1,3 +1,4 @@
+import type { CommitReason } from '../src/model/outcome.ts';
 /* oxlint-disable unicorn/consistent-function-scoping -- a saga stands in the test that it is for */
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
@@ -25,7 +26,7 @@ import type { Command, Steps } from '../src/model/command.ts';
 import type { Program } from '../src/model/program.ts';
 import { accepted, answered, completed, failed, said, start, suspended, turn } from './support/drive.ts';
 import { ask, sagaOf } from './support/sagas.ts';
-import { runtimeOf, World, type TurnSettings } from './support/world.ts';
+import { endsAtCommits, runtimeOf, World, type TurnSettings } from './support/world.ts';
 
 const word = accepted({ word: 'w' });
 const answerTo = ({ type, params }: ClientStep): ClientAnswer => {
@@ -421,15 +422,17 @@ describe('a question that is asked no more', () => {
   });
 
   it('[R3] undoes the saga where it wants that, and goes on undoing', async () => {
-    for (const checkpointBeforeUndo of [false, true]) {
+    for (const isGuarded of [false, true]) {
       const did: string[] = [];
       // oxlint-disable-next-line no-await-in-loop -- one after the other
       const { state } = suspended(await start(make(true, did, 'compensate')));
-      const settings = { replace: { checkpointBeforeUndo } };
+      const reasons: CommitReason[] = [];
+      const settings = { replace: isGuarded ? endsAtCommits(reasons) : {} };
       // oxlint-disable-next-line no-await-in-loop -- one after the other
       let outcome = await turn(make(false, did, 'compensate'), state, {}, new World(), settings);
-      if (checkpointBeforeUndo) {
-        expect(outcome).toMatchObject({ status: 'suspended', goesOn: 'undo' });
+      if (isGuarded) {
+        expect(outcome).toMatchObject({ status: 'suspended', undoes: true });
+        expect(reasons).toEqual(['undo']);
         expect(did).toEqual(['charge']);
         // oxlint-disable-next-line no-await-in-loop -- one after the other
         outcome = await turn(
@@ -449,7 +452,7 @@ describe('a question that is asked no more', () => {
   it('[R3] is not asked again, once it was decided to undo the saga', async () => {
     const did: string[] = [];
     const { state } = suspended(await start(make(true, did, 'compensate')));
-    const settings = { replace: { checkpointBeforeUndo: true } };
+    const settings = { replace: { ...endsAtCommits() } };
     const decided = suspended(await turn(make(false, did, 'compensate'), state, {}, new World(), settings));
     // The code was rolled back.
     const end = await turn(

@@ -69,7 +69,7 @@ function settingsOf(run: Run, mode: Mode): (turn: number) => TurnSettings {
       replace: {
         route: routesOf(mode, number),
         sample: sampleAtHost(run),
-        checkpointAfterStep: stepwise === true,
+        commitsEach: stepwise === true,
       },
     };
   };

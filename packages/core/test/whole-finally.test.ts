@@ -17,7 +17,7 @@ function waiting(body: (does: Does) => Steps<string>) {
     /** Cancels it, one turn for each step if `isSlow`. */
     cancel: async (isSlow = false): Promise<Outcome> => {
       const world = new World();
-      const slow = isSlow ? { checkpointAfterStep: true } : {};
+      const slow = isSlow ? { commitsEach: true } : {};
       const settings = { turn: 2, replace: slow };
       const { state } = suspended(await start(program, {}, world));
       let outcome = await program.advance(state, new Map(), runtimeOf(world, settings), {

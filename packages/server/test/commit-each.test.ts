@@ -397,8 +397,8 @@ describe('a guarded turn that passes a pivot', () => {
       },
     };
     await coreOf(host).resume(token, [sure], {}, { traits });
-    // For each turn, and for what the guard keeps of it.
-    expect(waits).toEqual([2, 2, 2, 2]);
+    // For the request, and for what the guard keeps of each of its turns.
+    expect(waits).toEqual([2, 2, 2]);
   });
 });
 

@@ -171,7 +171,7 @@ describe('a machine whose client gets a token', () => {
     ['look', 'work', 'look'],
   ])('[U4] after each step has one after %s, %s and %s', async (...sources) => {
     const saga = drive(chain(...sources));
-    const after: TurnSettings = { replace: { checkpointAfterStep: true } };
+    const after: TurnSettings = { replace: { commitsEach: true } };
     await saga.start({}, after);
     expect(ran).toHaveLength(1);
     await saga.resume({}, after);
@@ -194,10 +194,10 @@ describe('a machine whose client gets a token', () => {
     const works = { initial: 'a', states: { a: doing(src, 'a', 'b'), b: doing(src, 'b', 'over'), over } };
     const asks = { initial: 'a', states: { a: { invoke: asking }, over } };
     const saga = drive(machine({ type: 'parallel', states: { works, asks } }));
-    await saga.start({}, { replace: { checkpointAfterStep: true } });
+    await saga.start({}, { replace: { commitsEach: true } });
     expect([ran, saga.asked]).toEqual([['a'], ['ask']]);
     expect(saga.suspended.due).toBe(0);
-    await saga.resume({}, { replace: { checkpointAfterStep: true } });
+    await saga.resume({}, { replace: { commitsEach: true } });
     expect(ran).toEqual(['a', 'b']);
     expect(await saga.resume({ ask: accept({ n: 1 }) })).toMatchObject({ status: 'completed' });
   });

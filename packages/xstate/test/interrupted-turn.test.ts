@@ -1,15 +1,18 @@
-import { SagaCancelled } from '@mcp-saga/core';
-import { elicit, machineSaga, step, type StepLogicOptions } from '@mcp-saga/xstate';
+import { SagaCancelled, type CommitReason } from '@mcp-saga/core';
+import { elicit, machineSaga, step, type StepLogicOptions, effect } from '@mcp-saga/xstate';
 import { fromPromise, setup, type AnyActorLogic, type AnyStateMachine } from 'xstate';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
+import { endsAtCommits } from '../../core/test/support/world.ts';
 import { accept, Drive, failureOf } from './support/drive.ts';
 
 const did: string[] = [];
+const reasons: CommitReason[] = [];
 /** Effects that fail, by name. */
 const down = new Set<string>();
 beforeEach(() => {
   did.length = 0;
+  reasons.length = 0;
   down.clear();
 });
 
@@ -29,7 +32,7 @@ function does(name: string, options: StepLogicOptions<undefined, undefined> = {}
 }
 
 const interrupted = { replace: { isInterrupted: true } };
-const guarded = { replace: { checkpointBeforeUndo: true } };
+const guarded = { replace: { ...endsAtCommits(reasons) } };
 
 async function started(machine: AnyStateMachine, options = {}, settings = {}): Promise<Drive> {
   const drive = new Drive(
@@ -78,8 +81,9 @@ describe('an interrupted turn of a machine', () => {
   it('[E9] names the turn in the turn that undoes, too', async () => {
     const drive = await started(buying(does('charge', { ...undo, ...undoUnknown })));
     down.add('charge');
-    const replace = { isInterrupted: true, checkpointBeforeUndo: true };
-    expect(await drive.resume(sure, { replace })).toMatchObject({ status: 'suspended', goesOn: 'undo' });
+    const replace = { isInterrupted: true, ...endsAtCommits(reasons) };
+    expect(await drive.resume(sure, { replace })).toMatchObject({ status: 'suspended' });
+    expect(reasons).toEqual(['undo']);
     const { compensated, residue } = failureOf(await drive.resume({}, guarded));
     expect([compensated, residue]).toEqual([[{ stepId: 'charge' }], [{ stepId: 'turn 2' }]]);
   });
@@ -87,7 +91,7 @@ describe('an interrupted turn of a machine', () => {
   it('[E9] [E1] does not name the turn if each effect is kept before the next one runs', async () => {
     const drive = await started(buying(does('charge', { ...undo, ...undoUnknown })));
     down.add('charge');
-    const replace = { isInterrupted: true, checkpointAfterStep: true };
+    const replace = { isInterrupted: true, commitsEach: true };
     const { compensated, residue } = failureOf(await drive.resume(sure, { replace }));
     expect([compensated, residue]).toEqual([[{ stepId: 'charge' }], []]);
   });
@@ -99,14 +103,14 @@ describe('an interrupted turn of a machine', () => {
       buying(does('charge', { ...undo, ...undoUnknown }), { stamp: does('stamp') }),
     );
     down.add('charge');
-    const replace = { isInterrupted: true, checkpointAfterStep: true };
+    const replace = { isInterrupted: true, commitsEach: true };
     const { compensated, residue } = failureOf(await drive.resume(sure, { replace }));
     expect([compensated, residue]).toEqual([[{ stepId: 'charge' }], [{ stepId: 'turn 2' }]]);
   });
 
   it('[E9] [E1] knows that an effect behind one that is kept has not run', async () => {
     const drive = await started(buying(does('charge', undo)));
-    await drive.resume(sure, { replace: { isInterrupted: true, checkpointAfterStep: true } });
+    await drive.resume(sure, { replace: { isInterrupted: true, commitsEach: true } });
     down.add('ship');
     const { compensated, residue } = failureOf(await drive.resume());
     expect([compensated, residue]).toEqual([[{ stepId: 'charge' }], []]);
@@ -248,7 +252,8 @@ describe('a delay that passes during a guarded turn', () => {
 
   it('[E9] starts no effect in that turn', async () => {
     const drive: Drive = await started(racing(() => drive));
-    expect(await drive.resume(sure, guarded)).toMatchObject({ goesOn: 'chance', retryAfterMs: 0 });
+    expect(await drive.resume(sure, guarded)).toMatchObject({ status: 'suspended', retryAfterMs: 0 });
+    expect(reasons.splice(0)).toEqual(['chance']);
     expect(did).toEqual(['check']);
     expect(await drive.resume({}, guarded)).toMatchObject({ status: 'completed' });
     expect(did).toEqual(['check', 'more', 'do:charge']);
@@ -270,7 +275,8 @@ describe('a delay that passes during a guarded turn', () => {
     } as never) as unknown as AnyStateMachine;
     const drive = await started(machine);
     down.add('charge');
-    expect(await drive.resume(sure, guarded)).toMatchObject({ goesOn: 'chance', retryAfterMs: 0 });
+    expect(await drive.resume(sure, guarded)).toMatchObject({ status: 'suspended', retryAfterMs: 0 });
+    expect(reasons.splice(0)).toEqual(['chance']);
     expect(did).toEqual(['do:charge']);
     expect(await drive.resume({}, guarded)).toMatchObject({ status: 'completed' });
     expect(did).toEqual(['do:charge', 'do:tell']);
@@ -304,7 +310,8 @@ describe('a delay that passes during a guarded turn', () => {
       output: 'ended',
     } as never) as unknown as AnyStateMachine;
     const drive: Drive = await started(machine);
-    expect(await drive.resume(sure, guarded)).toMatchObject({ goesOn: 'chance', retryAfterMs: 0 });
+    expect(await drive.resume(sure, guarded)).toMatchObject({ status: 'suspended', retryAfterMs: 0 });
+    expect(reasons.splice(0)).toEqual(['chance']);
     expect(did).toEqual([]);
     expect(await drive.resume({}, guarded)).toMatchObject({ status: 'completed' });
     expect(did).toEqual(['do:charge']);
@@ -312,7 +319,8 @@ describe('a delay that passes during a guarded turn', () => {
 
   it('[E9] [T13] waits until the turn keeps that an effect has run once', async () => {
     const drive: Drive = await started(buying(does('charge', { once: true })));
-    expect(await drive.resume(sure, guarded)).toMatchObject({ goesOn: 'chance', retryAfterMs: 0 });
+    expect(await drive.resume(sure, guarded)).toMatchObject({ status: 'suspended', retryAfterMs: 0 });
+    expect(reasons.splice(0)).toEqual(['chance']);
     expect(did).toEqual(['do:charge']);
     expect(await drive.resume({}, guarded)).toMatchObject({ status: 'completed' });
     expect(did).toEqual(['do:charge', 'do:ship']);

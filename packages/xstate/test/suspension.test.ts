@@ -304,7 +304,7 @@ describe('a machine between two requests', () => {
     expect(seen).toEqual(['do:work', 'ended', 'do:work']);
   });
 
-  it('[U4] with checkpointAfterStep a turn ends after the first effect', async () => {
+  it('[U4] with commitsEach a turn ends after the first effect', async () => {
     const machine = setup({ types: text, actors: { work: step(() => 'x') } }).createMachine({
       initial: 'a',
       states: {
@@ -315,7 +315,7 @@ describe('a machine between two requests', () => {
       output: 'worked',
     });
     const saga = drive(machine);
-    const replace = { checkpointAfterStep: true };
+    const replace = { commitsEach: true };
     await saga.start({}, { replace });
     expect(saga.suspended).toMatchObject({ steps: [], retryAfterMs: 0 });
     expect(await saga.resume({}, { replace })).toMatchObject({ result: 'worked' });

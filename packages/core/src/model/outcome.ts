@@ -15,36 +15,52 @@ export interface SagaVersion {
 }
 
 /**
- * Reason why a turn ended before its time. `undo`: it undoes next; `pivot`: it has passed a pivot; `step`: it has run a step;
- * `chance`: it has come to something that a repetition may not come to, such as a timer that passed or a step that failed.
+ * Reason for a commit. `undo`: compensation comes next; `pivot`: a pivot was passed; `step`: a step has ended; `chance`: a
+ * repetition of the turn may take another branch, since a timer has passed or a step has failed.
  */
-export type GoesOn = 'undo' | 'pivot' | 'chance' | 'step';
+export type CommitReason = 'undo' | 'pivot' | 'chance' | 'step';
+
+/** A state to commit, as the outcome of a turn that ends there. */
+export interface CommitPoint extends SuspendedOutcome {
+  readonly reason: CommitReason;
+}
+
+/** The turn that follows a commit. */
+export interface CommittedTurn {
+  /** Number of the turn, counted over the whole saga. */
+  readonly turn: number;
+  /** Size of the token with the committed state, in bytes. */
+  readonly tokenBytes: number;
+  /** When the budget of the turn is used up (ms since the epoch), as in `Runtime`. */
+  readonly deadline: number | undefined;
+}
+
+/** Outcome of a turn that waits for the client or the clock. */
+export interface SuspendedOutcome {
+  readonly status: 'suspended';
+  readonly state: ProgramState;
+  /** What the client must do; empty when there is nothing to do but come again. */
+  readonly steps: readonly ClientStep[];
+  /** When nothing is asked: how long to wait before coming again. */
+  readonly retryAfterMs?: number;
+  /** Whether it is being ended, and what it did undone: nothing else is done from here on. Default false. */
+  readonly undoes?: true;
+  /** When something is asked: when the saga goes on without the client (ms since the epoch). Default: never. */
+  readonly due?: number;
+  /** The latest time that something in it waits for (ms since the epoch). */
+  readonly deadline?: number;
+  /** What the user may read meanwhile. */
+  readonly content?: readonly string[];
+  /** `true` if the content holds a page of `checkpoint(text)`, which no later turn shows again. */
+  readonly hasPage?: true;
+  /** How many of the client's answers were accepted in this turn. */
+  readonly accepted: number;
+  readonly ignored: readonly IgnoredAnswer[];
+}
 
 /** How one turn of a program ended. (U1) */
 export type Outcome =
-  | {
-      readonly status: 'suspended';
-      readonly state: ProgramState;
-      /** What the client must do; empty when there is nothing to do but come again. */
-      readonly steps: readonly ClientStep[];
-      /** When nothing is asked: how long to wait before coming again. */
-      readonly retryAfterMs?: number;
-      /** Why the turn was ended before its time, so that it is kept and the next one goes on at once. */
-      readonly goesOn?: GoesOn;
-      /** Whether it is being ended, and what it did undone: nothing else is done from here on. Default false. */
-      readonly undoes?: true;
-      /** When something is asked: when the saga goes on without the client (ms since the epoch). Default: never. */
-      readonly due?: number;
-      /** The latest time that something in it waits for (ms since the epoch). */
-      readonly deadline?: number;
-      /** What the user may read meanwhile. */
-      readonly content?: readonly string[];
-      /** `true` if the content holds a page of `checkpoint(text)`, which no later turn shows again. */
-      readonly hasPage?: true;
-      /** How many of the client's answers were accepted in this turn. */
-      readonly accepted: number;
-      readonly ignored: readonly IgnoredAnswer[];
-    }
+  | SuspendedOutcome
   | {
       readonly status: 'completed';
       readonly result: unknown;

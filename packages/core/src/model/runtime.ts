@@ -2,6 +2,7 @@ import type { Json } from '../values/json.ts';
 import type { Schema } from '../values/standard-schema.ts';
 import type { Provenance, SampleParams, SampleResult } from './client-step.ts';
 import type { LogLevel } from './command.ts';
+import type { CommitPoint, CommittedTurn } from './outcome.ts';
 import type { ProgramState } from './program-state.ts';
 import type { Question, Route } from './question.ts';
 import type { StepCall } from './step-call.ts';
@@ -64,15 +65,20 @@ export interface Runtime {
   /** Whether a longer wait is held for `maxHold`, and the rest becomes a token: clients come back at once. (W6) */
   readonly holdsParts: boolean;
   /**
-   * Whether the turn ends after the first server step that ended in it, together with those that ran beside it: for
-   * dialects that hand out a token after each. (U4)
+   * Commits the state of the turn: a repetition of the request continues from this state and repeats nothing before it. Called
+   * before compensation, after a pivot, and after an event that a repetition may not come to, if an effect follows.
+   *
+   * Resolves to the turn that follows, or to undefined if the turn ends here, with the state as its outcome. Rejects with
+   * `TurnAborted` if the turn cannot continue; the next turn then starts from the newest token. Rejects with another error if the
+   * state cannot be kept: the saga is ended by that error and undone.
+   *
+   * Default: nothing is committed. A token can be used again, so a repetition starts at the beginning of its turn.
    */
-  readonly checkpointAfterStep: boolean;
+  readonly commit?: (point: CommitPoint) => Promise<CommittedTurn | undefined>;
   /**
-   * Whether a turn that comes to undoing, or has passed a pivot, ends before it does anything more: repeated at another
-   * time, it may come to something else. (E1, E3, E5)
+   * Commits after each server step as well, together with the steps that ran beside it. Without `commit`, the turn ends there. (U4)
    */
-  readonly checkpointBeforeUndo?: boolean;
+  readonly commitsEach: boolean;
   /**
    * Whether server steps, polls, a machine's promises, undos and answers that are given here wait for a later turn, while
    * the clock goes on: for a turn that only finds out how far a saga comes without them. Default false. (W7)

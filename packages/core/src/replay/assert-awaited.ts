@@ -75,3 +75,19 @@ function isAwaited({ asked, waits, others, undos }: Head, { pending, ending }: E
   const isSame = pending.size === paths.size && [...pending.keys()].every(isKnown);
   return isSame && JSON.stringify(undos) === JSON.stringify(ending.registered);
 }
+
+/**
+ * Number of entries that fit the code, if that is news and the saga is undone that far.
+ *
+ * @param known - the mismatch that the state names
+ * @param policy - `isLeft`: nothing is undone at the first mismatch; `isUndone`: this turn undoes the saga
+ */
+export function newMismatch(
+  { recorded, count }: Journal,
+  known: Head['mismatch'],
+  policy: { readonly isLeft: boolean; readonly isUndone: boolean },
+): Head['mismatch'] {
+  if (known === undefined) return policy.isLeft ? undefined : [count, recorded];
+  // The code has changed once more, while the saga was undone.
+  return policy.isUndone && known[1] < recorded ? [known[0], recorded] : undefined;
+}

@@ -10,6 +10,7 @@ import { SagaAborted, SagaError, type SagaCancelled } from '../values/errors.ts'
 import { Fiber, newTask, type Resumption, type Task } from './fiber.ts';
 import type { Journal, SkippedEntry, TaskEntry } from '../journal/journal.ts';
 import { mismatchOf } from '../journal/mismatch.ts';
+import { Uncommitted } from '../journal/uncommitted.ts';
 import { Scope } from '../values/path.ts';
 import { RepeatedSteps } from './repeated-steps.ts';
 import { Scheduler, type FiberHost } from './scheduler.ts';
@@ -39,6 +40,7 @@ export class Execution implements BranchHost, FiberHost {
   readonly ending: Ending;
   /** What it has passed. */
   readonly marks: Marks;
+  readonly uncommitted: Uncommitted = new Uncommitted();
 
   readonly #journal: Journal;
   readonly #events: ExecutionEvents;
@@ -53,8 +55,8 @@ export class Execution implements BranchHost, FiberHost {
     this.#events = events;
     this.#fibers = new Scheduler(this, events.runtime, this.#stack);
     if (events.runtime.isStrict === true) this.#repeated = new RepeatedSteps();
-    this.marks = new Marks(journal, this.#stack, events.runtime);
-    this.ending = new Ending(journal, this.#stack, events.runtime);
+    this.marks = new Marks(journal, this.#stack, events.runtime, this.uncommitted);
+    this.ending = new Ending(journal, this.#stack, events.runtime, this.uncommitted);
     const parts = { fibers: this.#fibers, marks: this.marks, stack: this.#stack, ending: this.ending };
     this.#tasks = new Tasks({ journal, ...parts });
     this.pending = this.#tasks.pending;

@@ -7,6 +7,7 @@ import { undoMark } from '../values/path.ts';
 import type { Task } from './fiber.ts';
 import type { Journal } from '../journal/journal.ts';
 import { entryTypes, isDone, type EntryType } from '../journal/entry-types.ts';
+import type { Uncommitted } from '../journal/uncommitted.ts';
 import { mismatchOf } from '../journal/mismatch.ts';
 import { toBoundUndo, type SealedUndo, type UndoStack } from '../undo/undo-stack.ts';
 
@@ -15,18 +16,18 @@ export class Marks {
   readonly #journal: Journal;
   readonly #stack: UndoStack;
   readonly #runtime: Runtime;
-  /** How far the journal was when the last pivot was passed. */
-  pivotedAt = 0;
+  readonly #uncommitted: Uncommitted;
   /** Number of steps, polls, and sleeps that were withdrawn or aborted. */
   discards = 0;
   /** Whether a change of the code was found to hold in this turn. */
   patchedNow = false;
   readonly #patches = new Map<string, boolean>();
 
-  constructor(journal: Journal, stack: UndoStack, runtime: Runtime) {
+  constructor(journal: Journal, stack: UndoStack, runtime: Runtime, uncommitted: Uncommitted) {
     this.#journal = journal;
     this.#stack = stack;
     this.#runtime = runtime;
+    this.#uncommitted = uncommitted;
   }
 
   /**
@@ -44,6 +45,7 @@ export class Marks {
       decided = isNew || this.#journal.isAbout(path);
       if (isNew) {
         this.patchedNow = true;
+        this.#uncommitted.note('chance');
         this.#journal.thaw();
       }
       if (decided) this.#mark('patched', path);
@@ -54,8 +56,8 @@ export class Marks {
 
   /** The point of no return. (E5) */
   pivot(path: string): void {
+    if (!this.#journal.replaying) this.#uncommitted.note('pivot');
     this.#mark('pivoted', path, { passed: () => this.#stack.pivot() });
-    this.pivotedAt = this.#journal.count;
   }
 
   /** Registers an undo; what has a name is sealed with its arguments. */

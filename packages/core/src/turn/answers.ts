@@ -3,7 +3,7 @@ import type { ClientAnswer } from '../model/client-step.ts';
 import { isAskedOfClient, isQuestion, toClientStep } from '../effects/effect-of.ts';
 import type { IgnoredAnswer } from '../model/outcome.ts';
 import type { Runtime } from '../model/runtime.ts';
-import type { DueTasks } from './task-runner.ts';
+import type { TaskRunner } from './task-runner.ts';
 import { AnswerConflict } from '../values/errors.ts';
 import type { Execution } from '../replay/execution.ts';
 import type { Task } from '../replay/fiber.ts';
@@ -21,13 +21,13 @@ export interface AnswersOptions {
   readonly journal: Journal;
   readonly runtime: Runtime;
   readonly head: Head;
-  readonly due: DueTasks;
+  readonly due: TaskRunner;
 }
 
 /** Takes what the client answered, in the order asked. (U2, W4) */
 export class Answers {
   /** Answers that were not used, and why. */
-  readonly ignored: IgnoredAnswer[] = [];
+  ignored: IgnoredAnswer[] = [];
   /** Why a question is asked again, by path. */
   readonly reasons: Map<string, string> = new Map();
   /** How many were accepted. */
@@ -37,6 +37,12 @@ export class Answers {
 
   constructor(turn: AnswersOptions) {
     this.#turn = turn;
+  }
+
+  /** The turn was committed, with what became of the answers. */
+  committed(): void {
+    this.ignored = [];
+    this.accepted = 0;
   }
 
   /** The client may repeat all it ever answered: throws where what it repeats is not what it said. (W4) */

@@ -7,7 +7,7 @@ import { undoMark } from '../values/path.ts';
  * with an unknown outcome, so that a later error cannot report that its effect did not happen. (E9)
  */
 export class InterruptedRun {
-  readonly #runtime: Runtime;
+  #runtime: Pick<Runtime, 'isInterrupted' | 'turn' | 'commitsEach' | 'defersEffects' | 'deadline'>;
   #isUnknown = false;
   /** Number of the interrupted turn, if that run may have continued with steps that this turn never issues. */
   #turn: number | undefined;
@@ -20,13 +20,28 @@ export class InterruptedRun {
     this.#runtime = runtime;
   }
 
-  /** Replay has ended. A step that an earlier turn had no time for carries the number of the interrupted turn. */
+  /** Replay has ended. */
   goLive(pending: Iterable<Task>): void {
-    const { isInterrupted, turn, checkpointAfterStep, defersEffects, deadline } = this.#runtime;
+    const { isInterrupted, turn, commitsEach, defersEffects, deadline } = this.#runtime;
     const runs = defersEffects !== true && deadline !== Number.NEGATIVE_INFINITY;
     this.#isUnknown ||= runs && isInterrupted === true;
     // With a token after each step, the interrupted run has started the same steps as this one, and no others.
-    if (this.#isUnknown && !checkpointAfterStep) this.#turn ??= turn;
+    if (this.#isUnknown && !commitsEach) this.#turn ??= turn;
+    this.#inherit(pending);
+  }
+
+  /** The turn was committed: the next one has no other run. */
+  committed(runtime: Runtime, pending: Iterable<Task>): void {
+    this.#runtime = { ...runtime, isInterrupted: false };
+    this.#isUnknown = false;
+    this.#turn = undefined;
+    this.#behind.clear();
+    this.#wasKept = false;
+    this.#inherit(pending);
+  }
+
+  /** A step that an earlier turn had no time for carries the number of the interrupted turn. */
+  #inherit(pending: Iterable<Task>): void {
     for (const { interruptedTurn } of pending) this.#turn ??= interruptedTurn;
     this.#isUnknown ||= this.#turn !== undefined;
   }

@@ -1,7 +1,7 @@
 import { isChance } from './time/chance.ts';
 import { Clocks } from './time/clocks.ts';
 import { isAskedOfClient, isEffect } from '../effects/effect-of.ts';
-import type { GoesOn } from '../model/outcome.ts';
+import type { CommitReason } from '../model/outcome.ts';
 import type { Runtime } from '../model/runtime.ts';
 import { TurnAborted } from '../values/errors.ts';
 import type { Execution } from '../replay/execution.ts';
@@ -19,7 +19,7 @@ import { warnOfLifetime } from './time/warn-of-lifetime.ts';
 import { askAgainAfter, dueAt, endAtOnce, timingOf } from './time/waits.ts';
 
 /** What the running of tasks needs to know of its turn. */
-export interface DueTasksOptions {
+export interface TaskRunnerOptions {
   readonly execution: Execution;
   readonly journal: Journal;
   readonly runtime: Runtime;
@@ -30,35 +30,29 @@ export interface DueTasksOptions {
   readonly isLeftNow: boolean;
   /** How long ago the turn was begun for the first time (ms). */
   readonly late: number;
+  /** Commits the state of the turn. Returns `false` if the turn ends there. */
+  readonly commit: (reason: CommitReason) => Promise<boolean>;
 }
 
 type Ended = { readonly task: Task; readonly end: TaskEnd };
 
 /** Runs what does not wait for the client, until everything waits for the client or the clock. (U1) */
-export class DueTasks {
+export class TaskRunner {
   /** A state that could not be sealed anyway is not handed out: undoing goes on to its end. */
   canSuspend = true;
-  /** The saga was ended in this turn: it is kept before anything else is done. */
-  isEnded = false;
   readonly clocks: Clocks;
 
-  readonly #options: DueTasksOptions;
+  readonly #options: TaskRunnerOptions;
   readonly #execution: Execution;
-  readonly #runtime: Runtime;
+  #runtime: Runtime;
   readonly #ends: Ended[] = [];
   #running = new Set<Task>();
   #held = 0;
-  /** How many server steps have ended in this turn. */
-  #effects = 0;
-  /** How far the journal was when this turn began to add to it. */
-  #liveFrom = 0;
-  /** How far the journal was when this turn last came to something that a repetition may not come to. */
-  #chanceAt = 0;
   readonly #interrupted: InterruptedRun;
   #wake: (() => void) | undefined;
   #overdue: Overdue | undefined;
 
-  constructor(options: DueTasksOptions) {
+  constructor(options: TaskRunnerOptions) {
     this.#options = options;
     this.#execution = options.execution;
     this.clocks = new Clocks(options.execution.pending, options.head, options.late);
@@ -69,42 +63,48 @@ export class DueTasks {
   /** The journal has been replayed: what is added to it from here on is of this turn. */
   goLive(now: number): void {
     this.clocks.began ||= now;
-    this.#liveFrom = this.#options.journal.count;
+    const { uncommitted, marks } = this.#execution;
+    uncommitted.clear();
+    if (this.#options.isLeftNow) uncommitted.note('undo');
+    if (marks.patchedNow) uncommitted.note('chance');
     this.#interrupted.goLive(this.#execution.pending.values());
   }
 
-  /** What this turn was ended for before its time: what could run now goes on in another one. */
-  get goesOn(): GoesOn | undefined {
-    const kept = this.#kept;
+  /**
+   * Reason for a commit before the next effect. A request that repeats the turn may take another branch: a step ends otherwise, a
+   * time has passed, no new patch applies. It must not see an undone prerequisite or an irreversible effect.
+   */
+  get #reason(): CommitReason | undefined {
+    const { ending, uncommitted } = this.#execution;
+    const commits = this.#runtime.commit !== undefined && this.canSuspend;
+    const reason = commits ? uncommitted.reason(ending.current !== undefined) : undefined;
+    if (reason !== undefined) return reason;
+    return this.#isStepUncommitted ? 'step' : undefined;
+  }
+
+  /** `true` if the next effect waits until what the last steps did is committed. */
+  get #isStepUncommitted(): boolean {
+    return this.#runtime.commitsEach && this.#execution.uncommitted.hasStep;
+  }
+
+  /** `true` if an effect that is due waits for a commit. */
+  get #holdsEffect(): boolean {
     const now = this.#runtime.now();
     const isHeld = (task: Task): boolean => this.#isOpen(task) && isEffect(task) && dueAt(task) <= now;
-    return [...this.#execution.pending.values()].some(isHeld) ? kept : undefined;
+    return [...this.#execution.pending.values()].some(isHeld);
   }
 
-  /** Reason why this turn runs nothing else. */
-  get #kept(): GoesOn | undefined {
-    return this.#keepsBefore ?? (this.#isStepKept ? 'step' : undefined);
+  #mayCommit(reason: CommitReason): boolean {
+    const isPutOff = this.#runtime.defersEffects === true || !this.hasTime(this.#runtime.now());
+    return !isPutOff || reason === 'undo';
   }
 
-  /**
-   * What this turn ends for, since it is this turn that came to it: it undoes next, or has passed a pivot, a timer, or a failure.
-   * A request that repeats it may come to something else: a step ends otherwise, a time has passed meanwhile, no new patch applies.
-   * It must find neither undone what it needs, nor done what nobody takes back or knows of.
-   */
-  get #keepsBefore(): Exclude<GoesOn, 'step'> | undefined {
-    if (this.#runtime.checkpointBeforeUndo !== true || !this.canSuspend) return undefined;
-    if (this.isEnded) return 'undo';
-    const { ending, marks } = this.#execution;
-    const undoes = ending.current !== undefined;
-    if (undoes && (this.#options.isLeftNow || ending.undoesFrom > this.#liveFrom)) return 'undo';
-    if (marks.pivotedAt > this.#liveFrom) return 'pivot';
-    if (this.#chanceAt <= this.#liveFrom && !marks.patchedNow) return undefined;
-    return undoes ? 'undo' : 'chance';
-  }
-
-  /** Whether what a step of this turn did is kept before the next one runs. */
-  get #isStepKept(): boolean {
-    return this.#runtime.checkpointAfterStep && this.#effects > 0;
+  /** The turn was committed, and the next one continues. */
+  committed(runtime: Runtime): void {
+    this.#runtime = runtime;
+    this.#execution.uncommitted.clear();
+    this.clocks.committed(this.#runtime.now());
+    this.#interrupted.committed(runtime, this.#execution.pending.values());
   }
 
   /** Runs all that is due, and what follows from it. */
@@ -112,6 +112,12 @@ export class DueTasks {
     for (;;) {
       // oxlint-disable-next-line no-await-in-loop -- it comes before the next wait
       await this.#runDue();
+      const reason = this.canSuspend ? this.#reason : undefined;
+      if (reason !== undefined && this.#holdsEffect) {
+        // oxlint-disable-next-line no-await-in-loop -- nothing runs meanwhile
+        if (this.#mayCommit(reason) && (await this.#options.commit(reason))) continue;
+        return;
+      }
       const now = this.#runtime.now();
       const isInTime = this.canSuspend && this.hasTime(now);
       const times = { now, held: this.#held, room: this.#room(now), isInTime };
@@ -158,13 +164,13 @@ export class DueTasks {
     this.clocks.ended(task, entry.type);
   }
 
-  /** Whether anything may still be run in this turn, or has to wait for the next one. (U4, W7) */
+  /** `true` if anything may still run in this turn. (U4, W7) */
   hasTime(now: number): boolean {
     const { deadline = Number.POSITIVE_INFINITY, stops } = this.#runtime;
     return !this.canSuspend || (now < deadline && stops?.aborted !== true);
   }
 
-  /** Throws where the request was aborted. */
+  /** Throws if the request was aborted. */
   assertGoing(): void {
     if (this.#runtime.signal.aborted) throw new TurnAborted(this.#runtime.signal.reason);
   }
@@ -209,7 +215,6 @@ export class DueTasks {
     timer.abort();
   }
 
-  /** Whether a task is neither the client's nor running. */
   #isOpen(task: Task): boolean {
     return task.running === undefined && !task.discarded && !waitsForClient(task, this.#runtime);
   }
@@ -217,14 +222,16 @@ export class DueTasks {
   #startDue(): void {
     const { journal } = this.#options;
     const now = this.#runtime.now();
-    const isKept = this.#kept !== undefined;
+    const isKept = this.#reason !== undefined;
+    // To undo may take longer than any token is good.
+    const lifeEndsAt = this.#execution.ending.undoes ? undefined : this.#runtime.lifeEndsAt;
     const from = this.#ends.length;
     for (const task of this.#execution.pending.values()) {
       if (!this.#isOpen(task)) continue;
       this.clocks.start(task, now);
       if (this.#overdue?.holdsBack(task) === true) continue;
       const isMarked = this.#interrupted.mark(task, isKept);
-      const type = endAtOnce(task, now, this.#lifeEndsAt);
+      const type = endAtOnce(task, now, lifeEndsAt);
       const waits = type === undefined && timingOf(task, now) === 'waiting';
       const isFull = isMarked && !journal.hasRoom(this.#running.size + 1);
       if (waits || isFull || this.#isDeferred(task, type, now)) {
@@ -257,21 +264,16 @@ export class DueTasks {
     if (type !== undefined || !isEffect(task)) return false;
     if (this.#runtime.defersEffects === true) return true;
     if (!this.canSuspend) return false;
-    if (this.#kept !== undefined) return true;
+    if (this.#reason !== undefined) return true;
     const { commitFirst, head } = this.#options;
     return commitFirst && task.spec.kind !== 'poll' && head.turn === 0 && this.#runtime.tokenBytes === 0;
-  }
-
-  /** When no token is good any more; undefined while the saga is undone, which may take longer. */
-  get #lifeEndsAt(): number | undefined {
-    return this.#execution.ending.undoes ? undefined : this.#runtime.lifeEndsAt;
   }
 
   /** How long this request can still be held, in milliseconds. */
   #room(now: number): number {
     const { deadline, maxHold } = this.#runtime;
     if (!this.canSuspend) return Number.POSITIVE_INFINITY;
-    if (this.#isStepKept || this.#runtime.stops?.aborted === true) return 0;
+    if (this.#isStepUncommitted || this.#runtime.stops?.aborted === true) return 0;
     return deadline === undefined ? Number.POSITIVE_INFINITY : Math.min(maxHold - this.#held, deadline - now);
   }
 
@@ -280,8 +282,9 @@ export class DueTasks {
     task.running = undefined;
     this.assertGoing();
     if (aborts !== undefined) throw aborts;
+    const { marks, uncommitted } = this.#execution;
     const isRun = entry !== undefined && entry.type !== 'cannot' && entry.type !== 'timedOut';
-    if (isRun && isEffect(task)) this.#effects += 1;
+    if (isRun && isEffect(task)) uncommitted.note('step');
     if (task.discarded && (entry === undefined || isAskedOfClient(task.spec.kind))) {
       // A poll that was not answered, or a question that was answered here for nobody.
       this.#end(task, { type: task.spec.kind === 'poll' ? 'stopped' : 'withdrawn' }, undefined);
@@ -289,12 +292,11 @@ export class DueTasks {
       askAgainAfter(task, this.#runtime.now());
     } else {
       if (entry.type === 'retry' && !task.discarded) tried(task, value);
-      const { marks } = this.#execution;
       const { discards } = marks;
       const isByChance = !task.discarded && isChance(task, entry.type, this.clocks.began);
       this.#end(task, entry, value);
       // What a step's end withdraws might have come before it.
-      if (isByChance || marks.discards > discards) this.#chanceAt = this.#options.journal.count;
+      if (isByChance || marks.discards > discards) uncommitted.note('chance');
     }
   }
 }

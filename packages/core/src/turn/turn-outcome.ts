@@ -1,7 +1,7 @@
 import { othersOf } from '../replay/assert-awaited.ts';
 import type { ClientStep } from '../model/client-step.ts';
 import { isAskedOfClient, toClientStep } from '../effects/effect-of.ts';
-import type { GoesOn, Outcome, IgnoredAnswer } from '../model/outcome.ts';
+import type { IgnoredAnswer, SuspendedOutcome } from '../model/outcome.ts';
 import type { ProgramState } from '../model/program-state.ts';
 import type { Runtime } from '../model/runtime.ts';
 import { encode } from '../values/codec.ts';
@@ -24,14 +24,14 @@ export interface WaitingTurn {
   readonly head: Omit<Head, 'asked' | 'waits'>;
   readonly accepted: number;
   readonly ignored: readonly IgnoredAnswer[];
-  /** What the turn was ended for before its time. */
-  readonly goesOn: GoesOn | undefined;
+  /** `false` for a commit: new questions are asked when the turn ends. */
+  readonly asks: boolean;
   /** Whether the body is being ended for an error, or has been. */
   readonly undoes: boolean;
 }
 
 /** The outcome of a turn that waits: what the client is asked, and the state to go on from. */
-export async function outcomeOfTurn(turn: WaitingTurn): Promise<Outcome> {
+export async function outcomeOfTurn(turn: WaitingTurn): Promise<SuspendedOutcome> {
   const { runtime, pending, reasons, before } = turn;
   const now = runtime.now();
   const steps: ClientStep[] = [];
@@ -45,7 +45,10 @@ export async function outcomeOfTurn(turn: WaitingTurn): Promise<Outcome> {
   let due = Number.POSITIVE_INFINITY;
   let deadline = 0;
   for (const task of pending) {
-    startClock(task, { waits: {} }, now);
+    const isQuestion = waitsForClient(task, runtime);
+    const isKnown = Object.hasOwn(before, task.path);
+    // The time for an answer begins when the question is asked.
+    if (!isQuestion || isKnown || turn.asks) startClock(task, { waits: {} }, now);
     // What is kept goes by the clock again.
     task.late = 0;
     if (!Object.hasOwn(turn.waited, task.path)) warnOfLifetime(task, runtime);
@@ -55,12 +58,11 @@ export async function outcomeOfTurn(turn: WaitingTurn): Promise<Outcome> {
     if (report !== undefined) content.push(report);
     hasPage ||= report !== undefined && task.spec.kind === 'checkpoint';
     deadline = Math.max(deadline, deadlineOf(task) ?? 0);
-    const step = waitsForClient(task, runtime) ? toClientStep(task.spec, task.path) : undefined;
+    const step = isQuestion && turn.asks ? toClientStep(task.spec, task.path) : undefined;
     due = Math.min(due, step === undefined ? dueAt(task) : (deadlineOf(task) ?? due));
     if (step === undefined) {
       // It is answered here, in another turn; what was asked before may be answered until then.
-      const known = isAskedOfClient(task.spec.kind) && Object.hasOwn(before, task.path);
-      if (known) asked[task.path] = before[task.path] as string;
+      if (isKnown && isAskedOfClient(task.spec.kind)) asked[task.path] = before[task.path] as string;
       deadline = Math.max(deadline, dueAt(task));
       continue;
     }
@@ -78,7 +80,6 @@ export async function outcomeOfTurn(turn: WaitingTurn): Promise<Outcome> {
     steps,
     ...(steps.length === 0 ? { retryAfterMs: Number.isFinite(due) ? Math.max(0, due - now) : 0 } : {}),
     ...(steps.length > 0 && Number.isFinite(due) ? { due } : {}),
-    ...(turn.goesOn === undefined ? {} : { goesOn: turn.goesOn }),
     ...(turn.undoes ? { undoes: true } : {}),
     ...(deadline > 0 ? { deadline } : {}),
     ...(content.length > 0 ? { content } : {}),
@@ -91,4 +92,12 @@ export async function outcomeOfTurn(turn: WaitingTurn): Promise<Outcome> {
 /** A digest of the exact parameters of a question, by which an answer to another one is known. (T6) */
 export async function digestOfStep(runtime: Runtime, step: ClientStep): Promise<string> {
   return await runtime.digest(encode(step.params));
+}
+
+/** The state with which a saga ends. */
+export function endedState(
+  { turn, input, progress }: Head,
+  texts: Pick<ProgramState, 'structure' | 'client' | 'server'>,
+): ProgramState {
+  return { ...texts, head: encodeHead({ turn, input, progress, mismatch: undefined, asked: {}, waits: {} }) };
 }

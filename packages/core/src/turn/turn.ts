@@ -1,19 +1,18 @@
 import { Answers } from './answers.ts';
-import { assertAwaited, awaitedFacts, toMismatch } from '../replay/assert-awaited.ts';
+import { assertAwaited, awaitedFacts, newMismatch, toMismatch } from '../replay/assert-awaited.ts';
 import type { ClientAnswer } from '../model/client-step.ts';
-import type { Outcome } from '../model/outcome.ts';
+import type { CommitReason, CommittedTurn, Outcome, SuspendedOutcome } from '../model/outcome.ts';
 import type { EndRequest } from '../model/program.ts';
 import type { ProgramState } from '../model/program-state.ts';
 import type { Runtime } from '../model/runtime.ts';
 import { AnswerConflict, ReplayMismatch, SagaCancelled, TurnAborted } from '../values/errors.ts';
-import { Execution, type ExecutionEvents } from '../replay/execution.ts';
-import { DueTasks } from './task-runner.ts';
+import { Execution } from '../replay/execution.ts';
+import { TaskRunner } from './task-runner.ts';
 import { decodeHead, encodeHead, type Head } from '../journal/head.ts';
 import { Journal } from '../journal/journal.ts';
-import { outcomeOfTurn } from './turn-outcome.ts';
-import { infoIn } from '../effects/parts/saga-info.ts';
-import { startBody, type GeneratorProgramOptions, resultOf } from '../replay/start-body.ts';
-import { Teller } from './teller.ts';
+import { outcomeOfTurn, endedState } from './turn-outcome.ts';
+import { resultOf, startBody, type GeneratorProgramOptions } from '../replay/start-body.ts';
+import { TurnEvents } from './turn-events.ts';
 import { startClock } from './time/waits.ts';
 import { warnOfFloats } from './warn-of-floats.ts';
 
@@ -21,23 +20,18 @@ import { warnOfFloats } from './warn-of-floats.ts';
  * One turn of a generator saga: replay, take the client's answers in the order asked, run what runs here, and stop
  * when every live branch waits for the client or the clock. (U1)
  */
-export class Turn implements ExecutionEvents {
-  readonly runtime: Runtime;
+export class Turn {
   /** Commands without an outcome, by path. */
   readonly pending: Execution['pending'];
-  readonly declaresForks: boolean;
-  live: boolean;
 
   readonly #options: GeneratorProgramOptions;
-  readonly #state: ProgramState;
-  readonly #head: Head;
+  #state: ProgramState;
+  #head: Head;
   readonly #journal: Journal;
   readonly #execution: Execution;
-  readonly #due: DueTasks;
+  readonly #due: TaskRunner;
   readonly #answers: Answers;
-  readonly #teller: Teller;
-  /** How long ago the turn was begun for the first time (ms). */
-  readonly #late: number;
+  readonly #events: TurnEvents;
   #isEnded = false;
   #mismatch: Head['mismatch'];
   #left = false;
@@ -47,48 +41,36 @@ export class Turn implements ExecutionEvents {
   constructor(options: GeneratorProgramOptions, state: ProgramState, runtime: Runtime, isLeftNow = false) {
     this.#options = options;
     this.#state = state;
-    this.runtime = runtime;
-    this.declaresForks = options.declaresForks;
     this.#head = decodeHead(state.head);
-    this.#teller = new Teller(runtime, this.#head.progress);
+    this.#events = new TurnEvents(runtime, options.declaresForks, this.#head.progress);
+    this.#events.live = this.#head.turn === 0;
     this.#mismatch = this.#head.mismatch;
-    this.live = this.#head.turn === 0;
     this.#journal = new Journal(state, runtime.limits.maxJournalEntries, runtime.engine);
-    this.#execution = new Execution(this.#journal, this);
+    this.#execution = new Execution(this.#journal, this.#events);
     this.pending = this.#execution.pending;
-    this.#late = runtime.heardAt === undefined ? 0 : Math.max(0, runtime.now() - runtime.heardAt);
-    this.#due = new DueTasks({
-      execution: this.#execution,
-      journal: this.#journal,
-      runtime,
-      head: this.#head,
-      commitFirst: options.commitFirst,
-      isLeftNow,
-      late: this.#late,
-    });
-    this.#answers = new Answers({
-      name: options.name,
-      execution: this.#execution,
-      journal: this.#journal,
-      runtime,
-      head: this.#head,
-      due: this.#due,
-    });
+    const parts = { execution: this.#execution, journal: this.#journal, runtime, head: this.#head };
+    const { commitFirst, name } = options;
+    const commit = (reason: CommitReason): Promise<boolean> => this.#commit(reason);
+    this.#due = new TaskRunner({ ...parts, commitFirst, isLeftNow, late: this.#events.late, commit });
+    this.#answers = new Answers({ ...parts, name, due: this.#due });
+  }
+
+  get #runtime(): Runtime {
+    return this.#events.runtime;
   }
 
   /** Takes the turn. */
   async take(answers: ReadonlyMap<string, ClientAnswer>, end?: EndRequest): Promise<Outcome> {
     const outcome = await this.#take(answers, end);
-    const hadNothing =
-      outcome.status === 'failed' && outcome.compensated.length + outcome.residue.length === 0;
-    if (this.#unclaimed !== undefined && hadNothing) throw this.#unclaimed;
+    const undone = outcome.status === 'failed' ? [...outcome.compensated, ...outcome.residue] : undefined;
+    if (this.#unclaimed !== undefined && undone?.length === 0) throw this.#unclaimed;
     return outcome;
   }
 
   async #take(answers: ReadonlyMap<string, ClientAnswer>, end?: EndRequest): Promise<Outcome> {
-    const abort = (): void => this.#due.abort(this.runtime.signal.reason);
+    const abort = (): void => this.#due.abort(this.#runtime.signal.reason);
     this.#isEnded = end !== undefined;
-    this.runtime.signal.addEventListener('abort', abort, { once: true });
+    this.#runtime.signal.addEventListener('abort', abort, { once: true });
     try {
       this.#due.assertGoing();
       try {
@@ -100,10 +82,8 @@ export class Turn implements ExecutionEvents {
           this.#execution.cancel(end.error);
         } else {
           // Without a guard, what cannot be kept as it is cannot be kept as a state that ends either.
-          this.#due.canSuspend = this.runtime.checkpointBeforeUndo === true;
-          this.#due.isEnded = this.#due.canSuspend;
-          this.#execution.ending.beginFailure(end.error);
-          this.#execution.endBy(end.error);
+          this.#due.canSuspend = this.#runtime.commit !== undefined;
+          this.#endBy(end.error);
         }
         return await this.#finish();
       } catch (thrown) {
@@ -127,18 +107,18 @@ export class Turn implements ExecutionEvents {
       this.#execution.ending.giveUp();
       return { status: 'failed', error, ...this.#execution.ending.report, ignored };
     } finally {
-      this.runtime.signal.removeEventListener('abort', abort);
+      this.#runtime.signal.removeEventListener('abort', abort);
     }
   }
 
   #start(): void {
     const input = this.#journal.skipInput(this.#head.input);
     if (this.#mismatch !== undefined) this.#journal.stopAt(this.#mismatch[0]);
-    if (!this.live) this.#journal.freeze(awaitedFacts(this.#head));
+    if (!this.#events.live) this.#journal.freeze(awaitedFacts(this.#head));
     try {
       this.#replay(input);
     } catch (error) {
-      throw this.live ? error : toMismatch(error, this.#head, this.#execution, this.#journal);
+      throw this.#events.live ? error : toMismatch(error, this.#head, this.#execution, this.#journal);
     }
     this.#goLive();
     if (this.#head.turn === 0) this.#journal.assertRoom(0);
@@ -153,15 +133,15 @@ export class Turn implements ExecutionEvents {
       if (why === undefined) throw error;
       execution.abandon(why, [], this.#head.undos);
     }
-    if (!this.live) assertAwaited(this.#head, execution, this.#journal);
+    if (!this.#events.live) assertAwaited(this.#head, execution, this.#journal);
   }
 
   #goLive(): void {
-    this.live = true;
+    this.#events.live = true;
     this.#journal.thaw();
-    const now = this.runtime.now();
+    const now = this.#runtime.now();
     this.#due.goLive(now);
-    for (const task of this.#execution.pending.values()) startClock(task, this.#head, now, this.#late);
+    for (const task of this.#execution.pending.values()) startClock(task, this.#head, now, this.#events.late);
   }
 
   async #finish(): Promise<Outcome> {
@@ -175,7 +155,7 @@ export class Turn implements ExecutionEvents {
     const { ending } = this.#execution;
     if (ending.end === undefined || !('result' in ending.end)) return;
     try {
-      ending.end = { result: await this.runtime.checkResult(resultOf(ending.end.result)) };
+      ending.end = { result: await this.#runtime.checkResult(resultOf(ending.end.result)) };
       return;
     } catch (error) {
       this.#due.assertGoing();
@@ -189,8 +169,8 @@ export class Turn implements ExecutionEvents {
    * is none, and nobody could ever undo what was done: then it is a failure like another. (E3)
    */
   #whyOf(error: unknown): unknown {
-    const { signal, turn } = this.runtime;
-    if (!(error instanceof TurnAborted) || signal.aborted || turn > 1) return error;
+    const isFirst = this.#runtime.turn === 1;
+    if (!(error instanceof TurnAborted) || this.#runtime.signal.aborted || !isFirst) return error;
     this.#unclaimed = error;
     return error.cause;
   }
@@ -201,20 +181,15 @@ export class Turn implements ExecutionEvents {
     if (error instanceof TurnAborted || error instanceof AnswerConflict) throw error;
   }
 
-  /** How much of the journal fits, where that is news, and the saga is to be undone that far. */
+  /** A request to end the saga undoes as much as possible, whatever the policy. */
   #newMismatch(): Head['mismatch'] {
-    const { recorded, count } = this.#journal;
-    const known = this.#mismatch;
-    // A request to end the saga undoes as much as possible, whatever the policy.
-    const leaves = this.#options.onMismatch === 'fail' && !this.#isEnded;
-    if (known === undefined) return leaves ? undefined : [count, recorded];
-    // The code has changed once more, while the saga was undone.
-    return this.#left && known[1] < recorded ? [known[0], recorded] : undefined;
+    const isLeft = this.#options.onMismatch === 'fail' && !this.#isEnded;
+    return newMismatch(this.#journal, this.#mismatch, { isLeft, isUndone: this.#left });
   }
 
   #again(mismatch: NonNullable<Head['mismatch']>): Turn {
     const head = encodeHead({ ...this.#head, mismatch });
-    return new Turn(this.#options, { ...this.#state, head }, this.runtime, true);
+    return new Turn(this.#options, { ...this.#state, head }, this.#runtime, true);
   }
 
   /** A turn that cannot go on: what the saga did is undone. */
@@ -229,7 +204,7 @@ export class Turn implements ExecutionEvents {
     if (!mismatched && !isKept) this.#due.canSuspend = false;
     const { recorded } = this.#journal;
     const skipped = this.#journal.skipTo(mismatched ? (this.#mismatch?.[1] ?? recorded) : recorded);
-    this.live ||= !this.#journal.replaying;
+    this.#events.live ||= !this.#journal.replaying;
     this.#journal.thaw();
     if (mismatched) error.isFinal = this.#isEnded;
     this.#execution.abandon(error, skipped, mismatched ? this.#head.undos : undefined);
@@ -239,7 +214,7 @@ export class Turn implements ExecutionEvents {
   /** `true` if this turn can end before it undoes what a limit or an error of the engine has ended. */
   get #canKeepLimit(): boolean {
     const isForward = !this.#execution.ending.undoes && !this.#journal.replaying;
-    return isForward && this.#due.canSuspend && this.runtime.checkpointBeforeUndo === true;
+    return isForward && this.#due.canSuspend && this.#runtime.commit !== undefined;
   }
 
   /** Whether nothing is undone, so that the code can be rolled back. (R3) */
@@ -247,54 +222,76 @@ export class Turn implements ExecutionEvents {
     return error instanceof ReplayMismatch && this.#mismatch === undefined;
   }
 
-  /** Reports to the client. */
-  tell(spec: Parameters<ExecutionEvents['tell']>[0]): void {
-    this.#teller.tell(spec);
-  }
-
-  /** The time as the body reads it: what it decides by that, it decides as it did when the turn was begun. (E1) */
-  now(): number {
-    return this.runtime.now() - this.#late;
-  }
-
-  /** What the saga can know about itself in this turn. */
-  info(): unknown {
-    return infoIn(this.runtime);
-  }
-
   async #outcome(): Promise<Outcome> {
     const { end, report } = this.#execution.ending;
-    const { ignored, reasons, accepted } = this.#answers;
+    const { ignored, accepted } = this.#answers;
     if (end !== undefined) {
-      warnOfFloats(this.#options, this.#execution.floated(), this.runtime);
+      warnOfFloats(this.#options, this.#execution.floated(), this.#runtime);
       this.#tellEnd();
       if ('result' in end) return { status: 'completed', result: end.result, ignored };
       if ('error' in end) return { status: 'failed', error: end.error, ...report, ignored };
-      return { status: 'continued', ...end.next, progress: this.#teller.progress, accepted, ignored };
+      return { status: 'continued', ...end.next, progress: this.#events.progress, accepted, ignored };
     }
+    return await this.#suspended(true);
+  }
+
+  /** @param asks - `false` for a commit: new questions are asked when the turn ends */
+  async #suspended(asks: boolean): Promise<SuspendedOutcome> {
+    const { ignored, reasons, accepted } = this.#answers;
     const { turn, asked, waits: waited } = this.#head;
     const undos = this.#mismatch === undefined ? this.#execution.ending.registered : this.#head.undos;
     return await outcomeOfTurn({
-      runtime: this.runtime,
+      runtime: this.#runtime,
       pending: [...this.#execution.pending.values()],
       reasons,
       texts: this.#journal.texts(),
       before: asked,
       waited,
-      head: { ...this.#head, turn: turn + 1, progress: this.#teller.progress, undos },
+      head: { ...this.#head, turn: turn + 1, progress: this.#events.progress, undos },
       accepted,
       ignored,
-      goesOn: this.#due.goesOn,
+      asks,
       undoes: this.#execution.ending.undoes,
     });
+  }
+
+  /** Commits the state, and continues as the next turn. Returns `false` if the turn ends there. */
+  async #commit(reason: CommitReason): Promise<boolean> {
+    const { commit } = this.#runtime;
+    const kept = commit === undefined ? undefined : await this.#suspended(false);
+    // The client reads it before anything else happens.
+    if (kept === undefined || (kept.content !== undefined && reason !== 'undo')) return false;
+    let next: CommittedTurn | undefined;
+    try {
+      next = await commit?.({ ...kept, reason });
+    } catch (error) {
+      if (error instanceof TurnAborted) throw error;
+      // Without a state that can be kept, undoing goes on to its end.
+      if (this.#execution.ending.begun) this.#due.canSuspend = false;
+      else this.#endBy(error);
+      return true;
+    }
+    this.#due.assertGoing();
+    if (next === undefined) return false;
+    this.#events.runtime = { ...this.#runtime, ...next };
+    this.#state = kept.state;
+    this.#head = decodeHead(kept.state.head);
+    this.#events.late = 0;
+    this.#answers.committed();
+    this.#due.committed(this.#runtime);
+    return true;
+  }
+
+  /** Ends the body because its state cannot be kept, and records that. */
+  #endBy(error: unknown): void {
+    this.#execution.ending.beginFailure(error);
+    this.#execution.endBy(error);
   }
 
   /** An end that its journal leads to again can be looked at later. */
   #tellEnd(): void {
     if (!this.#due.canSuspend || this.#mismatch !== undefined) return;
-    const { turn, input } = this.#head;
-    const head = { turn: turn + 1, input, progress: this.#teller.progress, mismatch: undefined };
-    const ended = encodeHead({ ...head, asked: {}, waits: {} });
-    this.runtime.ended?.({ ...this.#journal.texts(), head: ended });
+    const head = { ...this.#head, turn: this.#head.turn + 1, progress: this.#events.progress };
+    this.#runtime.ended?.(endedState(head, this.#journal.texts()));
   }
 }

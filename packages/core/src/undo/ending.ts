@@ -11,6 +11,7 @@ import type { Runtime } from '../model/runtime.ts';
 import { encodeError } from '../values/step-error-data.ts';
 import { endMark, undoMark } from '../values/path.ts';
 import type { Journal } from '../journal/journal.ts';
+import type { Uncommitted } from '../journal/uncommitted.ts';
 import { mismatchOf } from '../journal/mismatch.ts';
 import { toUndone, type Undo, type Undoing, type UndoReport } from './undo-all.ts';
 import type { UndoStack } from './undo-stack.ts';
@@ -36,18 +37,18 @@ export class Ending implements Undoing {
   current: { readonly undo: Undo; readonly from: number } | undefined;
   /** Whether the body was left where it stands in this turn, and the journal says so. */
   isLeft = false;
-  /** How far the journal was when the undoing began. */
-  undoesFrom = 0;
 
   readonly #journal: Journal;
   readonly #stack: UndoStack;
   readonly #runtime: Pick<Runtime, 'threw'>;
+  readonly #uncommitted: Uncommitted;
   #cause: Cause | undefined;
 
-  constructor(journal: Journal, stack: UndoStack, runtime: Pick<Runtime, 'threw'>) {
+  constructor(journal: Journal, stack: UndoStack, runtime: Pick<Runtime, 'threw'>, uncommitted: Uncommitted) {
     this.#journal = journal;
     this.#stack = stack;
     this.#runtime = runtime;
+    this.#uncommitted = uncommitted;
   }
 
   /** Whether the body is being ended, or has ended. */
@@ -136,7 +137,7 @@ export class Ending implements Undoing {
   /** Undoing begins. */
   beginUndo(error: unknown): void {
     this.begin({ error });
-    this.undoesFrom = this.#journal.count;
+    this.#uncommitted.note('undo');
     this.end = undefined;
     this.#stack.close();
   }

@@ -11,7 +11,7 @@ import { accepted, answered, refused, said, turn, type Suspended } from './drive
 import { Provider, programOfTree, type Life, type Taken } from './edited-saga.ts';
 import { drawOf, mapTree, Maker, nodesOf, type Node } from './edited-tree.ts';
 import { drawEdit, editKinds, type Edited } from './edits.ts';
-import { hash, seeded, World, type TurnSettings } from './world.ts';
+import { endsAtCommits, hash, seeded, World, type TurnSettings } from './world.ts';
 
 /** Settings of every turn. */
 export interface Mode {
@@ -115,7 +115,7 @@ function settingsOf(mode: Mode, life: Life): TurnSettings {
   };
   return {
     ...(mode.budget === undefined ? {} : { budget: mode.budget, maxHold: 0 }),
-    replace: { checkpointAfterStep: mode.stepwise, checkpointBeforeUndo: mode.guarded, claim, observe },
+    replace: { commitsEach: mode.stepwise, ...(mode.guarded ? endsAtCommits() : {}), claim, observe },
   };
 }
 

@@ -46,14 +46,14 @@ export function noting(
 }
 
 /** Drives a saga whose branches note what they do, each turn on a fresh instance. */
-export async function noted(body: Body, checkpointAfterStep = false): Promise<Noted> {
+export async function noted(body: Body, commitsEach = false): Promise<Noted> {
   const world = new World();
   const { make, notes } = noting(body, world);
   const driven = await drive({
     make,
     world,
     answer: ({ stepId }) => (stepId === 'end' ? accepted({ word: 'w' }) : undefined),
-    settings: () => ({ replace: { ...elsewhere(world), checkpointAfterStep } }),
+    settings: () => ({ replace: { ...elsewhere(world), commitsEach } }),
   });
   // The first instance was made for its arguments alone.
   return { ...driven, notes: notes.slice(1) };

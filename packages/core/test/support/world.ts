@@ -1,5 +1,6 @@
 import { type Json } from '../../src/index.ts';
 import { engineVersion } from '../../src/model/program-state.ts';
+import type { CommitPoint, CommitReason } from '../../src/model/outcome.ts';
 import type { ProgramLimits, Runtime, StepEvent } from '../../src/model/runtime.ts';
 
 /** Something told to the client. */
@@ -129,6 +130,26 @@ export interface TurnSettings {
   readonly replace?: Partial<Runtime>;
 }
 
+/** Ends the turn at each commit, and notes the reasons. */
+export function endsAtCommits(reasons: CommitReason[] = []): Pick<Runtime, 'commit'> {
+  return {
+    commit: ({ reason }) => {
+      reasons.push(reason);
+      return Promise.resolve(undefined);
+    },
+  };
+}
+
+/** Continues behind each commit, and notes what was committed. */
+export function continuesAtCommits(points: CommitPoint[] = []): Pick<Runtime, 'commit'> {
+  return {
+    commit: (point) => {
+      points.push(point);
+      return Promise.resolve({ turn: points.length + 1, tokenBytes: 1, deadline: undefined });
+    },
+  };
+}
+
 /** A runtime whose idempotency keys can be read: `do:path`, with the author's key behind it. */
 export function runtimeOf(world: World, settings: TurnSettings = {}): Runtime {
   const { budget, signal, limits, context, capabilities } = settings;
@@ -141,7 +162,7 @@ export function runtimeOf(world: World, settings: TurnSettings = {}): Runtime {
     maxHold: settings.maxHold ?? Number.POSITIVE_INFINITY,
     maxWait: Number.POSITIVE_INFINITY,
     holdsParts: false,
-    checkpointAfterStep: false,
+    commitsEach: false,
     route: () => 'ask',
     accepts: () => true,
     sample: () => {

@@ -1,6 +1,7 @@
 import type { Program, Provenance } from '@mcp-saga/core';
 import type { SagaCaller } from './caller.ts';
 import type { DialectTraits } from './dialect-traits.ts';
+import type { SuspendedTurn } from './turn.ts';
 
 /** Options of a request to a host. */
 export interface HostRequest {
@@ -56,6 +57,8 @@ export interface ResumeRequest {
    * leaves the token as it was.
    */
   readonly goesOnAs?: (program: Program) => Promise<void>;
+  /** Told of each turn that is committed, before the next one does anything. */
+  readonly onCommit?: (turn: SuspendedTurn) => Promise<void>;
 }
 
 /** How a request to cancel came. */

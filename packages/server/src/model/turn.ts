@@ -1,4 +1,4 @@
-import type { ClientStep, GoesOn, UndoneStep } from '@mcp-saga/core';
+import type { ClientStep, UndoneStep } from '@mcp-saga/core';
 
 /** Report on the answers that a request brought. */
 interface ReportedAnswers {
@@ -17,9 +17,7 @@ export interface SuspendedTurn extends ReportedAnswers {
   readonly expiresAt: number;
   /** How long to wait before coming again, in milliseconds, when nothing is asked. */
   readonly retryAfterMs?: number;
-  /** What the turn was ended for before its time: the host goes on by itself, unless the client is to. */
-  readonly goesOn?: GoesOn;
-  /** How many of its turns the host took by itself: the client came for the others. Absent: none. */
+  /** Number of turns that no client came for: a turn was committed before them. Absent: none. */
   readonly ownTurns?: number;
   /** When something is asked: when the saga goes on without the client (ms since the epoch). Default: never. */
   readonly due?: number;

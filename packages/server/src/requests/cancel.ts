@@ -3,13 +3,14 @@ import { TokenRefused } from '@mcp-saga/seal';
 import { cancelExpiry } from '../token/cancel-token.ts';
 import type { Caller } from '../model/caller.ts';
 import { NotEnded, SagaHostError } from '../wire/errors.ts';
-import { digestOf, guarded, type Interrupted } from '../turn/guarded-turn.ts';
+import { digestOf, guarded, type Interrupted, type Run } from '../turn/guarded-turn.ts';
 import type { CancelRequest } from '../model/host-requests.ts';
 import type { HostSettings } from '../settings/host-settings.ts';
 import { found, standIn, type OpenSaga } from '../token/resolve-program.ts';
 import { openSaga } from './open-saga.ts';
 import { readTimeline } from '../token/program-state.ts';
 import { runTurn } from '../turn/run-turn.ts';
+import type { CommittedSaga } from '../turn/turn-request.ts';
 import { inPlaceOf, openRequest, sealRequest } from '../token/sealed-request.ts';
 import { settleTurn } from '../turn/settle-turn.ts';
 import type { SagaTurn, SuspendedTurn } from '../model/turn.ts';
@@ -88,13 +89,15 @@ async function taken(
   const undoes = isLeft || current.onMismatch === 'compensate';
   const turn = { program: standIn(opened, false, undoes), saga, tokenBytes, isLeft };
   const goesForward = forward && isPastPivot(opened);
-  const run = async ({ begun }: Interrupted = {}): Promise<SagaTurn> => {
+  const run: Run = async ({ begun }: Interrupted, lease) => {
+    // What follows a commit is cancelled, or taken by itself.
+    const keep = lease && ((next: CommittedSaga): Promise<void> => lease.handOver(next));
     ran = true;
     const lost = begun === undefined ? undefined : await openRequest(settings.responses, saga, begun);
     const isInterrupted = begun !== undefined;
     if (lost === undefined || lost.cancels === true) {
       const nothing = { ...turn, answers: new Map(), caller, traits: {}, isInterrupted, heardAt: lost?.at };
-      if (goesForward) return await runTurn(settings, { ...nothing, isGuarded: true });
+      if (goesForward) return await runTurn(settings, { ...nothing, isGuarded: true, keep });
       return await runTurn(settings, { ...nothing, end: { error: new SagaCancelled(request.reason) } });
     }
     const { answers, traits, at: heardAt } = lost;
@@ -108,10 +111,10 @@ async function taken(
       traits,
       isInterrupted,
     };
-    return await runTurn(settings, { ...again, isGuarded: true });
+    return await runTurn(settings, { ...again, isGuarded: true, keep });
   };
   if (guard === undefined || forks === 'accept')
-    return { turn: await settleTurn(settings, await run()), ran };
+    return { turn: await settleTurn(settings, await run({})), ran };
   // To go forward is another thing than to undo: where one of them was begun, the other one must not take its place.
   const digest = await digestOf(goesForward ? 'forward' : 'cancel', new Map());
   const signal = caller.signal ?? new AbortController().signal;
@@ -119,7 +122,8 @@ async function taken(
   const kept = await sealRequest(settings.responses, saga, { ...nothing, cancels: true }, 0);
   const claim = { action: 'cancel', digest, ends: isLeft, request: kept, signal } as const;
   try {
-    return { turn: await guarded(settings, guard, saga, claim, run), ran };
+    const { turn: ended } = await guarded(settings, guard, saga, claim, run);
+    return { turn: ended, ran };
   } catch (error) {
     if (!goesForward || !(error instanceof TokenRefused)) throw error;
     // Somebody may have begun to cancel it, and died: from what was undone by then, nothing goes forward.

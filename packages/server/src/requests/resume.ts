@@ -6,22 +6,31 @@ import type { Caller } from '../model/caller.ts';
 import { SagaHostError } from '../wire/errors.ts';
 import { stepIdsOf } from '../wire/step-ids.ts';
 import type { DialectTraits } from '../model/dialect-traits.ts';
-import { digestOf, guarded, type Interrupted } from '../turn/guarded-turn.ts';
+import {
+  claimOf,
+  digestOf,
+  guarded,
+  type GuardedRequest,
+  type GuardedTurn,
+  type Interrupted,
+} from '../turn/guarded-turn.ts';
+import type { Lease } from '../turn/lease.ts';
 import { fromHandle } from '../token/handles.ts';
 import type { ResumeRequest } from '../model/host-requests.ts';
 import type { HostSettings } from '../settings/host-settings.ts';
 import { reportInstantRefusals, withoutInstantRefusals } from './instant-refusals.ts';
 import { keptBytesOf } from '../token/response-bytes.ts';
 import { acceptsModel } from '../turn/answer-routes.ts';
-import { openOwn, standIn, versionGone } from '../token/resolve-program.ts';
+import { openCommitted, standIn, versionGone, type OpenSaga } from '../token/resolve-program.ts';
 import { openSaga, type TokenExpectations } from './open-saga.ts';
 import { runTurn } from '../turn/run-turn.ts';
-import type { TurnRequest } from '../turn/turn-request.ts';
+import type { CommittedSaga } from '../turn/turn-request.ts';
+import type { GuardClaim } from '../model/guard.ts';
 import { inPlaceOf, openRequest, sealRequest, usableOf } from '../token/sealed-request.ts';
 import { roundOf, sealedFor } from '../token/sealed-saga.ts';
 import type { SealedSaga } from '../model/sealed-saga.ts';
 import { settleTurn } from '../turn/settle-turn.ts';
-import type { SagaTurn, SuspendedTurn } from '../model/turn.ts';
+import type { SagaTurn } from '../model/turn.ts';
 
 /** Continues a saga from its token: every turn but the first. */
 export async function resume(
@@ -31,23 +40,25 @@ export async function resume(
   caller: Caller,
   request: ResumeRequest,
 ): Promise<SagaTurn> {
-  const { traits = {}, goesOnAs } = request;
-  // Neither how the request came nor what it brought has anything to do with the turns behind it.
-  const own = { traits, ...(goesOnAs === undefined ? {} : { goesOnAs }) };
-  const until = settings.clock() + settings.turnBudget;
-  const hasTime = (): boolean =>
-    settings.clock() < until && !(traits.endsOnAbort === true && caller.signal?.aborted === true);
-  const goesOn: TurnRequest['goesOn'] = (outcome) =>
-    goesOnHere(outcome, traits, hasTime()) ? outcome.goesOn : undefined;
-  let turn = await resumed(settings, token, sent, caller, { ...request, goesOn });
-  const { unknown } = turn;
-  // What was done is kept now: whoever repeats the request gets here, and not where it is done again. (E1)
-  while (turn.status === 'suspended' && turn.goesOn !== undefined) {
-    // oxlint-disable-next-line no-await-in-loop -- one turn after the other
-    turn = await resumed(settings, turn.token, [], caller, { ...own, goesOn }, true);
+  try {
+    let current = await opened(settings, token, sent, caller, request);
+    let unknown: SagaTurn['unknown'];
+    for (;;) {
+      // oxlint-disable-next-line no-await-in-loop -- one turn after the other
+      const { turn, isCommitted } = await taken(settings, current, caller);
+      unknown ??= turn.unknown;
+      if (!isCommitted || turn.status !== 'suspended') {
+        // oxlint-disable-next-line no-await-in-loop -- the last time round
+        return await sealedAs(settings, request.method, unknown === undefined ? turn : { ...turn, unknown });
+      }
+      // A repeated request continues behind what was committed, and repeats nothing before it. (E1)
+      // oxlint-disable-next-line no-await-in-loop -- one turn after the other
+      current = await committed(settings, turn.token, request);
+    }
+  } catch (error) {
+    if (error instanceof TokenRefused) settings.reject(error.reason);
+    throw error;
   }
-  const ended = unknown === undefined ? turn : { ...turn, unknown };
-  return await sealedAs(settings, request.method, ended);
 }
 
 /** A guard repeats a turn as it was sealed, perhaps for the method of another dialect. */
@@ -60,115 +71,180 @@ async function sealedAs(
   return { ...turn, token: await sealedFor(method, sealer, turn.token) };
 }
 
-/** `true` if the host continues by itself, with nothing that it would have to show to the client first. */
-function goesOnHere(
-  { goesOn, content }: Pick<SuspendedTurn, 'goesOn' | 'content'>,
-  { checkpointAfterStep, defersEffects, runs }: DialectTraits,
-  hasTime: boolean,
-): boolean {
-  if (goesOn === undefined || goesOn === 'undo') return goesOn === 'undo';
-  if (runs === false || defersEffects === true || !hasTime) return false;
-  return content === undefined && (goesOn !== 'step' || checkpointAfterStep !== true);
+/** A turn to take: an opened token, and what the request brings. */
+interface Resumption {
+  readonly opened: OpenSaga;
+  readonly saga: SealedSaga;
+  readonly tokenBytes: number;
+  /** By the IDs that the client uses. */
+  readonly answers: ReadonlyMap<string, ClientAnswer>;
+  /** The answers to what was asked last. */
+  readonly news: ReadonlyMap<string, ClientAnswer>;
+  /** When the request came (ms since the epoch). */
+  readonly at: number;
+  /** `true` if the token may stay good after a turn that changed nothing. */
+  readonly mayStay: boolean;
+  /** `true` if the turn follows a commit: the client was admitted with the request, and the guard has no limit. */
+  readonly isBehindCommit: boolean;
+  readonly request: Pick<ResumeRequest, 'traits' | 'goesOnAs' | 'onCommit' | 'follows' | 'isOwnRound'>;
 }
 
-async function resumed(
+/** Opens the token of a client, with all checks that come before the guard. */
+async function opened(
   settings: HostSettings,
   given: string,
   sent: unknown,
   caller: Caller,
-  request: ResumeRequest & Pick<TurnRequest, 'goesOn'>,
-  isOwn: boolean = false,
-): Promise<SagaTurn> {
-  const { answersField = 'answers', provenance = 'client', traits = {} } = request;
-  const isOwnRound = isOwn || request.isOwnRound === true;
+  request: ResumeRequest,
+): Promise<Resumption> {
+  const { answersField = 'answers', provenance = 'client', method } = request;
   const answers = toAnswers(sent, answersField, provenance, settings.limits.maxAnswers);
-  try {
-    const { method } = request;
-    const { token, purpose } = await (isOwn
-      ? ({ token: given, purpose: 'token' } as const)
-      : fromHandle(settings, given));
-    const opened = isOwn
-      ? await openOwn(settings, token)
-      : await openSaga(settings, token, caller, { ...(await expected(request)), purpose });
-    const { program } = opened;
-    const saga = method === undefined ? opened.saga : startedBy(method, opened.saga);
-    const isSameMethod = saga.claims.method === opened.saga.claims.method;
-    // Repeated answers and those to older generations make no other request of it: only what was asked last counts.
-    const ids = stepIdsOf(saga.state.generation);
-    const { inner } = ids.fromWire(answers);
-    // Of a version that is gone, too: who repeats a request gets what it got, whatever has been deployed since.
-    const asked = new Set(standIn(opened).asked(saga.state.program));
-    // A question of this saga's may say by itself that it takes them: where none is open, nothing does. (T14)
-    const isTaken = asked.size > 0 || acceptsModel({ settings, program: program ?? {} });
-    if (provenance === 'model' && answers.size > 0 && !isTaken) {
-      throw new SagaHostError(
-        'invalid_params',
-        `Invalid params: ${answersField}: nothing is asked of the model`,
-      );
-    }
-    reportInstantRefusals(settings, saga, asked, inner);
-    const { guard } = settings;
-    // What a version that is gone had declared, nobody knows: it is guarded where it can be.
-    const isGuarded = guard !== undefined && program?.forks !== 'accept';
-    const at = settings.clock();
-    const run = async ({
-      begun,
-      isAwaited = false,
-      isBehind = false,
-    }: Interrupted = {}): Promise<SagaTurn> => {
-      const lost = begun === undefined ? undefined : await openRequest(settings.responses, saga, begun);
-      // Another host may treat instant refusals differently, so the answers of an interrupted request are kept as they were taken.
-      const own = lost === undefined ? withoutInstantRefusals(settings, saga, answers, at) : answers;
-      // What it follows or awaits was begun and never finished: it continues with the answers of that request alone.
-      const takesOwn = lost === undefined || (request.follows !== true && !isAwaited);
-      const taken = new Map([...(takesOwn ? own : []), ...(lost?.answers ?? [])]);
-      const turn = await runTurn(settings, {
-        program: standIn(opened, begun !== undefined),
-        saga,
-        answers: taken,
-        heardAt: lost === undefined ? at : lost.at,
-        isInterrupted: begun !== undefined || isBehind,
-        // Served otherwise, it might take another way than what was lost, and nobody would know what that did.
-        caller: lost === undefined ? caller : inPlaceOf(lost, caller),
-        tokenBytes: token.length,
-        traits: ableToTake(taken, lost?.traits ?? traits),
-        isGuarded,
-        isOwn: isOwnRound,
-        // An interrupted turn may have had effects: its token is used up. This request still needs the token it awaits.
-        // A repeated call with a resume token finds its first turn, and from there the others.
-        mayStay: isGuarded && !isOwn && isSameMethod && (isAwaited || (lost === undefined && !isBehind)),
-        goesOnAs: request.goesOnAs,
-        goesOn: request.goesOn,
-      });
-      return program === undefined && turn.status === 'failed'
-        ? { ...turn, error: versionGone(saga, true) }
-        : turn;
-    };
-    if (guard === undefined || !isGuarded) return await settleTurn(settings, await run());
-    const news = new Map([...inner].filter(([stepId]) => asked.has(stepId)));
-    const digest = await digestOf('resume', news);
-    const signal = caller.signal ?? new AbortController().signal;
-    const brought = {
-      answers: withoutInstantRefusals(settings, saga, news, at),
-      traits,
-      capabilities: caller.capabilities,
-      at,
-    };
-    const usable = usableOf(ids, brought, settings.limits);
-    const claim = {
-      action: 'resume',
-      digest,
-      follows: request.follows === true,
-      awaits: true,
-      request: await sealRequest(settings.responses, saga, usable, roundOf(saga, isOwnRound)),
-      signal,
-      ...(isOwn ? {} : { keptBytes: keptBytesOf(settings, saga, token.length) }),
-    } as const;
-    return await guarded(settings, guard, saga, claim, run);
-  } catch (error) {
-    if (error instanceof TokenRefused) settings.reject(error.reason);
-    throw error;
+  const { token, purpose } = await fromHandle(settings, given);
+  const found = await openSaga(settings, token, caller, { ...(await expected(request)), purpose });
+  const { program } = found;
+  const saga = method === undefined ? found.saga : startedBy(method, found.saga);
+  // Repeated answers and those to older generations make no other request of it: only what was asked last counts.
+  const { inner } = stepIdsOf(saga.state.generation).fromWire(answers);
+  // Of a version that is gone, too: who repeats a request gets what it got, whatever has been deployed since.
+  const asked = new Set(standIn(found).asked(saga.state.program));
+  // A question of this saga's may say by itself that it takes them: where none is open, nothing does. (T14)
+  const isTaken = asked.size > 0 || acceptsModel({ settings, program: program ?? {} });
+  if (provenance === 'model' && answers.size > 0 && !isTaken) {
+    throw new SagaHostError(
+      'invalid_params',
+      `Invalid params: ${answersField}: nothing is asked of the model`,
+    );
   }
+  reportInstantRefusals(settings, saga, asked, inner);
+  return {
+    opened: found,
+    saga,
+    tokenBytes: token.length,
+    answers,
+    news: new Map([...inner].filter(([stepId]) => asked.has(stepId))),
+    at: settings.clock(),
+    mayStay: saga.claims.method === found.saga.claims.method,
+    isBehindCommit: false,
+    request,
+  };
+}
+
+/** The turn behind a commit. How the request came and what it brought belong to the turn before. */
+async function committed(
+  settings: HostSettings,
+  token: string,
+  { traits, goesOnAs, onCommit }: ResumeRequest,
+): Promise<Resumption> {
+  const found = await openCommitted(settings, token);
+  return {
+    opened: found,
+    saga: found.saga,
+    tokenBytes: token.length,
+    answers: new Map(),
+    news: new Map(),
+    at: settings.clock(),
+    mayStay: false,
+    isBehindCommit: true,
+    request: {
+      ...(traits === undefined ? {} : { traits }),
+      ...(goesOnAs === undefined ? {} : { goesOnAs }),
+      ...(onCommit === undefined ? {} : { onCommit }),
+    },
+  };
+}
+
+/** Takes one turn, and those behind its commits. */
+async function taken(settings: HostSettings, current: Resumption, caller: Caller): Promise<GuardedTurn> {
+  const { opened: found, saga, answers, at, request } = current;
+  const { program } = found;
+  const { traits = {}, goesOnAs, onCommit, isOwnRound = false } = request;
+  const { guard } = settings;
+  // What a version that is gone had declared, nobody knows: it is guarded where it can be.
+  const isGuarded = guard !== undefined && program?.forks !== 'accept';
+  const run = async (
+    { begun, isAwaited = false, isBehind = false }: Interrupted = {},
+    lease?: Lease,
+  ): Promise<SagaTurn> => {
+    const lost = begun === undefined ? undefined : await openRequest(settings.responses, saga, begun);
+    // Another host may treat instant refusals differently, so the answers of an interrupted request are kept as they were taken.
+    const own = lost === undefined ? withoutInstantRefusals(settings, saga, answers, at) : answers;
+    // What it follows or awaits was begun and never finished: it continues with the answers of that request alone.
+    const takesOwn = lost === undefined || (request.follows !== true && !isAwaited);
+    const answered = new Map([...(takesOwn ? own : []), ...(lost?.answers ?? [])]);
+    const keep = async (next: CommittedSaga): Promise<void> => {
+      // The turn behind it is this request's, and no longer in the place of the interrupted one.
+      if (lost !== undefined) await lease?.handOver(next);
+      await lease?.next(next, await claimBehind(settings, next, caller, traits));
+      await onCommit?.(next.turn);
+    };
+    const turn = await runTurn(settings, {
+      program: standIn(found, begun !== undefined),
+      saga,
+      answers: answered,
+      heardAt: lost === undefined ? at : lost.at,
+      isInterrupted: begun !== undefined || isBehind,
+      // Served otherwise, it might take another way than what was lost, and nobody would know what that did.
+      caller: lost === undefined ? caller : inPlaceOf(lost, caller),
+      tokenBytes: current.tokenBytes,
+      traits: ableToTake(answered, lost?.traits ?? traits),
+      isGuarded,
+      isOwn: isOwnRound,
+      // An interrupted turn may have had effects: its token is used up. This request still needs the token it awaits.
+      // A repeated call with a resume token finds its first turn, and from there the others.
+      mayStay: isGuarded && current.mayStay && (isAwaited || (lost === undefined && !isBehind)),
+      goesOnAs,
+      keep: lease === undefined && onCommit === undefined ? undefined : keep,
+      endsAfterStep: traits.checkpointAfterStep === true && onCommit === undefined,
+    });
+    return program === undefined && turn.status === 'failed'
+      ? { ...turn, error: versionGone(saga, true) }
+      : turn;
+  };
+  if (guard === undefined || !isGuarded) {
+    return { turn: await settleTurn(settings, await run()), isCommitted: false };
+  }
+  const claim: GuardedRequest = {
+    ...(await claimFor(settings, saga, current, caller, traits)),
+    follows: request.follows === true,
+    ...(current.isBehindCommit ? {} : { keptBytes: keptBytesOf(settings, saga, current.tokenBytes) }),
+  };
+  const signal = caller.signal ?? new AbortController().signal;
+  return await guarded(settings, guard, saga, { ...claim, signal }, run);
+}
+
+/** The claim of a request for a turn, with what it brings. */
+async function claimFor(
+  settings: HostSettings,
+  saga: SealedSaga,
+  {
+    news,
+    at,
+    request,
+  }: Pick<Resumption, 'news' | 'at'> & { readonly request: Pick<ResumeRequest, 'isOwnRound'> },
+  { capabilities }: Caller,
+  traits: DialectTraits,
+): Promise<GuardedRequest> {
+  const brought = { answers: withoutInstantRefusals(settings, saga, news, at), traits, capabilities, at };
+  const usable = usableOf(stepIdsOf(saga.state.generation), brought, settings.limits);
+  const round = roundOf(saga, request.isOwnRound === true);
+  return {
+    action: 'resume',
+    digest: await digestOf('resume', news),
+    awaits: true,
+    request: await sealRequest(settings.responses, saga, usable, round),
+  };
+}
+
+/** The claim of the turn behind a commit. Undefined for a saga that accepts forks. */
+async function claimBehind(
+  settings: HostSettings,
+  { saga, program }: CommittedSaga,
+  caller: Caller,
+  traits: DialectTraits,
+): Promise<GuardClaim | undefined> {
+  if (program.forks === 'accept') return undefined;
+  const nothing = { news: new Map(), at: settings.clock(), request: {} };
+  return await claimOf(settings, saga, await claimFor(settings, saga, nothing, caller, traits));
 }
 
 /** No token can record "method not found", so the turn with that answer also runs what replaces the client. */

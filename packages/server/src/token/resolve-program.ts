@@ -48,11 +48,10 @@ export async function openSealed(
 }
 
 /**
- * Opens the token of a turn that this request was answered with, to go on from it before anybody sees it. Its caller was let in,
- * and the turn is under way: nobody is asked whether it may run, and no time is too late for it.
+ * Opens the token of a committed turn, which the request that began the turn continues. Its caller was checked, and no client has
+ * the token: it is not admitted again, does not expire, and may be larger than others.
  */
-export async function openOwn(settings: HostSettings, token: string): Promise<OpenSaga> {
-  // One that no client gets may be larger than others.
+export async function openCommitted(settings: HostSettings, token: string): Promise<OpenSaga> {
   return found(
     settings,
     await settings.responses.open(token, { purpose: 'token', ignoreExpiry: true, allowFuture: true }),

@@ -23,9 +23,18 @@ export function assertKeepable(what: string, value: object | string): void {
   throw new SagaHostError('invalid_result', message, { public: false });
 }
 
-/** Seals the response of a turn for the guard, which can read none of it. */
-export async function sealResponse(sealer: Sealer, saga: SealedSaga, turn: SagaTurn): Promise<string> {
-  const kept = keptOf(turn);
+/**
+ * Seals the response of a turn for the guard, which can read none of it.
+ *
+ * @param isCommitted - `true` if the host continues from this turn, and no client gets its token
+ */
+export async function sealResponse(
+  sealer: Sealer,
+  saga: SealedSaga,
+  turn: SagaTurn,
+  isCommitted: boolean = false,
+): Promise<string> {
+  const kept = isCommitted ? { ...turn, goesOn: 'commit' } : keptOf(turn);
   // All of it is JSON; as the codec would write it, it would be deeper than the codec lets through.
   const bytes = JSON.stringify(kept);
   return await sealer.seal('response', saga.sagaId, saga.claims, [{ bytes, compress: false }]);
@@ -45,7 +54,7 @@ export async function openResponse(
   sealer: Sealer,
   saga: SealedSaga,
   response: string,
-): Promise<SagaTurn | UnrenderedTurn> {
+): Promise<KeptResponse> {
   const { streams, claims } = await sealer.open(response, {
     purpose: 'response',
     sid: saga.sagaId,
@@ -53,11 +62,24 @@ export async function openResponse(
     // The time of the token was checked. A token that the host continues from by itself may be of a clock that is ahead.
     allowFuture: true,
   });
-  const kept = readSealedJson(streams[0]) as SagaTurn | UnrenderedTurn;
+  const kept = readSealedJson(streams[0]) as KeptTurn;
   // Of another token; or no response at all, but what a request brought.
   if (claims.jti !== saga.claims.jti || !('status' in kept)) throw new TokenRefused('used');
-  return kept.status === 'failed' ? { ...kept, error: new SagaError(String(kept.error)) } : kept;
+  if (kept.status === 'failed') {
+    return { turn: { ...kept, error: new SagaError(String(kept.error)) }, isCommitted: false };
+  }
+  if (kept.goesOn === undefined) return { turn: kept, isCommitted: false };
+  // Older releases kept the questions of a turn that the host continues.
+  const { goesOn: _, ...turn } = kept;
+  return { turn: { steps: [], ...turn } as SuspendedTurn, isCommitted: true };
 }
+
+/** A response that a guard kept. */
+export type KeptResponse =
+  | { readonly turn: SagaTurn | UnrenderedTurn; readonly isCommitted: false }
+  | { readonly turn: SuspendedTurn; readonly isCommitted: true };
+
+type KeptTurn = (SagaTurn | UnrenderedTurn) & { readonly goesOn?: string };
 
 /** A suspended turn without its questions: its token renders them again. */
 export interface UnrenderedTurn extends Omit<SuspendedTurn, 'steps' | 'content'> {

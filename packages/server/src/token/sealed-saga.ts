@@ -13,7 +13,7 @@ import type { SealedSaga } from '../model/sealed-saga.ts';
 /**
  * How often the client of a saga has come, when the next turn is taken.
  *
- * @param isOwn - whether the host takes that turn by itself
+ * @param isOwn - `true` if no client comes for that turn
  */
 export function roundOf({ claims, state }: SealedSaga, isOwn: boolean): number {
   return claims.turn + 1 - (state.ownTurns ?? 0) - (isOwn ? 1 : 0);

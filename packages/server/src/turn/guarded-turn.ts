@@ -1,15 +1,15 @@
-import { AnswerConflict, type Awaitable, type ClientAnswer } from '@mcp-saga/core';
+import { AnswerConflict, type ClientAnswer } from '@mcp-saga/core';
 import { canonicalize, digestText, TokenRefused } from '@mcp-saga/seal';
 import type { GuardClaim, GuardVerdict, SagaGuard } from '../model/guard.ts';
 import { askGuard } from '../guard/ask-guard.ts';
-import { SagaHostError } from '../wire/errors.ts';
 import { guardFull, ownerOf } from '../guard/guard-owner.ts';
 import type { HostSettings } from '../settings/host-settings.ts';
 import { guardedUntil, respondsUntil } from '../guard/guard-retention.ts';
+import { begun, isSameTurn, Lease, tooLate } from './lease.ts';
 import { cannotContinue } from './cannot-continue.ts';
 import { noteCancelAgain } from './note-cancel.ts';
 import { renderQuestions } from './render-questions.ts';
-import { openResponse, sealResponse } from '../token/sealed-response.ts';
+import { openResponse } from '../token/sealed-response.ts';
 import type { SealedSaga } from '../model/sealed-saga.ts';
 import { settleTurn } from './settle-turn.ts';
 import { sleep } from '../settings/clock.ts';
@@ -30,7 +30,47 @@ export interface Interrupted {
 }
 
 /** Runs a turn: as this request wants it, or as the interrupted one wanted it. */
-export type Run = (interrupted: Interrupted) => Promise<SagaTurn>;
+export type Run = (interrupted: Interrupted, lease?: Lease) => Promise<SagaTurn>;
+
+/** A turn that counts. */
+export interface GuardedTurn {
+  readonly turn: SagaTurn;
+  /** `true` if the turn was committed, and nobody continues it here: no client gets its token. */
+  readonly isCommitted: boolean;
+}
+
+/** As much of a claim as a request says. */
+export interface GuardedRequest extends Pick<
+  GuardClaim,
+  'action' | 'digest' | 'follows' | 'request' | 'ends' | 'awaits'
+> {
+  /** Bytes of the saga in the guard. Default: the turn has no limit. */
+  readonly keptBytes?: number;
+}
+
+/** The claim of a request for the turn of a token. */
+export async function claimOf(
+  settings: HostSettings,
+  saga: SealedSaga,
+  request: GuardedRequest,
+): Promise<GuardClaim> {
+  const { claims, sagaId } = saga;
+  const { action, digest, follows, ends } = request;
+  return {
+    sagaId,
+    turn: claims.turn,
+    jti: claims.jti,
+    action,
+    digest,
+    ...(follows === true ? { follows: true } : {}),
+    ...(request.request === undefined ? {} : { request: request.request }),
+    ...(ends === true ? { ends: true } : {}),
+    ...(await ownerOf(settings, saga, request)),
+    leaseMs: settings.leaseMs,
+    expiresAt: guardedUntil(settings, claims),
+    respondsUntil: respondsUntil(settings, claims),
+  };
+}
 
 /**
  * Runs a turn under the guard: one request for each token. The same request again gets the same response; another
@@ -40,140 +80,95 @@ export async function guarded(
   settings: HostSettings,
   guard: SagaGuard,
   saga: SealedSaga,
-  request: Pick<GuardClaim, 'action' | 'digest' | 'follows' | 'request' | 'ends' | 'awaits'> & {
-    readonly signal: AbortSignal;
-    /** Bytes of the saga in the guard. Default: the turn has no limit. */
-    readonly keptBytes?: number;
-  },
+  request: GuardedRequest & { readonly signal: AbortSignal },
   run: Run,
-): Promise<SagaTurn> {
-  const { claims, sagaId } = saga;
-  const claim: GuardClaim = {
-    sagaId,
-    turn: claims.turn,
-    jti: claims.jti,
-    action: request.action,
-    digest: request.digest,
-    ...(request.follows === true ? { follows: true } : {}),
-    ...(request.request === undefined ? {} : { request: request.request }),
-    ...(request.ends === true ? { ends: true } : {}),
-    ...(await ownerOf(settings, saga, request)),
-    leaseMs: settings.leaseMs,
-    expiresAt: guardedUntil(settings, claims),
-    respondsUntil: respondsUntil(settings, claims),
-  };
+): Promise<GuardedTurn> {
+  const claim = await claimOf(settings, saga, request);
   const giveUp = settings.clock() + settings.leaseMs;
   let isBehind = false;
   for (let waits = 0; ; waits += 1) {
+    const awaits = request.awaits === true && waits < mostAwaits ? { awaits: true } : {};
     // oxlint-disable-next-line no-await-in-loop -- waits for its turn
-    const verdict = await begun(settings, guard, {
-      ...claim,
-      now: settings.clock(),
-      ...(request.awaits === true && waits < mostAwaits ? { awaits: true } : {}),
-    });
-    // oxlint-disable-next-line no-await-in-loop -- the last time round
-    if (verdict === 'down') return await settleTurn(settings, await run({}));
+    const verdict = await begun(settings, guard, { ...claim, ...awaits });
     if (verdict === 'conflict') throw new TokenRefused('used');
     if (verdict === 'full') throw guardFull(settings);
     if (verdict === 'busy') {
-      if (request.signal.aborted || settings.clock() >= giveUp) {
-        throw tooLate();
-      }
+      if (request.signal.aborted || settings.clock() >= giveUp) throw tooLate();
       // oxlint-disable-next-line no-await-in-loop -- waits for its turn
       await sleep(busyWait(waits), request.signal);
       continue;
     }
     // oxlint-disable-next-line no-await-in-loop -- the last time round
-    if ('response' in verdict) {
-      // oxlint-disable-next-line no-await-in-loop -- the last time round
-      const opened = await openResponse(settings.responses, saga, verdict.response);
-      // oxlint-disable-next-line no-await-in-loop -- the last time round
-      const turn = 'asked' in opened ? await renderQuestions(settings, opened) : opened;
-      tracedAgain(settings, saga, turn);
-      // Told again, should the first time have been lost: of a turn that is not the last one, its client knew. What a queue
-      // delivers is the newest that it was told, so that of the next turn it was not, whoever has gone on.
-      // oxlint-disable-next-line no-await-in-loop -- the last time round
-      if (verdict.wentOn === false || verdict.other === true) await noteCancelAgain(settings, turn);
-      // oxlint-disable-next-line no-await-in-loop -- the last time round
-      await settleTurn(settings, turn);
-      if (verdict.other === true) throw new TokenRefused('used');
-      return turn;
-    }
-    const { run: fence, begun: interrupted, other: isAwaited = false } = verdict;
-    if (interrupted === undefined && (request.keptBytes ?? 0) >= settings.limits.maxKeptBytesPerSaga) {
+    if (verdict !== 'down' && 'response' in verdict) return await again(settings, saga, verdict);
+    const {
+      run: fence,
+      begun: interrupted,
+      other: isAwaited = false,
+    } = verdict === 'down' ? unguarded : verdict;
+    const lease = new Lease(settings, guard, saga, fence);
+    if (fence !== undefined && interrupted === undefined && isFull(settings, request)) {
       // oxlint-disable-next-line no-await-in-loop -- the last time round
       await askGuard(settings, () => guard.forget(fence));
       throw guardFull(settings);
     }
     // oxlint-disable-next-line no-await-in-loop -- the last time round but once
-    const turn = await finished(settings, guard, saga, fence, isAwaited, () =>
-      run({ begun: interrupted, isAwaited, isBehind }),
+    const ended = await finished(settings, lease, isAwaited, () =>
+      run({ begun: interrupted, isAwaited, isBehind }, lease),
     );
-    if (!isAwaited) return turn;
+    if (!isAwaited) return ended;
     // What it changed, another request has answered.
-    if (isBehind || !isSameTurn(turn, saga)) throw new TokenRefused('used');
+    if (isBehind || !isSameTurn(ended.turn, saga)) throw new TokenRefused('used');
     isBehind = true;
   }
 }
 
+const unguarded: { readonly run: undefined; readonly begun?: string; readonly other?: true } = {
+  run: undefined,
+};
+
+function isFull({ limits }: HostSettings, { keptBytes = 0 }: GuardedRequest): boolean {
+  return keptBytes >= limits.maxKeptBytesPerSaga;
+}
+
+/** The response that a guard kept. */
+async function again(
+  settings: HostSettings,
+  saga: SealedSaga,
+  verdict: Extract<GuardVerdict, { response: unknown }>,
+): Promise<GuardedTurn> {
+  const { turn: kept, isCommitted } = await openResponse(settings.responses, saga, verdict.response);
+  const turn = 'asked' in kept ? await renderQuestions(settings, kept) : kept;
+  tracedAgain(settings, saga, turn);
+  // Told again, should the first time have been lost: of a turn that is not the last one, its client knew. What a queue
+  // delivers is the newest that it was told, so that of the next turn it was not, whoever has gone on.
+  if (verdict.wentOn === false || verdict.other === true) await noteCancelAgain(settings, turn);
+  await settleTurn(settings, turn);
+  if (verdict.other === true) throw new TokenRefused('used');
+  return { turn, isCommitted };
+}
+
 async function finished(
   settings: HostSettings,
-  guard: SagaGuard,
-  saga: SealedSaga,
-  fence: Parameters<SagaGuard['finish']>[0],
+  lease: Lease,
   isAwaited: boolean,
   run: () => Promise<SagaTurn>,
-): Promise<SagaTurn> {
+): Promise<GuardedTurn> {
   let turn: SagaTurn;
-  let response: string | undefined;
   try {
     turn = await run();
-    if (!isSameTurn(turn, saga)) response = await sealResponse(settings.responses, saga, turn);
+    await lease.seal(turn);
   } catch (error) {
+    if (lease.left !== undefined) return { turn: lease.left, isCommitted: true };
     // A conflict is found before anything runs, and so is code that cannot continue the saga. Another error may follow an
     // effect: then only the same request may come again. If this call fails as well, the lease runs out.
     // What an awaited request ran before it was interrupted is still unknown.
     const isLater = cannotContinue(error);
-    const ranNothing = !isAwaited && (error instanceof AnswerConflict || isLater);
-    await askGuard(settings, () => (ranNothing ? guard.forget(fence) : guard.release(fence))).catch(
-      () => undefined,
-    );
+    await lease.release(!isAwaited && (error instanceof AnswerConflict || isLater));
     if (isAwaited && isLater) throw new TokenRefused('used');
     throw error;
   }
-  if (response === undefined) {
-    // The guard refuses other answers until it has forgotten these.
-    if ((await kept(settings, () => guard.forget(fence))) === false) throw tooLate();
-    return turn;
-  }
-  const sealed = response;
-  // A response that came too late is not the one that counts: the client asks again, and gets that one.
-  if (!(await kept(settings, () => guard.finish(fence, sealed)))) throw tooLate();
-  return await settleTurn(settings, turn);
-}
-
-/** Returns `true` if a turn changed nothing: its token belongs to the turn of the request. */
-function isSameTurn(turn: SagaTurn, { claims }: SealedSaga): boolean {
-  return turn.status === 'suspended' && turn.turn === claims.turn;
-}
-
-function tooLate(): SagaHostError {
-  return new SagaHostError('busy', 'The same request is being run. Send it again later.');
-}
-
-/** Keeps a response. Where the guard may be down, a response that cannot be kept is still one. */
-async function kept<T>(settings: HostSettings, keep: () => Awaitable<T>): Promise<T | true> {
-  if (settings.whenGuardIsDown === 'closed') return await askGuard(settings, keep);
-  return await askGuard(settings, keep).catch(() => true);
-}
-
-async function begun(
-  settings: HostSettings,
-  guard: SagaGuard,
-  claim: GuardClaim,
-): Promise<GuardVerdict | 'down'> {
-  if (settings.whenGuardIsDown === 'closed') return await askGuard(settings, () => guard.begin(claim));
-  return await askGuard(settings, () => guard.begin(claim)).catch(() => 'down' as const);
+  const isKept = await lease.finish();
+  return { turn: isKept ? await settleTurn(settings, turn) : turn, isCommitted: false };
 }
 
 const maxAnswerDepth = 64;

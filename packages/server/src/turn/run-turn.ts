@@ -1,28 +1,27 @@
 import {
   assertJson,
-  ClientCannot,
   SagaLimitExceeded,
   TurnAborted,
   type IgnoredAnswer,
   type Outcome,
   type Program,
+  type CommitPoint,
+  type CommittedTurn,
   type Runtime,
 } from '@mcp-saga/core';
 import { cannotContinue, isLeftAsItIs, reportCannotContinue } from './cannot-continue.ts';
-import type { DialectTraits } from '../model/dialect-traits.ts';
 import type { Caller } from '../model/caller.ts';
 import { SagaHostError } from '../wire/errors.ts';
 import { stepIdsOf, type StepIds } from '../wire/step-ids.ts';
-import type { TurnFacts } from '../model/hooks.ts';
 import type { HostSettings } from '../settings/host-settings.ts';
 import { advanceFrom } from '../token/program-state.ts';
 import { servedAs } from '../settings/registry.ts';
 import { suspend } from './suspend.ts';
-import { thrownIn } from './thrown-errors.ts';
-import { traced } from './traced-turn.ts';
+import { TurnTrace } from './traced-turn.ts';
 import { tracedRuntime } from './traced-runtime.ts';
 import type { SealedSaga } from '../model/sealed-saga.ts';
-import type { FailedTurn, SagaTurn } from '../model/turn.ts';
+import type { SagaTurn } from '../model/turn.ts';
+import { explained, failureOf } from './thrown-errors.ts';
 import { turnRuntime } from './turn-runtime.ts';
 import type { TurnRequest } from './turn-request.ts';
 
@@ -30,62 +29,198 @@ import type { TurnRequest } from './turn-request.ts';
 const maxContinuations = 1_000;
 
 /**
- * Runs one turn of an opened saga, and seals what is left of it: open -> advance -> seal.
+ * Runs one turn of an opened saga, and seals what is left of it. With `keep`, a turn that is committed ends, and the next one
+ * continues in its place.
  *
  * @throws SagaHostError `version_gone`, ReplayMismatch: nothing ran, and the token before this turn stays good
  */
 export async function runTurn(settings: HostSettings, request: TurnRequest): Promise<SagaTurn> {
+  const run = new TurnRun(settings, request);
   try {
-    return await traced(settings, request, (current) => take(settings, current));
+    return await run.take();
   } catch (error) {
+    run.trace.fail(error);
     if (cannotContinue(error)) reportCannotContinue(settings, request.saga, error);
     throw error;
   }
 }
 
-async function take(settings: HostSettings, request: TurnRequest): Promise<SagaTurn> {
-  const began = settings.clock();
-  const deadline = request.end === undefined ? deadlineOf(settings, request.traits, began) : undefined;
-  let { program, saga, answers } = request;
-  const unknown: string[] = [];
-  for (let continued = 0; ; continued += 1) {
-    const current = { ...request, program, saga };
-    const ids = stepIdsOf(saga.state.generation);
-    const runtime = runtimeOf(settings, current, deadline, ids);
-    const { inner, older } = ids.fromWire(answers);
-    // oxlint-disable-next-line no-await-in-loop -- it starts over
-    const outcome = await advance(program, saga.state.program, inner, runtime, request.end);
-    reportIgnored(settings, saga, [...older, ...outcome.ignored]);
-    const unasked = outcome.ignored.filter(({ why }) => why === 'unknown');
-    unknown.push(...older.map(({ stepId }) => stepId), ...unasked.map(({ stepId }) => ids.toWire(stepId)));
-    if (outcome.status !== 'continued') {
-      const mayStay = request.mayStay === true && continued === 0;
-      const last = { ...request, program, saga, mayStay };
-      // oxlint-disable-next-line no-await-in-loop -- the last time round
-      const ended = await concluded(settings, last, outcome, runtime);
-      // The same object: what notifies the queue is kept by it.
-      const turn = unknown.length === 0 ? ended : Object.assign(ended, { unknown: fewOf(unknown) });
-      // A rollback, or another process, can still continue it.
-      if (isLeftAsItIs(turn, program)) throw turn.error;
-      return reported(settings, turn, began, request.caller);
-    }
-    try {
-      if (continued >= maxContinuations) {
-        throw new SagaLimitExceeded(`The saga started over more than ${maxContinuations} times in one turn.`);
+class TurnRun {
+  readonly trace: TurnTrace;
+
+  readonly #settings: HostSettings;
+  /** As it was made, with what has changed since by commits and `continueAs`. */
+  #request: TurnRequest;
+  #began: number;
+  /** End of the time of the turn (ms since the epoch). Undefined: it has any time. */
+  #deadline: number | undefined;
+  /** Answers to questions before the last `continueAs`. */
+  #older: readonly IgnoredAnswer[] = [];
+  /** IDs of answers that no step waited for. */
+  readonly #unknown: string[] = [];
+
+  constructor(settings: HostSettings, request: TurnRequest) {
+    this.#settings = settings;
+    this.trace = new TurnTrace(settings, request);
+    this.#request = request;
+    this.#began = settings.clock();
+    if (request.end === undefined) this.#deadline = this.#deadlineFrom(this.#began);
+  }
+
+  async take(): Promise<SagaTurn> {
+    this.#request = { ...this.#request, saga: this.trace.begin(this.#request.saga) };
+    const turn = await this.trace.within(() => this.#advanced());
+    this.trace.end(turn);
+    return turn;
+  }
+
+  async #advanced(): Promise<SagaTurn> {
+    const { end } = this.#request;
+    for (let continued = 0; ; continued += 1) {
+      const { program, saga, answers, caller } = this.#request;
+      const ids = stepIdsOf(saga.state.generation);
+      const runtime = this.#runtime(ids);
+      const { inner, older } = ids.fromWire(answers);
+      this.#older = older;
+      // oxlint-disable-next-line no-await-in-loop -- it starts over
+      const outcome = await advance(program, saga.state.program, inner, runtime, end);
+      this.#noteIgnored(outcome.ignored, ids);
+      if (outcome.status !== 'continued') {
+        // oxlint-disable-next-line no-await-in-loop -- the last time round
+        const ended = await this.#concluded(outcome, runtime);
+        const turn = this.#withUnknown(ended);
+        // A rollback, or another process, can still continue it.
+        if (isLeftAsItIs(turn, program)) throw turn.error;
+        return this.#reported(turn, caller);
+      }
+      try {
+        if (continued >= maxContinuations) {
+          throw new SagaLimitExceeded(
+            `The saga started over more than ${maxContinuations} times in one turn.`,
+          );
+        }
+        // oxlint-disable-next-line no-await-in-loop -- it starts over
+        const next = await continuedSaga(this.#settings, this.#request, outcome);
+        this.#request = { ...this.#request, ...next, answers: new Map(), mayStay: false };
+      } catch (error) {
+        const ended = { ...factsOf(this.#request.saga), compensated: [], residue: [] };
+        return this.#reported({ status: 'failed', error, ...ended });
       }
       // oxlint-disable-next-line no-await-in-loop -- it starts over
-      ({ program, saga } = await continuedSaga(settings, current, outcome));
-      answers = new Map();
-    } catch (error) {
-      const ended = { ...factsOf(saga), compensated: [], residue: [] };
-      return reported(settings, { status: 'failed', error, ...ended }, began);
+      await this.#request.goesOnAs?.(this.#request.program as Program);
     }
-    // oxlint-disable-next-line no-await-in-loop -- it starts over
-    await request.goesOnAs?.(program as Program);
+  }
+
+  #deadlineFrom(began: number): number {
+    const { runs } = this.#request.traits;
+    return runs === false ? Number.NEGATIVE_INFINITY : began + this.#settings.turnBudget;
+  }
+
+  #runtime(ids: StepIds): Runtime {
+    const { keep } = this.#request;
+    const plain = turnRuntime(this.#settings, this.#request, this.#deadline, () => this.#request.saga);
+    const runtime =
+      keep === undefined
+        ? plain
+        : { ...plain, commit: (point: CommitPoint) => this.#commit(point, keep, ids) };
+    const { onError } = this.#settings.hooks;
+    return this.trace.span === undefined ? runtime : tracedRuntime(runtime, this.trace, ids, onError);
+  }
+
+  /** Ends the turn with a state that a repeated request continues from, and begins the next one. */
+  async #commit(
+    point: CommitPoint,
+    keep: NonNullable<TurnRequest['keep']>,
+    ids: StepIds,
+  ): Promise<CommittedTurn | undefined> {
+    const { program, endsAfterStep, caller } = this.#request;
+    if (point.reason === 'step' && endsAfterStep === true) return undefined;
+    const { turn, saga } = await suspend(this.#settings, this.#request, point);
+    this.#noteIgnored(point.ignored, ids);
+    const committed = this.#withUnknown(turn);
+    this.#reported(committed, caller);
+    this.trace.end(committed);
+    try {
+      await keep({ turn: committed, saga, program });
+    } catch (error) {
+      throw error instanceof TurnAborted ? error : new TurnAborted(error);
+    }
+    const tokenBytes = turn.token.length;
+    const next = this.trace.begin(saga);
+    this.#request = { ...this.#request, saga: next, tokenBytes, mayStay: false, isOwn: false };
+    this.#began = this.#settings.clock();
+    // Undoing is not left to a client that may not come: it has a time of its own.
+    if (point.reason === 'undo') this.#deadline = this.#deadlineFrom(this.#began);
+    return { turn: saga.claims.turn + 1, tokenBytes, deadline: this.#deadline };
+  }
+
+  async #concluded(outcome: Exclude<Outcome, { status: 'continued' }>, runtime: Runtime): Promise<SagaTurn> {
+    const failed = (error: unknown, from?: Outcome): SagaTurn => {
+      const { compensated, residue } = from?.status === 'failed' ? from : nothing;
+      const { traits, saga } = this.#request;
+      return { status: 'failed', error: explained(error, traits), compensated, residue, ...factsOf(saga) };
+    };
+    try {
+      switch (outcome.status) {
+        case 'suspended':
+          return (await suspend(this.#settings, this.#request, outcome)).turn;
+        case 'completed':
+          return { status: 'completed', result: outcome.result, ...factsOf(this.#request.saga) };
+        case 'failed':
+          return failed(outcome.error, outcome);
+      }
+    } catch (error) {
+      if (outcome.status !== 'suspended') return failed(error);
+      // It cannot be kept, so it ends here, as after an unknown outcome: nothing is stranded. (T11)
+      // There is no later turn of the client's to which the undoing could be left.
+      const { program } = this.#request;
+      const now: Runtime = { ...runtime, defersEffects: false, deadline: undefined };
+      const ended = await advance(program, outcome.state, new Map(), now, { error });
+      if (ended.status !== 'suspended') return failed(error, ended);
+      // Waits between two attempts of an undo are held: no client could come back with the token.
+      const { commit: _, ...unkept } = now;
+      return failed(error, await advance(program, ended.state, new Map(), unkept, { error }));
+    }
+  }
+
+  /** Reports answers that were not used. */
+  #noteIgnored(ignored: readonly IgnoredAnswer[], ids: StepIds): void {
+    const { sagaId, claims } = this.#request.saga;
+    for (const answer of [...this.#older, ...ignored]) {
+      this.#settings.hooks.onIgnoredAnswer({ ...answer, saga: claims.saga.name, sagaId });
+    }
+    const unasked = ignored.filter(({ why }) => why === 'unknown');
+    const ofOlder = this.#older.map(({ stepId }) => stepId);
+    this.#unknown.push(...ofOlder, ...unasked.map(({ stepId }) => ids.toWire(stepId)));
+    this.#older = [];
+  }
+
+  /** The same object: what notifies the queue is kept by it. */
+  #withUnknown<T extends SagaTurn>(turn: T): T {
+    // Enough of what a client made up to know it again.
+    const unknown = this.#unknown.slice(0, 5).map((id) => id.slice(0, 128));
+    return unknown.length === 0 ? turn : Object.assign(turn, { unknown });
+  }
+
+  /** Tells the hooks of a turn that ended. */
+  #reported(turn: SagaTurn, caller: Caller = {}): SagaTurn {
+    const { saga, sagaId, status } = turn;
+    this.#settings.hooks.onTurn({
+      saga,
+      sagaId,
+      turn: turn.turn,
+      status,
+      ...(status === 'failed' ? failureOf(turn, caller) : {}),
+      tokenBytes: status === 'suspended' ? turn.token.length : 0,
+      duration: this.#settings.clock() - this.#began,
+    });
+    return turn;
   }
 }
 
-/** Where the guard is down, nobody aborted the request: what the host says to that is what its client gets. */
+const nothing = { compensated: [], residue: [] };
+
+/** An error of the host is what its client gets, although the turn was aborted for it: the guard is down, or the lease is lost. */
 async function advance(
   program: Pick<Program, 'advance'>,
   ...turn: Parameters<Program['advance']>
@@ -94,28 +229,8 @@ async function advance(
     return await advanceFrom(program, ...turn);
   } catch (error) {
     const { cause } = error instanceof TurnAborted ? error : {};
-    throw cause instanceof SagaHostError && cause.code === 'guard_down' ? cause : error;
+    throw cause instanceof SagaHostError ? cause : error;
   }
-}
-
-/** Enough of what a client made up to know it again. */
-function fewOf(ids: readonly string[]): readonly string[] {
-  return ids.slice(0, 5).map((id) => id.slice(0, 128));
-}
-
-function runtimeOf(
-  settings: HostSettings,
-  request: TurnRequest,
-  deadline: number | undefined,
-  ids: StepIds,
-): Runtime {
-  const runtime = turnRuntime(settings, request, deadline);
-  const { span } = request;
-  return span === undefined ? runtime : tracedRuntime(runtime, span, ids, settings.hooks.onError);
-}
-
-function deadlineOf(settings: HostSettings, traits: DialectTraits, began: number): number {
-  return traits.runs === false ? Number.NEGATIVE_INFINITY : began + settings.turnBudget;
 }
 
 async function continuedSaga(
@@ -164,94 +279,6 @@ async function continuedSaga(
   };
 }
 
-async function concluded(
-  settings: HostSettings,
-  request: TurnRequest,
-  outcome: Exclude<Outcome, { status: 'continued' }>,
-  runtime: Runtime,
-): Promise<SagaTurn> {
-  const { program, saga } = request;
-  const facts = factsOf(saga);
-  const failed = (error: unknown, from?: Extract<Outcome, { status: 'failed' }>): SagaTurn => {
-    const { compensated = [], residue = [] } = from ?? {};
-    return { status: 'failed', error: explained(error, request.traits), compensated, residue, ...facts };
-  };
-  try {
-    switch (outcome.status) {
-      case 'suspended':
-        return await suspend(settings, request, outcome);
-      case 'completed':
-        return { status: 'completed', result: outcome.result, ...facts };
-      case 'failed':
-        return failed(outcome.error, outcome);
-    }
-  } catch (error) {
-    if (outcome.status !== 'suspended') return failed(error);
-    // It cannot be kept, so it ends here, as after an unknown outcome: nothing is stranded. (T11)
-    // There is no later turn of the client's to which the undoing could be left.
-    const now = { ...runtime, defersEffects: false };
-    const ended = await advance(program, outcome.state, new Map(), now, { error });
-    if (ended.status !== 'suspended') return failed(error, ended.status === 'failed' ? ended : undefined);
-    try {
-      // A guard keeps what no token of a client could hold, if the host continues at once. A repetition may not meet the limit
-      // any more. (E1)
-      if (ended.goesOn !== undefined) return await suspend(settings, { ...request, isForGuard: true }, ended);
-    } catch {
-      // Undone below.
-    }
-    // Waits between two attempts of an undo are held: no client could come back with the token.
-    const unkept = { ...now, checkpointBeforeUndo: false };
-    const undone = await advance(program, outcome.state, new Map(), unkept, { error });
-    return failed(error, undone.status === 'failed' ? undone : undefined);
-  }
-}
-
 function factsOf({ claims, sagaId }: SealedSaga): Pick<SagaTurn, 'saga' | 'sagaId' | 'turn'> {
   return { saga: claims.saga.name, sagaId, turn: claims.turn + 1 };
-}
-
-function reportIgnored(settings: HostSettings, saga: SealedSaga, ignored: readonly IgnoredAnswer[]): void {
-  const { sagaId, claims } = saga;
-  for (const answer of ignored) {
-    settings.hooks.onIgnoredAnswer({ ...answer, saga: claims.saga.name, sagaId });
-  }
-}
-
-/** Tells the hooks of a turn that ended. */
-function reported(settings: HostSettings, turn: SagaTurn, began: number, caller: Caller = {}): SagaTurn {
-  const { saga, sagaId, status } = turn;
-  settings.hooks.onTurn({
-    saga,
-    sagaId,
-    turn: turn.turn,
-    status,
-    ...(status === 'failed' ? failureOf(turn, caller) : {}),
-    tokenBytes: status === 'suspended' ? turn.token.length : 0,
-    duration: settings.clock() - began,
-  });
-  return turn;
-}
-
-/** The error of a question that nobody could be asked, with what there is to say of its client. Its body read none of it. (R2) */
-function explained(error: unknown, { unasked }: DialectTraits): unknown {
-  if (unasked === undefined || !(error instanceof ClientCannot) || error.need === 'wait') return error;
-  return new ClientCannot(error.stepId, error.need, unasked);
-}
-
-/** What failed a turn, and why it could not undo what it leaves behind, as far as this process knows. */
-function failureOf(
-  { sagaId, error, residue }: FailedTurn,
-  caller: Caller,
-): Pick<TurnFacts, 'error' | 'residue'> {
-  const thrown = thrownIn(sagaId, caller);
-  thrown.reveal(error);
-  if (residue.length === 0) return { error };
-  return {
-    error,
-    residue: residue.map((step) => {
-      const why = thrown.ofUndo(step.stepId);
-      thrown.reveal(why);
-      return why === undefined ? step : { ...step, error: why };
-    }),
-  };
 }

@@ -1,4 +1,4 @@
-import type { Outcome, Program } from '@mcp-saga/core';
+import type { CommitPoint, Program, SuspendedOutcome } from '@mcp-saga/core';
 import { isSameState } from '@mcp-saga/core/program';
 import { TokenTooLarge } from '@mcp-saga/seal';
 import { expiryOfLeft } from '../token/cancel-token.ts';
@@ -20,8 +20,14 @@ import type { SuspendedTurn } from '../model/turn.ts';
 // Codex cuts a result near 11 KB.
 const maxCopiedBytes = 8_000;
 
+/** A suspended turn, and the saga as its token holds it. */
+export interface Suspended {
+  readonly turn: SuspendedTurn;
+  readonly saga: SealedSaga;
+}
+
 /**
- * Seals a saga that waits.
+ * Seals a saga that waits, or that is committed.
  *
  * @throws SagaHostError `token_too_large`, or `invalid_result` where no guard could keep it, before the client is asked
  * anything (T11)
@@ -29,19 +35,23 @@ const maxCopiedBytes = 8_000;
 export async function suspend(
   settings: HostSettings,
   request: TurnRequest,
-  outcome: Extract<Outcome, { status: 'suspended' }>,
-): Promise<SuspendedTurn> {
+  outcome: SuspendedOutcome | CommitPoint,
+): Promise<Suspended> {
   const { program, saga, tokenBytes } = request;
-  const { isGuarded = false, isOwn = false, isLeft = false, isForGuard = false } = request;
+  const { isGuarded = false, isOwn = false, isLeft = false } = request;
+  const isCommit = 'reason' in outcome;
+  // No client gets this token, and undoing must not fail at the limit of its size.
+  const isForGuard = isCommit && outcome.reason === 'undo';
   const { sagaId, claims, state } = saga;
   const iat = settings.clock();
   // A token past half of its life is replaced, so that a client that keeps coming always holds a good one.
-  const isSame = iat - claims.iat < settings.tokenTtl / 2 && isUnchanged(request, outcome);
+  const isSame = !isCommit && iat - claims.iat < settings.tokenTtl / 2 && isUnchanged(request, outcome);
   const turn = isSame ? claims.turn : claims.turn + 1;
   const expiresAt = isLeft
     ? expiryOfLeft(iat, outcome.retryAfterMs ?? Math.max(0, (outcome.due ?? iat) - iat))
     : expiryOf(settings, claims, iat, outcome);
-  const more = (isOwn ? 1 : 0) - (isSame ? 1 : 0);
+  // No client comes for the turn behind a commit.
+  const more = (isOwn ? 1 : 0) + (isCommit ? 1 : 0) - (isSame ? 1 : 0);
   const ownTurns = more === 0 ? state.ownTurns : more + (state.ownTurns ?? 0);
   const own = ownTurns === undefined ? {} : { ownTurns };
   const kept = isGuarded ? { keptBytes: nextKeptBytes(settings, saga, tokenBytes, outcome) } : {};
@@ -65,38 +75,34 @@ export async function suspend(
         `${settings.limits.maxTokenBytes}. Largest: ${largest(program, next)}.`,
     );
   }
-  const { steps, content = [] } = outcome;
-  if (isGuarded) assertKeepable('what it asks has', { steps, content });
+  const { steps } = outcome;
+  const content = isCommit ? undefined : outcome.content;
+  if (isGuarded) assertKeepable('what it asks has', { steps, content: content ?? [] });
   const ids = stepIdsOf(state.generation);
-  const goesOn = request.goesOn === undefined ? outcome.goesOn : request.goesOn(outcome);
   const suspendedTurn: SuspendedTurn = {
     status: 'suspended',
     token,
     steps: outcome.steps.map((step) => ({ ...step, stepId: ids.toWire(step.stepId) })),
     expiresAt: next.claims.exp,
     ...(outcome.retryAfterMs === undefined ? {} : { retryAfterMs: outcome.retryAfterMs }),
-    ...(goesOn === undefined ? {} : { goesOn }),
     ...own,
     ...(outcome.due === undefined ? {} : { due: outcome.due }),
-    ...(outcome.content === undefined ? {} : { content: outcome.content }),
+    ...(content === undefined ? {} : { content }),
     ...(outcome.hasPage === undefined ? {} : { hasPage: outcome.hasPage }),
     saga: claims.saga.name,
     sagaId,
     turn,
   };
   if (!isSame) await noteCancelOf(settings, program, next, suspendedTurn);
-  return suspendedTurn;
+  return { turn: suspendedTurn, saga: next };
 }
 
 /**
  * Returns `true` if a turn changed nothing and asks the same questions again. The new token then belongs to the same turn as
  * the old token, and the guard keeps nothing. The new token only counts one more request of the client.
  */
-function isUnchanged(
-  { saga, mayStay = false }: TurnRequest,
-  outcome: Extract<Outcome, { status: 'suspended' }>,
-): boolean {
-  return mayStay && outcome.goesOn === undefined && isSameState(saga.state.program, outcome.state);
+function isUnchanged({ saga, mayStay = false }: TurnRequest, outcome: SuspendedOutcome): boolean {
+  return mayStay && isSameState(saga.state.program, outcome.state);
 }
 
 /** Length of a token from which its author is warned. A model that copies it, or its client, cuts long texts. */

@@ -1,3 +1,7 @@
+import { ClientCannot } from '@mcp-saga/core';
+import type { DialectTraits } from '../model/dialect-traits.ts';
+import type { TurnFacts } from '../model/hooks.ts';
+import type { FailedTurn } from '../model/turn.ts';
 import { StepError } from '@mcp-saga/core';
 import type { Caller } from '../model/caller.ts';
 import { quietly } from '../settings/guarded-hooks.ts';
@@ -51,5 +55,29 @@ export function thrownIn(sagaId: string, caller: Caller): Thrown {
           });
         }
       }),
+  };
+}
+
+/** The error of a question that nobody could be asked, with what there is to say of its client. Its body read none of it. (R2) */
+export function explained(error: unknown, { unasked }: DialectTraits): unknown {
+  if (unasked === undefined || !(error instanceof ClientCannot) || error.need === 'wait') return error;
+  return new ClientCannot(error.stepId, error.need, unasked);
+}
+
+/** What failed a turn, and why it could not undo what it leaves behind, as far as this process knows. */
+export function failureOf(
+  { sagaId, error, residue }: FailedTurn,
+  caller: Caller,
+): Pick<TurnFacts, 'error' | 'residue'> {
+  const thrown = thrownIn(sagaId, caller);
+  thrown.reveal(error);
+  if (residue.length === 0) return { error };
+  return {
+    error,
+    residue: residue.map((step) => {
+      const why = thrown.ofUndo(step.stepId);
+      thrown.reveal(why);
+      return why === undefined ? step : { ...step, error: why };
+    }),
   };
 }

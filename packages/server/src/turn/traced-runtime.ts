@@ -8,7 +8,7 @@ import type { StepSpan, TracedStep, TurnSpan } from '../model/telemetry.ts';
 /** A runtime whose turn is seen in a trace: the code of each step runs within a span of its own. */
 export function tracedRuntime(
   runtime: Runtime,
-  span: TurnSpan,
+  trace: { readonly span: TurnSpan | undefined },
   { toWire }: Pick<StepIds, 'toWire'>,
   onError: (error: unknown) => void,
 ): Runtime {
@@ -17,7 +17,7 @@ export function tracedRuntime(
   return {
     ...runtime,
     perform: (call) => {
-      const attempt = beginStep(span, call, idOf, onError);
+      const attempt = beginStep(trace.span, call, idOf, onError);
       const { path, run, step } = call;
       const work = async (): Promise<unknown> => await run(step);
       if (attempt === undefined) return work();
@@ -38,7 +38,7 @@ export function tracedRuntime(
       const { type, kind, path, error } = event;
       const failure = type === 'failed' || type === 'retrying' ? errorTypeOf(error) : undefined;
       const attempt = running.get(path);
-      if (kind !== 'step') tell(span, event, idOf(path), failure, onError);
+      if (kind !== 'step') tell(trace.span, event, idOf(path), failure, onError);
       else if (attempt !== undefined) {
         // The engine knows best how an attempt ended: its code may go on after a timeout, and what it returned may be
         // nothing that can be kept.
@@ -50,7 +50,7 @@ export function tracedRuntime(
 }
 
 function beginStep(
-  span: TurnSpan,
+  span: TurnSpan | undefined,
   { kind, path, undoes, step }: StepCall,
   idOf: (path: string) => string,
   onError: (error: unknown) => void,
@@ -61,12 +61,12 @@ function beginStep(
     kind: undoes === undefined ? kind : 'undo',
     attempt: step.attempt,
   };
-  quietly(() => (begun = span.step(facts)), onError);
+  quietly(() => (begun = span?.step(facts)), onError);
   return begun;
 }
 
 function tell(
-  span: TurnSpan,
+  span: TurnSpan | undefined,
   { type, kind }: StepEvent,
   stepId: string,
   errorType: string | undefined,
@@ -75,5 +75,5 @@ function tell(
   // What was asked is told when the turn ends.
   if (type === 'asked') return;
   const event = { type, kind, stepId, ...(errorType === undefined ? {} : { errorType }) };
-  quietly(() => span.event(event), onError);
+  quietly(() => span?.event(event), onError);
 }

@@ -7,33 +7,46 @@ import type { SealedSaga } from '../model/sealed-saga.ts';
 import type { TracedEnd, TracedTurn, TurnSpan } from '../model/telemetry.ts';
 import type { SagaTurn } from '../model/turn.ts';
 
-/** As much of a request as is told of a turn. */
-type Traceable = Pick<TurnRequest, 'saga' | 'caller' | 'end' | 'span'>;
-
 /** What a turn carries on for a trace: printable, and no longer than `traceparent` and `tracestate` can be. */
 const carriable = /^[\x20-\x7e]{1,600}$/;
 
-/** Takes a turn as part of its trace, where the host has telemetry. */
-export async function traced<R extends Traceable>(
-  settings: HostSettings,
-  request: R,
-  take: (request: R) => Promise<SagaTurn>,
-): Promise<SagaTurn> {
-  const { saga, caller } = request;
-  const action = request.end !== undefined ? 'cancel' : saga.claims.turn === 0 ? 'start' : 'resume';
-  const span = begin(settings, saga, { action, client: caller.traceContext });
-  if (span === undefined) return await take(request);
-  const { onError } = settings.hooks;
-  const state = { ...saga.state, ...carriedBy(span, onError) };
-  try {
-    const turn = await within(span, onError, () => take({ ...request, saga: { ...saga, state }, span }));
-    end(settings, span, endOf(turn));
-    return turn;
-  } catch (error) {
+/** A turn in its trace. Without telemetry it does nothing. */
+export class TurnTrace {
+  readonly #settings: HostSettings;
+  readonly #request: Pick<TurnRequest, 'caller' | 'end'>;
+  /** Undefined without telemetry. */
+  span: TurnSpan | undefined;
+
+  constructor(settings: HostSettings, request: Pick<TurnRequest, 'caller' | 'end'>) {
+    this.#settings = settings;
+    this.#request = request;
+  }
+
+  /** Begins the span of a turn, and returns the saga with what its token carries of the trace. */
+  begin(saga: SealedSaga): SealedSaga {
+    const { caller, end: request } = this.#request;
+    const action = request !== undefined ? 'cancel' : saga.claims.turn === 0 ? 'start' : 'resume';
+    this.span = begin(this.#settings, saga, { action, client: caller.traceContext });
+    if (this.span === undefined) return saga;
+    return { ...saga, state: { ...saga.state, ...carriedBy(this.span, this.#settings.hooks.onError) } };
+  }
+
+  /** Runs the work of a turn within its span. */
+  async within<T>(work: () => Promise<T>): Promise<T> {
+    return await (this.span === undefined ? work() : within(this.span, this.#settings.hooks.onError, work));
+  }
+
+  /** Ends the span of a turn. */
+  end(turn: SagaTurn): void {
+    if (this.span !== undefined) end(this.#settings, this.span, endOf(turn));
+  }
+
+  /** Ends the span of a turn that has thrown. */
+  fail(error: unknown): void {
+    if (this.span === undefined) return;
     const isFault = !(error instanceof TurnAborted) && !(error instanceof AnswerConflict);
     const errorType = errorTypeOf(error);
-    end(settings, span, { status: 'rejected', errorType, isFault, asked: [], tokenBytes: 0 });
-    throw error;
+    end(this.#settings, this.span, { status: 'rejected', errorType, isFault, asked: [], tokenBytes: 0 });
   }
 }
 

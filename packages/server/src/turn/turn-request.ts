@@ -1,8 +1,8 @@
-import type { Program, ClientAnswer, Outcome, GoesOn, EndRequest } from '@mcp-saga/core';
+import type { ClientAnswer, EndRequest, Program } from '@mcp-saga/core';
 import type { SealedSaga } from '../model/sealed-saga.ts';
 import type { Caller } from '../model/caller.ts';
 import type { DialectTraits } from '../model/dialect-traits.ts';
-import type { TurnSpan } from '../model/telemetry.ts';
+import type { SuspendedTurn } from '../model/turn.ts';
 
 /** What a turn runs on. */
 export interface TurnRequest {
@@ -17,25 +17,29 @@ export interface TurnRequest {
   /** Bytes of the token it was opened from; 0 at the start. */
   readonly tokenBytes: number;
   readonly traits: DialectTraits;
-  /** Whether the token before this turn is used once: the turn then ends before it undoes, and at a pivot. */
+  /** `true` if the token before this turn is used once. */
   readonly isGuarded?: boolean;
   /** `true` if the token of this turn may be used again after a turn that changed nothing. */
   readonly mayStay?: boolean;
-  /** Whether the host takes this turn by itself, behind the one that its request brought. */
+  /** `true` if no client came for this turn: it is no round of its own. */
   readonly isOwn?: boolean;
   /** Whether its client has gone, so that a queue takes the turn: nobody gets its token. */
   readonly isLeft?: boolean;
-  /** `true` if the guard keeps the state, and the host continues from it by itself: no client gets its token. */
-  readonly isForGuard?: boolean;
   /** Told before the saga goes on as another one. What it throws ends the turn. */
   readonly goesOnAs?: ((program: Program) => Promise<void>) | undefined;
   /**
-   * Decides before the turn is kept whether the host continues by itself: a response that is kept without a reason to do so was
-   * given to the client, and so is its token. Default: as the program says.
+   * Keeps a turn that was committed, and begins the next one. Rejects if this run cannot continue. Default: nothing is committed.
    */
-  readonly goesOn?: ((outcome: Extract<Outcome, { status: 'suspended' }>) => GoesOn | undefined) | undefined;
+  readonly keep?: ((committed: CommittedSaga) => Promise<void>) | undefined;
+  /** `true` if the turn ends after a server step, for a client that gets a token after each. */
+  readonly endsAfterStep?: boolean;
   /** Ends the saga instead of going on with it; what it did is undone within this turn. */
   readonly end?: EndRequest;
-  /** The turn in its trace, where it is traced. */
-  readonly span?: TurnSpan;
+}
+
+/** A turn that was committed: what the next turn starts from. */
+export interface CommittedSaga {
+  readonly turn: SuspendedTurn;
+  readonly saga: SealedSaga;
+  readonly program: TurnRequest['program'];
 }

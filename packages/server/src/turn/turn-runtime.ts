@@ -6,6 +6,7 @@ import { claimedUntil } from '../guard/guard-retention.ts';
 import { quietly } from '../settings/guarded-hooks.ts';
 import type { HostSettings } from '../settings/host-settings.ts';
 import { isAccepted, routeOf } from './answer-routes.ts';
+import type { SealedSaga } from '../model/sealed-saga.ts';
 import type { TurnRequest } from './turn-request.ts';
 import { roundOf } from '../token/sealed-saga.ts';
 import { slowSteps } from './slow-steps.ts';
@@ -21,6 +22,7 @@ export function turnRuntime(
   settings: HostSettings,
   { program, saga, caller, tokenBytes, traits, heardAt, ...request }: TurnRequest,
   deadline: number | undefined,
+  newest: () => SealedSaga = () => saga,
 ): Runtime {
   const { isInterrupted, isGuarded = false, isOwn = false, isLeft = false } = request;
   const { sagaId, state, claims } = saga;
@@ -40,8 +42,7 @@ export function turnRuntime(
     // A queue has as many cancel tokens as it takes.
     ...(isLeft ? {} : { lifeEndsAt: endOfLife(settings, claims) }),
     maxWait: traits.maxWait?.(roundOf(saga, isOwn)) ?? Number.POSITIVE_INFINITY,
-    checkpointAfterStep: traits.checkpointAfterStep === true || (isGuarded && program.commitEach === true),
-    checkpointBeforeUndo: isGuarded,
+    commitsEach: traits.checkpointAfterStep === true || (isGuarded && program.commitEach === true),
     defersEffects: traits.defersEffects ?? false,
     route: (question) => routeOf(asking, question),
     accepts: (provenance, question) => isAccepted(asking, provenance, question),
@@ -52,7 +53,10 @@ export function turnRuntime(
     claim:
       guard === undefined
         ? undefined
-        : (key) => askGuard(settings, () => guard.claim(`${sagaId}:${key}`, claimedUntil(settings, claims))),
+        : (key) =>
+            askGuard(settings, () =>
+              guard.claim(`${sagaId}:${key}`, claimedUntil(settings, newest().claims)),
+            ),
     compensator: (name) => settings.compensators.get(name),
     capabilities: caller.capabilities,
     context: caller.context,

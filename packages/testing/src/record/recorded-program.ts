@@ -1,15 +1,8 @@
 import type { Json, Outcome, Program, ProgramState, Runtime, SagaHistory } from '@mcp-saga/server';
 import { wrapProgram, type ProgramMethods } from '../values/wrap-program.ts';
-import {
-  redactedEvent,
-  endOf,
-  failure,
-  recordingVersion,
-  redactedBy,
-  type Redact,
-} from './recorded-event.ts';
+import { redactedEvent, endOf, failure, recordingVersion, redactedBy, type Redact } from './recorded-event.ts';
 import { toRecording, type JournalRecording } from './journal-recording.ts';
-import { TurnRecorder } from './turn-recorder.ts';
+import { TurnRecorder, type NotedTurn } from './turn-recorder.ts';
 import type { RecordedTurn } from './turns-recording.ts';
 
 /** Who gets what is recorded. It is made when it is called for: what that throws is theirs to catch. */
@@ -58,10 +51,13 @@ function byTurns(program: Program, redact: Redact, sink: RecordingSink): Program
       return state;
     },
     advance: async (state, answers, runtime, end): Promise<Outcome> => {
-      const recorder = new TurnRecorder({ program, state, answers, runtime, end });
+      const keep = async (noted: NotedTurn, outcome: Outcome): Promise<void> => {
+        const input = begun.get(noted.request.state);
+        await sink.turn(() => toTurn(program, redact, noted, outcome, input), runtime.sagaId);
+      };
+      const recorder = new TurnRecorder({ program, state, answers, runtime, end, onCommit: keep });
       const outcome = await recorder.take();
-      const input = begun.get(state);
-      await sink.turn(() => toTurn(program, redact, recorder, outcome, input), runtime.sagaId);
+      await keep(recorder.noted, outcome);
       return outcome;
     },
   };
@@ -70,13 +66,12 @@ function byTurns(program: Program, redact: Redact, sink: RecordingSink): Program
 async function toTurn(
   { name: saga, version }: Program,
   redact: Redact,
-  recorder: TurnRecorder,
+  { request: { state, runtime, end }, began, events, host: facts }: NotedTurn,
   outcome: Outcome,
   input: Json | undefined,
 ): Promise<RecordedTurn> {
-  const { state, runtime, end } = recorder.request;
   const { engine, turn } = runtime;
-  const { hasToken, ...host } = recorder.host;
+  const { hasToken, ...host } = facts;
   const ended = end === undefined ? undefined : failure(end.error, redact).error;
   const of = { kind: 'input', id: '', part: 'value' } as const;
   const args = input === undefined ? undefined : redactedBy(redact, input, of);
@@ -90,10 +85,10 @@ async function toTurn(
     ...(args === undefined ? { from: await nameOf(state, runtime) } : { input: args.kept }),
     ...(args?.redacted === true ? { redacted: ['input'] } : {}),
     ...(outcome.status === 'suspended' ? { to: await nameOf(outcome.state, runtime) } : {}),
-    time: new Date(recorder.began).toISOString(),
+    time: new Date(began).toISOString(),
     host: { ...host, ...(input !== undefined && hasToken === true ? { hasToken } : {}) },
     ...(ended === undefined ? {} : { ended }),
-    happened: recorder.events.map((event) => redactedEvent(event, redact)),
+    happened: events.map((event) => redactedEvent(event, redact)),
     ...(outcome.status === 'suspended' ? {} : { end: endOf(outcome, redact) }),
   };
 }

@@ -1,4 +1,14 @@
-import type { ClientAnswer, EndRequest, Outcome, Program, ProgramState, Runtime } from '@mcp-saga/server';
+import type {
+  ClientAnswer,
+  CommitPoint,
+  CommittedTurn,
+  EndRequest,
+  Outcome,
+  Program,
+  ProgramState,
+  Runtime,
+  SuspendedOutcome,
+} from '@mcp-saga/server';
 import { kindOfStep } from '../report/question-text.ts';
 import { questionKey, type HostFacts, type RawEvent } from './turns-recording.ts';
 import { toJson } from './recorded-event.ts';
@@ -12,40 +22,48 @@ export interface TurnRequest {
   readonly answers: ReadonlyMap<string, ClientAnswer>;
   readonly runtime: Runtime;
   readonly end: EndRequest | undefined;
+  /** Called for each turn that ends by a commit, with the outcome of that turn. */
+  readonly onCommit?: (noted: NotedTurn, outcome: SuspendedOutcome) => Promise<void>;
+}
+
+/** What was noted of a turn. */
+export interface NotedTurn {
+  readonly request: Pick<TurnRequest, 'state' | 'runtime' | 'end'>;
+  /** When the turn began, in milliseconds since the epoch. */
+  readonly began: number;
+  readonly events: readonly RawEvent[];
+  readonly host: HostFacts;
 }
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 
 /** Takes a turn, and notes all that comes into it from outside and all that it comes to. */
 export class TurnRecorder {
-  /** When the turn began, in milliseconds since the epoch. */
-  readonly began: number;
-
-  /** What the turn began with. */
-  readonly request: TurnRequest;
-  readonly #events: RawEvent[] = [];
+  #request: TurnRequest;
+  #began: number;
+  #events: RawEvent[] = [];
   readonly #running = new Set<RawEvent>();
   readonly #runs = new Map<string, number>();
   readonly #kinds = new Map<string, string>();
   readonly #paths = new Map<string, string>();
   readonly #routes = new Map<string, ReturnType<Runtime['route']>>();
   readonly #refused = new Set<string>();
-  readonly #claims: boolean[] = [];
-  readonly #random: number[] = [];
+  #claims: boolean[] = [];
+  #random: number[] = [];
   #came: readonly RawEvent[] = [];
   #ignored: Outcome['ignored'] = [];
   #now: number;
   #over = false;
 
   constructor(request: TurnRequest) {
-    this.request = request;
-    this.began = request.runtime.now();
-    this.#now = this.began;
+    this.#request = request;
+    this.#began = request.runtime.now();
+    this.#now = this.#began;
   }
 
   /** Takes the turn. */
   async take(): Promise<Outcome> {
-    const { program, state, answers, end } = this.request;
+    const { program, state, answers, end } = this.#request;
     const outcome = await program.advance(state, answers, this.#runtime(), end);
     this.close();
     this.#ignored = outcome.ignored;
@@ -58,6 +76,11 @@ export class TurnRecorder {
     this.#over = true;
   }
 
+  /** What was noted of the current turn. */
+  get noted(): NotedTurn {
+    return { request: this.#request, began: this.#began, events: this.events, host: this.#host };
+  }
+
   /** What has happened. */
   get events(): readonly RawEvent[] {
     const unended = Array.from(this.#running, (event) => ({ ...event, outcome: 'not ended' }));
@@ -65,18 +88,18 @@ export class TurnRecorder {
   }
 
   /** What the host said that the turn went by. */
-  get host(): HostFacts {
-    const { deadline, maxHold, maxWait, tokenBytes, ...runtime } = this.request.runtime;
+  get #host(): HostFacts {
+    const { deadline, maxHold, maxWait, tokenBytes, ...runtime } = this.#request.runtime;
     const facts: Mutable<HostFacts> = {};
     if (deadline !== undefined) {
-      const budget = deadline - this.began;
+      const budget = deadline - this.#began;
       facts.budget = Number.isFinite(budget) ? budget : budget > 0 ? 'unlimited' : 'over';
     }
     if (Number.isFinite(maxHold)) facts.maxHold = maxHold;
     if (Number.isFinite(maxWait)) facts.maxWait = maxWait;
     if (runtime.holdsParts) facts.holdsParts = true;
-    if (runtime.checkpointAfterStep) facts.checkpointAfterStep = true;
-    if (runtime.checkpointBeforeUndo === true) facts.checkpointBeforeUndo = true;
+    if (runtime.commitsEach) facts.checkpointAfterStep = true;
+    if (runtime.commit !== undefined) facts.checkpointBeforeUndo = true;
     if (runtime.defersEffects === true) facts.defersEffects = true;
     if (tokenBytes > 0) facts.hasToken = true;
     if (this.#routes.size > 0) facts.routes = Object.fromEntries(this.#routes);
@@ -87,7 +110,7 @@ export class TurnRecorder {
   }
 
   #answers(): readonly RawEvent[] {
-    const { program, state, answers } = this.request;
+    const { program, state, answers } = this.#request;
     const why = new Map(this.#ignored.map(({ stepId, why: reason }) => [stepId, reason]));
     return program.asked(state).flatMap((id) => {
       const answer = answers.get(id);
@@ -99,7 +122,7 @@ export class TurnRecorder {
   }
 
   #runtime(): Runtime {
-    const { runtime } = this.request;
+    const { runtime } = this.#request;
     return {
       ...runtime,
       // It stands still between two things that happen, so that a replay finds the very times that the turn found.
@@ -136,6 +159,7 @@ export class TurnRecorder {
               return free;
             },
           }),
+      ...(runtime.commit === undefined ? {} : { commit: (point: CommitPoint) => this.#commit(point) }),
       idempotencyKey: async (path, key, direction) => {
         const made = await runtime.idempotencyKey(path, key, direction);
         this.#paths.set(made, path);
@@ -150,6 +174,33 @@ export class TurnRecorder {
           runtime.perform === undefined ? call.run(call.step) : runtime.perform(call),
         ),
     };
+  }
+
+  /** A turn that is committed ends there, and the next one begins. */
+  async #commit(point: CommitPoint): Promise<CommittedTurn | undefined> {
+    const { runtime, onCommit, program } = this.#request;
+    const next = await runtime.commit?.(point);
+    if (next === undefined) return undefined;
+    this.#ignored = point.ignored;
+    this.#came = cameTo(point, this.#now);
+    const { noted } = this;
+    await onCommit?.(noted, point);
+    const { heardAt: _, ...rest } = runtime;
+    this.#request = {
+      program,
+      state: point.state,
+      answers: new Map(),
+      runtime: { ...rest, ...next },
+      end: undefined,
+      ...(onCommit === undefined ? {} : { onCommit }),
+    };
+    [this.#events, this.#claims, this.#random, this.#came, this.#ignored] = [[], [], [], [], []];
+    this.#runs.clear();
+    this.#routes.clear();
+    this.#refused.clear();
+    this.#now = Math.max(this.#now, runtime.now());
+    this.#began = this.#now;
+    return next;
   }
 
   /** Runs code, and notes what it was given and what it came to. */
@@ -180,7 +231,7 @@ export class TurnRecorder {
 
   #note(event: RawEvent): void {
     if (this.#over) return;
-    const now = Math.max(this.#now, this.request.runtime.now());
+    const now = Math.max(this.#now, this.#request.runtime.now());
     const waited = now - this.#now;
     this.#now = now;
     this.#events.push(waited === 0 ? event : { ...event, waited });

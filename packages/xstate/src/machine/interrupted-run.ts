@@ -15,12 +15,12 @@ export class InterruptedRun {
    * @param isChanged - `true` if the machine has changed, so that the interrupted run may have begun other effects
    */
   constructor(runtime: Runtime, steps: Iterable<ActiveStepRecord> = [], isChanged = false) {
-    const { isInterrupted, turn, checkpointAfterStep, defersEffects, deadline } = runtime;
+    const { isInterrupted, turn, commitsEach, defersEffects, deadline } = runtime;
     const runs = defersEffects !== true && deadline !== Number.NEGATIVE_INFINITY;
     this.#isUnknown = runs && isInterrupted === true;
     const turns = [...steps].flatMap(({ e }) => e?.[4] ?? []);
     // With a token after each effect, the interrupted run began the same effects as this one.
-    if (this.#isUnknown && (!checkpointAfterStep || isChanged)) turns.push(turn);
+    if (this.#isUnknown && (!commitsEach || isChanged)) turns.push(turn);
     this.turn = turns.length === 0 ? undefined : Math.min(...turns);
   }
 

@@ -1,11 +1,14 @@
-import type {
-  ClientAnswer,
-  EndRequest,
-  Outcome,
-  Program,
-  ProgramState,
-  Runtime,
-  TimelineEntry,
+import {
+  TurnAborted,
+  type ClientAnswer,
+  type CommitPoint,
+  type CommitReason,
+  type EndRequest,
+  type Outcome,
+  type Program,
+  type ProgramState,
+  type Runtime,
+  type TimelineEntry,
 } from '@mcp-saga/core';
 import { decodeHead, generatorProgram } from '@mcp-saga/core/program';
 import { Ledger } from '../effects/ledger.ts';
@@ -42,6 +45,7 @@ export function machineProgram(
   };
 }
 
+/** Advances a machine. Behind each commit, it continues from what was committed: no later turn knows more. */
 async function advance(
   options: MachineProgramOptions,
   state: ProgramState,
@@ -49,6 +53,42 @@ async function advance(
   runtime: Runtime,
   end: EndRequest | undefined,
 ): Promise<Outcome> {
+  let current = runtime;
+  let ended = await takeTurn(options, state, answers, current, end);
+  for (;;) {
+    if (!('reason' in ended)) return ended;
+    const { reason, ...outcome } = ended;
+    if (!mayCommit(reason, current)) return outcome;
+    let request: EndRequest | undefined;
+    try {
+      // oxlint-disable-next-line no-await-in-loop -- one turn after the other
+      const next = await current.commit?.({ ...outcome, reason });
+      if (next === undefined) return outcome;
+      const { heardAt: _, ...rest } = current;
+      current = { ...rest, ...next, isInterrupted: false };
+    } catch (error) {
+      if (error instanceof TurnAborted) throw error;
+      // The state cannot be kept: the saga is ended by that, and undone.
+      request = { error };
+    }
+    // oxlint-disable-next-line no-await-in-loop -- one turn after the other
+    ended = await takeTurn(options, outcome.state, new Map(), current, request);
+  }
+}
+
+function mayCommit(reason: CommitReason, runtime: Runtime): boolean {
+  const { defersEffects, deadline = Number.POSITIVE_INFINITY, stops } = runtime;
+  const hasTime = runtime.now() < deadline && stops?.aborted !== true;
+  return reason === 'undo' || (defersEffects !== true && hasTime);
+}
+
+async function takeTurn(
+  options: MachineProgramOptions,
+  state: ProgramState,
+  answers: ReadonlyMap<string, ClientAnswer>,
+  runtime: Runtime,
+  end: EndRequest | undefined,
+): Promise<Outcome | CommitPoint> {
   const { input, turn } = decodeHead(state.head);
   const ledger = new Ledger(state, input, runtime);
   const { first } = ledger;

@@ -3,6 +3,7 @@ import {
   SagaAborted,
   TurnAborted,
   type ClientAnswer,
+  type CommitPoint,
   type Outcome,
   type Runtime,
 } from '@mcp-saga/core';
@@ -52,7 +53,7 @@ export class MachineTurn {
   }
 
   /** Takes the turn. */
-  async take(answers: ReadonlyMap<string, ClientAnswer>): Promise<Outcome> {
+  async take(answers: ReadonlyMap<string, ClientAnswer>): Promise<Outcome | CommitPoint> {
     const { signal } = this.#runtime;
     const abort = (): void => this.#run?.stop(signal.reason);
     signal.addEventListener('abort', abort, { once: true });
@@ -71,7 +72,7 @@ export class MachineTurn {
     }
   }
 
-  async #take(answers: ReadonlyMap<string, ClientAnswer>): Promise<Outcome> {
+  async #take(answers: ReadonlyMap<string, ClientAnswer>): Promise<Outcome | CommitPoint> {
     const isNew = this.#head.turn === 0;
     const made = this.#made(isNew);
     if ('mismatch' in made) {
@@ -110,7 +111,7 @@ export class MachineTurn {
     return { root: makeRoot(machine, { input: first }, limit), timers: [], steps: new Map() };
   }
 
-  async #go(run: MachineRun, answers: ReadonlyMap<string, ClientAnswer>): Promise<Outcome> {
+  async #go(run: MachineRun, answers: ReadonlyMap<string, ClientAnswer>): Promise<Outcome | CommitPoint> {
     const busy = (): boolean => this.#questions.busy;
     // Overdue delays pass before the answers are delivered.
     const { asks } = await run.settle(busy);
@@ -132,7 +133,7 @@ export class MachineTurn {
   }
 
   /** The machine has ended: well, in an error, or in a state that says that what was done is to be undone. */
-  async #ended(run: MachineRun): Promise<Outcome> {
+  async #ended(run: MachineRun): Promise<Outcome | CommitPoint> {
     const { status, output, error, tags, value } = run.root.getSnapshot();
     if (status !== 'done') throw error;
     if (tags?.has('compensate') === true) {
@@ -145,7 +146,7 @@ export class MachineTurn {
     return { status: 'completed', result, ignored: this.#questions.ignored };
   }
 
-  async #suspended(run: MachineRun, seen: Survey): Promise<Outcome> {
+  async #suspended(run: MachineRun, seen: Survey): Promise<Outcome | CommitPoint> {
     const { asks } = seen;
     run.catchUp();
     const due = this.#dueOf(run, seen);
@@ -177,9 +178,7 @@ export class MachineTurn {
       steps,
       ...(steps.length > 0 ? {} : { retryAfterMs: Math.max(0, Math.ceil((due ?? now) - now)) }),
       ...(steps.length > 0 && due !== undefined ? { due: Math.ceil(due) } : {}),
-      ...(this.#isKept && due !== undefined && due <= now
-        ? { goesOn: this.#isStepKept ? ('step' as const) : ('chance' as const) }
-        : {}),
+      ...(this.#isKept && due !== undefined && due <= now ? { reason: this.#reason } : {}),
       ...(latest > 0 ? { deadline: Math.ceil(latest) } : {}),
       accepted: this.#questions.accepted,
       ignored: this.#questions.ignored,
@@ -190,20 +189,20 @@ export class MachineTurn {
    * The saga has failed, or is to be undone for another reason: what its effects did is undone. Where the token is used
    * once, that is kept first: a machine is not replayed, and a request that is repeated might go on where it now fails. (E1)
    */
-  async #fail(error: unknown): Promise<Outcome> {
+  async #fail(error: unknown): Promise<Outcome | CommitPoint> {
     const { accepted, ignored } = this.#questions;
-    const later = this.#runtime.checkpointBeforeUndo === true;
+    const later = this.#runtime.commit !== undefined;
     const runtime = later ? { ...this.#runtime, defersEffects: true } : this.#runtime;
     const outcome = await undoSaga(this.#options, this.#ledger, runtime, { error }, this.#head.turn);
     if (outcome.status !== 'suspended') return { ...outcome, ignored };
-    return { ...outcome, ...(later ? { goesOn: 'undo' as const } : {}), accepted, ignored };
+    return { ...outcome, ...(later ? { reason: 'undo' as const } : {}), accepted, ignored };
   }
 
   /**
    * An effect could not be claimed. The token before this turn is still good; before the first one there is none, and nobody
    * could ever undo what was done: then it is a failure like another. (E3)
    */
-  async #unclaimed(aborted: TurnAborted): Promise<Outcome> {
+  async #unclaimed(aborted: TurnAborted): Promise<Outcome | CommitPoint> {
     if (this.#runtime.turn > 1) throw aborted;
     const outcome = await this.#fail(aborted.cause);
     const hadNothing =
@@ -238,16 +237,18 @@ export class MachineTurn {
     if (turn !== undefined) this.#ledger.addInterrupted(turn);
   }
 
+  get #reason(): 'step' | 'chance' {
+    return this.#isStepKept ? 'step' : 'chance';
+  }
+
   /** `true` if this turn ends before another effect runs, since a repetition of the turn may take another way. */
   get #isKept(): boolean {
-    const { checkpointBeforeUndo } = this.#runtime;
-    return this.#isStepKept || (checkpointBeforeUndo === true && this.#run?.isByChance === true);
+    return this.#isStepKept || (this.#runtime.commit !== undefined && this.#run?.isByChance === true);
   }
 
   /** Whether something ran here in this turn that may touch the world, and is kept before anything else does. */
   get #isStepKept(): boolean {
-    const { checkpointAfterStep } = this.#runtime;
-    return checkpointAfterStep && this.#questions.answeredHere + (this.#run?.ended ?? 0) > 0;
+    return this.#runtime.commitsEach && this.#questions.answeredHere + (this.#run?.ended ?? 0) > 0;
   }
 
   /** Whether anything may still happen in this turn. (U4, W7) */

@@ -131,8 +131,8 @@ function again(
 
 /** Whether a backoff is waited for in another turn. */
 function isForLater(notBefore: number, delay: number, runtime: Runtime): boolean {
-  const { deadline, maxHold, checkpointAfterStep } = runtime;
-  return checkpointAfterStep || (deadline !== undefined && (notBefore > deadline || delay > maxHold));
+  const { deadline, maxHold, commitsEach } = runtime;
+  return commitsEach || (deadline !== undefined && (notBefore > deadline || delay > maxHold));
 }
 
 /** The entry of a step that another turn tries again. */

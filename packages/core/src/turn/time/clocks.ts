@@ -11,7 +11,7 @@ export class Clocks {
 
   readonly #pending: ReadonlyMap<string, Task>;
   readonly #head: Pick<Head, 'waits'>;
-  readonly #late: number;
+  #late: number;
   /** The wait that has just ended. */
   #waited: Task | undefined;
 
@@ -20,6 +20,12 @@ export class Clocks {
     this.#pending = pending;
     this.#head = head;
     this.#late = late;
+  }
+
+  /** The turn was committed at a time: the next one begins there. */
+  committed(now: number): void {
+    this.began = now;
+    this.#late = 0;
   }
 
   /** When the first request of the turn came (ms since the epoch). */

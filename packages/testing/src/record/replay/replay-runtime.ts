@@ -19,7 +19,7 @@ export function replayRuntime(program: Program, parts: ReplayedParts): Runtime {
     maxHold: 0,
     maxWait: unlimited,
     holdsParts: false,
-    checkpointAfterStep: false,
+    commitsEach: false,
     route: () => 'ask',
     accepts: () => true,
     sample: () => {

@@ -100,8 +100,9 @@ export class TurnScript {
       maxHold: host.maxHold ?? unlimited,
       maxWait: host.maxWait ?? unlimited,
       holdsParts: host.holdsParts ?? false,
-      checkpointAfterStep: host.checkpointAfterStep ?? false,
-      checkpointBeforeUndo: host.checkpointBeforeUndo ?? false,
+      commitsEach: host.checkpointAfterStep ?? false,
+      // A turn that was committed is recorded by itself.
+      ...(host.checkpointBeforeUndo === true ? { commit: () => Promise.resolve(undefined) } : {}),
       defersEffects: host.defersEffects ?? false,
       route: (question) => routes[questionKey(question)] ?? 'ask',
       accepts: (provenance, question) => !refused.includes(`${provenance} ${questionKey(question)}`),

@@ -1,0 +1,48 @@
+import { infoIn } from '../effects/parts/saga-info.ts';
+import type { ExecutionEvents } from '../replay/execution.ts';
+import type { Runtime } from '../model/runtime.ts';
+
+/** What an execution tells its turn, and reads from it. */
+export class TurnEvents implements ExecutionEvents {
+  live = false;
+  runtime: Runtime;
+  readonly declaresForks: boolean;
+  /** Last reported progress. It never decreases. */
+  progress: number | undefined;
+  /** How long ago the turn was begun for the first time (ms). */
+  late: number;
+
+  constructor(runtime: Runtime, declaresForks: boolean, progress: number | undefined) {
+    this.runtime = runtime;
+    this.declaresForks = declaresForks;
+    this.progress = progress;
+    const { heardAt } = runtime;
+    this.late = heardAt === undefined ? 0 : Math.max(0, runtime.now() - heardAt);
+  }
+
+  /** Reports a log message, or progress unless it does not increase. */
+  tell(spec: Parameters<ExecutionEvents['tell']>[0]): void {
+    if (spec.kind === 'log') {
+      this.runtime.log(spec.level, spec.data);
+      return;
+    }
+    const { value, total, message } = spec;
+    if (this.progress !== undefined && value <= this.progress) return;
+    this.progress = value;
+    this.runtime.progress({
+      value,
+      ...(total === undefined ? {} : { total }),
+      ...(message === undefined ? {} : { message }),
+    });
+  }
+
+  /** The time as the body reads it: what it decides by that, it decides as it did when the turn was begun. (E1) */
+  now(): number {
+    return this.runtime.now() - this.late;
+  }
+
+  /** What the saga can know about itself in this turn. */
+  info(): unknown {
+    return infoIn(this.runtime);
+  }
+}
