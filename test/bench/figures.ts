@@ -75,6 +75,10 @@ export const figures = {
     of: 'ratio',
   },
   'load-saga': { what: 'heap that a suspended saga takes', unit: 'bytes', atMost: 64, of: 'ours' },
+  'commit-each-50': { what: 'a step of a saga of 50 that keeps each', unit: 'us', atMost: 10, of: 'ratio' },
+  'commit-each-100': { what: 'the same of 100', unit: 'us', atMost: 10, of: 'ratio' },
+  'commit-each-200': { what: 'the same of 200', unit: 'us', atMost: 10, of: 'ratio' },
+  'commit-each-400': { what: 'the same of 400', unit: 'us', atMost: 10, of: 'ratio' },
   'journal-bytes': {
     what: 'journal bytes of a server step, tiny result',
     unit: 'bytes',

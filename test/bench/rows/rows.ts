@@ -1,5 +1,6 @@
 import type { Row } from '../row.ts';
 import { bundle } from './bundle.ts';
+import { commitEach } from './commit-each.ts';
 import { journalBytes } from './journal-bytes.ts';
 import { load } from './load.ts';
 import { machine } from './machine.ts';
@@ -15,6 +16,7 @@ export const rows: Readonly<Record<string, Row>> = {
   replay,
   resume,
   'two-questions': twoQuestions,
+  'commit-each': commitEach,
   load,
   'journal-bytes': journalBytes,
   'token-bytes': tokenBytes,

@@ -192,7 +192,7 @@ function telling(host: SagaHostCore, call: ClientCall): SagaHostCore {
 /** The client is to have a token of what it brought, before anything runs on it. (E1) */
 const onlyLooks: Pick<DialectTraits, 'runs'> = { runs: false };
 
-/** The traits of a turn that ends after a server step. */
+/** The traits of a turn that hands out a token after each server step. */
 function steppingOf({ id }: ClientCall, traits: DialectTraits): DialectTraits {
   return { ...traits, isResumable: true, requestId: id, checkpointAfterStep: true };
 }
@@ -209,7 +209,13 @@ async function goneOn(
   }: Pick<ResumeRequest, 'methods'> & { readonly traits: DialectTraits; readonly looked: boolean },
 ): Promise<SagaTurn> {
   const began = host.settings.clock();
-  const next = { ...request, traits: steppingOf(call, traits), isOwnRound: true, follows: true };
+  const next = {
+    ...request,
+    traits: steppingOf(call, traits),
+    isOwnRound: true,
+    follows: true,
+    onCommit: (committed: SuspendedTurn) => tell(host, call, committed),
+  };
   let turn = first;
   for (let isLook = looked; turn.status === 'suspended'; isLook = false) {
     // The client keeps the token before the page: if the result is lost, resuming shows the page again.

@@ -1,0 +1,58 @@
+import { createSagaHost, generateKey, memoryGuard, saga, step, type SagaHost } from '@mcp-saga/server';
+import { measure, type Candidate } from '../harness.ts';
+import type { Finding, Row } from '../row.ts';
+
+const lengths = [50, 100, 200, 400] as const;
+
+/** What a step takes in a saga that keeps each step, beside one that keeps none of them, for more and more steps. */
+export const commitEach: Row = async ({ effort }) => {
+  const us = await measure(
+    lengths.flatMap((steps) => [candidate(steps, true), candidate(steps, false)]),
+    effort,
+  );
+  const ofStep = (steps: number, commits: boolean): number =>
+    (us.get(nameOf(steps, commits)) ?? Number.NaN) / steps;
+  // The same ratio for all of them: time grows linearly.
+  return lengths.map((steps): Finding => ({
+    figure: `commit-each-${steps}`,
+    ours: ofStep(steps, true),
+    peers: [{ name: 'without commitEach', value: ofStep(steps, false) }],
+  }));
+};
+
+function candidate(steps: number, commits: boolean): Candidate {
+  const host = hostOf(steps, commits);
+  return {
+    name: nameOf(steps, commits),
+    run: async (times) => {
+      for (let count = 0; count < times; count += 1) {
+        // oxlint-disable-next-line no-await-in-loop -- one after the other
+        const begun = await host.start('bench', {});
+        if (begun.status !== 'suspended') throw new Error(`The turn ${begun.status}`);
+        // oxlint-disable-next-line no-await-in-loop -- one after the other
+        const { status } = await host.resume(begun.token);
+        if (status !== 'completed') throw new Error(`The saga ${status}`);
+      }
+    },
+  };
+}
+
+function nameOf(steps: number, commits: boolean): string {
+  return `${steps} ${commits}`;
+}
+
+function hostOf(steps: number, commits: boolean): SagaHost {
+  const options = { name: 'bench', version: '1', forks: 'refuse', commitFirst: true } as const;
+  const long = saga({ ...options, commitEach: commits }, function* () {
+    for (let index = 0; index < steps; index += 1) yield* step('one', () => index, { key: `${index}` });
+    return 'done';
+  });
+  return createSagaHost({
+    sagas: [long],
+    keys: generateKey(),
+    audience: 'bench',
+    testing: { environment: 'production' },
+    guard: { store: memoryGuard() },
+    hooks: { onWarning: () => {}, onTurn: () => {} },
+  });
+}
