@@ -81,6 +81,7 @@ export function machineSaga<
   const { drift = 'compatible', migrate, ...sagaOptions } = options;
   // Another body, the same options: what cannot be meant is refused in the same words. The journal is another one: it holds
   // what effects did, and no answers that a replay could be given.
+  const { drift = 'compatible', migrate, ...sagaOptions } = options;
   const {
     body: _,
     history: __,
