@@ -4,7 +4,7 @@
  */
 import { existsSync, writeFileSync } from 'node:fs';
 import { publishedTestKeys } from '@mcp-saga/seal';
-import { engineVersion } from '@mcp-saga/server';
+import { engineVersion } from '@mcp-saga/server/internal';
 import { finish, goldenHost, goldenTrace, tracing, type GoldenFile } from './host.ts';
 import { machineStories } from './machines.ts';
 import { stories } from './sagas.ts';

@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { engineVersion } from '@mcp-saga/server';
+import { engineVersion } from '@mcp-saga/server/internal';
 import { describe, expect, it } from 'vitest';
 import { allStories, finish, goldenHost, type GoldenFile } from './host.ts';
 import { effects } from './sagas.ts';

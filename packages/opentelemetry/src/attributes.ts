@@ -1,5 +1,5 @@
 import { SpanStatusCode, type Attributes, type SpanStatus } from '@opentelemetry/api';
-import type { TracedEnd, TracedEvent, TracedStep, TracedTurn } from '@mcp-saga/server';
+import type { TracedEnd, TracedEvent, TracedStep, TracedTurn } from '@mcp-saga/server/internal';
 
 // The names of what is recorded. `error.type` is OpenTelemetry's; there are no conventions for sagas. Those for MCP
 // (`mcp.method.name`, `gen_ai.tool.name`) are for the span of a request, of which a saga has many: a tool that was called

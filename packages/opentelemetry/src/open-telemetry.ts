@@ -8,7 +8,8 @@ import {
   type Tracer,
   type TracerProvider,
 } from '@opentelemetry/api';
-import type { SagaTelemetry, TracedTurn, TurnSpan } from '@mcp-saga/server';
+import type { SagaTelemetry } from '@mcp-saga/server';
+import type { TracedTurn, TurnSpan } from '@mcp-saga/server/internal';
 import { refusal, turnAttributes, turnName } from './attributes.ts';
 import { spanOfTurn } from './turn-span.ts';
 import { fromParent, fromTraceContext, toParent } from './trace-parent.ts';

@@ -1,5 +1,5 @@
 import { context, trace, type Context, type Span, type Tracer } from '@opentelemetry/api';
-import type { StepSpan, TracedStep, TurnSpan } from '@mcp-saga/server';
+import type { StepSpan, TracedStep, TurnSpan } from '@mcp-saga/server/internal';
 import {
   endAttributes,
   eventAttributes,

@@ -1,4 +1,5 @@
-import type { Fence, GuardVerdict, SagaGuard } from '@mcp-saga/server';
+import type { GuardVerdict, SagaGuard } from '@mcp-saga/server';
+import type { Fence } from '@mcp-saga/server/internal';
 import { begin, claim, count, finish, letGo } from './guard-scripts.ts';
 import { keysOf } from './keys.ts';
 import type { RedisClient, RedisOptions } from './redis-client.ts';

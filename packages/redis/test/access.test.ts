@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { redisGuard, redisTaskStore, type RedisClient } from '@mcp-saga/redis';
-import type { Fence } from '@mcp-saga/server';
+import type { Fence } from '@mcp-saga/server/internal';
 import { createClient } from 'redis';
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
 import { describeWithRedis, startRedis, type RedisServer } from '../../../test/support/redis-server.ts';

@@ -1,13 +1,6 @@
 import { redisGuard } from '@mcp-saga/redis';
-import {
-  createSagaHost,
-  generateKey,
-  saga,
-  elicit,
-  step,
-  type Fence,
-  type GuardClaim,
-} from '@mcp-saga/server';
+import { createSagaHost, generateKey, saga, elicit, step, type GuardClaim } from '@mcp-saga/server';
+import type { Fence } from '@mcp-saga/server/internal';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import { z } from 'zod';

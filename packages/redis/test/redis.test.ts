@@ -1,11 +1,6 @@
 import { redisGuard, redisTaskStore, type IoRedisLike, type RedisClient } from '@mcp-saga/redis';
-import {
-  createSagaHost,
-  generateKey,
-  type Fence,
-  type GuardClaim,
-  type GuardVerdict,
-} from '@mcp-saga/server';
+import { createSagaHost, generateKey, type GuardClaim, type GuardVerdict } from '@mcp-saga/server';
+import type { Fence } from '@mcp-saga/server/internal';
 import { Redis as UpstashRedis } from '@upstash/redis';
 import { Cluster, Redis } from 'ioredis';
 import { createCluster } from 'redis';

@@ -16,15 +16,11 @@ import {
   sleep,
   step,
   uuid,
-  type ClientAnswer,
-  type EndRequest,
   type Json,
-  type Outcome,
   type Program,
-  type ProgramState,
-  type Runtime,
   type Saga,
 } from '@mcp-saga/server';
+import type { ClientAnswer, EndRequest, Outcome, ProgramState, Runtime } from '@mcp-saga/server/internal';
 import { testSaga } from '@mcp-saga/testing';
 import '@mcp-saga/testing/vitest';
 import { beforeEach, describe, expect, it } from 'vitest';

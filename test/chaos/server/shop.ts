@@ -1,4 +1,5 @@
-import { OutcomeUnknown, step, type Command } from '@mcp-saga/server';
+import { OutcomeUnknown, step } from '@mcp-saga/server';
+import type { Command } from '@mcp-saga/server/internal';
 import { labelOf } from '../provider/label.ts';
 import type { Kind } from '../provider/ledger.ts';
 

@@ -4,8 +4,8 @@ import {
   memoryTaskStore,
   type SagaHost,
   type SagaHostOptions,
-  type TestingOptions,
 } from '@mcp-saga/server';
+import type { TestingOptions } from '@mcp-saga/server/internal';
 import { serveSagas } from '@mcp-saga/server/serve';
 import { McpServer as ServerV1 } from '@modelcontextprotocol/sdk/server/mcp.js';
 import { WebStandardStreamableHTTPServerTransport as HttpV1 } from '@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js';

@@ -10,9 +10,9 @@ import {
   step,
   type Program,
   type SagaHostOptions,
-  type TestingOptions,
   type SuspendedSagaFacts,
 } from '@mcp-saga/server';
+import type { TestingOptions } from '@mcp-saga/server/internal';
 import { describe, expect, test } from 'vitest';
 import { answerBy } from '../fixtures/answer-by.ts';
 import { testClock } from '../fixtures/clock.ts';

@@ -1,14 +1,5 @@
-import {
-  all,
-  elicit,
-  memoryGuard,
-  saga,
-  sleep,
-  step,
-  type Fence,
-  type Program,
-  type SagaGuard,
-} from '@mcp-saga/server';
+import { all, elicit, memoryGuard, saga, sleep, step, type Program, type SagaGuard } from '@mcp-saga/server';
+import type { Fence } from '@mcp-saga/server/internal';
 import { serveSagas, type ServeSagasOptions } from '@mcp-saga/server/serve';
 import { afterEach, describe, expect, test } from 'vitest';
 import { testClock } from '../fixtures/clock.ts';

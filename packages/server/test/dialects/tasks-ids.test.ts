@@ -1,5 +1,6 @@
 import { createKeyRing, createSealer } from '@mcp-saga/seal';
-import { memoryTaskStore, saga, step, type TaskOptions, type TaskStore } from '@mcp-saga/server';
+import { memoryTaskStore, saga, step, type TaskStore } from '@mcp-saga/server';
+import type { TaskOptions } from '@mcp-saga/server/internal';
 import { expect, test } from 'vitest';
 import { start } from '../fixtures/clock.ts';
 import { hostOf, oldKey } from '../fixtures/host.ts';

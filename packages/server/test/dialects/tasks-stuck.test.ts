@@ -1,7 +1,6 @@
 import {
   all,
   AnswerConflict,
-  CodecError,
   elicit,
   memoryGuard,
   memoryTaskStore,
@@ -14,6 +13,7 @@ import {
   type Program,
   type SagaGuard,
 } from '@mcp-saga/server';
+import { CodecError } from '@mcp-saga/server/internal';
 import { describe, expect, test } from 'vitest';
 import { testClock } from '../fixtures/clock.ts';
 import { deferred } from '../fixtures/deferred.ts';

@@ -11,9 +11,9 @@ import {
   sleep,
   step,
   type Program,
-  type TestingOptions,
   type Steps,
 } from '@mcp-saga/server';
+import type { TestingOptions } from '@mcp-saga/server/internal';
 import { describe, expect, test } from 'vitest';
 import * as z from 'zod';
 import { answerBy } from '../fixtures/answer-by.ts';

@@ -9,13 +9,13 @@ import {
   saga,
   sleep,
   step,
-  type Command,
   type SagaGuard,
   type SagaHost,
   type SagaTurn,
   type Steps,
   type SuspendedSagaFacts,
 } from '@mcp-saga/server';
+import type { Command } from '@mcp-saga/server/internal';
 import { describe, expect, test as it } from 'vitest';
 import { suspended } from '../fixtures/host.ts';
 import type { MakeGuard } from './guard-under-test.ts';

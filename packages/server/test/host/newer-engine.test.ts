@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { createKeyRing, createSealer } from '@mcp-saga/seal';
-import { engineVersion, TokenRefused } from '@mcp-saga/server';
+import { TokenRefused } from '@mcp-saga/server';
+import { engineVersion } from '@mcp-saga/server/internal';
 import { serveSagas } from '@mcp-saga/server/serve';
 import { start, testClock } from '../fixtures/clock.ts';
 import { accept, hooksInto, hostOf, nothingTold, oldKey, suspended } from '../fixtures/host.ts';

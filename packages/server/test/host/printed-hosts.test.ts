@@ -35,7 +35,11 @@ test('[T7] a printed host shows no key, and nothing of a saga', async () => {
   const [, base64] = oldKey.split(':');
   for (const text of [inspect(host, { depth: 9, showHidden: true }), JSON.stringify(host)]) {
     expect(text).not.toContain(base64);
-    expect(text).not.toContain(keyBytes(0x11).toString('hex').replaceAll(/(..)(?=.)/g, '$1 '));
+    expect(text).not.toContain(
+      keyBytes(0x11)
+        .toString('hex')
+        .replaceAll(/(..)(?=.)/g, '$1 '),
+    );
     expect(text).not.toContain(secret);
   }
 });

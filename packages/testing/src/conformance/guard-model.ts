@@ -1,4 +1,5 @@
-import type { Fence, GuardVerdict } from '@mcp-saga/server';
+import type { GuardVerdict } from '@mcp-saga/server';
+import type { Fence } from '@mcp-saga/server/internal';
 import { SagaTestError } from '../values/errors.ts';
 import { seeded } from '../values/seeded-random.ts';
 import { messageOfError, show } from '../values/show.ts';

@@ -1,4 +1,5 @@
-import type { Fence, GuardClaim, GuardVerdict, SagaGuard } from '@mcp-saga/server';
+import type { GuardClaim, GuardVerdict, SagaGuard } from '@mcp-saga/server';
+import type { Fence } from '@mcp-saga/server/internal';
 import { SagaTestError } from '../values/errors.ts';
 import { show } from '../values/show.ts';
 

@@ -1,4 +1,5 @@
-import type { Program, StepFacts } from '@mcp-saga/server';
+import type { Program } from '@mcp-saga/server';
+import type { StepFacts } from '@mcp-saga/server/internal';
 import { oneLine, showError } from '../values/show.ts';
 import type { Trace } from '../report/trace.ts';
 

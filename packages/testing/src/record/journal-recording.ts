@@ -1,4 +1,5 @@
-import type { Json, Outcome, SagaHistory } from '@mcp-saga/server';
+import type { Json } from '@mcp-saga/server';
+import type { Outcome, SagaHistory } from '@mcp-saga/server/internal';
 import {
   endOf,
   recordingVersion,

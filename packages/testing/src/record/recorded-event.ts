@@ -1,4 +1,5 @@
-import { encode, type HistoryEntry, type Json, type Outcome } from '@mcp-saga/server';
+import type { Json } from '@mcp-saga/server';
+import { encode, type HistoryEntry, type Outcome } from '@mcp-saga/server/internal';
 
 /** The version of the format of recordings: what is written today is read by every later release. */
 export const recordingVersion = 1;

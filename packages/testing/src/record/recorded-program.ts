@@ -1,6 +1,14 @@
-import type { Json, Outcome, Program, ProgramState, Runtime, SagaHistory } from '@mcp-saga/server';
+import type { Json, Program } from '@mcp-saga/server';
+import type { Outcome, ProgramState, Runtime, SagaHistory } from '@mcp-saga/server/internal';
 import { wrapProgram, type ProgramMethods } from '../values/wrap-program.ts';
-import { redactedEvent, endOf, failure, recordingVersion, redactedBy, type Redact } from './recorded-event.ts';
+import {
+  redactedEvent,
+  endOf,
+  failure,
+  recordingVersion,
+  redactedBy,
+  type Redact,
+} from './recorded-event.ts';
 import { toRecording, type JournalRecording } from './journal-recording.ts';
 import { TurnRecorder, type NotedTurn } from './turn-recorder.ts';
 import type { RecordedTurn } from './turns-recording.ts';

@@ -1,4 +1,5 @@
-import type { ClientAnswer, Json } from '@mcp-saga/server';
+import type { ClientAnswer } from '@mcp-saga/server/internal';
+import type { Json } from '@mcp-saga/server';
 import type { RawEvent, TurnEvent } from './turns-recording.ts';
 
 type Fields = { readonly [key: string]: Json };

@@ -1,14 +1,6 @@
-import type {
-  ClientAnswer,
-  CommitPoint,
-  CommittedTurn,
-  EndRequest,
-  Outcome,
-  Program,
-  ProgramState,
-  Runtime,
-  SuspendedOutcome,
-} from '@mcp-saga/server';
+import type { ClientAnswer, EndRequest, Outcome, ProgramState, Runtime } from '@mcp-saga/server/internal';
+import type { Program } from '@mcp-saga/server';
+import type { CommitPoint, CommittedTurn, SuspendedOutcome } from '@mcp-saga/server/internal';
 import { kindOfStep } from '../report/question-text.ts';
 import { questionKey, type HostFacts, type RawEvent } from './turns-recording.ts';
 import { toJson } from './recorded-event.ts';

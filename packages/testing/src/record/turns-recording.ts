@@ -1,4 +1,5 @@
-import type { Json, Question, Route } from '@mcp-saga/server';
+import type { Json } from '@mcp-saga/server';
+import type { Question, Route } from '@mcp-saga/server/internal';
 import type { RecordedEnd, RecordedEvent, RecordingHead } from './recorded-event.ts';
 
 /**

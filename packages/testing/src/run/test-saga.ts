@@ -1,4 +1,5 @@
-import type { ClientNeed, Program, Root } from '@mcp-saga/server';
+import type { Program } from '@mcp-saga/server';
+import type { ClientNeed, Root } from '@mcp-saga/server/internal';
 import type { Answer, AnySteps, Sample, StandIn } from '../script/answer-types.ts';
 import { assertApplied } from './never-applied.ts';
 import { begin, play } from './play.ts';

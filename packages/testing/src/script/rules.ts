@@ -1,4 +1,4 @@
-import type { ClientNeed, Root } from '@mcp-saga/server';
+import type { ClientNeed, Root } from '@mcp-saga/server/internal';
 import { unrepeated } from '../values/step-ids.ts';
 
 /** One line of a script: what a test says of the world around its saga. */

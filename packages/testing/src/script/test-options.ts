@@ -1,4 +1,5 @@
-import type { Program, SagaHostOptions, Schema, InferInput, InferOutput, ToolResult } from '@mcp-saga/server';
+import type { Program, SagaHostOptions, Schema, ToolResult } from '@mcp-saga/server';
+import type { InferInput, InferOutput } from '@mcp-saga/server/internal';
 import type { NamesOf } from '../values/known-options.ts';
 
 /** What of a host a test may want otherwise. */

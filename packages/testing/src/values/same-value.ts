@@ -1,4 +1,5 @@
-import { encode, type Json } from '@mcp-saga/server';
+import type { Json } from '@mcp-saga/server';
+import { encode } from '@mcp-saga/server/internal';
 
 /** Whether two values are the same, as a journal would write them; in which order their fields stand says nothing. */
 export function isSameValue(one: unknown, other: unknown): boolean {

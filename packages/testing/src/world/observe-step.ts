@@ -1,4 +1,4 @@
-import type { StepEvent } from '@mcp-saga/server';
+import type { StepEvent } from '@mcp-saga/server/internal';
 import { kindOfStep } from '../report/question-text.ts';
 import type { World } from './world.ts';
 

@@ -1,4 +1,5 @@
-import { OutcomeUnknown, type StepCall } from '@mcp-saga/server';
+import { OutcomeUnknown } from '@mcp-saga/server';
+import type { StepCall } from '@mcp-saga/server/internal';
 import { SagaTestError } from '../values/errors.ts';
 import { Crash, noteOn, type World } from './world.ts';
 

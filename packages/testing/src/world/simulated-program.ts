@@ -1,4 +1,5 @@
-import type { Outcome, Program, Runtime } from '@mcp-saga/server';
+import type { Outcome, Runtime } from '@mcp-saga/server/internal';
+import type { Program } from '@mcp-saga/server';
 import { wrapProgram } from '../values/wrap-program.ts';
 import { observe } from './observe-step.ts';
 import { perform } from './perform-step.ts';

@@ -1,4 +1,5 @@
-import type { ClientNeed, ClientStep, Json, StepAnswer } from '@mcp-saga/server';
+import type { ClientStep, Json, StepAnswer } from '@mcp-saga/server';
+import type { ClientNeed } from '@mcp-saga/server/internal';
 import type { SagaTestError } from '../values/errors.ts';
 import { EffectLedger } from './effect-ledger.ts';
 import type { Recording } from '../record/journal-recording.ts';

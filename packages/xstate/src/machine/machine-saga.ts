@@ -78,7 +78,6 @@ export function machineSaga<
   O extends Schema | undefined = undefined,
 >(options: MachineSagaOptions<I, O>, machine: M & MachineProblem<M, I, O>): MachineSaga<I, O> {
   assertKnownOptions('machineSaga', Object(options).name, options, optionsOfMachines());
-  const { drift = 'compatible', migrate, ...sagaOptions } = options;
   // Another body, the same options: what cannot be meant is refused in the same words. The journal is another one: it holds
   // what effects did, and no answers that a replay could be given.
   const { drift = 'compatible', migrate, ...sagaOptions } = options;

@@ -1,4 +1,5 @@
-import { ReplayMismatch, TurnAborted, type Outcome, type Program, type Runtime } from '@mcp-saga/server';
+import { ReplayMismatch, TurnAborted, type Program } from '@mcp-saga/server';
+import type { Outcome, Runtime } from '@mcp-saga/server/internal';
 import { assertRecording } from '../assert-recording.ts';
 import { endText, isSameEnd } from './compare-ends.ts';
 import { SagaTestError } from '../../values/errors.ts';

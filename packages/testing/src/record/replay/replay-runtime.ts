@@ -1,4 +1,5 @@
-import { validate, type Program, type Runtime } from '@mcp-saga/server';
+import { type Program } from '@mcp-saga/server';
+import { validate, type Runtime } from '@mcp-saga/server/internal';
 
 /** What a replay says of its turn; for the rest it has no limits, asks the client everything, and tells nobody. */
 export type ReplayedParts = Partial<Runtime> & Pick<Runtime, 'turn' | 'engine' | 'signal' | 'perform'>;

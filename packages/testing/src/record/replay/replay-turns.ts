@@ -1,4 +1,5 @@
-import { InvalidInput, type Program, type ProgramState } from '@mcp-saga/server';
+import { InvalidInput, type Program } from '@mcp-saga/server';
+import type { ProgramState } from '@mcp-saga/server/internal';
 import { endText } from './compare-ends.ts';
 import { SagaTestError } from '../../values/errors.ts';
 import { endOf } from '../recorded-event.ts';

@@ -1,5 +1,6 @@
 import { VirtualClock } from '../../values/virtual-clock.ts';
-import { decode, type Program, type Runtime, type StepCall } from '@mcp-saga/server';
+import { decode, type Runtime, type StepCall } from '@mcp-saga/server/internal';
+import type { Program } from '@mcp-saga/server';
 import { replayRuntime } from './replay-runtime.ts';
 import { questionKey, isLeft, isPassed, type TurnBeginning, type TurnEvent } from '../turns-recording.ts';
 import { show } from '../../values/show.ts';

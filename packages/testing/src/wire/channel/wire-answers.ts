@@ -1,4 +1,5 @@
-import type { Json, Root } from '@mcp-saga/server';
+import type { Json } from '@mcp-saga/server';
+import type { Root } from '@mcp-saga/server/internal';
 import { SagaTestError } from '../../values/errors.ts';
 import type { Question } from '../../script/answer-types.ts';
 import { kindOfStep, messageOf } from '../../report/question-text.ts';

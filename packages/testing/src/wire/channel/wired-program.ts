@@ -1,4 +1,6 @@
-import type { ClientStep, Outcome, Program, Runtime } from '@mcp-saga/server';
+import type { ClientStep, Program } from '@mcp-saga/server';
+import type { Runtime } from '@mcp-saga/server/internal';
+import type { Outcome } from '@mcp-saga/server/internal';
 import type { EffectLedger } from '../../world/effect-ledger.ts';
 import { messageOf } from '../../report/question-text.ts';
 import type { VirtualClock } from '../../values/virtual-clock.ts';
