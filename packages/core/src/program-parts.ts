@@ -22,6 +22,7 @@ export { isAccepted, isUnsupported, routeOf, routeWithoutClient } from './effect
 export { runStep, type StepEnd, type StepRun, type StepSpec } from './effects/kinds/step.ts';
 export { defaultUndoRetry } from './undo/undo-all.ts';
 export { answerGraceMs } from './turn/time/waits.ts';
+export { TurnBudget } from './turn/turn-budget.ts';
 export { AuthoringError, AuthoringRangeError, isAuthoringError } from './values/errors.ts';
 export { sagaOptionNames } from './author/sagas/saga.ts';
 export { assertKnownOptions, nearestName, optionNames } from './values/known-options.ts';

@@ -67,7 +67,7 @@ export class Answers {
     const { execution, due } = this.#turn;
     const open = [...execution.pending.values()].filter(({ spec }) => isAskedOfClient(spec.kind));
     const isAnswered = open.some(({ path }) => answers.has(path));
-    const hasTime = due.hasTime(due.clocks.began);
+    const hasTime = due.budget.hasTime(due.clocks.began);
     const byNow = { until: due.clocks.heardAt, works: false };
     const before = isAnswered ? { until: due.clocks.heardAt - answerGraceMs - 1, works: true } : byNow;
     const overdue = isAnswered || hasTime ? due.runOverdue(before) : undefined;
@@ -97,7 +97,8 @@ export class Answers {
   /** Records that the client has come back to a checkpoint. */
   #pass(task: Task): void {
     const { runtime, execution, head, due } = this.#turn;
-    if (head.turn > 0 && due.hasTime(runtime.now())) execution.record(task, { type: 'passed' }, undefined);
+    if (head.turn > 0 && due.budget.hasTime(runtime.now()))
+      execution.record(task, { type: 'passed' }, undefined);
   }
 
   async #answer(task: Task, answer: ClientAnswer): Promise<void> {

@@ -9,12 +9,12 @@ import { tried, type Task } from '../replay/fiber.ts';
 import type { Head } from '../journal/head.ts';
 import { InterruptedRun } from './interrupted-run.ts';
 import type { Journal, TaskEntry } from '../journal/journal.ts';
-import { nextWait } from './time/next-wait.ts';
 import { runOverdue, type Overdue, type OverdueOptions } from './time/overdue.ts';
 import { later } from '../effects/kinds/step.ts';
 import { runTask } from '../effects/run-task.ts';
 import type { TaskEnd } from '../effects/parts/effect.ts';
 import { waitsForClient } from '../effects/routes.ts';
+import { TurnBudget } from './turn-budget.ts';
 import { warnOfLifetime } from './time/warn-of-lifetime.ts';
 import { askAgainAfter, dueAt, endAtOnce, timingOf } from './time/waits.ts';
 
@@ -38,16 +38,14 @@ type Ended = { readonly task: Task; readonly end: TaskEnd };
 
 /** Runs what does not wait for the client, until everything waits for the client or the clock. (U1) */
 export class TaskRunner {
-  /** A state that could not be sealed anyway is not handed out: undoing goes on to its end. */
-  canSuspend = true;
   readonly clocks: Clocks;
+  readonly budget: TurnBudget;
 
   readonly #options: TaskRunnerOptions;
   readonly #execution: Execution;
   #runtime: Runtime;
   readonly #ends: Ended[] = [];
   #running = new Set<Task>();
-  #held = 0;
   readonly #interrupted: InterruptedRun;
   #wake: (() => void) | undefined;
   #overdue: Overdue | undefined;
@@ -58,6 +56,8 @@ export class TaskRunner {
     this.clocks = new Clocks(options.execution.pending, options.head, options.late);
     this.#runtime = options.runtime;
     this.#interrupted = new InterruptedRun(options.runtime);
+    const { runtime, head, commitFirst } = options;
+    this.budget = new TurnBudget({ runtime, commitFirst, turnsBefore: head.turn });
   }
 
   /** The journal has been replayed: what is added to it from here on is of this turn. */
@@ -76,7 +76,7 @@ export class TaskRunner {
    */
   get #reason(): CommitReason | undefined {
     const { ending, uncommitted } = this.#execution;
-    const commits = this.#runtime.commit !== undefined && this.canSuspend;
+    const commits = this.#runtime.commit !== undefined && this.budget.canSuspend;
     const reason = commits ? uncommitted.reason(ending.current !== undefined) : undefined;
     if (reason !== undefined) return reason;
     return this.#isStepUncommitted ? 'step' : undefined;
@@ -94,14 +94,10 @@ export class TaskRunner {
     return [...this.#execution.pending.values()].some(isHeld);
   }
 
-  #mayCommit(reason: CommitReason): boolean {
-    const isPutOff = this.#runtime.defersEffects === true || !this.hasTime(this.#runtime.now());
-    return !isPutOff || reason === 'undo';
-  }
-
   /** The turn was committed, and the next one continues. */
   committed(runtime: Runtime): void {
     this.#runtime = runtime;
+    this.budget.committed(runtime);
     this.#execution.uncommitted.clear();
     this.clocks.committed(this.#runtime.now());
     this.#interrupted.committed(runtime, this.#execution.pending.values());
@@ -112,24 +108,22 @@ export class TaskRunner {
     for (;;) {
       // oxlint-disable-next-line no-await-in-loop -- it comes before the next wait
       await this.#runDue();
-      const reason = this.canSuspend ? this.#reason : undefined;
+      const reason = this.budget.canSuspend ? this.#reason : undefined;
       if (reason !== undefined && this.#holdsEffect) {
         // oxlint-disable-next-line no-await-in-loop -- nothing runs meanwhile
-        if (this.#mayCommit(reason) && (await this.#options.commit(reason))) continue;
+        if (this.budget.mayCommit(reason) && (await this.#options.commit(reason))) continue;
         return;
       }
       const now = this.#runtime.now();
-      const isInTime = this.canSuspend && this.hasTime(now);
-      const times = { now, held: this.#held, room: this.#room(now), isInTime };
-      const wait = nextWait(this.#execution.pending, this.#runtime, times);
+      const tasks = [...this.#execution.pending.values()];
+      const [first] = tasks.toSorted((one, other) => dueAt(one) - dueAt(other));
+      if (first === undefined || tasks.some((task) => waitsForClient(task, this.#runtime))) return;
+      const isWait = first.spec.kind === 'sleep' || first.spec.kind === 'poll';
+      const wait = this.budget.waitUntil(dueAt(first), now, this.#isStepUncommitted, isWait);
       if (wait === undefined) return;
-      if (wait.hopeless !== undefined) {
-        this.#execution.record(wait.hopeless, { type: 'cannot' }, undefined);
-        continue;
-      }
-      this.#held += wait.ms;
-      // oxlint-disable-next-line no-await-in-loop -- a short wait is held (W6)
-      await this.#runtime.sleep(wait.ms, this.#runtime.stops ?? this.#runtime.signal);
+      if (wait === 'hopeless') this.#execution.record(first, { type: 'cannot' }, undefined);
+      // oxlint-disable-next-line no-await-in-loop -- a short wait is held
+      else await this.budget.hold(wait);
     }
   }
 
@@ -162,12 +156,6 @@ export class TaskRunner {
   #end(task: Task, entry: TaskEntry, value: unknown): void {
     this.#execution.record(task, entry, value);
     this.clocks.ended(task, entry.type);
-  }
-
-  /** `true` if anything may still run in this turn. (U4, W7) */
-  hasTime(now: number): boolean {
-    const { deadline = Number.POSITIVE_INFINITY, stops } = this.#runtime;
-    return !this.canSuspend || (now < deadline && stops?.aborted !== true);
   }
 
   /** Throws if the request was aborted. */
@@ -260,21 +248,9 @@ export class TaskRunner {
 
   /** Whether a task has to wait for the next turn: the time for it has not come, or is used up. (U4) */
   #isDeferred(task: Task, type: TaskEntry['type'] | undefined, now: number): boolean {
-    if (task.notBefore + task.late > now || !this.hasTime(now)) return true;
+    if (task.notBefore + task.late > now || !this.budget.hasTime(now)) return true;
     if (type !== undefined || !isEffect(task)) return false;
-    if (this.#runtime.defersEffects === true) return true;
-    if (!this.canSuspend) return false;
-    if (this.#reason !== undefined) return true;
-    const { commitFirst, head } = this.#options;
-    return commitFirst && task.spec.kind !== 'poll' && head.turn === 0 && this.#runtime.tokenBytes === 0;
-  }
-
-  /** How long this request can still be held, in milliseconds. */
-  #room(now: number): number {
-    const { deadline, maxHold } = this.#runtime;
-    if (!this.canSuspend) return Number.POSITIVE_INFINITY;
-    if (this.#isStepUncommitted || this.#runtime.stops?.aborted === true) return 0;
-    return deadline === undefined ? Number.POSITIVE_INFINITY : Math.min(maxHold - this.#held, deadline - now);
+    return this.budget.defers(now, this.#reason !== undefined, task.spec.kind === 'poll');
   }
 
   #finish(task: Task, { entry, value, aborts }: TaskEnd): void {

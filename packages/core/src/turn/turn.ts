@@ -82,7 +82,7 @@ export class Turn {
           this.#execution.cancel(end.error);
         } else {
           // Without a guard, what cannot be kept as it is cannot be kept as a state that ends either.
-          this.#due.canSuspend = this.#runtime.commit !== undefined;
+          this.#due.budget.canSuspend = this.#runtime.commit !== undefined;
           this.#endBy(end.error);
         }
         return await this.#finish();
@@ -201,7 +201,7 @@ export class Turn {
     const isKept = !mismatched && this.#canKeepLimit;
     if (isKept) this.#execution.ending.beginLeaving(error);
     this.#due.drainEnds();
-    if (!mismatched && !isKept) this.#due.canSuspend = false;
+    if (!mismatched && !isKept) this.#due.budget.canSuspend = false;
     const { recorded } = this.#journal;
     const skipped = this.#journal.skipTo(mismatched ? (this.#mismatch?.[1] ?? recorded) : recorded);
     this.#events.live ||= !this.#journal.replaying;
@@ -214,7 +214,7 @@ export class Turn {
   /** `true` if this turn can end before it undoes what a limit or an error of the engine has ended. */
   get #canKeepLimit(): boolean {
     const isForward = !this.#execution.ending.undoes && !this.#journal.replaying;
-    return isForward && this.#due.canSuspend && this.#runtime.commit !== undefined;
+    return isForward && this.#due.budget.canSuspend && this.#runtime.commit !== undefined;
   }
 
   /** Whether nothing is undone, so that the code can be rolled back. (R3) */
@@ -267,7 +267,7 @@ export class Turn {
     } catch (error) {
       if (error instanceof TurnAborted) throw error;
       // Without a state that can be kept, undoing goes on to its end.
-      if (this.#execution.ending.begun) this.#due.canSuspend = false;
+      if (this.#execution.ending.begun) this.#due.budget.canSuspend = false;
       else this.#endBy(error);
       return true;
     }
@@ -290,7 +290,7 @@ export class Turn {
 
   /** An end that its journal leads to again can be looked at later. */
   #tellEnd(): void {
-    if (!this.#due.canSuspend || this.#mismatch !== undefined) return;
+    if (!this.#due.budget.canSuspend || this.#mismatch !== undefined) return;
     const head = { ...this.#head, turn: this.#head.turn + 1, progress: this.#events.progress };
     this.#runtime.ended?.(endedState(head, this.#journal.texts()));
   }

@@ -2,7 +2,6 @@ import {
   TurnAborted,
   type ClientAnswer,
   type CommitPoint,
-  type CommitReason,
   type EndRequest,
   type Outcome,
   type Program,
@@ -10,7 +9,7 @@ import {
   type Runtime,
   type TimelineEntry,
 } from '@mcp-saga/core';
-import { decodeHead, generatorProgram } from '@mcp-saga/core/program';
+import { decodeHead, generatorProgram, TurnBudget } from '@mcp-saga/core/program';
 import { Ledger } from '../effects/ledger.ts';
 import { MachineTurn } from './machine-turn.ts';
 import type { MachineProgramOptions } from '../model/machine-options.ts';
@@ -54,11 +53,13 @@ async function advance(
   end: EndRequest | undefined,
 ): Promise<Outcome> {
   let current = runtime;
-  let ended = await takeTurn(options, state, answers, current, end);
+  const { turn: turnsBefore } = decodeHead(state.head);
+  const budget = new TurnBudget({ runtime, turnsBefore, commitFirst: options.commitFirst });
+  let ended = await takeTurn(options, state, answers, current, budget, end);
   for (;;) {
     if (!('reason' in ended)) return ended;
     const { reason, ...outcome } = ended;
-    if (!mayCommit(reason, current)) return outcome;
+    if (!budget.mayCommit(reason)) return outcome;
     let request: EndRequest | undefined;
     try {
       // oxlint-disable-next-line no-await-in-loop -- one turn after the other
@@ -66,20 +67,15 @@ async function advance(
       if (next === undefined) return outcome;
       const { heardAt: _, ...rest } = current;
       current = { ...rest, ...next, isInterrupted: false };
+      budget.committed(current);
     } catch (error) {
       if (error instanceof TurnAborted) throw error;
       // The state cannot be kept: the saga is ended by that, and undone.
       request = { error };
     }
     // oxlint-disable-next-line no-await-in-loop -- one turn after the other
-    ended = await takeTurn(options, outcome.state, new Map(), current, request);
+    ended = await takeTurn(options, outcome.state, new Map(), current, budget, request);
   }
-}
-
-function mayCommit(reason: CommitReason, runtime: Runtime): boolean {
-  const { defersEffects, deadline = Number.POSITIVE_INFINITY, stops } = runtime;
-  const hasTime = runtime.now() < deadline && stops?.aborted !== true;
-  return reason === 'undo' || (defersEffects !== true && hasTime);
 }
 
 async function takeTurn(
@@ -87,6 +83,7 @@ async function takeTurn(
   state: ProgramState,
   answers: ReadonlyMap<string, ClientAnswer>,
   runtime: Runtime,
+  budget: TurnBudget,
   end: EndRequest | undefined,
 ): Promise<Outcome | CommitPoint> {
   const { input, turn } = decodeHead(state.head);
@@ -94,5 +91,5 @@ async function takeTurn(
   const { first } = ledger;
   if (turn > 0 && isUndoing(first)) return await goOnUndoing(options, state, ledger, runtime, end);
   if (end !== undefined) return await undoSaga(options, ledger, runtime, { end }, turn);
-  return await new MachineTurn(options, ledger, decodeHead(state.head), runtime).take(answers);
+  return await new MachineTurn(options, ledger, decodeHead(state.head), runtime, budget).take(answers);
 }

@@ -7,7 +7,7 @@ import {
   type Outcome,
   type Runtime,
 } from '@mcp-saga/core';
-import { answerGraceMs, encodeHead, type Head } from '@mcp-saga/core/program';
+import { answerGraceMs, encodeHead, type Head, type TurnBudget } from '@mcp-saga/core/program';
 import { inStates } from '../adapter/xstate-nodes.ts';
 import { makeRoot } from '../adapter/xstate-actors.ts';
 import type { LiveActor } from '../model/live-actor.ts';
@@ -32,16 +32,23 @@ export class MachineTurn {
   readonly #head: Head;
   readonly #ledger: Ledger;
   readonly #questions: Questions;
+  readonly #budget: TurnBudget;
   readonly #rounds = new WeakMap<LiveActor, number>();
   #interrupted: InterruptedRun;
   #run: MachineRun | undefined;
-  #held = 0;
 
-  constructor(options: MachineProgramOptions, ledger: Ledger, head: Head, runtime: Runtime) {
+  constructor(
+    options: MachineProgramOptions,
+    ledger: Ledger,
+    head: Head,
+    runtime: Runtime,
+    budget: TurnBudget,
+  ) {
     this.#options = options;
     this.#runtime = runtime;
     this.#head = head;
     this.#ledger = ledger;
+    this.#budget = budget;
     this.#interrupted = new InterruptedRun(runtime);
     this.#questions = new Questions({
       saga: options.name,
@@ -95,7 +102,7 @@ export class MachineTurn {
       defers: () => this.#defers(),
       doubt: () => this.#doubt(),
       diverged: () => this.#noteDiverged(),
-      passesTime: this.#hasTime(),
+      passesTime: this.#budget.hasTime(this.#runtime.now()),
       grace,
     });
     this.#run = run;
@@ -122,13 +129,13 @@ export class MachineTurn {
       const seen = await run.settle(busy);
       // oxlint-disable-next-line no-await-in-loop -- the last time round
       if (!run.active) return await this.#ended(run);
-      if (this.#questions.route(seen.asks, () => this.#defers(), this.#hasTime())) continue;
+      if (this.#questions.route(seen.asks, () => this.#defers(), this.#budget.hasTime(this.#runtime.now())))
+        continue;
       const wait = this.#shortWait(run, seen);
       // oxlint-disable-next-line no-await-in-loop -- the last time round
       if (wait === undefined) return await this.#suspended(run, seen);
-      this.#held += wait;
-      // oxlint-disable-next-line no-await-in-loop -- a short wait is held (W6)
-      await this.#runtime.sleep(wait, this.#runtime.stops ?? this.#runtime.signal);
+      // oxlint-disable-next-line no-await-in-loop -- a short wait is held
+      await this.#budget.hold(wait);
     }
   }
 
@@ -219,12 +226,9 @@ export class MachineTurn {
     await run.drain();
   }
 
-  /** Whether what runs here has to wait for the next turn. (U4, W7, E1) */
+  /** Returns `true` if an effect waits for the next turn. */
   #defers(): boolean {
-    const { tokenBytes, defersEffects } = this.#runtime;
-    if (defersEffects === true) return true;
-    if (this.#options.commitFirst && this.#head.turn === 0 && tokenBytes === 0) return true;
-    return this.#isKept || !this.#hasTime();
+    return this.#budget.defers(this.#runtime.now(), this.#isKept);
   }
 
   #doubt(): { readonly isUnknown: boolean; readonly turn: number | undefined } {
@@ -251,35 +255,14 @@ export class MachineTurn {
     return this.#runtime.commitsEach && this.#questions.answeredHere + (this.#run?.ended ?? 0) > 0;
   }
 
-  /** Whether anything may still happen in this turn. (U4, W7) */
-  #hasTime(): boolean {
-    const { deadline = Number.POSITIVE_INFINITY, stops } = this.#runtime;
-    return this.#runtime.now() < deadline && stops?.aborted !== true;
-  }
-
-  /** How long to wait in this request, when there is nothing to do but wait, and not for long. (W6) */
+  /** Time to wait in this request, in milliseconds, if nothing is left to do but wait. */
   #shortWait(run: MachineRun, seen: Survey): number | undefined {
     const due = this.#dueOf(run, seen);
     if (due === undefined || seen.asks.some((at) => this.#questions.isAsked(at))) return undefined;
-    const { maxWait, holdsParts, deadline } = this.#runtime;
-    const wait = due - this.#runtime.now();
-    if (wait <= 0) return undefined;
-    const room = this.#room();
-    const fits = wait <= room;
-    // Where the client gets no token, it is kept waiting by this request. No step could be told: the machine waits itself.
-    if ((!fits || deadline === undefined) && wait > maxWait - this.#held && this.#hasTime()) {
-      throw new ClientCannot(inStates(run.root.getSnapshot().value), 'wait');
-    }
-    if (fits) return wait;
-    return holdsParts && room > 0 ? room : undefined;
-  }
-
-  /** How long this request can still be held, in milliseconds. */
-  #room(): number {
-    const { deadline, maxHold, stops } = this.#runtime;
-    if (this.#isStepKept || stops?.aborted === true) return 0;
-    if (deadline === undefined) return Number.POSITIVE_INFINITY;
-    return Math.min(maxHold - this.#held, deadline - this.#runtime.now());
+    const wait = this.#budget.waitUntil(due, this.#runtime.now(), this.#isStepKept);
+    // No step could be told that the client cannot be kept waiting: the machine itself waits.
+    if (wait === 'hopeless') throw new ClientCannot(inStates(run.root.getSnapshot().value), 'wait');
+    return wait;
   }
 
   /** When something happens by itself: 0 for what was put off to the next turn. */

@@ -1,0 +1,110 @@
+import { describe, expect, it } from 'vitest';
+import { TurnBudget } from '../src/program-parts.ts';
+import type { Runtime } from '../src/model/runtime.ts';
+
+interface Given {
+  readonly turnsBefore?: number;
+  readonly commitFirst?: boolean;
+}
+
+const slept: number[] = [];
+function budgetOf(
+  fields: Partial<Runtime> = {},
+  { turnsBefore = 0, commitFirst = false }: Given = {},
+): TurnBudget {
+  slept.length = 0;
+  const runtime = {
+    sleep: async (ms: number) => void slept.push(ms),
+    signal: new AbortController().signal,
+    deadline: 2000,
+    maxHold: 500,
+    maxWait: Number.POSITIVE_INFINITY,
+    holdsParts: false,
+    tokenBytes: 0,
+    ...fields,
+  } as Runtime;
+  return new TurnBudget({ runtime, turnsBefore, commitFirst });
+}
+
+describe('the budget of a turn', () => {
+  it('[U4] has time until its deadline, and until it is told to stop', () => {
+    expect(budgetOf().hasTime(1000)).toBe(true);
+    expect(budgetOf().hasTime(2000)).toBe(false);
+    expect(budgetOf({ stops: AbortSignal.abort() }).hasTime(1000)).toBe(false);
+    const last = budgetOf({ deadline: 0, stops: AbortSignal.abort() });
+    last.canSuspend = false;
+    expect(last.hasTime(1000)).toBe(true);
+  });
+
+  it.each([
+    [{}, {}, false, false],
+    [{}, {}, true, true],
+    [{ deadline: 1000 }, {}, false, true],
+    [{ defersEffects: true }, {}, false, true],
+    [{}, { commitFirst: true }, false, true],
+    [{ tokenBytes: 9 }, { commitFirst: true }, false, false],
+    [{}, { commitFirst: true, turnsBefore: 1 }, false, false],
+  ])('[U4] [E1] defers effects by %j, %j, uncommitted: %s', (fields, options, isUncommitted, expected) => {
+    expect(budgetOf(fields, options).defers(1000, isUncommitted)).toBe(expected);
+  });
+
+  it('[E1] lets a repeatable effect run before the client has a token', () => {
+    expect(budgetOf({}, { commitFirst: true }).defers(1000, false, true)).toBe(false);
+  });
+
+  it('runs every effect if no state can be sealed, unless effects are put off', () => {
+    for (const fields of [{ deadline: 0 }, { defersEffects: true }]) {
+      const budget = budgetOf(fields, { commitFirst: true });
+      budget.canSuspend = false;
+      expect(budget.defers(1000, true)).toBe(fields.defersEffects === true);
+    }
+  });
+
+  it.each([
+    ['what is due', {}, 0, false, undefined],
+    ['a wait that fits', {}, 500, false, 500],
+    ['a wait that is longer than the hold', {}, 501, false, undefined],
+    ['a wait past the deadline', { deadline: 1100 }, 200, false, undefined],
+    ['a part of a long wait', { holdsParts: true }, 9000, false, 500],
+    ['a wait before a commit', { holdsParts: true }, 100, true, undefined],
+    ['a wait that the client cannot be kept for', { maxWait: 400 }, 501, false, 'hopeless'],
+    ['a wait without a deadline', { deadline: undefined }, 9000, false, 9000],
+    [
+      'a long wait of a client without a token',
+      { deadline: undefined, maxWait: 400 },
+      401,
+      false,
+      'hopeless',
+    ],
+    ['a wait in a turn without time', { deadline: 1000, maxWait: 400 }, 9000, false, undefined],
+  ] as const)('[W6] decides on %s', (_, fields, ms, isUncommitted, expected) => {
+    expect(budgetOf(fields).waitUntil(1000 + ms, 1000, isUncommitted)).toBe(expected);
+  });
+
+  it('[E1] commits in time, and commits an undo at any time', () => {
+    expect(budgetOf({ now: () => 1000 }).mayCommit('step')).toBe(true);
+    for (const fields of [{ deadline: 1000 }, { defersEffects: true }]) {
+      expect(budgetOf({ now: () => 1000, ...fields }).mayCommit('step')).toBe(false);
+      expect(budgetOf({ now: () => 1000, ...fields }).mayCommit('undo')).toBe(true);
+    }
+  });
+
+  it('[E1] runs effects of a saga that commits first, once it was committed', () => {
+    const budget = budgetOf({}, { commitFirst: true });
+    budget.committed({ deadline: 5000, tokenBytes: 9 } as Runtime);
+    expect(budget.defers(3000, false)).toBe(false);
+  });
+
+  it('[W6] does not fail what is no wait of the author', () => {
+    expect(budgetOf({ maxWait: 400 }).waitUntil(1501, 1000, false, false)).toBeUndefined();
+  });
+
+  it('[W6] counts the time that the request was held', async () => {
+    const budget = budgetOf({ maxWait: 600 });
+    await budget.hold(300);
+    expect(slept).toEqual([300]);
+    expect(budget.waitUntil(1200, 1000, false)).toBe(200);
+    expect(budget.waitUntil(1201, 1000, false)).toBeUndefined();
+    expect(budget.waitUntil(1301, 1000, false)).toBe('hopeless');
+  });
+});
