@@ -10,6 +10,7 @@ import { originCheck, preflightResponse, readableBy } from './http/allowed-origi
 import { assertServeOptions, type Authenticated, type ServeSagasOptions } from './http/serve-options.ts';
 import type { SagaHostOptions } from './model/host-options.ts';
 import { readJson } from './http/json-body.ts';
+import type { AttachOptions } from './mcp/attach.ts';
 import { protectedResource } from './http/protected-resource.ts';
 import { coreOf, createSagaHost, type SagaHost } from './saga-host.ts';
 
@@ -43,17 +44,20 @@ export function serveSagas<Env = unknown>(options: ServeSagasOptions<Env>): Saga
     Request,
     { readonly request: Request; readonly env: Env; readonly runtime: unknown }
   >();
+  const register = (server: McpServer, made: SagaHost, options?: AttachOptions): void => {
+    made.attach(server, options);
+    extend?.(server);
+  };
   const toServer = ({ requestInfo }: { readonly requestInfo?: Request }): McpServer => {
     const beside = requestInfo === undefined ? undefined : given.get(requestInfo);
     if (beside === undefined || host === undefined)
       throw new TypeError('The MCP SDK handed on another request than it was given.');
     try {
       const server = new McpServer({ name, version }, { capabilities: { logging: {} } });
-      host.attach(server, {
+      register(server, host, {
         context: context === undefined ? beside.env : context(beside.request, beside.env),
         ...waitUntilOf(beside.runtime ?? beside.env),
       });
-      extend?.(server);
       if (handler?.bus === undefined) fixLists(server);
       return server;
     } catch (error) {
@@ -61,6 +65,8 @@ export function serveSagas<Env = unknown>(options: ServeSagasOptions<Env>): Saga
       throw error;
     }
   };
+  // A tool that is registered twice fails here, not in each request.
+  if (host !== undefined && extend !== undefined) register(new McpServer({ name, version }), host);
   // One for all requests, since it counts the streams that are open.
   const shared = createMcpHandler(toServer, handler);
 

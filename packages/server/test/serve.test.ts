@@ -1,6 +1,6 @@
 import { serveSagas, type ServeSagasOptions } from '@mcp-saga/server/serve';
 import { elicit, log, memoryTaskStore, progress, saga, SealError, step, type Saga } from '@mcp-saga/server';
-import { OAuthError, OAuthErrorCode, requireBearerAuth } from '@modelcontextprotocol/server';
+import { OAuthError, OAuthErrorCode, requireBearerAuth, type McpServer } from '@modelcontextprotocol/server';
 import { describe, expect, test, vi } from 'vitest';
 import * as z from 'zod';
 import { accept, hooksInto, hostOf, newKey, nothingTold, oldKey, say, suspended } from './fixtures/host.ts';
@@ -351,6 +351,12 @@ describe('serveSagas', () => {
     });
   });
 
+  test('does not start with a tool that is registered twice', () => {
+    const extend = (server: McpServer): void =>
+      void server.registerTool('complex_tool', {}, () => ({ content: [] }));
+    expect(() => serve({ extend })).toThrow(/complex_tool is already registered/);
+  });
+
   test('[T6] does not start where it can never know whose a saga is', () => {
     expect(() => serve({ auth: { authenticate: () => undefined } })).toThrow(
       new TypeError(
@@ -427,7 +433,7 @@ describe('serveSagas', () => {
     const extend = (): never => {
       throw new Error('no such tool');
     };
-    await ask(serve({ hooks: hooksInto(told), extend }), 'modern', 'tools/list', {});
+    await ask(serve({ hooks: hooksInto(told), extend, keys: () => oldKey }), 'modern', 'tools/list', {});
     expect(told.errors).toEqual([new Error('no such tool')]);
   });
 

@@ -1,4 +1,5 @@
 import type { Json } from '@mcp-saga/core';
+import { withoutKeys } from '../settings/log-path.ts';
 import type { StepAnswer } from '../wire/step-answers.ts';
 import type { DialectTraits } from '../model/dialect-traits.ts';
 import { SagaHostError } from '../wire/errors.ts';
@@ -122,15 +123,23 @@ function toInputRequired({ token, steps, retryAfterMs, content, sagaId }: Suspen
   };
 }
 
-/** Said once in a saga, two rounds before the end. */
+/** Warns once in a saga, two rounds before clients abandon the call. */
 function adviseOnRounds({ settings }: SagaHostCore, turn: SuspendedTurn): void {
   const { clientRounds } = settings;
   const round = roundAfter(turn);
   if (round !== Math.max(1, clientRounds - 2)) return;
-  settings.warn(
-    `Saga '${turn.saga}' takes its client to round ${round}; clients give a call up after ${clientRounds}. Ask several ` +
-      'questions at once, with all({ … }).',
-  );
+  const about = `Saga '${turn.saga}' takes its client to round ${round}; clients give a call up after ${clientRounds}.`;
+  // Each of them repeats a question whose answer was not accepted.
+  if (turn.steps.length > 0 && turn.steps.every(({ reason }) => reason !== undefined)) {
+    const asked = turn.steps.map(({ stepId }) => `'${withoutKeys(stepId)}'`).join(' and ');
+    // A reason may quote the answer.
+    const why = settings.develops
+      ? turn.steps.map(({ reason }) => reason).join(' ')
+      : 'Set NODE_ENV=development to see the reasons.';
+    settings.warn(`${about} The answers to ${asked} were not accepted: they do not fit the schema. ${why}`);
+    return;
+  }
+  settings.warn(`${about} Ask several questions at once, with all({ … }).`);
 }
 
 function refusedState(): WireError {

@@ -223,3 +223,11 @@ describe('expiry', () => {
     expect(suspended(await host.start('asking', {})).expiresAt).toBe(start + Math.ceil(hour / 7));
   });
 });
+
+test('[T5] a token that was pasted opens with white space around it', async () => {
+  const { host } = hostOf(asking(), { clock: testClock() });
+  const { token } = suspended(await host.start('asking', {}));
+  const pasted = ` \n${token}\r\n`;
+  expect((await host.inspect(pasted)).tokenBytes).toBe(token.length);
+  expect(completed(await host.resume(pasted, answer)).result).toBe('x');
+});
