@@ -44,8 +44,8 @@ export function serveSagas<Env = unknown>(options: ServeSagasOptions<Env>): Saga
     Request,
     { readonly request: Request; readonly env: Env; readonly runtime: unknown }
   >();
-  const register = (server: McpServer, made: SagaHost, options?: AttachOptions): void => {
-    made.attach(server, options);
+  const register = (server: McpServer, made: SagaHost, attachOptions?: AttachOptions): void => {
+    made.attach(server, attachOptions);
     extend?.(server);
   };
   const toServer = ({ requestInfo }: { readonly requestInfo?: Request }): McpServer => {

@@ -220,18 +220,18 @@ describe('the rounds of a client', () => {
       const { host, told } = hostOf(program, { limits: { clientRounds: 6 }, testing: { environment } });
       const server = handlerOf(host);
       let { last } = await round(server, call(program));
-      let asked = '';
+      let stepId = '';
       for (let times = 0; times < 4; times += 1) {
         const { requestState, inputRequests } = last.result ?? {};
-        [asked = ''] = Object.keys(inputRequests as object);
-        const inputResponses = { [asked]: { action: 'accept', content: { other: 1 } } };
+        [stepId = ''] = Object.keys(inputRequests as object);
+        const inputResponses = { [stepId]: { action: 'accept', content: { other: 1 } } };
         // oxlint-disable-next-line no-await-in-loop -- round for round
         ({ last } = await round(server, call(program), { requestState, inputResponses }));
       }
       const said = told.warnings.filter((warning) => warning.includes('round 4'));
       const about =
         "Saga 'curious' takes its client to round 4; clients give a call up after 6. " +
-        `The answers to '${asked}' were not accepted: they do not fit the schema. `;
+        `The answers to '${stepId}' were not accepted: they do not fit the schema. `;
       expect(said).toEqual([expect.stringContaining(about)]);
       expect(said[0]?.slice(about.length)).toMatch(why);
     },
