@@ -40,14 +40,7 @@ export type {
 export type { ClientNeed } from './values/errors.ts';
 export type { Question, Route } from './model/question.ts';
 export type { HistoryEntry, SagaHistory, TimelineEntry } from './model/history.ts';
-export type {
-  CommitPoint,
-  CommitReason,
-  CommittedTurn,
-  IgnoredAnswer,
-  Outcome,
-  SuspendedOutcome,
-} from './model/outcome.ts';
+export type { IgnoredAnswer, Outcome } from './model/outcome.ts';
 export { engineVersion, type ProgramState } from './model/program-state.ts';
 export type { Awaitable, HostSampling, ProgramLimits, Runtime, StepEvent } from './model/runtime.ts';
 export type { EndRequest, Origin, PreviousProgram, Program } from './model/program.ts';

@@ -26,3 +26,4 @@ export { TurnBudget } from './turn/turn-budget.ts';
 export { AuthoringError, AuthoringRangeError, isAuthoringError } from './values/errors.ts';
 export { sagaOptionNames } from './author/sagas/saga.ts';
 export { assertKnownOptions, nearestName, optionNames } from './values/known-options.ts';
+export type { CommitPoint, CommitReason, CommittedTurn, SuspendedOutcome } from './model/outcome.ts';

@@ -26,10 +26,8 @@ export {
   type StepCall,
   type StepEvent,
   type StepFacts,
-  type CommittedTurn,
-  type SuspendedOutcome,
-  type CommitPoint,
 } from '@mcp-saga/core';
+export type { CommitPoint, CommittedTurn, SuspendedOutcome } from '@mcp-saga/core/program';
 export type { Fence } from './model/guard.ts';
 export type { TaskOptions, TestingOptions } from './model/host-options.ts';
 export type {

@@ -42,7 +42,11 @@ async function served(
   const did: string[] = [];
   const clock = testClock();
   const guard = memoryGuard(clock);
-  const { host } = hostOf(order(did, of), { guard: { store: { ...guard, ...change(guard) } }, testing: { clock }, ...options });
+  const { host } = hostOf(order(did, of), {
+    guard: { store: { ...guard, ...change(guard) } },
+    testing: { clock },
+    ...options,
+  });
   const { token } = suspended(await host.start('order', {}));
   return { did, clock, host, token };
 }

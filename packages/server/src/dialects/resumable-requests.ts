@@ -209,13 +209,8 @@ async function goneOn(
   }: Pick<ResumeRequest, 'methods'> & { readonly traits: DialectTraits; readonly looked: boolean },
 ): Promise<SagaTurn> {
   const began = host.settings.clock();
-  const next = {
-    ...request,
-    traits: steppingOf(call, traits),
-    isOwnRound: true,
-    follows: true,
-    onCommit: (committed: SuspendedTurn) => tell(host, call, committed),
-  };
+  const onCommit = (committed: SuspendedTurn): Promise<void> => tell(host, call, committed);
+  const next = { ...request, traits: steppingOf(call, traits), isOwnRound: true, follows: true, onCommit };
   let turn = first;
   for (let isLook = looked; turn.status === 'suspended'; isLook = false) {
     // The client keeps the token before the page: if the result is lost, resuming shows the page again.
@@ -225,7 +220,6 @@ async function goneOn(
     // oxlint-disable-next-line no-await-in-loop -- it knows of each turn before the next one
     await tell(host, call, turn);
     const isDone = isLook ? turn.steps.length > 0 : !isHeld(host, traits, turn, began);
-    // Work that was left beside a question waits for nobody.
     const isDue = turn.due !== undefined && turn.due <= host.settings.clock();
     if (traits.runs === false || (isDone && !isDue)) return turn;
     // oxlint-disable-next-line no-await-in-loop -- each turn follows from the one before

@@ -5,10 +5,9 @@ import {
   type IgnoredAnswer,
   type Outcome,
   type Program,
-  type CommitPoint,
-  type CommittedTurn,
   type Runtime,
 } from '@mcp-saga/core';
+import type { CommitPoint, CommittedTurn } from '@mcp-saga/core/program';
 import { cannotContinue, isLeftAsItIs, reportCannotContinue } from './cannot-continue.ts';
 import type { Caller } from '../model/caller.ts';
 import { SagaHostError } from '../wire/errors.ts';

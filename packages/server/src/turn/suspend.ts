@@ -1,5 +1,5 @@
-import type { CommitPoint, Program, SuspendedOutcome } from '@mcp-saga/core';
-import { isSameState } from '@mcp-saga/core/program';
+import type { Program } from '@mcp-saga/core';
+import { isSameState, type CommitPoint, type SuspendedOutcome } from '@mcp-saga/core/program';
 import { TokenTooLarge } from '@mcp-saga/seal';
 import { expiryOfLeft } from '../token/cancel-token.ts';
 import { SagaHostError } from '../wire/errors.ts';

@@ -1,6 +1,6 @@
-import type { ClientAnswer, EndRequest, Outcome, ProgramState, Runtime } from '@mcp-saga/server/internal';
 import type { Program } from '@mcp-saga/server';
-import type { CommitPoint, CommittedTurn, SuspendedOutcome } from '@mcp-saga/server/internal';
+import type { ClientAnswer, EndRequest, Outcome, ProgramState, Runtime } from '@mcp-saga/server/internal';
+import type { CommitPoint } from '@mcp-saga/server/internal';
 import { kindOfStep } from '../report/question-text.ts';
 import { questionKey, type HostFacts, type RawEvent } from './turns-recording.ts';
 import { toJson } from './recorded-event.ts';
@@ -15,7 +15,7 @@ export interface TurnRequest {
   readonly runtime: Runtime;
   readonly end: EndRequest | undefined;
   /** Called for each turn that ends by a commit, with the outcome of that turn. */
-  readonly onCommit?: (noted: NotedTurn, outcome: SuspendedOutcome) => Promise<void>;
+  readonly onCommit?: (noted: NotedTurn, outcome: Outcome) => Promise<void>;
 }
 
 /** What was noted of a turn. */
@@ -27,6 +27,8 @@ export interface NotedTurn {
   readonly host: HostFacts;
 }
 
+type Commit = NonNullable<Runtime['commit']>;
+type CommitPoint = Parameters<Commit>[0];
 type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 
 /** Takes a turn, and notes all that comes into it from outside and all that it comes to. */
@@ -169,7 +171,7 @@ export class TurnRecorder {
   }
 
   /** A turn that is committed ends there, and the next one begins. */
-  async #commit(point: CommitPoint): Promise<CommittedTurn | undefined> {
+  async #commit(point: CommitPoint): ReturnType<Commit> {
     const { runtime, onCommit, program } = this.#request;
     const next = await runtime.commit?.(point);
     if (next === undefined) return undefined;

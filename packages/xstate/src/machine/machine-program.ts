@@ -1,7 +1,6 @@
 import {
   TurnAborted,
   type ClientAnswer,
-  type CommitPoint,
   type EndRequest,
   type Outcome,
   type Program,
@@ -9,7 +8,7 @@ import {
   type Runtime,
   type TimelineEntry,
 } from '@mcp-saga/core';
-import { decodeHead, generatorProgram, TurnBudget } from '@mcp-saga/core/program';
+import { decodeHead, generatorProgram, TurnBudget, type CommitPoint } from '@mcp-saga/core/program';
 import { Ledger } from '../effects/ledger.ts';
 import { MachineTurn } from './machine-turn.ts';
 import type { MachineProgramOptions } from '../model/machine-options.ts';

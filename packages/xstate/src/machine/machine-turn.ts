@@ -3,11 +3,16 @@ import {
   SagaAborted,
   TurnAborted,
   type ClientAnswer,
-  type CommitPoint,
   type Outcome,
   type Runtime,
 } from '@mcp-saga/core';
-import { answerGraceMs, encodeHead, type Head, type TurnBudget } from '@mcp-saga/core/program';
+import {
+  answerGraceMs,
+  encodeHead,
+  type Head,
+  type TurnBudget,
+  type CommitPoint,
+} from '@mcp-saga/core/program';
 import { inStates } from '../adapter/xstate-nodes.ts';
 import { makeRoot } from '../adapter/xstate-actors.ts';
 import type { LiveActor } from '../model/live-actor.ts';
@@ -178,6 +183,7 @@ export class MachineTurn {
       mismatch: undefined,
     };
     run.warnOfStranding(this.#options.name);
+    const kept = this.#isStepKept ? ('step' as const) : ('chance' as const);
     const latest = Math.max(0, ...run.deadlines.timers.map(({ at }) => at), run.effects.nextDue ?? 0);
     return {
       status: 'suspended',
@@ -185,7 +191,7 @@ export class MachineTurn {
       steps,
       ...(steps.length > 0 ? {} : { retryAfterMs: Math.max(0, Math.ceil((due ?? now) - now)) }),
       ...(steps.length > 0 && due !== undefined ? { due: Math.ceil(due) } : {}),
-      ...(this.#isKept && due !== undefined && due <= now ? { reason: this.#reason } : {}),
+      ...(this.#isKept && due !== undefined && due <= now ? { reason: kept } : {}),
       ...(latest > 0 ? { deadline: Math.ceil(latest) } : {}),
       accepted: this.#questions.accepted,
       ignored: this.#questions.ignored,
@@ -239,10 +245,6 @@ export class MachineTurn {
   #noteDiverged(): void {
     const { turn } = this.#interrupted;
     if (turn !== undefined) this.#ledger.addInterrupted(turn);
-  }
-
-  get #reason(): 'step' | 'chance' {
-    return this.#isStepKept ? 'step' : 'chance';
   }
 
   /** `true` if this turn ends before another effect runs, since a repetition of the turn may take another way. */
