@@ -112,9 +112,7 @@ export async function guarded(
       throw guardFull(settings);
     }
     // oxlint-disable-next-line no-await-in-loop -- the last time round but once
-    const ended = await finished(settings, lease, isAwaited, () =>
-      run({ begun: interrupted, isAwaited, isBehind }, lease),
-    );
+    const ended = await finished(settings, lease, run, { begun: interrupted, isAwaited, isBehind });
     if (!isAwaited) return ended;
     // What it changed, another request has answered.
     if (isBehind || !isSameTurn(ended.turn, saga)) throw new TokenRefused('used');
@@ -150,12 +148,13 @@ async function again(
 async function finished(
   settings: HostSettings,
   lease: Lease,
-  isAwaited: boolean,
-  run: () => Promise<SagaTurn>,
+  run: Run,
+  interrupted: Interrupted,
 ): Promise<GuardedTurn> {
+  const { isAwaited = false } = interrupted;
   let turn: SagaTurn;
   try {
-    turn = await run();
+    turn = await run(interrupted, lease);
     await lease.seal(turn);
   } catch (error) {
     if (lease.left !== undefined) return { turn: lease.left, isCommitted: true };

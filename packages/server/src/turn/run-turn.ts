@@ -36,11 +36,15 @@ const maxContinuations = 1_000;
 export async function runTurn(settings: HostSettings, request: TurnRequest): Promise<SagaTurn> {
   const run = new TurnRun(settings, request);
   try {
-    return await run.take();
+    const turn = await (run.trace.span === undefined ? run.take() : run.trace.within(() => run.take()));
+    run.trace.end(turn);
+    return turn;
   } catch (error) {
     run.trace.fail(error);
     if (cannotContinue(error)) reportCannotContinue(settings, request.saga, error);
-    throw error;
+    // An error of the host is what its client gets, although the turn was aborted for it: the guard is down, or the lease is lost.
+    const { cause } = error instanceof TurnAborted ? error : {};
+    throw cause instanceof SagaHostError ? cause : error;
   }
 }
 
@@ -61,19 +65,12 @@ class TurnRun {
   constructor(settings: HostSettings, request: TurnRequest) {
     this.#settings = settings;
     this.trace = new TurnTrace(settings, request);
-    this.#request = request;
+    this.#request = { ...request, saga: this.trace.begin(request.saga) };
     this.#began = settings.clock();
     if (request.end === undefined) this.#deadline = this.#deadlineFrom(this.#began);
   }
 
   async take(): Promise<SagaTurn> {
-    this.#request = { ...this.#request, saga: this.trace.begin(this.#request.saga) };
-    const turn = await this.trace.within(() => this.#advanced());
-    this.trace.end(turn);
-    return turn;
-  }
-
-  async #advanced(): Promise<SagaTurn> {
     const { end } = this.#request;
     for (let continued = 0; ; continued += 1) {
       const { program, saga, answers, caller } = this.#request;
@@ -82,7 +79,7 @@ class TurnRun {
       const { inner, older } = ids.fromWire(answers);
       this.#older = older;
       // oxlint-disable-next-line no-await-in-loop -- it starts over
-      const outcome = await advance(program, saga.state.program, inner, runtime, end);
+      const outcome = await advanceFrom(program, saga.state.program, inner, runtime, end);
       this.#noteIgnored(outcome.ignored, ids);
       if (outcome.status !== 'continued') {
         // oxlint-disable-next-line no-await-in-loop -- the last time round
@@ -174,11 +171,11 @@ class TurnRun {
       // There is no later turn of the client's to which the undoing could be left.
       const { program } = this.#request;
       const now: Runtime = { ...runtime, defersEffects: false, deadline: undefined };
-      const ended = await advance(program, outcome.state, new Map(), now, { error });
+      const ended = await advanceFrom(program, outcome.state, new Map(), now, { error });
       if (ended.status !== 'suspended') return failed(error, ended);
       // Waits between two attempts of an undo are held: no client could come back with the token.
       const { commit: _, ...unkept } = now;
-      return failed(error, await advance(program, ended.state, new Map(), unkept, { error }));
+      return failed(error, await advanceFrom(program, ended.state, new Map(), unkept, { error }));
     }
   }
 
@@ -218,19 +215,6 @@ class TurnRun {
 }
 
 const nothing = { compensated: [], residue: [] };
-
-/** An error of the host is what its client gets, although the turn was aborted for it: the guard is down, or the lease is lost. */
-async function advance(
-  program: Pick<Program, 'advance'>,
-  ...turn: Parameters<Program['advance']>
-): Promise<Outcome> {
-  try {
-    return await advanceFrom(program, ...turn);
-  } catch (error) {
-    const { cause } = error instanceof TurnAborted ? error : {};
-    throw cause instanceof SagaHostError ? cause : error;
-  }
-}
 
 async function continuedSaga(
   settings: HostSettings,

@@ -33,7 +33,9 @@ export class TurnTrace {
 
   /** Runs the work of a turn within its span. */
   async within<T>(work: () => Promise<T>): Promise<T> {
-    return await (this.span === undefined ? work() : within(this.span, this.#settings.hooks.onError, work));
+    return this.span === undefined
+      ? await work()
+      : await within(this.span, this.#settings.hooks.onError, work);
   }
 
   /** Ends the span of a turn. */

@@ -1,6 +1,5 @@
 import type { Program } from '@mcp-saga/server';
 import type { ClientAnswer, EndRequest, Outcome, ProgramState, Runtime } from '@mcp-saga/server/internal';
-import type { CommitPoint } from '@mcp-saga/server/internal';
 import { kindOfStep } from '../report/question-text.ts';
 import { questionKey, type HostFacts, type RawEvent } from './turns-recording.ts';
 import { toJson } from './recorded-event.ts';
