@@ -156,13 +156,17 @@ describe('a turn that commits', () => {
     const program = order(function* () {
       yield* elicit('sure', { message: 'Sure?', schema: Ok });
       yield* step('a', () => 1);
-      yield* step('b', () => {
+      yield* pivot('packed');
+      yield* step('b', () => 2);
+      yield* step('c', () => {
         throw new Error('503');
       });
       return 'done';
     });
-    const replace = { ...continuesAtCommits(), commitsEach: true, isInterrupted: true };
+    const points: CommitPoint[] = [];
+    const replace = { ...continuesAtCommits(points), isInterrupted: true };
     const outcome = await turn(program, await asked(program), ok, new World(), { replace });
+    expect(points.map(({ reason }) => reason)).toEqual(['pivot']);
     expect(outcome).toMatchObject({ status: 'failed', residue: [] });
   });
 });

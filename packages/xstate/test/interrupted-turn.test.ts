@@ -1,6 +1,6 @@
 import { SagaCancelled } from '@mcp-saga/core';
 import type { CommitReason } from '@mcp-saga/core/program';
-import { elicit, machineSaga, step, type StepLogicOptions, effect } from '@mcp-saga/xstate';
+import { elicit, machineSaga, step, type StepLogicOptions } from '@mcp-saga/xstate';
 import { fromPromise, setup, type AnyActorLogic, type AnyStateMachine } from 'xstate';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
