@@ -81,12 +81,12 @@ export function createSagaHost(options: SagaHostOptions): SagaHost {
   const host: SagaHost = {
     sagas: core.sagas,
     start: (name, args, request) => core.start(name, args, toCaller(request)),
-    resume: (token, answers, request) => core.resume(token, answers, toCaller(request)),
+    resume: (token, answers, request) => core.resume(trimmed(token), answers, toCaller(request)),
     cancel: (token, request = {}) => {
       const { reason } = request;
-      return core.cancel(token, toCaller(request), reason === undefined ? {} : { reason });
+      return core.cancel(trimmed(token), toCaller(request), reason === undefined ? {} : { reason });
     },
-    inspect: (token) => core.inspect(token),
+    inspect: (token) => core.inspect(trimmed(token)),
     attach: (server, attachOptions) => attachSagas(core, server, attachOptions),
   };
   cores.set(host, core);
@@ -98,6 +98,11 @@ export function coreOf(host: SagaHost): SagaHostCore {
   const core = cores.get(host);
   if (core === undefined) throw new TypeError('Expected what createSagaHost() returns.');
   return core;
+}
+
+/** Removes white space around a pasted token. Clients have none to paste: their dialects reject it. */
+function trimmed(token: string): string {
+  return typeof token === 'string' ? token.trim() : token;
 }
 
 function toCaller({ caller, signal }: HostRequest = {}): Caller {

@@ -360,16 +360,15 @@ describe('serveSagas', () => {
   test('[T6] does not start where it can never know whose a saga is', () => {
     expect(() => serve({ auth: { authenticate: () => undefined } })).toThrow(
       new TypeError(
-        'serveSagas has auth.authenticate and no auth.principal. Give it principal: (authInfo) => ({ issuer, subject, client }), ' +
-          "which names the owner of a saga; or principal: 'client-only' if the users of one client application may " +
-          'continue the sagas of each other.',
+        'auth.authenticate requires auth.principal: (authInfo) => ({ issuer, subject, client }), which names the owner of a ' +
+          "saga; or 'client-only', if the users of one client application may continue the sagas of each other.",
       ),
     );
     // With keys that come with the first request, as well.
     expect(() => serve({ auth: { principal: 'client-only' }, keys: () => oldKey })).toThrow(
       new TypeError(
-        'serveSagas has auth.principal and no auth.authenticate, so that no request has a user, and any client with a token ' +
-          'continues its saga. Give it authenticate: (request) => …, which checks the access token; or omit principal.',
+        'auth.principal requires auth.authenticate: (request) => …, which checks the access token. Without it, any client ' +
+          'with a token continues its saga.',
       ),
     );
   });

@@ -131,25 +131,20 @@ export function assertServeOptions<Env>(options: ServeSagasOptions<Env>): void {
 /** Without `principal` calls fail, and without `authenticate` users cannot be told apart: neither shows before a call. */
 function assertUsers<Env>({ auth = {} }: ServeSagasOptions<Env>): void {
   const { authenticate, principal, anonymous, oauth } = auth;
-  if (oauth !== undefined && authenticate === undefined) {
-    throw new TypeError(
-      'serveSagas has auth.oauth and no auth.authenticate, which checks the access tokens.',
-    );
-  }
-  if (anonymous !== undefined && (anonymous !== 'accept' || authenticate === undefined)) {
+  if (oauth !== undefined && authenticate === undefined)
+    throw new TypeError('auth.oauth requires auth.authenticate, which checks the access tokens.');
+  if (anonymous !== undefined && (anonymous !== 'accept' || authenticate === undefined))
     throw new TypeError("auth.anonymous: expected 'accept', beside authenticate, or undefined.");
-  }
   if (authenticate !== undefined && principal === undefined) {
     throw new TypeError(
-      'serveSagas has auth.authenticate and no auth.principal. Give it principal: (authInfo) => ({ issuer, subject, client }), ' +
-        "which names the owner of a saga; or principal: 'client-only' if the users of one client application may " +
-        'continue the sagas of each other.',
+      'auth.authenticate requires auth.principal: (authInfo) => ({ issuer, subject, client }), which names the owner of a ' +
+        "saga; or 'client-only', if the users of one client application may continue the sagas of each other.",
     );
   }
   if (principal !== undefined && authenticate === undefined) {
     throw new TypeError(
-      'serveSagas has auth.principal and no auth.authenticate, so that no request has a user, and any client with a token ' +
-        'continues its saga. Give it authenticate: (request) => …, which checks the access token; or omit principal.',
+      'auth.principal requires auth.authenticate: (request) => …, which checks the access token. Without it, any client ' +
+        'with a token continues its saga.',
     );
   }
 }

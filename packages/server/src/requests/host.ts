@@ -58,17 +58,11 @@ export function createHostCore(options: SagaHostOptions): SagaHostCore {
     sagas: settings.registry.current,
     settings,
     start: (name, args, caller = {}, request = {}) => start(settings, name, args, caller, request),
-    resume: (token, answers, caller = {}, request = {}) =>
-      resume(settings, trimmed(token), answers, caller, request),
-    cancel: (token, caller = {}, request = {}) => cancel(settings, trimmed(token), caller, request),
-    status: (token, caller = {}, request = {}) => statusOf(settings, trimmed(token), caller, request),
-    inspect: (token) => inspect(settings, trimmed(token)),
+    resume: (token, answers, caller = {}, request = {}) => resume(settings, token, answers, caller, request),
+    cancel: (token, caller = {}, request = {}) => cancel(settings, token, caller, request),
+    status: (token, caller = {}, request = {}) => statusOf(settings, token, caller, request),
+    inspect: (token) => inspect(settings, token),
   };
-}
-
-/** A token that was pasted, without the white space around it. What is no text is refused when it is opened. */
-function trimmed(token: string): string {
-  return typeof token === 'string' ? token.trim() : token;
 }
 
 async function inspect(settings: HostSettings, token: string): Promise<SagaInspection> {
