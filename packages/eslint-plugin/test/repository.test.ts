@@ -13,10 +13,12 @@ const root = fileURLToPath(new URL('../../..', import.meta.url));
 // Tests with sagas that are wrong on purpose.
 const wrong = [
   'packages/core/test/body.test.ts',
+  'packages/core/test/mistakes.test.ts',
   'packages/core/test/types/negative.ts',
   // A plain `yield`, which gives `unknown`.
   'packages/core/test/types/positive.ts',
   'packages/core/test/types/serving-negative.ts',
+  'packages/server/test/host/default-log.test.ts',
   'packages/server/test/host/faults.test.ts',
   'packages/server/test/host/options.test.ts',
   'packages/testing/test/broken/sagas.ts',

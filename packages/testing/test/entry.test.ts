@@ -22,7 +22,9 @@ function loadedBy(file: URL, seen: Set<string> = new Set()): ReadonlySet<string>
 
 describe('the main entry', () => {
   it('[P1] loads neither Node nor a test runner nor an MCP SDK', () => {
-    expect(loadedBy(new URL('index.ts', src))).toEqual(new Set(['@mcp-saga/server']));
+    expect(loadedBy(new URL('index.ts', src))).toEqual(
+      new Set(['@mcp-saga/server', '@mcp-saga/server/internal']),
+    );
     expect(loadedBy(new URL('node.ts', src))).toContain('node:fs');
   });
 });

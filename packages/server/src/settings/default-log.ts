@@ -1,4 +1,5 @@
 import { ElicitationRefused, SagaAborted, SagaCancelled } from '@mcp-saga/core';
+import { isAuthoringError } from '@mcp-saga/core/program';
 import { SagaHostError } from '../wire/errors.ts';
 import type { IgnoredAnswerFacts, Rejection, TurnFacts } from '../model/hooks.ts';
 import { whyRefused } from './log-reasons.ts';
@@ -92,8 +93,8 @@ export function isWanted(error: unknown): boolean {
 }
 
 /**
- * What an error is, in a sentence without its message, which may hold anything unless the error is the host's own; so may
- * its code, and what the author told the step apart by.
+ * Describes an error in a sentence. The message is shown only if it is the host's own, or tells the author of a mistake in the
+ * code of a saga: any other message may hold answers and results.
  */
 export function outline(error: unknown): string {
   // What its cause says, where that is the host's own as well, is not for the client.
@@ -103,5 +104,7 @@ export function outline(error: unknown): string {
   if (!(error instanceof Error)) return 'Something was thrown.';
   const { code, stepId } = error as { readonly code?: unknown; readonly stepId?: unknown };
   const at = typeof stepId === 'string' ? ` at step '${withoutKeys(stepId)}'` : '';
+  const isMistake: boolean = isAuthoringError(error);
+  if (isMistake) return `${error.message}${/[.!?]$/.test(error.message) ? '' : '.'}`;
   return `${error.constructor.name}${typeof code === 'string' && /^\w{1,64}$/.test(code) ? ` (${code})` : ''}${at}.`;
 }

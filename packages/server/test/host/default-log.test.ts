@@ -59,6 +59,30 @@ afterEach(() => {
   vi.restoreAllMocks();
 });
 
+test('[R2] shows in production which mistake of its author a saga fails with, and no message of its steps', async () => {
+  const error = vi.spyOn(console, 'error').mockReturnValue();
+  const wrong = saga({ name: 'wrong', version: '1' }, function* () {
+    yield 'a command' as never;
+    return '';
+  });
+  const cyclic = saga({ name: 'cyclic', version: '1' }, function* () {
+    const one: Record<string, unknown> = { card: '4711' };
+    one['self'] = one;
+    yield* step('loop', () => one as never);
+    return '';
+  });
+  const host = hostOf({ sagas: [wrong, cyclic, failing] });
+  for (const name of ['wrong', 'cyclic', 'failing']) {
+    // oxlint-disable-next-line no-await-in-loop -- the lines come in this order
+    await host.start(name, {});
+  }
+  const lines = error.mock.calls.map(([line]) => String(line));
+  expect(lines[0]).toContain('The saga yielded a string');
+  expect(lines[1]).toContain('cycle');
+  expect(lines[2]).toContain('step_failed');
+  expect(lines.join()).not.toContain('4711');
+});
+
 describe('a host without hooks', () => {
   test('says in the console that a saga failed, and where, but not what was thrown', async () => {
     const error = vi.spyOn(console, 'error').mockReturnValue();

@@ -270,7 +270,8 @@ describe('a result', () => {
   ])('that is or has %s fails the saga instead of the transport', async (_, value) => {
     const { answer, told } = await served(faulty(ends(value)));
     expect(answer.last.result).toMatchObject({ isError: true, content: [{ text: "'faulty' failed." }] });
-    expect(told.turns).toMatchObject([{ status: 'failed', error: { code: 'invalid_result' } }]);
+    const code = value instanceof Promise ? 'authoring_error' : 'invalid_result';
+    expect(told.turns).toMatchObject([{ status: 'failed', error: { code } }]);
     expect(String(told.turns[0]?.error)).not.toContain(mark);
     expect(told.errors).toEqual([]);
   });
