@@ -22,42 +22,46 @@ export function assertKnownOptions(
   options: object,
   names: ReadonlySet<string>,
 ): void {
+  const called = `${of}(${typeof id === 'string' ? `'${id.slice(0, 80)}'` : ''})`;
   if (typeof options !== 'object' || options === null)
-    throw new AuthoringError(`${called(of, id)} takes its options as an object.`);
-  for (const name in options) if (!names.has(name)) throw unknownOption(of, id, name, names);
+    throw new AuthoringError(`${called} takes its options as an object.`);
+  for (const name in options) {
+    if (names.has(name)) continue;
+    const known = [...names];
+    const hint = didYouMean(nearestName(name, known));
+    throw new AuthoringError(
+      `${called} has no option '${name.slice(0, 80)}'.${hint} Its options are: ${known.join(', ')}.`,
+    );
+  }
 }
 
-function unknownOption(of: string, id: unknown, name: string, names: ReadonlySet<string>): AuthoringError {
-  const known = [...names];
-  const nearest = nearestName(name, known);
-  return new AuthoringError(
-    `${called(of, id)} has no option '${name.slice(0, 80)}'.` +
-      `${nearest === undefined ? '' : ` Did you mean '${nearest}'?`} Its options are: ${known.join(', ')}.`,
-  );
-}
-
-function called(of: string, id: unknown): string {
-  return typeof id === 'string' ? `${of}('${id.slice(0, 80)}')` : `${of}()`;
+/** A sentence that asks for the name that was meant; empty if there is none. */
+export function didYouMean(name: string | undefined): string {
+  return name === undefined ? '' : ` Did you mean '${name}'?`;
 }
 
 /**
- * Finds the name that was most likely meant by a misspelled one.
+ * Finds the name that was most likely meant by a misspelled one. A missing unit is no misspelling.
  *
  * @returns undefined if no name is near
  */
 export function nearestName(misspelled: string, names: readonly string[]): string | undefined {
-  const wanted = misspelled.toLowerCase();
+  const wanted = stemOf(misspelled);
   let nearest: string | undefined;
   let least = Math.min(Math.max(2, Math.floor(wanted.length / 3)), wanted.length - 1) + 1;
   for (const name of names) {
-    const candidate = name.toLowerCase();
+    const candidate = stemOf(name);
     const isPart =
       Math.min(candidate.length, wanted.length) > 3 &&
       (candidate.startsWith(wanted) || wanted.startsWith(candidate) || wanted.endsWith(candidate));
-    const distance = isPart ? 1 : distanceOf(wanted, candidate);
+    const distance = isPart && candidate !== wanted ? 1 : distanceOf(wanted, candidate);
     if (distance < least) [nearest, least] = [name, distance];
   }
   return nearest;
+}
+
+function stemOf(name: string): string {
+  return name.toLowerCase().replace(/ms$/, '');
 }
 
 /** Number of characters to insert, delete, or replace, to make one text of another. */

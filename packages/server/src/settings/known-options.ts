@@ -1,3 +1,4 @@
+import { didYouMean, nearestName } from '@mcp-saga/core/program';
 import type {
   AnswerOptions,
   AnswerOrder,
@@ -12,7 +13,6 @@ import type {
 } from '../model/host-options.ts';
 import type { HostHooks } from '../model/hooks.ts';
 import { defaultHostLimits } from './limits.ts';
-import { nearestName } from './nearest-name.ts';
 
 /** The names of the options in a group, all of them. */
 export type NamesOf<Options> = { readonly [name in keyof Options]-?: true };
@@ -101,8 +101,7 @@ export function assertKnownOptions(options: object, names: object, groups: Group
     Object.keys(inner).map((name) => [name, `${group}.${name}`] as const),
   );
   assertKnown('', options, names, new Map(leaves));
-  for (const [group, inner] of Object.entries(groups))
-    assertKnown(group, (options as { readonly [name: string]: object | undefined })[group], inner);
+  for (const [group, inner] of Object.entries(groups)) assertKnown(group, Reflect.get(options, group), inner);
   const { answers } = options as Pick<SagaHostOptions, 'answers'>;
   assertKnown('answers.order', answers?.order, orderNames);
   assertKnown('answers.instantRefusals', answers?.instantRefusals, refusalNames);
@@ -119,19 +118,18 @@ export function assertKnown(
   group: string,
   given: object | undefined,
   names: object,
-  elsewhere: ReadonlyMap<string, string> = new Map(),
+  elsewhere?: ReadonlyMap<string, string>,
 ): void {
   if (given === undefined) return;
   const known = Object.keys(names);
+  const list = known.join(', ');
   if (typeof given !== 'object' || given === null)
-    throw new TypeError(`${group || 'options'}: expected an object of ${known.join(', ')}.`);
-  const other = Object.keys(given).find((name) => !Object.hasOwn(names, name));
+    throw new TypeError(`${group || 'options'}: expected an object of ${list}.`);
+  const other = Object.keys(given).find((name) => !known.includes(name));
   if (other === undefined) return;
-  const nearest = nearestName(other, [...known, ...elsewhere.keys()]);
-  const meant = nearest === undefined || known.includes(nearest) ? nearest : elsewhere.get(nearest);
-  const path = group === '' || meant?.includes('.') === true ? '' : `${group}.`;
-  throw new TypeError(
-    `There is no option '${group === '' ? '' : `${group}.`}${other}'.` +
-      `${meant === undefined ? '' : ` Did you mean '${path}${meant}'?`} There are: ${known.join(', ')}.`,
-  );
+  const path = group && `${group}.`;
+  const nearest = nearestName(other, [...known, ...(elsewhere?.keys() ?? [])]);
+  const meant =
+    nearest === undefined || known.includes(nearest) ? nearest && path + nearest : elsewhere?.get(nearest);
+  throw new TypeError(`There is no option '${path}${other}'.${didYouMean(meant)} There are: ${list}.`);
 }
