@@ -25,5 +25,6 @@ export { answerGraceMs } from './turn/time/waits.ts';
 export { TurnBudget } from './turn/turn-budget.ts';
 export { AuthoringError, AuthoringRangeError, isAuthoringError } from './values/errors.ts';
 export { sagaOptionNames } from './author/sagas/saga.ts';
+export { present } from './values/present.ts';
 export { assertKnownOptions, didYouMean, nearestName, optionNames } from './values/known-options.ts';
 export type { CommitPoint, CommitReason, CommittedTurn, SuspendedOutcome } from './model/outcome.ts';

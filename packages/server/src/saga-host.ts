@@ -1,3 +1,4 @@
+import { present } from '@mcp-saga/core/program';
 import type { Program } from '@mcp-saga/core';
 import { attachSagas, type AttachOptions } from './mcp/attach.ts';
 import type { McpServerLike } from './mcp/sdk.ts';
@@ -84,7 +85,7 @@ export function createSagaHost(options: SagaHostOptions): SagaHost {
     resume: (token, answers, request) => core.resume(trimmed(token), answers, toCaller(request)),
     cancel: (token, request = {}) => {
       const { reason } = request;
-      return core.cancel(trimmed(token), toCaller(request), reason === undefined ? {} : { reason });
+      return core.cancel(trimmed(token), toCaller(request), present({ reason }));
     },
     inspect: (token) => core.inspect(trimmed(token)),
     attach: (server, attachOptions) => attachSagas(core, server, attachOptions),
@@ -106,5 +107,5 @@ function trimmed(token: string): string {
 }
 
 function toCaller({ caller, signal }: HostRequest = {}): Caller {
-  return { ...caller, ...(signal === undefined ? {} : { signal }) };
+  return { ...caller, ...present({ signal }) };
 }

@@ -1,3 +1,4 @@
+import { present } from '@mcp-saga/core/program';
 /** One line to a running server, on any runtime that speaks the web's Request and Response. */
 import {
   createMcpHandler,
@@ -35,7 +36,7 @@ export function serveSagas<Env = unknown>(options: ServeSagasOptions<Env>): Saga
   const { path = '/mcp', allowedHosts, allowedOrigins, cors = false, handler } = http;
   const create = (resolved: { readonly keys?: SagaHostOptions['keys'] }): SagaHost =>
     createSagaHost({ ...rest, ...resolved, auth: hostAuth, audience: options.audience ?? name });
-  let host = typeof keys === 'function' ? undefined : create(keys === undefined ? {} : { keys });
+  let host = typeof keys === 'function' ? undefined : create(present({ keys }));
   const whyForeign = hostCheck(allowedHosts);
   const isAllowed = originCheck(allowedOrigins);
   const resource = oauth === undefined ? undefined : protectedResource(oauth);
@@ -83,7 +84,7 @@ export function serveSagas<Env = unknown>(options: ServeSagasOptions<Env>): Saga
     const isHandedOn = 'parsedBody' in body || request.method !== 'POST' || (await isModern(read, handler));
     // The SDK makes the server of other requests for a copy of them.
     const mcp = isHandedOn ? shared : createMcpHandler(() => toServer({ requestInfo: read }), handler);
-    return await mcp.fetch(read, { ...body, ...(authInfo === undefined ? {} : { authInfo }) });
+    return await mcp.fetch(read, { ...body, ...present({ authInfo }) });
   }
 
   return {
@@ -124,11 +125,7 @@ async function isModern(
   { maxRequestBodySize }: CreateMcpHandlerOptions = {},
 ): Promise<boolean> {
   if (!request.headers.has('mcp-method')) return false;
-  return !(await isLegacyRequest(
-    request,
-    undefined,
-    maxRequestBodySize === undefined ? {} : { maxRequestBodySize },
-  ));
+  return !(await isLegacyRequest(request, undefined, present({ maxRequestBodySize })));
 }
 
 /**

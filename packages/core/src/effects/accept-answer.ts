@@ -1,3 +1,4 @@
+import { present } from '../values/present.ts';
 import type { ClientAnswer } from '../model/client-step.ts';
 import { isLargerThan, type Json } from '../values/json.ts';
 import type { ProgramLimits } from '../model/runtime.ts';
@@ -50,7 +51,7 @@ export async function checkedAnswer(spec: EffectSpec, answer: ClientAnswer): Pro
       name: 'ClientError',
       message,
       code,
-      ...(data === undefined ? {} : { data }),
+      ...present({ data }),
     };
     return accepted('clientError', error, given);
   }

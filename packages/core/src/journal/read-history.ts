@@ -1,3 +1,4 @@
+import { present } from '../values/present.ts';
 import { decodeHead, encodeHead } from './head.ts';
 import { entriesOf } from './entries.ts';
 import type { Json } from '../values/json.ts';
@@ -24,8 +25,7 @@ export function historyOf(state: ProgramState): SagaHistory {
       path,
       outcome,
       fingerprint,
-      ...(by === undefined ? {} : { by }),
-      ...(value === undefined ? {} : { value }),
+      ...present({ by, value }),
     };
   });
   return { input, entries };

@@ -1,3 +1,4 @@
+import { present } from '../values/present.ts';
 import { AuthoringError } from '../values/errors.ts';
 import { encode } from '../values/codec.ts';
 import type { EffectSpec } from '../effects/effect-of.ts';
@@ -113,7 +114,7 @@ export class Marks {
     }
     passed?.();
     if (recorded) return;
-    journal.add({ type, path, fingerprint: 0, ...(text === undefined ? {} : { text }) });
+    journal.add({ type, path, fingerprint: 0, ...present({ text }) });
     this.#runtime.observe({ type: 'passed', kind, path });
   }
 }

@@ -1,3 +1,4 @@
+import { present } from '../values/present.ts';
 import { infoIn } from '../effects/parts/saga-info.ts';
 import type { ExecutionEvents } from '../replay/execution.ts';
 import type { Runtime } from '../model/runtime.ts';
@@ -31,8 +32,7 @@ export class TurnEvents implements ExecutionEvents {
     this.progress = value;
     this.runtime.progress({
       value,
-      ...(total === undefined ? {} : { total }),
-      ...(message === undefined ? {} : { message }),
+      ...present({ total, message }),
     });
   }
 

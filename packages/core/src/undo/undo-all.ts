@@ -1,3 +1,4 @@
+import { present } from '../values/present.ts';
 import { AuthoringError } from '../values/errors.ts';
 import type { Steps, UndoWork } from '../model/command.ts';
 import type { BoundUndo, UndoneStep } from '../model/undo.ts';
@@ -31,7 +32,7 @@ export const defaultUndoRetry: RetryPolicy = { attempts: 3 };
 
 /** An undo as results and residue name it. */
 export function toUndone({ path, label }: Undo): UndoneStep {
-  return { stepId: path, ...(label === undefined ? {} : { label }) };
+  return { stepId: path, ...present({ label }) };
 }
 
 /** Where undos are taken from, and what became of them goes. */

@@ -1,3 +1,4 @@
+import { present } from './present.ts';
 import { encode } from './codec.ts';
 import { SagaError, type StepErrorData } from './errors.ts';
 
@@ -14,7 +15,7 @@ export function toStepErrorData(thrown: unknown): StepErrorData {
     name: text(read(thrown, 'name')) ?? 'Error',
     message: text(read(thrown, 'message')) ?? '',
     ...(typeof code === 'string' || (typeof code === 'number' && Number.isFinite(code)) ? { code } : {}),
-    ...(data === undefined ? {} : { data }),
+    ...present({ data }),
     ...(isPublic(thrown) ? { public: true } : {}),
   };
 }

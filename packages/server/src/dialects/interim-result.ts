@@ -1,3 +1,4 @@
+import { present } from '@mcp-saga/core/program';
 import type { ClientStep, ContentBlock, Json, SamplingMessage, ToolResult } from '@mcp-saga/core';
 import { toHandle } from '../token/handles.ts';
 import type { HostSettings } from '../settings/host-settings.ts';
@@ -17,7 +18,7 @@ export async function toInterimResult(
   const { token, steps, retryAfterMs, content = [], sagaId } = turn;
   const hints = {
     expiresAt: formatExpiry(turn),
-    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+    ...present({ retryAfterMs }),
     ...(steps.length === 0 ? {} : { steps: steps.map((step) => toWireStep(step, sagaId)) }),
   };
   return {

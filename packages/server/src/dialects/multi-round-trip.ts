@@ -1,3 +1,4 @@
+import { present } from '@mcp-saga/core/program';
 import type { Json } from '@mcp-saga/core';
 import { withoutKeys } from '../settings/log-path.ts';
 import type { StepAnswer } from '../wire/step-answers.ts';
@@ -112,8 +113,7 @@ function toStepAnswers(inputResponses: unknown, maxAnswers: number): readonly St
 function toInputRequired({ token, steps, retryAfterMs, content, sagaId }: SuspendedTurn): object {
   const inputRequests = Object.fromEntries(steps.map((step) => [step.stepId, toRequest(step, sagaId)]));
   const hints = {
-    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
-    ...(content === undefined ? {} : { content }),
+    ...present({ retryAfterMs, content }),
   };
   return {
     resultType: 'input_required',

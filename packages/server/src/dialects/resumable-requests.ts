@@ -1,3 +1,4 @@
+import { present } from '@mcp-saga/core/program';
 import type { Json, Program } from '@mcp-saga/core';
 import { TokenRefused } from '@mcp-saga/seal';
 import type { Caller } from '../model/caller.ts';
@@ -91,7 +92,7 @@ export async function resumeRequest(
           methods,
           traits,
           follows: true,
-          ...(method === undefined ? {} : { method }),
+          ...present({ method }),
         }),
       // It may have begun in another dialect, for another client.
       resume: (next, answers, by, request) => told.resume(next, answers, by, { ...request, methods }),
@@ -183,7 +184,7 @@ function telling(host: SagaHostCore, call: ClientCall): SagaHostCore {
       return await goneOn(host, call, turn, {
         traits,
         looked: looks,
-        ...(allowed === undefined ? {} : { methods: allowed }),
+        ...present({ methods: allowed }),
       });
     },
   };

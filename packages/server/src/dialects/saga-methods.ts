@@ -1,3 +1,4 @@
+import { present } from '@mcp-saga/core/program';
 import type { ClientStep, Json, ToolResult } from '@mcp-saga/core';
 import type { StepAnswer } from '../wire/step-answers.ts';
 import type { Caller } from '../model/caller.ts';
@@ -81,7 +82,7 @@ export async function cancelSaga(host: SagaHostCore, params: unknown, caller: Ca
   const { sagaToken, reason } = fields(params);
   if (typeof sagaToken !== 'string') throw invalid('sagaToken: expected a string');
   if (reason !== undefined && typeof reason !== 'string') throw invalid('reason: expected a string');
-  const request = { methods: [sagaMethods.call], ...(reason === undefined ? {} : { reason }) };
+  const request = { methods: [sagaMethods.call], ...present({ reason }) };
   const turn = await host.cancel(sagaToken, caller, request);
   // Undoing goes to its end within the request, so a cancelled saga never waits.
   if (turn.status === 'suspended') throw new TypeError('A cancelled saga was suspended.');
@@ -90,7 +91,7 @@ export async function cancelSaga(host: SagaHostCore, params: unknown, caller: Ca
 
 function answer(saga: string, turn: SagaTurn): SuspendedResult | ToolResult {
   const { unknown } = turn;
-  const reported = unknown === undefined ? {} : { unknownSteps: unknown };
+  const reported = present({ unknownSteps: unknown });
   if (turn.status !== 'suspended') {
     const result = toToolResult(saga, turn);
     if (unknown === undefined) return result;
@@ -105,7 +106,7 @@ function answer(saga: string, turn: SagaTurn): SuspendedResult | ToolResult {
     state: 'suspended',
     sagaToken: token,
     steps: steps.map((step) => toWireStep(step, sagaId)),
-    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+    ...present({ retryAfterMs }),
     ...(content === undefined ? {} : { content: content.map((text) => ({ type: 'text' as const, text })) }),
     _meta: { [extensionKey]: { expiresAt: formatExpiry(turn), ...reported } },
   };
@@ -123,7 +124,7 @@ export function toWireStep(step: ClientStep, sagaId: string): WireStep {
     type,
     stepId,
     params: withElicitationId(step, sagaId),
-    ...(reason === undefined ? {} : { reason }),
+    ...present({ reason }),
   };
 }
 

@@ -1,3 +1,4 @@
+import { present } from '@mcp-saga/core/program';
 import { toJsonSchema, type Program, type PromptResult } from '@mcp-saga/core';
 import type { SagaHostCore } from '../requests/host.ts';
 import { isPromptResult } from '../wire/saga-result.ts';
@@ -65,7 +66,7 @@ function argumentsOf(saga: Program): readonly PromptArgument[] {
   };
   const listed = Object.entries(properties ?? {}).map(([name, { description }]) => ({
     name,
-    ...(description === undefined ? {} : { description }),
+    ...present({ description }),
     required: required.includes(name),
   }));
   listedArguments.set(saga, listed);
@@ -76,9 +77,7 @@ function registerPrompt(server: McpServerLike, saga: Program): void {
   const { name, title, description } = saga;
   const argsSchema = completableArguments(server, saga);
   const config = {
-    ...(title === undefined ? {} : { title }),
-    ...(description === undefined ? {} : { description }),
-    ...(argsSchema === undefined ? {} : { argsSchema }),
+    ...present({ title, description, argsSchema }),
   };
   const prompts = server as { registerPrompt?(name: string, config: object, callback: unknown): unknown };
   prompts.registerPrompt?.(name, config, () => {
@@ -90,7 +89,7 @@ function registerPrompt(server: McpServerLike, saga: Program): void {
 function toPrompt({ name, description }: Program, turn: CompletedTurn | FailedTurn): PromptResult {
   if (turn.status === 'failed') throw failureError(name, turn);
   const { result } = turn;
-  const described = description === undefined ? {} : { description };
+  const described = present({ description });
   if (isPromptResult(result)) return { ...described, ...result };
   // What a body may return was checked when it returned: the rest are texts.
   return {

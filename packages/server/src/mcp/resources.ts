@@ -1,3 +1,4 @@
+import { present } from '@mcp-saga/core/program';
 import type { Program, ResourceResult } from '@mcp-saga/core';
 import type { SagaHostCore } from '../requests/host.ts';
 import { isResourceResult } from '../wire/saga-result.ts';
@@ -47,9 +48,7 @@ function registerResource(
 ): void {
   const { template, mimeType, complete } = resource;
   const config = {
-    ...(title === undefined ? {} : { title }),
-    ...(description === undefined ? {} : { description }),
-    ...(mimeType === undefined ? {} : { mimeType }),
+    ...present({ title, description, mimeType }),
   };
   // As much of the SDKs' ResourceTemplate as they use. It matches nothing: reads are answered before they come to it.
   const listed = {
@@ -75,5 +74,5 @@ function toResource(
   const { result } = turn;
   if (isResourceResult(result)) return result;
   // What a body may return was checked when it returned: the rest are texts.
-  return { contents: [{ uri, ...(mimeType === undefined ? {} : { mimeType }), text: String(result) }] };
+  return { contents: [{ uri, ...present({ mimeType }), text: String(result) }] };
 }

@@ -1,3 +1,4 @@
+import { present } from '@mcp-saga/core/program';
 import type { Json, LogLevel } from '@mcp-saga/core';
 import type { SendOptions, WireRequest } from '../model/client-call.ts';
 import type { Caller } from '../model/caller.ts';
@@ -130,9 +131,7 @@ export function toCaller(server: McpServerLike, context: RequestContextLike, ste
   const tell = (notification: WireRequest): void => void notify(notification).catch(() => undefined);
   return {
     context: stepContext,
-    ...(signal === undefined ? {} : { signal }),
-    ...(authInfo === undefined ? {} : { authInfo }),
-    ...(capabilities === undefined ? {} : { capabilities }),
+    ...present({ signal, authInfo, capabilities }),
     // Reserved there since 2026-07-28, without a prefix (SEP-414); many sent them before.
     ...(typeof traceparent === 'string'
       ? { traceContext: { traceparent, ...(typeof tracestate === 'string' ? { tracestate } : {}) } }

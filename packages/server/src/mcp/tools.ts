@@ -1,3 +1,4 @@
+import { present } from '@mcp-saga/core/program';
 import { InvalidInput, type Program, type Schema, type ToolResult } from '@mcp-saga/core';
 import type { ClientCall, ListedTool } from '../model/client-call.ts';
 import { toResumable } from '../dialects/resumable-tool.ts';
@@ -73,16 +74,15 @@ function registerTool(server: McpServerLike, saga: Program): void {
   // Version 1 takes the schema apart; version 2 asks it for its JSON Schema, again for each server.
   const listed = (schema: Schema): Schema => (isVersion2(server) ? memoised(schema) : schema);
   const config = {
-    ...(title === undefined ? {} : { title }),
-    ...(description === undefined ? {} : { description }),
+    ...present({ title, description }),
     ...(input === undefined ? {} : { inputSchema: listed(input) }),
     ...(output === undefined ? {} : { outputSchema: listed(output) }),
-    ...(annotations === undefined ? {} : { annotations }),
+    ...present({ annotations }),
     _meta: {
       ...meta,
       [extensionKey]: {
         methods: methodsOf([saga]),
-        ...(expectedDurationMs === undefined ? {} : { expectedDurationMs }),
+        ...present({ expectedDurationMs }),
       },
     },
   };

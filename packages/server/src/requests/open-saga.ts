@@ -1,3 +1,4 @@
+import { present } from '@mcp-saga/core/program';
 import { engineVersion } from '@mcp-saga/core';
 import { TokenRefused, type Expectations } from '@mcp-saga/seal';
 import { assertBegun } from '../token/assert-issued.ts';
@@ -61,7 +62,7 @@ export async function openForCaller(
     principal,
     engines: { min: 1, max: engineVersion },
     allowFuture: true,
-    ...(rejectIssuedBefore === undefined ? {} : { rejectIssuedBefore }),
+    ...present({ rejectIssuedBefore }),
   };
   const sealed = await openSealed(settings, token, expected);
   if (!(await settings.authorize(caller, { ...sealed.claims.saga }))) throw new TokenRefused('forbidden');

@@ -1,5 +1,5 @@
 import type { ClientAnswer } from '@mcp-saga/core';
-import { isUnsupported } from '@mcp-saga/core/program';
+import { present, isUnsupported } from '@mcp-saga/core/program';
 import { digestArguments, TokenRefused } from '@mcp-saga/seal';
 import { toAnswers, toArguments } from '../wire/step-answers.ts';
 import type { Caller } from '../model/caller.ts';
@@ -146,9 +146,7 @@ async function committed(
     mayStay: false,
     isBehindCommit: true,
     request: {
-      ...(traits === undefined ? {} : { traits }),
-      ...(goesOnAs === undefined ? {} : { goesOnAs }),
-      ...(onCommit === undefined ? {} : { onCommit }),
+      ...present({ traits, goesOnAs, onCommit }),
     },
   };
 }
@@ -255,7 +253,7 @@ function ableToTake(answers: ReadonlyMap<string, ClientAnswer>, traits: DialectT
 
 async function expected({ methods, entry }: ResumeRequest): Promise<TokenExpectations> {
   return {
-    ...(methods === undefined ? {} : { methods }),
+    ...present({ methods }),
     ...(entry === undefined
       ? {}
       : {

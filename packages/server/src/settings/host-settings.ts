@@ -1,3 +1,4 @@
+import { present } from '@mcp-saga/core/program';
 import { type Sealer, createSealer } from '@mcp-saga/seal';
 import type { Compensator, Schema } from '@mcp-saga/core';
 import type {
@@ -104,7 +105,7 @@ export function toHostSettings(options: SagaHostOptions): HostSettings {
   const { tokenTtlMs, maxLifetimeMs, turnBudgetMs, maxHoldMs, hookTimeoutMs, clientRounds } = limits;
   const hooks = guardedHooks(options.hooks ?? {}, log, hookTimeoutMs);
   const warn = hooks.onWarning;
-  const ring = hostKeys(options, { ...(environment === undefined ? {} : { environment }), warn });
+  const ring = hostKeys(options, { ...present({ environment }), warn });
   const implementation = testing.sealing ?? 'auto';
   const leaseMs = wholeDuration('guard.leaseMs', guard?.leaseMs ?? 60_000);
   const registry = guardedRegistry(options);

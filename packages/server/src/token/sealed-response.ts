@@ -1,5 +1,5 @@
 import { SagaError, type ClientStep } from '@mcp-saga/core';
-import { isLargerThan } from '@mcp-saga/core/program';
+import { present, isLargerThan } from '@mcp-saga/core/program';
 import { TokenRefused, type Sealer } from '@mcp-saga/seal';
 import { SagaHostError } from '../wire/errors.ts';
 import { isRenderedAgain } from './response-bytes.ts';
@@ -45,7 +45,7 @@ function keptOf(turn: SagaTurn): object {
   if (turn.status === 'failed') return { ...turn, error: publicMessageOf(turn.saga, turn.error) };
   if (turn.status === 'completed' || !isRenderedAgain(turn)) return turn;
   const { steps, content: _content, ...rest } = turn;
-  const asked = steps.map(({ stepId, reason }) => ({ stepId, ...(reason === undefined ? {} : { reason }) }));
+  const asked = steps.map(({ stepId, reason }) => ({ stepId, ...present({ reason }) }));
   return { ...rest, asked } satisfies UnrenderedTurn;
 }
 

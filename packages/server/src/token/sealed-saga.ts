@@ -1,3 +1,4 @@
+import { present } from '@mcp-saga/core/program';
 import {
   fromBase64Url,
   toBase64Url,
@@ -96,11 +97,9 @@ export function toSealedSaga(sealed: Sealed): SealedSaga {
         client: readSealedText(client),
         server: readSealedText(server),
       },
-      ...(t === undefined ? {} : { trace: t }),
-      ...(n === undefined ? {} : { ownTurns: n }),
-      ...(k === undefined ? {} : { keptBytes: k }),
+      ...present({ trace: t, ownTurns: n, keptBytes: k }),
       ...(r === 1 ? { isResumable: true } : {}),
-      ...(i === undefined ? {} : { requestId: i }),
+      ...present({ requestId: i }),
     },
   };
 }

@@ -1,3 +1,4 @@
+import { present } from '@mcp-saga/core/program';
 import { AnswerConflict, type ClientAnswer } from '@mcp-saga/core';
 import { canonicalize, digestText, TokenRefused } from '@mcp-saga/seal';
 import type { GuardClaim, GuardVerdict, SagaGuard } from '../model/guard.ts';
@@ -63,7 +64,7 @@ export async function claimOf(
     action,
     digest,
     ...(follows === true ? { follows: true } : {}),
-    ...(request.request === undefined ? {} : { request: request.request }),
+    ...present({ request: request.request }),
     ...(ends === true ? { ends: true } : {}),
     ...(await ownerOf(settings, saga, request)),
     leaseMs: settings.leaseMs,

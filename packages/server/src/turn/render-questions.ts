@@ -1,3 +1,4 @@
+import { present } from '@mcp-saga/core/program';
 import type { ClientStep } from '@mcp-saga/core';
 import { stepIdsOf } from '../wire/step-ids.ts';
 import type { HostSettings } from '../settings/host-settings.ts';
@@ -54,6 +55,6 @@ export async function renderQuestions(
     ...turn,
     steps,
     ...(isChanged ? { retryAfterMs: 0 } : {}),
-    ...(content === undefined ? {} : { content }),
+    ...present({ content }),
   };
 }

@@ -1,5 +1,5 @@
 import type { Program } from '@mcp-saga/core';
-import { isSameState, type CommitPoint, type SuspendedOutcome } from '@mcp-saga/core/program';
+import { present, isSameState, type CommitPoint, type SuspendedOutcome } from '@mcp-saga/core/program';
 import { TokenTooLarge } from '@mcp-saga/seal';
 import { expiryOfLeft } from '../token/cancel-token.ts';
 import { SagaHostError } from '../wire/errors.ts';
@@ -53,7 +53,7 @@ export async function suspend(
   // No client comes for the turn behind a commit.
   const more = (isOwn ? 1 : 0) + (isCommit ? 1 : 0) - (isSame ? 1 : 0);
   const ownTurns = more === 0 ? state.ownTurns : more + (state.ownTurns ?? 0);
-  const own = ownTurns === undefined ? {} : { ownTurns };
+  const own = present({ ownTurns });
   const kept = isGuarded ? { keptBytes: nextKeptBytes(settings, saga, tokenBytes, outcome) } : {};
   // Not inherited: each request declares for itself.
   const { isResumable = false, requestId: id } = request.traits;
@@ -84,11 +84,9 @@ export async function suspend(
     token,
     steps: outcome.steps.map((step) => ({ ...step, stepId: ids.toWire(step.stepId) })),
     expiresAt: next.claims.exp,
-    ...(outcome.retryAfterMs === undefined ? {} : { retryAfterMs: outcome.retryAfterMs }),
+    ...present({ retryAfterMs: outcome.retryAfterMs }),
     ...own,
-    ...(outcome.due === undefined ? {} : { due: outcome.due }),
-    ...(content === undefined ? {} : { content }),
-    ...(outcome.hasPage === undefined ? {} : { hasPage: outcome.hasPage }),
+    ...present({ due: outcome.due, content, hasPage: outcome.hasPage }),
     saga: claims.saga.name,
     sagaId,
     turn,

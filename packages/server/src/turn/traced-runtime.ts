@@ -1,3 +1,4 @@
+import { present } from '@mcp-saga/core/program';
 import type { Runtime, StepCall, StepEvent } from '@mcp-saga/core';
 import { errorTypeOf, within } from './traced-turn.ts';
 import type { StepIds } from '../wire/step-ids.ts';
@@ -74,6 +75,6 @@ function tell(
 ): void {
   // What was asked is told when the turn ends.
   if (type === 'asked') return;
-  const event = { type, kind, stepId, ...(errorType === undefined ? {} : { errorType }) };
+  const event = { type, kind, stepId, ...present({ errorType }) };
   quietly(() => span?.event(event), onError);
 }

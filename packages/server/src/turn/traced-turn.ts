@@ -1,3 +1,4 @@
+import { present } from '@mcp-saga/core/program';
 import { AnswerConflict, TurnAborted, StepError } from '@mcp-saga/core';
 import { isWanted } from '../settings/default-log.ts';
 import { quietly } from '../settings/guarded-hooks.ts';
@@ -128,7 +129,7 @@ function endOf(turn: SagaTurn): TracedEnd {
         status: 'suspended',
         isFault: false,
         asked: steps.map(({ stepId, type }) => ({ stepId, type })),
-        ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+        ...present({ retryAfterMs }),
         tokenBytes: token.length,
       };
     }

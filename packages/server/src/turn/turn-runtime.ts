@@ -1,3 +1,4 @@
+import { present } from '@mcp-saga/core/program';
 import type { Runtime } from '@mcp-saga/core';
 import { deriveFromSecret, digestText, toBase64Url } from '@mcp-saga/seal';
 import { askGuard } from '../guard/ask-guard.ts';
@@ -64,7 +65,7 @@ export function turnRuntime(
       ? { signal: never(), stops: signal }
       : { signal }),
     now: settings.clock,
-    ...(heardAt === undefined ? {} : { heardAt }),
+    ...present({ heardAt }),
     ...(isInterrupted === true ? { isInterrupted } : {}),
     random: Math.random,
     sleep: settings.sleep,

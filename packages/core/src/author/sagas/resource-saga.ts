@@ -1,3 +1,4 @@
+import { present } from '../../values/present.ts';
 import { assertKnownOptions, optionNames } from '../../values/known-options.ts';
 import { AuthoringError } from '../../values/errors.ts';
 import type { CheckedBody } from '../checks/checked-body.ts';
@@ -119,8 +120,7 @@ export function resourceSaga<const T extends string, Y = Command<unknown>, const
     serves: 'resource',
     resource: {
       template,
-      ...(mimeType === undefined ? {} : { mimeType }),
-      ...(complete === undefined ? {} : { complete }),
+      ...present({ mimeType, complete }),
     },
     body: checked,
   };

@@ -1,3 +1,4 @@
+import { present } from '../../values/present.ts';
 import { assertKnownOptions, optionNames } from '../../values/known-options.ts';
 import { AuthoringError } from '../../values/errors.ts';
 import { generatorProgram } from '../../turn/generator-program.ts';
@@ -163,9 +164,11 @@ export function saga<
     modelAnswers: options.modelAnswers,
     task: options.task,
     annotations: options.annotations,
-    ...(options.icons === undefined ? {} : { icons: options.icons }),
-    ...(options['_meta'] === undefined ? {} : { _meta: options['_meta'] }),
-    ...(options.expectedDurationMs === undefined ? {} : { expectedDurationMs: options.expectedDurationMs }),
+    ...present({
+      icons: options.icons,
+      _meta: options['_meta'],
+      expectedDurationMs: options.expectedDurationMs,
+    }),
     previous: options.previous ?? [],
     commitEach,
     onMismatch,

@@ -1,3 +1,4 @@
+import { present } from '@mcp-saga/core/program';
 import { canonicalize, digestText, TokenRefused, type Claims } from '@mcp-saga/seal';
 import { toJson } from '../../wire/step-answers.ts';
 import type { HostSettings } from '../../settings/host-settings.ts';
@@ -69,11 +70,11 @@ async function withStore(
     expiresAt,
     status: asked.questions.length > 0 ? 'input_required' : 'working',
     origin: await originOf(call),
-    client: { asks, ...(capabilities === undefined ? {} : { capabilities }) },
+    client: { asks, ...present({ capabilities }) },
     // It never leaves the server again, and is as good as the task is.
     token: await sealSaga(settings.sealer, { ...saga, claims: { ...saga.claims, exp: expiresAt } }),
     due: createdAt + (turn.retryAfterMs ?? 0),
-    ...(message === undefined ? {} : { message }),
+    ...present({ message }),
     ...(typeof progressToken === 'string' || typeof progressToken === 'number'
       ? { progress: { token: progressToken } }
       : {}),

@@ -1,3 +1,4 @@
+import { present } from '@mcp-saga/core/program';
 import { engineVersion } from '@mcp-saga/core';
 import {
   digestText,
@@ -64,7 +65,7 @@ export async function openTaskId(
     principal,
     engines: { min: 1, max: engineVersion },
     allowFuture: true,
-    ...(rejectIssuedBefore === undefined ? {} : { rejectIssuedBefore }),
+    ...present({ rejectIssuedBefore }),
   };
   const [, sagaId, secret] = storedForm.exec(taskId) ?? [];
   const sealed =

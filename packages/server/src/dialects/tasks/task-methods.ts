@@ -1,3 +1,4 @@
+import { present } from '@mcp-saga/core/program';
 import type { Json } from '@mcp-saga/core';
 import { TokenRefused } from '@mcp-saga/seal';
 import { toJson } from '../../wire/step-answers.ts';
@@ -166,8 +167,7 @@ async function tellProgress(request: TaskRequest, task: StoredTaskRef, record: T
   const params = {
     progressToken: token,
     progress: value,
-    ...(total === undefined ? {} : { total }),
-    ...(message === undefined ? {} : { message }),
+    ...present({ total, message }),
   };
   await request.notify({ method: 'notifications/progress', params }).catch(request.settings.hooks.onError);
 }

@@ -1,3 +1,4 @@
+import { present } from '@mcp-saga/core/program';
 import { isOpen, type TaskRecord, type TaskStatus } from './task-record.ts';
 import { SagaHostError } from '../../wire/errors.ts';
 import { publicMessageOf } from '../../wire/public-message.ts';
@@ -30,7 +31,7 @@ export function toWireTask(
   return {
     taskId,
     status,
-    ...(message === undefined ? {} : { statusMessage: message }),
+    ...present({ statusMessage: message }),
     createdAt: new Date(createdAt).toISOString(),
     lastUpdatedAt: new Date(lastUpdatedAt).toISOString(),
     ttlMs: expiresAt - createdAt,

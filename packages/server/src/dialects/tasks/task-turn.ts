@@ -1,3 +1,4 @@
+import { present } from '@mcp-saga/core/program';
 import { AnswerConflict, CodecError, TurnAborted, type Program } from '@mcp-saga/core';
 import { SealError, TokenRefused } from '@mcp-saga/seal';
 import type { StepAnswer } from '../../wire/step-answers.ts';
@@ -32,10 +33,7 @@ export async function takeTurn(task: StoredTaskRef, record: TaskRecord, caller: 
   const { signal, context, authInfo, principal } = caller;
   const own: Caller = {
     context,
-    ...(authInfo === undefined ? {} : { authInfo }),
-    ...(principal === undefined ? {} : { principal }),
-    ...(signal === undefined ? {} : { signal }),
-    ...(record.client.capabilities === undefined ? {} : { capabilities: record.client.capabilities }),
+    ...present({ authInfo, principal, signal, capabilities: record.client.capabilities }),
     progress: (told) => {
       progress = told;
     },
@@ -124,9 +122,9 @@ function gone(
       ...rest,
       ...asked,
       token,
-      ...(due === undefined ? {} : { due }),
+      ...present({ due }),
       ...told(record),
-      ...(message === undefined ? {} : { message }),
+      ...present({ message }),
     };
   };
 }
@@ -148,7 +146,7 @@ export function ended(end: Pick<TaskRecord, 'status' | 'result' | 'error' | 'mes
     client,
     keys,
     questions: [],
-    ...(progress === undefined ? {} : { progress }),
+    ...present({ progress }),
     ...end,
   });
 }
