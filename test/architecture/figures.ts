@@ -28,8 +28,8 @@ export function figures(): readonly Figure[] {
       limit: 15,
       target: 15,
     },
-    { name: 'source files entered by one guarded resume', value: files.length, limit: 97, target: 55 },
-    { name: 'frames of the host before core is entered', value: frames.length, limit: 12, target: 5 },
+    { name: 'source files entered by one guarded resume', value: files.length, limit: 98, target: 55 },
+    { name: 'frames of the host before core is entered', value: frames.length, limit: 8, target: 5 },
     {
       name: 'members of Runtime',
       value: memberCount(join(repository, 'packages/core/src'), 'Runtime'),
@@ -42,13 +42,13 @@ export function figures(): readonly Figure[] {
       limit: 33,
       target: 0,
     },
-    { name: 'source lines of all packages but eslint-plugin', value: all, limit: 36_325, target: 28_500 },
-    { name: 'source lines of eslint-plugin', value: linesOf('eslint-plugin'), limit: 900, target: 900 },
-    { name: 'source lines of testing', value: linesOf('testing'), limit: 8_553, target: 6_000 },
+    { name: 'source lines of all packages but eslint-plugin', value: all, limit: 39_024, target: 28_500 },
+    { name: 'source lines of eslint-plugin', value: linesOf('eslint-plugin'), limit: 890, target: 890 },
+    { name: 'source lines of testing', value: linesOf('testing'), limit: 9_588, target: 6_000 },
     {
       name: 'names exported by server',
       value: publicNames(join(repository, 'packages/server')).size,
-      limit: 221,
+      limit: 110,
       target: 120,
     },
   ];

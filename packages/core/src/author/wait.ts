@@ -1,6 +1,6 @@
 import { assertKnownOptions, optionNames } from '../values/known-options.ts';
 import { AuthoringError, AuthoringRangeError } from '../values/errors.ts';
-import { checkedDuration } from '../values/checked-duration.ts';
+import { checkedDuration } from '../values/retry.ts';
 import type { CheckedResult } from './checks/checked-result.ts';
 import { command } from '../effects/make-command.ts';
 import type { Command } from '../model/command.ts';

@@ -1,5 +1,5 @@
 import { AuthoringError } from './errors.ts';
-import { checkedDuration } from './checked-duration.ts';
+import { checkedDuration } from './retry.ts';
 
 const idPattern = /^[A-Za-z_][\w.:-]{0,63}$/;
 

@@ -1,6 +1,5 @@
 import { assertKnownOptions, optionNames } from './known-options.ts';
 import { AuthoringRangeError } from './errors.ts';
-import { checkedDuration } from './checked-duration.ts';
 
 /** When and how often a server step is tried again. (E2) */
 export interface RetryPolicy {
@@ -65,4 +64,23 @@ export function delayAfter(
   const { delay = 200, factor = 2, maxDelay = 60_000, jitter = true } = policy;
   const full = Math.min(maxDelay, longestDelay, delay * factor ** (attempt - 1));
   return Math.ceil(jitter ? full * (0.5 + random() / 2) : full);
+}
+
+/**
+ * Checks a duration. Fractions of a millisecond are fine: the engine rounds times up.
+ *
+ * @param name - the duration and its step, as the error names them
+ * @param least - `0` for a wait that may be over at once
+ * @returns the duration, unchanged
+ * @throws RangeError for NaN, infinite, or too small durations
+ */
+export function checkedDuration(name: string, ms: number, least: 0 | 'more than 0'): number {
+  if (Number.isFinite(ms) && (least === 0 ? ms >= 0 : ms > 0)) return ms;
+  const bound = least === 0 ? 'that is 0 or more' : 'that is more than 0';
+  throw new AuthoringRangeError(`${name} is ${shown(ms)}. Give a finite number of milliseconds ${bound}.`);
+}
+
+// A caller without types may give anything, and a text could hold an answer.
+function shown(ms: unknown): string {
+  return typeof ms === 'number' ? String(ms) : `a ${typeof ms}`;
 }
