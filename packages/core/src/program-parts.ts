@@ -16,7 +16,7 @@ export { generatorProgram } from './turn/generator-program.ts';
 export { decodeHead, encodeHead, isSameState, type Head } from './journal/head.ts';
 export { Journal } from './journal/journal.ts';
 export { isDone, type EntryType } from './journal/entry-types.ts';
-export { formatPlace, isPlainObject, type Place } from './values/json.ts';
+export { formatPlace, isJsonObject, isPlainObject, isRecord, type Place } from './values/json.ts';
 export { digestOfStep } from './turn/turn-outcome.ts';
 export { isAccepted, isUnsupported, routeOf, routeWithoutClient } from './effects/routes.ts';
 export { runStep, type StepEnd, type StepRun, type StepSpec } from './effects/kinds/step.ts';

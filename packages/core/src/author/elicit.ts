@@ -1,4 +1,4 @@
-import { assertKnownOptions, optionNames } from '../values/known-options.ts';
+import { assertKnownOptions, assertOneOf, optionNames } from '../values/known-options.ts';
 import { AuthoringError } from '../values/errors.ts';
 import { command } from '../effects/make-command.ts';
 import type { CheckedForm } from './checks/checked-form.ts';
@@ -81,7 +81,7 @@ function ask<S extends Schema, T>(id: string, options: ElicitOptions<S>, asOutco
   }
   // Said here and not when the client is asked: what runs beside the question has then been done.
   formOf(id, schema);
-  const accept = checkedAccept(id, options.accept);
+  assertOneOf(`accept of '${id}'`, options.accept, answerers);
   return command<T>({
     kind: 'elicit',
     id,
@@ -89,16 +89,12 @@ function ask<S extends Schema, T>(id: string, options: ElicitOptions<S>, asOutco
     schema,
     asOutcome,
     ttl: checkedTtl(id, ttl),
-    accept,
+    accept: options.accept,
     fallback,
   });
 }
 
-/** Throws a `TypeError` unless `accept` says who may answer, or nothing. */
-function checkedAccept(id: string, accept: 'client' | 'model' | undefined): 'client' | 'model' | undefined {
-  if (accept === undefined || accept === 'client' || accept === 'model') return accept;
-  throw new AuthoringError(`accept of '${id}' must be 'client' or 'model', or not be there.`);
-}
+const answerers = ['client', 'model'];
 
 /** The type of {@link elicit}: a function, and beside it `elicit.outcome`. */
 export interface Elicit {
@@ -139,6 +135,6 @@ export function elicitUrl(id: string, options: ElicitUrlOptions): Command<void> 
   const { message, url, ttl } = options;
   if (typeof message !== 'string') throw new AuthoringError(`elicitUrl('${id}') needs a message, a string.`);
   if (!URL.canParse(url)) throw new AuthoringError(`elicitUrl('${id}') needs an absolute URL.`);
-  const accept = checkedAccept(id, options.accept);
-  return command<void>({ kind: 'elicitUrl', id, message, url, ttl: checkedTtl(id, ttl), accept });
+  assertOneOf(`accept of '${id}'`, options.accept, answerers);
+  return command<void>({ kind: 'elicitUrl', id, message, url, ttl: checkedTtl(id, ttl), accept: options.accept });
 }

@@ -1,11 +1,11 @@
 import { present } from '../values/present.ts';
 import type { ClientAnswer } from '../model/client-step.ts';
-import { isLargerThan, type Json } from '../values/json.ts';
+import { isJsonObject, isLargerThan, type Json } from '../values/json.ts';
 import type { ProgramLimits } from '../model/runtime.ts';
 import { agreementDigest } from '../values/fingerprint.ts';
 import { effectOf, type EffectSpec } from './effect-of.ts';
 import type { Acceptance } from './parts/effect.ts';
-import { accepted, isFields } from './parts/entries.ts';
+import { accepted } from './parts/entries.ts';
 
 /** A digest by which a repeated answer is recognised as the one given before. */
 export function agreementOf(answer: ClientAnswer): number {
@@ -56,6 +56,6 @@ export async function checkedAnswer(spec: EffectSpec, answer: ClientAnswer): Pro
     return accepted('clientError', error, given);
   }
   const { result } = answer;
-  if (!isFields(result)) return { reason: 'result: expected an object' };
+  if (!isJsonObject(result)) return { reason: 'result: expected an object' };
   return (await effectOf(spec).question?.accept(spec, result, given)) ?? { reason: 'nothing was asked' };
 }

@@ -114,6 +114,11 @@ export function isPlainObject(value: unknown): value is Record<string, unknown> 
 
 /** Narrows JSON to its objects, which `Array.isArray` alone does not do for readonly arrays. */
 export function isJsonObject(value: Json | undefined): value is { readonly [key: string]: Json } {
+  return isRecord(value);
+}
+
+/** `true` for an object that is no array. */
+export function isRecord(value: unknown): value is { readonly [key: string]: unknown } {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
@@ -146,12 +151,13 @@ export function depthProblem(
   place: Place | undefined,
   maxDepth: number,
 ): readonly [at: Place | undefined, problem: string] {
-  const places: Place[] = [];
-  // Hostile nesting may be deep. The first levels are enough for a cycle.
-  for (let at = place; at !== undefined && places.length <= 2 * MAX_DEPTH; at = at.parent) places.push(at);
-  places.reverse();
-  const containers = [...places.map(({ of }) => of), value];
-  const cycle = places.find(({ of }) => containers.indexOf(of) !== containers.lastIndexOf(of));
+  const inside = new Set([value]);
+  let cycle: Place | undefined;
+  // Hostile nesting may be deep. The last levels are enough for a cycle.
+  for (let at = place; at !== undefined && inside.size <= 2 * MAX_DEPTH; at = at.parent) {
+    if (inside.has(at.of)) cycle = at;
+    inside.add(at.of);
+  }
   if (cycle === undefined) return [place, `is nested deeper than ${maxDepth} levels`];
   return [cycle.parent, 'contains itself: a cycle cannot be kept. Return an ID in place of the object'];
 }

@@ -35,6 +35,18 @@ export function assertKnownOptions(
   }
 }
 
+/**
+ * Refuses a value that is none of some.
+ *
+ * @param of - the option and its owner, as the error names them
+ * @throws AuthoringError
+ */
+export function assertOneOf(of: string, value: unknown, values: readonly string[]): void {
+  if (value === undefined || values.includes(value as string)) return;
+  const list = values.map((one) => `'${one}'`).join(' or ');
+  throw new AuthoringError(`${of} must be ${list}, or not be there.`);
+}
+
 /** A sentence that asks for the name that was meant; empty if there is none. */
 export function didYouMean(name: string | undefined): string {
   return name === undefined ? '' : ` Did you mean '${name}'?`;

@@ -1,4 +1,4 @@
-import { present } from '@mcp-saga/core/program';
+import { isRecord, present } from '@mcp-saga/core/program';
 import type { Json, Program } from '@mcp-saga/core';
 import { TokenRefused } from '@mcp-saga/seal';
 import type { Caller } from '../model/caller.ts';
@@ -278,10 +278,6 @@ function fields(params: unknown): { readonly [key: string]: unknown } {
 
 function record(value: unknown): { readonly [key: string]: Json | undefined } {
   return isRecord(value) ? (value as { readonly [key: string]: Json }) : {};
-}
-
-function isRecord(value: unknown): value is { readonly [key: string]: unknown } {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function invalid(message: string): SagaHostError {

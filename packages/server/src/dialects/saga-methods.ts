@@ -1,4 +1,4 @@
-import { present } from '@mcp-saga/core/program';
+import { isRecord, present } from '@mcp-saga/core/program';
 import type { ClientStep, Json, ToolResult } from '@mcp-saga/core';
 import type { StepAnswer } from '../wire/step-answers.ts';
 import type { Caller } from '../model/caller.ts';
@@ -138,10 +138,6 @@ function assertNothingElse(params: unknown, known: readonly string[]): void {
 function fields(params: unknown): { readonly [key: string]: unknown } {
   if (!isRecord(params)) throw invalid('expected an object');
   return params;
-}
-
-function isRecord(value: unknown): value is { readonly [key: string]: unknown } {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function invalid(message: string): SagaHostError {

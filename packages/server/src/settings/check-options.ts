@@ -3,6 +3,7 @@ import { assertClock } from './clock.ts';
 import { assertKnown, assertKnownOptions, hookNames, hostGroups, hostNames } from './known-options.ts';
 
 const guardMethods = ['begin', 'finish', 'release', 'forget', 'claim'];
+const storeMethods = ['read', 'write'];
 
 const rungs = {
   elicitation: ['client', 'model', 'fallback'],
@@ -67,26 +68,24 @@ function assertAnswers({ sampling, model, order = {}, instantRefusals }: AnswerO
 function assertGuard(guard: GuardOptions | undefined): void {
   if (guard === undefined) return;
   assertOneOf('guard.onDown', guard.onDown, ['closed', 'open']);
-  if (hasMethods(guard.store, guardMethods)) return;
-  throw new TypeError(
-    'guard.store: expected what memoryGuard() returns, for one process, or redisGuard(client) of @mcp-saga/redis, for a ' +
-      `fleet.${howToCall(guard.store)}`,
-  );
+  assertStore('guard.store', guard.store, guardMethods, 'Guard');
 }
 
 function assertTasks({ tasks, resumableRequests, handles }: SagaHostOptions): void {
   assertOneOf('resumableRequests.bearer', resumableRequests?.bearer, ['accept']);
   const { store, bearer } = tasks ?? {};
   assertOneOf('tasks.bearer', bearer, ['accept']);
-  if (handles !== undefined) assertStore('handles.store', handles.store);
-  if (store !== undefined) assertStore('tasks.store', store);
+  if (handles !== undefined) assertStore('handles.store', handles.store, storeMethods, 'TaskStore');
+  if (store !== undefined) assertStore('tasks.store', store, storeMethods, 'TaskStore');
 }
 
-function assertStore(name: string, store: unknown): void {
-  if (hasMethods(store, ['read', 'write'])) return;
+function assertStore(name: string, store: unknown, methods: readonly string[], kind: string): void {
+  if (hasMethods(store, methods)) return;
+  // It may be the function that makes one.
+  const hint = typeof store === 'function' ? ` Call it: ${store.name}(…).` : '';
   throw new TypeError(
-    `${name}: expected what memoryTaskStore() returns, for one process, or redisTaskStore(client) of ` +
-      `@mcp-saga/redis, for a fleet.${howToCall(store)}`,
+    `${name}: expected what memory${kind}() returns, for one process, or redis${kind}(client) of @mcp-saga/redis, for a ` +
+      `fleet.${hint}`,
   );
 }
 
@@ -126,11 +125,6 @@ function assertFunction(name: string, value: unknown): void {
 
 function hasMethods(value: unknown, names: readonly string[]): boolean {
   return names.every((name) => typeof (Object(value) as Record<string, unknown>)[name] === 'function');
-}
-
-/** What to write where the function is given that makes it. */
-function howToCall(given: unknown): string {
-  return typeof given === 'function' ? ` Call it: ${given.name}(…).` : '';
 }
 
 function isPlain(value: unknown): boolean {

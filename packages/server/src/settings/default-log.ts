@@ -1,18 +1,15 @@
 import { ElicitationRefused, SagaAborted, SagaCancelled } from '@mcp-saga/core';
 import { isAuthoringError } from '@mcp-saga/core/program';
 import { SagaHostError } from '../wire/errors.ts';
-import type { IgnoredAnswerFacts, Rejection, TurnFacts } from '../model/hooks.ts';
+import type { HostHooks } from '../model/hooks.ts';
 import { whyRefused } from './log-reasons.ts';
 import { oneLine, withoutKeys } from './log-path.ts';
 
 /** Where things go that the operator names no hook for: what nobody hears of is found by the users. */
-export interface DefaultLog {
-  error(error: unknown): void;
-  warning(message: string): void;
-  rejection(rejection: Rejection): void;
-  ignored(answer: IgnoredAnswerFacts): void;
-  turn(turn: TurnFacts): void;
-}
+export type DefaultLog = Pick<
+  Required<HostHooks>,
+  'onError' | 'onWarning' | 'onReject' | 'onIgnoredAnswer' | 'onTurn'
+>;
 
 const minute = 60_000;
 
@@ -20,7 +17,7 @@ const minute = 60_000;
 export interface ConsoleLogOptions {
   /** Messages of errors that are not the host's own may hold answers and results: whether they are shown. */
   readonly development: boolean;
-  /** Whether `warning` tells of questions that are asked otherwise, so that `ignored` need not. */
+  /** Whether `onWarning` tells of questions that are asked otherwise, so that `onIgnoredAnswer` need not. */
   readonly advises: boolean;
   readonly clock: () => number;
 }
@@ -33,12 +30,12 @@ export function consoleLog({ development, advises, clock }: ConsoleLogOptions): 
   const isTimeForReason = onceAMinute(clock);
   const isTimeForSaga = onceAMinute(clock);
   return {
-    error: (error) => {
+    onError: (error) => {
       if (development) console.error('mcp-saga:', error);
       else fail(`${outline(error)} Give the host hooks.onError to see it.`);
     },
-    warning: warn,
-    rejection: ({ reason }) => {
+    onWarning: warn,
+    onReject: ({ reason }) => {
       // An attacker shall not fill the log; two servers with different keys shall be seen in it.
       if (!isTimeForReason(reason)) return;
       const why = development ? whyRefused(reason) : undefined;
@@ -46,7 +43,7 @@ export function consoleLog({ development, advises, clock }: ConsoleLogOptions): 
         `a token was refused: ${reason}. ${why === undefined ? '' : `${why} `}Give the host hooks.onReject to count them.`,
       );
     },
-    ignored: ({ saga, stepId, why }) => {
+    onIgnoredAnswer: ({ saga, stepId, why }) => {
       // The other answers are the client's fault, and it hears of them. This one it can do nothing about.
       if (why !== 'asked otherwise' || advises || !isTimeForSaga(saga)) return;
       warn(
@@ -55,7 +52,7 @@ export function consoleLog({ development, advises, clock }: ConsoleLogOptions): 
           'counts. Or the code was changed under it. Give the host hooks.onIgnoredAnswer to count them.',
       );
     },
-    turn: ({ saga, turn, status, error, residue = [] }) => {
+    onTurn: ({ saga, turn, status, error, residue = [] }) => {
       if (status !== 'failed') return;
       for (const { stepId, error: why } of residue) {
         const left = `'${saga}' could not undo '${withoutKeys(stepId)}'`;

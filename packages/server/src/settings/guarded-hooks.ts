@@ -37,29 +37,23 @@ export function rejectionReporter(
  */
 export function guardedHooks(hooks: HostHooks, log: DefaultLog, timeoutMs: number): Required<HostHooks> {
   const onError = (error: unknown): void =>
-    quietly(() => (hooks.onError === undefined ? log.error(error) : hooks.onError(error)));
+    quietly(() => (hooks.onError === undefined ? log.onError(error) : hooks.onError(error)));
+  const told =
+    (name: Exclude<keyof HostHooks, 'onSuspended' | 'onSettled'>) =>
+    (fact: unknown): void =>
+      quietly(() => {
+        const teller: HostHooks = hooks[name] === undefined ? log : hooks;
+        return teller[name]?.(fact as never);
+      }, onError);
   return {
-    onReject: (rejection) =>
-      quietly(
-        () => (hooks.onReject === undefined ? log.rejection(rejection) : hooks.onReject(rejection)),
-        onError,
-      ),
-    onIgnoredAnswer: (answer) =>
-      quietly(
-        () => (hooks.onIgnoredAnswer === undefined ? log.ignored(answer) : hooks.onIgnoredAnswer(answer)),
-        onError,
-      ),
-    onInstantRefusal: (refusal) => quietly(() => hooks.onInstantRefusal?.(refusal), onError),
-    onStep: (event) => quietly(() => hooks.onStep?.(event), onError),
+    onReject: told('onReject'),
+    onIgnoredAnswer: told('onIgnoredAnswer'),
+    onInstantRefusal: told('onInstantRefusal'),
+    onStep: told('onStep'),
     onSuspended: (saga) => settled('onSuspended', () => hooks.onSuspended?.(saga), timeoutMs, onError),
     onSettled: (saga) => settled('onSettled', () => hooks.onSettled?.(saga), timeoutMs, onError),
-    onTurn: (turn) =>
-      quietly(() => (hooks.onTurn === undefined ? log.turn(turn) : hooks.onTurn(turn)), onError),
-    onWarning: (message) =>
-      quietly(
-        () => (hooks.onWarning === undefined ? log.warning(message) : hooks.onWarning(message)),
-        onError,
-      ),
+    onTurn: told('onTurn'),
+    onWarning: told('onWarning'),
     onError,
   };
 }

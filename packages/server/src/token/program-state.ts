@@ -1,5 +1,5 @@
 import { decode, type Outcome, type Program, type ProgramState, type TimelineEntry } from '@mcp-saga/core';
-import { decodeHead } from '@mcp-saga/core/program';
+import { isRecord, decodeHead } from '@mcp-saga/core/program';
 import { TokenRefused } from '@mcp-saga/seal';
 
 type Reader = Partial<Pick<Program, 'timeline'>>;
@@ -66,8 +66,4 @@ function assertReadable(program: Reader, { structure, client, server, head }: Pr
 
 function valuesIn(text: string): readonly unknown[] {
   return JSON.parse(`[${text}]`) as readonly unknown[];
-}
-
-function isRecord(value: unknown): boolean {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

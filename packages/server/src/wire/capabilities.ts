@@ -1,3 +1,4 @@
+import { isJsonObject } from '@mcp-saga/core/program';
 import type { ClientNeed, Json } from '@mcp-saga/core';
 
 /** What a client that declared these capabilities can be asked for. */
@@ -30,7 +31,5 @@ export function capabilitiesFor(needs: readonly ClientNeed[]): { readonly [name:
 }
 
 function record(value: Json | undefined): { readonly [key: string]: Json } | undefined {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-    ? (value as { readonly [key: string]: Json })
-    : undefined;
+  return isJsonObject(value) ? value : undefined;
 }

@@ -1,3 +1,4 @@
+import { isRecord } from '@mcp-saga/core/program';
 import type { Json } from '@mcp-saga/core';
 import type { StepAnswer } from './step-answers.ts';
 import { SagaHostError } from './errors.ts';
@@ -41,8 +42,4 @@ function toResult(answer: unknown): unknown {
   // Forms are flat, so content that is an object belongs to a result.
   if (!isRecord(answer) || Object.hasOwn(answer, 'action') || isRecord(answer['content'])) return answer;
   return { action: 'accept', content: answer };
-}
-
-function isRecord(value: unknown): value is { readonly [key: string]: unknown } {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

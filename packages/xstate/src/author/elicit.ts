@@ -50,9 +50,6 @@ function ask<S extends Schema, O, I>(
   assertKnownOptions('elicit', undefined, options, names);
   const { message, accept, fallback } = options;
   const schema = options.schema as S;
-  if (schema?.['~standard'] === undefined) {
-    throw new AuthoringError('elicit(…) needs a schema: z.object({…}), or another Standard Schema.');
-  }
   // What cannot be asked is refused here, in the words of `elicit`.
   elicitOfSagas('elicit', { message: '', schema });
   return clientStepLogic<O, I>({

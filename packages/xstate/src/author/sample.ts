@@ -1,5 +1,5 @@
 import type { SampleParams, SampleResult } from '@mcp-saga/core';
-import { AuthoringError, assertKnownOptions, optionNames } from '@mcp-saga/core/program';
+import { present, AuthoringError, assertKnownOptions, optionNames } from '@mcp-saga/core/program';
 import { ofInput, type OfInput, clientStepLogic, type ClientStepLogic } from './step-logic.ts';
 
 /** Options of {@link sample}: the parameters of MCP's `sampling/createMessage`, and `parse`. */
@@ -50,6 +50,6 @@ export function sample<O = SampleResult, I = undefined>(
       },
       ttl: undefined,
     }),
-    ...(parse === undefined ? {} : { parse }),
+    ...present({ parse }),
   });
 }

@@ -1,5 +1,5 @@
 import { decode, encode, type ProgramState, type Runtime } from '@mcp-saga/core';
-import { Journal, type EntryType, type StepEnd, type StepSpec } from '@mcp-saga/core/program';
+import { present, Journal, type EntryType, type StepEnd, type StepSpec } from '@mcp-saga/core/program';
 import { encodeRecord } from '../record/save-record.ts';
 
 /** One effect that was run. */
@@ -159,7 +159,7 @@ export class Ledger {
   #append(type: EntryType, path: string, text?: string): void {
     // First of all: whatever goes wrong in recording it, it was done, and can be undone.
     this.#read({ type, path, value: text === undefined ? undefined : decode(text) });
-    this.#journal.append({ type, path, fingerprint: 0, ...(text === undefined ? {} : { text }) });
+    this.#journal.append({ type, path, fingerprint: 0, ...present({ text }) });
   }
 
   #read(entry: LedgerEntry): void {

@@ -52,14 +52,18 @@ async function advance(
   end: EndRequest | undefined,
 ): Promise<Outcome> {
   let current = runtime;
+  let from = state;
+  let given = answers;
+  let request = end;
   const { turn: turnsBefore } = decodeHead(state.head);
   const budget = new TurnBudget({ runtime, turnsBefore, commitFirst: options.commitFirst });
-  let ended = await takeTurn(options, state, answers, current, budget, end);
   for (;;) {
+    // oxlint-disable-next-line no-await-in-loop -- one turn after the other
+    const ended = await takeTurn(options, from, given, current, budget, request);
     if (!('reason' in ended)) return ended;
     const { reason, ...outcome } = ended;
     if (!budget.mayCommit(reason)) return outcome;
-    let request: EndRequest | undefined;
+    request = undefined;
     try {
       // oxlint-disable-next-line no-await-in-loop -- one turn after the other
       const next = await current.commit?.({ ...outcome, reason });
@@ -72,8 +76,8 @@ async function advance(
       // The state cannot be kept: the saga is ended by that, and undone.
       request = { error };
     }
-    // oxlint-disable-next-line no-await-in-loop -- one turn after the other
-    ended = await takeTurn(options, outcome.state, new Map(), current, budget, request);
+    from = outcome.state;
+    given = new Map();
   }
 }
 
@@ -85,10 +89,11 @@ async function takeTurn(
   budget: TurnBudget,
   end: EndRequest | undefined,
 ): Promise<Outcome | CommitPoint> {
-  const { input, turn } = decodeHead(state.head);
+  const head = decodeHead(state.head);
+  const { input, turn } = head;
   const ledger = new Ledger(state, input, runtime);
   const { first } = ledger;
   if (turn > 0 && isUndoing(first)) return await goOnUndoing(options, state, ledger, runtime, end);
   if (end !== undefined) return await undoSaga(options, ledger, runtime, { end }, turn);
-  return await new MachineTurn(options, ledger, decodeHead(state.head), runtime, budget).take(answers);
+  return await new MachineTurn(options, ledger, head, runtime, budget).take(answers);
 }

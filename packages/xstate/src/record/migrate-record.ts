@@ -1,5 +1,5 @@
 import { decode } from '@mcp-saga/core';
-import { isPlainObject } from '@mcp-saga/core/program';
+import { present, isPlainObject } from '@mcp-saga/core/program';
 import type { ChildRecord, MachineRecord, SagaRecord, TimerRecord } from '../model/machine-record.ts';
 import type { ChildState, DelayState, MachineState, MigratedState } from '../model/machine-state.ts';
 import { encodeRecord } from './save-record.ts';
@@ -117,8 +117,7 @@ export function toMachineState({ m, t = [] }: SagaRecord): MigratedState {
       at,
       actor,
       id,
-      ...(event === undefined ? {} : { event }),
-      ...(target === undefined ? {} : { target }),
+      ...present({ event, target }),
     };
   });
   return { ...machineState(m), delays };
@@ -129,26 +128,24 @@ function machineState(record: MachineRecord): MachineState {
   return {
     value: v,
     context: c as MachineState['context'],
-    ...(h === undefined ? {} : { history: h }),
-    ...(f === undefined ? {} : { completed: f }),
+    ...present({ history: h, completed: f }),
     ...(o === undefined ? {} : { order: { of: JSON.stringify(v), positions: o } satisfies StateOrder }),
     children: mapValues(k, childState),
-    ...(record.s === undefined ? {} : { ended: record.s }),
+    ...present({ ended: record.s }),
   };
 }
 
 function childState(record: ChildRecord): ChildState {
   const { s, y, n, ...rest } = record;
   const spawn = {
-    ...(s === undefined ? {} : { src: s }),
-    ...(y === undefined ? {} : { systemId: y }),
+    ...present({ src: s, systemId: y }),
     ...(n === undefined ? {} : { sync: true }),
   };
   if ('m' in rest) return { ...spawn, machine: machineState(rest.m) };
   const { i, ...kept } = rest as { readonly i?: unknown };
   return {
     ...spawn,
-    ...(i === undefined ? {} : { input: i }),
+    ...present({ input: i }),
     ...(Object.keys(kept).length === 0 ? {} : { kept }),
   };
 }
@@ -170,22 +167,21 @@ function machineRecord(state: MachineState): MachineRecord {
   return {
     v: value,
     ...(Object.keys(context).length === 0 ? {} : { c: context }),
-    ...(history === undefined ? {} : { h: history }),
+    ...present({ h: history }),
     ...(order?.of === JSON.stringify(value) ? { o: order.positions } : {}),
-    ...(completed === undefined ? {} : { f: completed }),
+    ...present({ f: completed }),
     ...(Object.keys(children).length === 0 ? {} : { k: mapValues(children, childRecord) }),
-    ...(ended === undefined ? {} : { s: ended }),
+    ...present({ s: ended }),
   };
 }
 
 function childRecord({ src, systemId, sync, input, machine, kept }: ChildState): ChildRecord {
   const spawn = {
-    ...(src === undefined ? {} : { s: src }),
-    ...(systemId === undefined ? {} : { y: systemId }),
+    ...present({ s: src, y: systemId }),
     ...(sync === true ? { n: 1 as const } : {}),
   };
   if (machine !== undefined) return { ...spawn, m: machineRecord(machine) };
-  return { ...spawn, ...(input === undefined ? {} : { i: input }), ...(kept as object | undefined) };
+  return { ...spawn, ...present({ i: input }), ...(kept as object | undefined) };
 }
 
 function mapValues<T, R>(

@@ -1,5 +1,5 @@
 import { CodecError, encode } from '@mcp-saga/core';
-import { formatPlace, isPlainObject, type Place } from '@mcp-saga/core/program';
+import { present, formatPlace, isPlainObject, type Place } from '@mcp-saga/core/program';
 import {
   activeNodes,
   afterMark,
@@ -91,7 +91,7 @@ function saveMachine(actor: LiveActor, factsOf: StepFacts): MachineRecord {
     v: value,
     ...(isPlainObject(context) && Object.keys(context).length === 0 ? {} : { c: context }),
     ...(history.length === 0 ? {} : { h: Object.fromEntries(history) as NonNullable<MachineRecord['h']> }),
-    ...(order === undefined ? {} : { o: order }),
+    ...present({ o: order }),
     ...(completed.length === 0 ? {} : { f: completed }),
     ...(children.length === 0 ? {} : { k: Object.fromEntries(children) as NonNullable<MachineRecord['k']> }),
   };
@@ -129,7 +129,7 @@ function saveChild(actor: LiveActor, factsOf: StepFacts): ChildRecord {
       if (status !== 'active')
         return { ...spawn, z: status === 'done' ? 'd' : status === 'error' ? 'e' : 'x' };
       const { input } = snapshot;
-      return { ...spawn, ...(input === undefined ? {} : { i: input }), ...factsOf(actor) };
+      return { ...spawn, ...present({ i: input }), ...factsOf(actor) };
     }
     case 'promise':
     case 'passive':
@@ -162,7 +162,7 @@ function saveSpawn(actor: LiveActor): SpawnRecord {
   if (implied) return {};
   return {
     s: src,
-    ...(systemId === undefined ? {} : { y: systemId }),
+    ...present({ y: systemId }),
     ...(sync ? { n: 1 as const } : {}),
   };
 }

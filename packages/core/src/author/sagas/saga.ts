@@ -1,5 +1,5 @@
 import { present } from '../../values/present.ts';
-import { assertKnownOptions, optionNames } from '../../values/known-options.ts';
+import { assertKnownOptions, assertOneOf, optionNames } from '../../values/known-options.ts';
 import { AuthoringError } from '../../values/errors.ts';
 import { generatorProgram } from '../../turn/generator-program.ts';
 import type { Command, SagaBody } from '../../model/command.ts';
@@ -208,12 +208,8 @@ function assertServing(options: SagaOptions<Schema | undefined, Schema | undefin
     onMismatch,
     previous = [],
   } = options;
-  if (forks !== undefined && forks !== 'refuse' && forks !== 'accept') {
-    throw new AuthoringError(`forks of saga '${name}' must be 'refuse' or 'accept', or not be there.`);
-  }
-  if (onMismatch !== undefined && onMismatch !== 'fail' && onMismatch !== 'compensate') {
-    throw new AuthoringError(`onMismatch of saga '${name}' must be 'fail' or 'compensate', or not be there.`);
-  }
+  assertOneOf(`forks of saga '${name}'`, forks, ['refuse', 'accept']);
+  assertOneOf(`onMismatch of saga '${name}'`, onMismatch, ['fail', 'compensate']);
   if (!Array.isArray(previous) || !previous.every((older) => typeof older?.saga?.advance === 'function')) {
     throw new AuthoringError(`previous of saga '${name}' must be a list of older versions: [{ saga: old }].`);
   }
@@ -225,12 +221,8 @@ function assertServing(options: SagaOptions<Schema | undefined, Schema | undefin
   if (!Array.isArray(needs) || !needs.every((need) => clientNeeds.includes(need))) {
     throw new AuthoringError(`The needs of saga '${name}' must be a list of ${clientNeeds.join(', ')}.`);
   }
-  if (modelAnswers !== undefined && modelAnswers !== 'accept') {
-    throw new AuthoringError(`modelAnswers of saga '${name}' must be 'accept', or not be there.`);
-  }
-  if (task !== undefined && task !== 'prefer' && task !== 'require') {
-    throw new AuthoringError(`task of saga '${name}' must be 'prefer' or 'require', or not be there.`);
-  }
+  assertOneOf(`modelAnswers of saga '${name}'`, modelAnswers, ['accept']);
+  assertOneOf(`task of saga '${name}'`, task, ['prefer', 'require']);
 }
 
 /** Throws a `TypeError` unless a saga's name can be an id, which `call` needs. */

@@ -1,10 +1,10 @@
-import { isSameJson } from '../../values/json.ts';
+import { isJsonObject, isSameJson } from '../../values/json.ts';
 import { fingerprintOfElicitation } from '../../values/fingerprint.ts';
 import { formOf } from '../../values/form-of.ts';
 import { validate, type Schema } from '../../values/standard-schema.ts';
 import { performed } from '../parts/run-code.ts';
 import type { Acceptance, Effect, Fields, Given, Spec } from '../parts/effect.ts';
-import { accepted, isFields, unanswered, untilTtl } from '../parts/entries.ts';
+import { accepted, unanswered, untilTtl } from '../parts/entries.ts';
 
 /** Asks the user with a form. */
 export interface ElicitSpec extends Spec {
@@ -85,7 +85,7 @@ async function acceptElicitation(
     const type = action === 'accept' ? 'agreed' : action === 'decline' ? 'declined' : 'dismissed';
     return { entry: { type, answer }, value: undefined };
   }
-  if (!isFields(content)) return { reason: 'content: expected an object' };
+  if (!isJsonObject(content)) return { reason: 'content: expected an object' };
   const parsed = await validate(schema, content);
   if (!parsed.ok) return { reason: parsed.issues };
   // A value that a schema made of the answer may hold what the client does not know: it is not compressed (T10).

@@ -1,5 +1,6 @@
 import type { Effect, Spec } from '../parts/effect.ts';
-import { accepted, isFields } from '../parts/entries.ts';
+import { isJsonObject } from '../../values/json.ts';
+import { accepted } from '../parts/entries.ts';
 
 /** Asks for the client's roots. */
 export interface RootsSpec extends Spec {
@@ -16,7 +17,7 @@ export const roots: Effect<RootsSpec> = {
     params: () => ({}),
     accept: (_, { roots: listed }, given) => {
       if (!Array.isArray(listed)) return { reason: 'roots: expected an array' };
-      const bad = listed.findIndex((root) => !isFields(root) || typeof root['uri'] !== 'string');
+      const bad = listed.findIndex((root) => !isJsonObject(root) || typeof root['uri'] !== 'string');
       return bad === -1
         ? accepted('listed', listed, given)
         : { reason: `roots[${bad}].uri: expected a string` };

@@ -1,8 +1,8 @@
 import type { SampleParams } from '../../model/client-step.ts';
-import { assertJson } from '../../values/json.ts';
+import { assertJson, isJsonObject } from '../../values/json.ts';
 import { withinGrace } from '../parts/abort-grace.ts';
 import type { Acceptance, Effect, Fields, Given, Spec } from '../parts/effect.ts';
-import { accepted, isFields, unanswered, untilTtl } from '../parts/entries.ts';
+import { accepted, unanswered, untilTtl } from '../parts/entries.ts';
 
 /** Asks the client's model. */
 export interface SampleSpec extends Spec {
@@ -44,7 +44,7 @@ function acceptSample(_: SampleSpec, result: Fields, answer: Given): Acceptance 
   const { role, content, model } = result;
   if (role !== 'assistant' && role !== 'user') return { reason: "role: expected 'assistant' or 'user'" };
   if (typeof model !== 'string') return { reason: 'model: expected a string' };
-  if (!isFields(content)) return { reason: 'content: expected an object' };
+  if (!isJsonObject(content)) return { reason: 'content: expected an object' };
   const { type } = content;
   if (type !== 'text' && type !== 'image' && type !== 'audio')
     return { reason: "content.type: expected 'text', 'image' or 'audio'" };

@@ -6,11 +6,6 @@ import type { Acceptance, Fields, Given, TaskEnd } from './effect.ts';
 /** Entry types of a question without an answer that its body could use. */
 export const unanswered: readonly EntryType[] = ['clientError', 'timedOut', 'cannot', 'withdrawn'];
 
-/** `true` for a JSON object. */
-export function isFields(value: Json | undefined): value is Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
 /** An answer with a value. The body gets what went through the codec, as it does on every replay. */
 export function accepted(type: EntryType, value: unknown, answer: Given): Acceptance {
   const text = encode(value);
