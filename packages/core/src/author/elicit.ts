@@ -136,5 +136,12 @@ export function elicitUrl(id: string, options: ElicitUrlOptions): Command<void> 
   if (typeof message !== 'string') throw new AuthoringError(`elicitUrl('${id}') needs a message, a string.`);
   if (!URL.canParse(url)) throw new AuthoringError(`elicitUrl('${id}') needs an absolute URL.`);
   assertOneOf(`accept of '${id}'`, options.accept, answerers);
-  return command<void>({ kind: 'elicitUrl', id, message, url, ttl: checkedTtl(id, ttl), accept: options.accept });
+  return command<void>({
+    kind: 'elicitUrl',
+    id,
+    message,
+    url,
+    ttl: checkedTtl(id, ttl),
+    accept: options.accept,
+  });
 }

@@ -42,7 +42,7 @@ export function resultOf(returned: unknown): unknown {
       ? 'a command. Write: return yield* step(…)'
       : isIterator(returned)
         ? 'a generator. Write: return yield* helper(…)'
-        : "a promise. Write: return yield* step('id', async () => …)";
-  if (!isPromise && specOf(returned) === undefined && !isIterator(returned)) return returned;
+        : isPromise && "a promise. Write: return yield* step('id', async () => …)";
+  if (what === false) return returned;
   throw new AuthoringError(`The saga returned ${what}.`);
 }

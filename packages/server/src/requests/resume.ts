@@ -1,5 +1,5 @@
 import type { ClientAnswer } from '@mcp-saga/core';
-import { present, isUnsupported } from '@mcp-saga/core/program';
+import { isUnsupported, present } from '@mcp-saga/core/program';
 import { digestArguments, TokenRefused } from '@mcp-saga/seal';
 import { toAnswers, toArguments } from '../wire/step-answers.ts';
 import type { Caller } from '../model/caller.ts';

@@ -1,5 +1,5 @@
 import { SagaError, type ClientStep } from '@mcp-saga/core';
-import { present, isLargerThan } from '@mcp-saga/core/program';
+import { isLargerThan, present } from '@mcp-saga/core/program';
 import { TokenRefused, type Sealer } from '@mcp-saga/seal';
 import { SagaHostError } from '../wire/errors.ts';
 import { isRenderedAgain } from './response-bytes.ts';

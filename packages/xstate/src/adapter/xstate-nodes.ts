@@ -79,8 +79,8 @@ export function restoredOrder(machine: AnyStateMachine, value: StateValue): read
 
 /** `true` if two states of a machine can be active at the same time: one is inside the other, or both are in parallel regions. */
 export function canBeActiveTogether(one: LiveNode, other: LiveNode): boolean {
-  const [above, below] = [pathTo(one), pathTo(other)];
-  const shared = above.filter((node) => below.includes(node)).at(-1);
+  const below = pathTo(other);
+  const shared = pathTo(one).findLast((node) => below.includes(node));
   return shared === one || shared === other || shared?.type === 'parallel';
 }
 

@@ -158,8 +158,7 @@ export class Effects implements EffectHost {
     const { ledger, nameOf } = this.#options;
     const facts = { spec, logic: nameOf(actor.logic), input, isSpawned: isSpawned(actor) };
     ledger.add(this.#pathOf(work), end, facts);
-    const hasFailed = end.type === 'failed' || end.type === 'unknown';
-    if (hasFailed && interrupted !== undefined) ledger.addInterrupted(interrupted);
+    if (hasFailed(end) && interrupted !== undefined) ledger.addInterrupted(interrupted);
   }
 
   // For one more, beside those that run: when they have ended, it is too late.
@@ -227,7 +226,7 @@ export class Effects implements EffectHost {
       // A `once` effect that no earlier run has claimed has not run.
       if (!run.unknown) work.interrupted = undefined;
       this.#note(work, end);
-      if (end.type === 'failed' || end.type === 'unknown' || work.spec.once) this.#options.chance();
+      if (hasFailed(end) || work.spec.once) this.#options.chance();
       if (wanted) actor.send({ type: 'mcp-saga.end', end: outcomeOf(run.path, end) });
     }
     this.#options.wake();
@@ -245,10 +244,12 @@ function outcomeOf(
   path: string,
   end: Exclude<StepEnd, { readonly type: 'retry' }>,
 ): { readonly output: unknown } | { readonly error: unknown } {
-  if (end.type === 'failed' || end.type === 'unknown') {
-    return { error: new StepError(path, decode(end.text) as StepErrorData) };
-  }
+  if (hasFailed(end)) return { error: new StepError(path, decode(end.text) as StepErrorData) };
   return { output: 'text' in end ? decode(end.text) : undefined };
+}
+
+function hasFailed(end: StepEnd): end is Extract<StepEnd, { readonly type: 'failed' | 'unknown' }> {
+  return end.type === 'failed' || end.type === 'unknown';
 }
 
 /** Whether a logic has an undo, or shall run once: its saga must declare `forks` then. (E7) */

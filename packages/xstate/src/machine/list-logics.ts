@@ -60,9 +60,9 @@ export function logicsOf(machine: AnyStateMachine): readonly NamedLogic[] {
 function assertDistinctInvokes(machine: AnyStateMachine): void {
   const invokes = nodesOf(rootOf(machine)).flatMap((node) => node.invoke.map(({ id }) => ({ id, node })));
   for (const [index, { id, node }] of invokes.entries()) {
-    const other = invokes
-      .slice(index + 1)
-      .find((later) => later.id === id && canBeActiveTogether(node, later.node));
+    const other = invokes.find(
+      (later, at) => at > index && later.id === id && canBeActiveTogether(node, later.node),
+    );
     if (other === undefined) continue;
     throw new AuthoringError(
       `The states '${node.id}' and '${other.node.id}' can be active at the same time, and both invoke '${id}'. ` +

@@ -8,37 +8,30 @@ import {
   type Runtime,
   type TimelineEntry,
 } from '@mcp-saga/core';
-import { decodeHead, generatorProgram, TurnBudget, type CommitPoint } from '@mcp-saga/core/program';
+import { decodeHead, TurnBudget, type CommitPoint } from '@mcp-saga/core/program';
 import { Ledger } from '../effects/ledger.ts';
 import { MachineTurn } from './machine-turn.ts';
 import type { MachineProgramOptions } from '../model/machine-options.ts';
 import { goOnUndoing, isUndoing, undoSaga } from '../effects/undo-saga.ts';
 
-/** Makes a program of a machine: its state is the machine, and a journal of the effects that were run. */
+/**
+ * Makes a program of a machine: its state is the machine, and a journal of the effects that were run.
+ *
+ * @param begun - a program that begins with the same arguments: until it starts, the state of a machine is only them
+ */
 export function machineProgram(
   options: MachineProgramOptions,
-): Pick<Program, 'begin' | 'advance' | 'asked' | 'timeline'> {
-  const { name, input } = options;
-  // Until it starts, a machine's state is what a generator's is: its arguments.
-  const { begin, asked, timeline } = generatorProgram({
-    name,
-    input,
-    commitFirst: false,
-    declaresForks: true,
-    onMismatch: 'fail',
-    body: function* () {
-      yield* [];
-    },
-  });
+  begun: Pick<Program, 'timeline'>,
+): Pick<Program, 'advance' | 'timeline'> {
   return {
-    begin,
-    asked,
     advance: (state, answers, runtime, end) => advance(options, state, answers, runtime, end),
     timeline: (state): readonly TimelineEntry[] => {
       const started = decodeHead(state.head).turn > 0;
-      return timeline(state).map((entry, index) =>
-        index === 0 && started ? { ...entry, kind: 'machine', outcome: 'kept' } : entry,
-      );
+      return begun
+        .timeline(state)
+        .map((entry, index) =>
+          index === 0 && started ? { ...entry, kind: 'machine', outcome: 'kept' } : entry,
+        );
     },
   };
 }

@@ -103,17 +103,19 @@ export function machineSaga<
   }
   return {
     ...base,
-    ...machineProgram({
-      name,
-      machine,
-      input: base.input,
-      commitFirst: base.commitEach === true || (options.commitFirst ?? false),
-      onMismatch: base.onMismatch,
-      drift,
-      migrate,
-      nameOf: (logic) => names.get(logic) ?? '',
-      logicNamed: (logic) => byName.get(logic),
-    }),
+    ...machineProgram(
+      {
+        name,
+        machine,
+        commitFirst: base.commitEach === true || (options.commitFirst ?? false),
+        onMismatch: base.onMismatch,
+        drift,
+        migrate,
+        nameOf: (logic) => names.get(logic) ?? '',
+        logicNamed: (logic) => byName.get(logic),
+      },
+      base,
+    ),
   };
 }
 

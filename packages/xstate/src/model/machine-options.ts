@@ -1,5 +1,4 @@
 import type { AnyActorLogic, AnyStateMachine } from 'xstate';
-import type { Schema } from '@mcp-saga/core';
 import type { MigratedState } from './machine-state.ts';
 
 /** Where a state comes from that is to be migrated. */
@@ -14,7 +13,6 @@ export interface MigrationSource {
 export interface MachineProgramOptions {
   readonly name: string;
   readonly machine: AnyStateMachine;
-  readonly input: Schema | undefined;
   readonly commitFirst: boolean;
   readonly onMismatch: 'fail' | 'compensate';
   readonly drift: 'compatible' | 'refuse';

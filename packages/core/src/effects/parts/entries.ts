@@ -1,7 +1,6 @@
 import type { EntryType } from '../../journal/entry-types.ts';
 import { decode, encode } from '../../values/codec.ts';
-import type { Json } from '../../values/json.ts';
-import type { Acceptance, Fields, Given, TaskEnd } from './effect.ts';
+import type { Acceptance, Given, TaskEnd } from './effect.ts';
 
 /** Entry types of a question without an answer that its body could use. */
 export const unanswered: readonly EntryType[] = ['clientError', 'timedOut', 'cannot', 'withdrawn'];
