@@ -42,7 +42,7 @@ export function figures(): readonly Figure[] {
       limit: 33,
       target: 0,
     },
-    { name: 'source lines of all packages but eslint-plugin', value: all, limit: 39_024, target: 28_500 },
+    { name: 'source lines of all packages but eslint-plugin', value: all, limit: 38_992, target: 28_500 },
     { name: 'source lines of eslint-plugin', value: linesOf('eslint-plugin'), limit: 890, target: 890 },
     { name: 'source lines of testing', value: linesOf('testing'), limit: 9_588, target: 6_000 },
     {
