@@ -13,7 +13,7 @@ import {
   type Node,
 } from '../saga/syntax.ts';
 
-/** Requires that a step waits for the promises that it makes: what comes later is lost, and undone by nothing. */
+/** Requires a step to await the promises in its function: a later effect is unknown to the saga, and is never undone. */
 export const awaitInStep: Rule.RuleModule = {
   meta: {
     type: 'problem',
@@ -55,7 +55,7 @@ function mistakeOf(file: SagaFile, node: Node): 'floating' | 'forEach' | 'list' 
   return isPromise(file, node) && isDropped(file, node) ? 'floating' : undefined;
 }
 
-/** The method that is called with an async function for each item of a list. */
+/** The method called with an async function for each item of a list. */
 function asyncIteration(call: CallNode): string | undefined {
   const callee = unwrap(call.callee);
   const [callback] = call.arguments;
@@ -66,7 +66,7 @@ function asyncIteration(call: CallNode): string | undefined {
     : undefined;
 }
 
-/** `true` for an expression that is sure to be a promise. */
+/** `true` if an expression is certainly a promise. */
 function isPromise(file: SagaFile, node: Node): boolean {
   if (node.type === 'ImportExpression') return true;
   if (!isCall(node)) return false;
@@ -86,7 +86,7 @@ function isPromise(file: SagaFile, node: Node): boolean {
   return called?.async === true && called.generator !== true;
 }
 
-/** `true` for a value that nothing uses. `void` says that it is meant. */
+/** `true` for an unused value. `void` marks an intended one. */
 function isDropped(file: SagaFile, node: Node): boolean {
   const outer = wrap(node);
   const { parent } = outer;
@@ -102,7 +102,7 @@ function isDropped(file: SagaFile, node: Node): boolean {
   return variable !== undefined && !variable.references.some((reference) => reference.isRead());
 }
 
-/** `true` for what the function of a step returns. */
+/** `true` for the returned value of the function of a step. */
 function isReturned(file: SagaFile, node: Node): boolean {
   const { parent } = wrap(node);
   if (parent.type === 'ArrowFunctionExpression') return file.isStepFunction(parent);

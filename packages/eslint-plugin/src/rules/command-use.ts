@@ -14,30 +14,30 @@ import { groups } from '../saga/vocabulary.ts';
 /** A mistake: how a command is used in place of its result. */
 export type Misuse = 'awaited' | 'dropped' | 'inStep' | 'read' | 'returned' | 'yielded';
 
-// Globals that take a value. None of them knows commands.
+// Global functions of values. Commands are useless as arguments.
 const readers =
   /^(?:BigInt|Boolean|Date|Number|Promise|String|parseFloat|parseInt|structuredClone)$|^(?:JSON|Math|Promise|console)\./;
 
-// What drives a generator by hand.
+// Methods to drive a generator by hand.
 const iteration = new Set(['next', 'return', 'throw', 'Symbol.iterator']);
 
-/** The misuse of a command or of a called helper. Undefined if it is yielded, given to a group, or passed on. */
+/** The misuse of a command or of a called helper. Undefined if yielded, given to a group, or passed on. */
 export function misuseOf(file: SagaFile, call: CallNode): Misuse | undefined {
   const around = functionAround(call);
   if (around !== undefined && file.isStepFunction(around)) return 'inStep';
   const misuse = misuseOfValue(file, call, 'value');
-  // Elsewhere the call may be made for its checks.
+  // Elsewhere a call may be a check of the arguments.
   return misuse === 'dropped' && !isInSaga(file, call) ? undefined : misuse;
 }
 
-/** `true` in a generator and in the body of a saga, and in what they define. */
+/** `true` in a generator, in the body of a saga, and in nested functions. */
 function isInSaga(file: SagaFile, node: Node): boolean {
   const around = functionAround(node);
   if (around === undefined) return false;
   return isGenerator(around) || file.isBody(around) || isInSaga(file, around);
 }
 
-/** The place of a command: on its own, where it may be missing, or in a list or an object. */
+/** The place of a command: alone, optional, or in a list or an object. */
 type Place = 'value' | 'maybe' | 'part';
 
 function misuseOfValue(file: SagaFile, node: Node, place: Place): Misuse | undefined {
@@ -62,7 +62,7 @@ function misuseOfValue(file: SagaFile, node: Node, place: Place): Misuse | undef
   return place === 'part' ? undefined : misuseOfRead(node, parent);
 }
 
-// Statements and operators that read a value.
+// Statements and operators reading a value.
 const reading = new Set([
   'DoWhileStatement',
   'IfStatement',
@@ -130,7 +130,7 @@ function isReader(origin: Origin | undefined): boolean {
   return origin !== undefined && origin.module === undefined && readers.test(origin.name);
 }
 
-/** `true` for the callback of `forEach`, which drops what it returns. */
+/** `true` for the callback of `forEach`: the result is dropped. */
 function isIteratee(node: Node): boolean {
   const callee = takerOf(node)?.callee;
   return callee?.type === 'MemberExpression' && propertyOf(callee) === 'forEach' && isCall(node.parent);

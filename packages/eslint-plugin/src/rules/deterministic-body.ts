@@ -39,7 +39,7 @@ const modules: readonly (readonly [module: RegExp, name: RegExp, kind: Kind])[] 
   [/^nanoid$/, /(?:^|\.)nanoid$/, 'uuid'],
 ];
 
-/** Forbids time, randomness, timers and I/O in bodies outside of steps: replay would take another way. */
+/** Forbids time, randomness, timers and I/O in bodies outside of steps: a replay would take another branch. */
 export const deterministicBody: Rule.RuleModule = {
   meta: {
     type: 'problem',
@@ -77,7 +77,7 @@ function kindOf(call: CallNode, origin: Origin | undefined): Kind | undefined {
   const { module, name } = origin;
   if (module !== undefined)
     return modules.find(([from, names]) => from.test(module) && names.test(name))?.[2];
-  // With an argument it is the time of the argument. `Date()` ignores arguments.
+  // With an argument, the result is the time of the argument. `Date()` ignores arguments.
   if (name === 'Date')
     return call.type === 'CallExpression' || call.arguments.length === 0 ? 'time' : undefined;
   return Object.hasOwn(globals, name) ? globals[name] : undefined;

@@ -3,7 +3,7 @@ import { isGenerator, sagaFileOf, type SagaFile } from '../saga/saga-file.ts';
 import { functionAround, isCall, unwrap, type CallNode } from '../saga/syntax.ts';
 import { misuseOf } from './command-use.ts';
 
-/** Requires `yield*` before commands and helpers: without it, they do nothing. */
+/** Requires `yield*` before commands and helpers: without `yield*`, nothing happens. */
 export const requireYieldStar: Rule.RuleModule = {
   meta: {
     type: 'problem',

@@ -12,7 +12,7 @@ export interface Origin {
 
 const globals = new Set(['globalThis', 'global', 'window', 'self']);
 
-/** The origin of an expression. Undefined for everything that this file makes. */
+/** The origin of an expression. Undefined for local values. */
 export function originOf(source: SourceCode, expression: ESTree.Node): Origin | undefined {
   const node = unwrap(expression);
   if (node.type === 'Identifier') return originOfName(source, node);

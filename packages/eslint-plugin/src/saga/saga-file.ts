@@ -16,17 +16,17 @@ import {
 } from './syntax.ts';
 import { commands, definers, effects, isSagaModule } from './vocabulary.ts';
 
-/** When code runs: with each replay of a body, or once, as a step. */
+/** The phase of code: runs with each replay of a body, or once, as a step. */
 export type Phase = 'body' | 'step';
 
 type YieldNode = Extract<Node, { type: 'YieldExpression' }>;
 
-// Functions that call their callback before they return.
+// Functions calling the callback before the return.
 const callers = new Set(
   'every filter find findIndex findLast flatMap forEach from map reduce some sort toSorted'.split(' '),
 );
 
-/** A file that uses sagas: what its functions and calls are. */
+/** A file with sagas: the meaning of its functions and calls. */
 export class SagaFile {
   readonly calls: CallNode[] = [];
   readonly yields: YieldNode[] = [];
@@ -49,18 +49,18 @@ export class SagaFile {
     }
   }
 
-  /** The origin of what is called. */
+  /** The origin of the called function. */
   origin(call: CallNode): Origin | undefined {
     return originOf(this.source, call.callee);
   }
 
-  /** The name of the command that a call creates. */
+  /** The name of the command created by a call. */
   command(call: CallNode): string | undefined {
     const name = this.#sagaName(call);
     return name !== undefined && commands.has(name) ? name : undefined;
   }
 
-  /** `true` for a call of a generator of this file that yields commands. */
+  /** `true` for a call of a local generator with commands. */
   isHelperCall(call: CallNode): boolean {
     if (call.type !== 'CallExpression') return false;
     const called = unwrap(call.callee);
@@ -73,27 +73,27 @@ export class SagaFile {
     return this.#bodies.has(node);
   }
 
-  /** `true` for the body of a saga, and for a generator that yields commands. */
+  /** `true` for the body of a saga, and for a generator with commands. */
   isSagaGenerator(node: FunctionNode): boolean {
     if (!isGenerator(node)) return false;
     if (this.#bodies.has(node)) return true;
     const known = this.#helpers.get(node);
     if (known !== undefined) return known;
-    // For helpers that call each other.
+    // Helpers may call each other.
     this.#helpers.set(node, false);
     const found = this.#returnsSteps(node) || this.yields.some((one) => this.#yieldsCommand(one, node));
     this.#helpers.set(node, found);
     return found;
   }
 
-  /** The phases in which a node runs. Empty where that is not known. */
+  /** The phases in which a node runs. Empty if unknown. */
   phasesOf(node: Node): ReadonlySet<Phase> {
     const phases = new Set<Phase>();
     this.#addPhases(node, phases, new Set());
     return phases;
   }
 
-  /** `true` for a function that is given to a command and runs as a step. */
+  /** `true` for a function argument of a command, run as a step. */
   isStepFunction(node: FunctionNode): boolean {
     const taker = takerOf(node);
     return taker !== undefined && effects.has(this.command(taker) ?? '') && !isGenerator(node);
@@ -126,7 +126,7 @@ export class SagaFile {
     return isSagaModule(origin?.module, this.#modules) ? origin?.name : undefined;
   }
 
-  /** The function that an expression is or names. */
+  /** The function of an expression, or of the variable in the expression. */
   functionOf(given: Node): FunctionNode | undefined {
     const node = unwrap(given);
     if (isFunction(node)) return node;
@@ -149,7 +149,7 @@ export class SagaFile {
 
 const files = new WeakMap<object, SagaFile | null>();
 
-/** The file of a rule. Undefined for a file that imports nothing of sagas. */
+/** The file of a rule. Undefined for a file without imports of sagas. */
 export function sagaFileOf({ sourceCode, settings }: Rule.RuleContext): SagaFile | undefined {
   const known = files.get(sourceCode.ast);
   if (known !== undefined) return known ?? undefined;
@@ -166,7 +166,7 @@ export function isGenerator(node: FunctionNode): boolean {
   return node.generator === true && node.async !== true;
 }
 
-/** The variable that names a function. */
+/** The variable of a named function. */
 function nameOf(source: SourceCode, node: FunctionNode): Scope.Variable | undefined {
   if (node.type === 'FunctionDeclaration') return source.getDeclaredVariables(node)[0];
   const { parent } = wrap(node);
@@ -175,7 +175,7 @@ function nameOf(source: SourceCode, node: FunctionNode): Scope.Variable | undefi
   return functionOf(variable) === node ? variable : undefined;
 }
 
-/** The call that is given a node as an argument, or in an object that is one. */
+/** The call with a node among the arguments, or in an object argument. */
 export function takerOf(node: Node): CallNode | undefined {
   let at = wrap(node);
   for (;;) {
@@ -190,7 +190,7 @@ function isContainer(node: Node): boolean {
   return node.type === 'Property' || node.type === 'ObjectExpression' || isWrapper(node);
 }
 
-/** `true` for a call that calls the function at once: of itself, or of its callback. */
+/** `true` for an immediate call: of the function, or of a callback. */
 function callsAtOnce(call: CallNode, given: Node): boolean {
   if (call.callee === given) return true;
   const called = unwrap(call.callee);

@@ -1,7 +1,7 @@
 import type { Scope, SourceCode } from 'eslint';
 import type * as ESTree from 'estree';
 
-/** A node of the syntax tree. A `Program` has no parent: what climbs stops there. */
+/** A node of the syntax tree. A `Program` has no parent. */
 export type Node = ESTree.Node & { readonly parent: Node };
 
 /** A function of any kind. */
@@ -16,7 +16,7 @@ export type CallNode = Extract<Node, { type: 'CallExpression' | 'NewExpression' 
 /** An identifier. */
 export type IdentifierNode = Extract<Node, { type: 'Identifier' }>;
 
-// Type syntax around an expression, and `?.`: the value is that of the expression.
+// Type syntax around an expression, and `?.`: same value as the expression.
 const wrappers = new Set([
   'ChainExpression',
   'ParenthesizedExpression',
@@ -41,7 +41,7 @@ export function isCall(node: Node | null | undefined): node is CallNode {
   return node?.type === 'CallExpression' || node?.type === 'NewExpression';
 }
 
-/** `true` for syntax that has the value of the expression in it. */
+/** `true` for syntax around an expression, with the same value. */
 export function isWrapper(node: Node): boolean {
   return wrappers.has(node.type);
 }
@@ -53,7 +53,7 @@ export function unwrap(node: ESTree.Node): Node {
   return inner;
 }
 
-/** The outermost expression with the value of this one. */
+/** The outermost expression with the same value. */
 export function wrap(node: Node): Node {
   let outer = node;
   while (isWrapper(outer.parent)) outer = outer.parent;
@@ -66,7 +66,7 @@ export function functionAround(node: Node): FunctionNode | undefined {
   return undefined;
 }
 
-/** The variable that an identifier names. Undefined for a global. */
+/** The variable of an identifier. Undefined for a global. */
 export function variableOf(source: SourceCode, identifier: IdentifierNode): Scope.Variable | undefined {
   for (let scope: Scope.Scope | null = source.getScope(identifier); scope !== null; scope = scope.upper) {
     const variable = scope.set.get(identifier.name);
@@ -75,7 +75,7 @@ export function variableOf(source: SourceCode, identifier: IdentifierNode): Scop
   return undefined;
 }
 
-/** The function that a variable holds for good. */
+/** The function of a variable without other assignments. */
 export function functionOf(variable: Scope.Variable | undefined): FunctionNode | undefined {
   const definition = variable?.defs.length === 1 ? variable.defs[0] : undefined;
   if (definition?.type === 'FunctionName') return definition.node as FunctionNode;
@@ -85,14 +85,14 @@ export function functionOf(variable: Scope.Variable | undefined): FunctionNode |
   return isFunction(value) ? value : undefined;
 }
 
-/** The variable that a declarator assigns and nothing else does. */
+/** The variable of a declarator, if assigned nowhere else. */
 export function constantOf(source: SourceCode, declarator: Node): Scope.Variable | undefined {
   const [variable, ...others] = source.getDeclaredVariables(declarator);
   const isConstant = variable?.references.filter((reference) => reference.isWrite()).length === 1;
   return others.length === 0 && isConstant ? variable : undefined;
 }
 
-/** The name of a property, where the code has it. */
+/** The name of a property, unless computed. */
 export function propertyOf(member: ESTree.MemberExpression): string | undefined {
   if (!member.computed) return member.property.type === 'Identifier' ? member.property.name : undefined;
   return member.property.type === 'Literal' ? String(member.property.value) : undefined;

@@ -1,7 +1,7 @@
-/** Functions that define a saga: the second argument is the body. */
+/** Functions to define a saga: the second argument is the body. */
 export const definers: ReadonlySet<string> = new Set(['saga', 'promptSaga', 'resourceSaga']);
 
-/** Commands that take branches: commands and called helpers, without `yield*`. */
+/** Commands with branches: commands and called helpers, without `yield*`. */
 export const groups: ReadonlySet<string> = new Set(['all', 'allSettled', 'race']);
 
 /** Commands whose functions run as steps, outside of replay. */
@@ -13,7 +13,7 @@ export const effects: ReadonlySet<string> = new Set([
   'step',
 ]);
 
-/** Functions that return a command. A command does nothing until a saga yields it. */
+/** Functions returning a command. A command does nothing before a saga yields the command. */
 export const commands: ReadonlySet<string> = new Set([
   ...groups,
   ...effects,
@@ -39,7 +39,7 @@ export const commands: ReadonlySet<string> = new Set([
 
 const packages = /^@mcp-saga\/(?:core|server)(?:\/|$)/;
 
-/** `true` for a module that exports the functions above. `others` are modules that export them again. */
+/** `true` for a module with the functions above. `others` are modules that re-export the functions. */
 export function isSagaModule(module: string | undefined, others: readonly string[]): boolean {
   return module !== undefined && (packages.test(module) || others.includes(module));
 }
