@@ -27,7 +27,12 @@ export {
   type StepEvent,
   type StepFacts,
 } from '@mcp-saga/core';
-export type { CommitPoint, CommittedTurn, SuspendedOutcome } from '@mcp-saga/core/program';
+export {
+  nearestName,
+  type CommitPoint,
+  type CommittedTurn,
+  type SuspendedOutcome,
+} from '@mcp-saga/core/program';
 export type { Fence } from './model/guard.ts';
 export type { TaskOptions, TestingOptions } from './model/host-options.ts';
 export type {

@@ -1,6 +1,6 @@
 import { indented } from '../values/show.ts';
 import { SagaTestError } from '../values/errors.ts';
-import { nearestTo } from '../values/nearest-name.ts';
+import { nearestName } from '@mcp-saga/server/internal';
 import { answeringKinds, type Rule } from '../script/rules.ts';
 import { ruleSource } from '../script/script-source.ts';
 import type { World } from '../world/world.ts';
@@ -75,7 +75,7 @@ function hintOn(world: World, rule: Rule): string {
   const isOfQuestion = answeringKinds.has(rule.kind) || ['end', 'late', 'silent'].includes(rule.kind);
   const ids = [...(isOfQuestion ? questions.keys() : world.runs.keys())];
   if (id.startsWith('~') && world.runs.has(id.slice(1))) return `'${id.slice(1)}' was not undone`;
-  const near = nearestTo(id, ids);
+  const near = nearestName(id, ids);
   if (near !== undefined) return `did you mean '${near}'?`;
   return `${isOfQuestion ? 'asked' : 'run'} were: ${ids.join(', ') || 'none'}`;
 }

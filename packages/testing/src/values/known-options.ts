@@ -1,5 +1,5 @@
 import { SagaTestError } from './errors.ts';
-import { nearestTo } from './nearest-name.ts';
+import { nearestName } from '@mcp-saga/server/internal';
 
 /** Names of all options in an object. */
 export type NamesOf<Options> = { readonly [Name in keyof Options]-?: true };
@@ -18,7 +18,7 @@ export function assertKnownOptions(of: string, options: unknown, names: object, 
     throw new SagaTestError('script', `${of}: the options must be an object of ${known.join(', ')}.`);
   const unknown = Object.keys(options).find((name) => !known.includes(name));
   if (unknown === undefined) return;
-  const near = nearestTo(unknown, known);
+  const near = nearestName(unknown, known);
   const advice = near === undefined ? hint : ` Did you mean '${near}'?`;
   throw new SagaTestError(
     'script',

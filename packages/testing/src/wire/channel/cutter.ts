@@ -1,5 +1,5 @@
 import { SagaTestError } from '../../values/errors.ts';
-import { nearestTo } from '../../values/nearest-name.ts';
+import { nearestName } from '@mcp-saga/server/internal';
 import { toSource } from '../../script/script-source.ts';
 
 /** Cuts connections where a test says so. */
@@ -28,7 +28,7 @@ export class Cutter {
     const unmet = planned.find((after) => !this.#cut.has(after));
     if (unmet === undefined) return;
     const ran = [...this.#ran];
-    const near = typeof unmet === 'string' ? nearestTo(unmet, ran) : undefined;
+    const near = typeof unmet === 'string' ? nearestName(unmet, ran) : undefined;
     const were =
       typeof unmet === 'string' ? `Run were: ${ran.join(', ') || 'none'}` : `${this.#sent} were sent`;
     throw new SagaTestError(
