@@ -45,7 +45,7 @@ export { engineVersion, type ProgramState } from './model/program-state.ts';
 export type { Awaitable, HostSampling, ProgramLimits, Runtime, StepEvent } from './model/runtime.ts';
 export type { EndRequest, Origin, PreviousProgram, Program } from './model/program.ts';
 export type { StepCall, StepGiven } from './model/step-call.ts';
-export { all, allSettled, race, scope } from './author/group.ts';
+export { all, allSettled, race, scope } from './author/all-race-scope.ts';
 export type {
   Branch,
   Branches,
@@ -54,7 +54,7 @@ export type {
   RaceResult,
   Settled,
   SettledResults,
-} from './author/group.ts';
+} from './author/all-race-scope.ts';
 export { call, type CallArguments } from './author/call.ts';
 export { info, now, random, uuid, type SagaInfo } from './author/read.ts';
 export { log, progress } from './author/tell.ts';
@@ -62,7 +62,7 @@ export { checkpoint } from './author/checkpoint.ts';
 export { abort, compensate, pivot, type CompensateOptions } from './author/compensate.ts';
 export { compensator } from './author/compensator.ts';
 export { continueAs } from './author/continue-as.ts';
-export { orphan } from './turn/orphan.ts';
+export { orphan } from './turn/turn-without-code.ts';
 export { patched, type PatchOptions } from './author/patched.ts';
 export { poll, sleep, sleepUntil, type PollOptions } from './author/wait.ts';
 export { saga } from './author/sagas/saga.ts';

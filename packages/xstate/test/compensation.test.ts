@@ -2,7 +2,7 @@ import { compensator, SagaAborted, SagaCancelled, step as stepInSaga, type Progr
 import { elicit, machineSaga, step, type StepLogicOptions } from '@mcp-saga/xstate';
 import { setup } from 'xstate';
 import { describe, expect, it } from 'vitest';
-import { orphan } from '../../core/src/turn/orphan.ts';
+import { orphan } from '../../core/src/turn/turn-without-code.ts';
 import { z } from 'zod';
 import { accept, Drive, failureOf } from './support/drive.ts';
 import { runtimeOf } from '../../core/test/support/world.ts';

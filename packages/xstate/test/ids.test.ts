@@ -3,7 +3,7 @@ import { elicit, MachineRefused, machineSaga, step } from '@mcp-saga/xstate';
 import { assign, setup, spawnChild, type AnyStateMachine } from 'xstate';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { orphan } from '../../core/src/turn/orphan.ts';
+import { orphan } from '../../core/src/turn/turn-without-code.ts';
 import { runtimeOf } from '../../core/test/support/world.ts';
 import { accept, Drive, failureOf } from './support/drive.ts';
 

@@ -3,7 +3,7 @@ import { elicit, machineSaga, step, type StepLogicOptions, type MachineSagaOptio
 import { assign, setup } from 'xstate';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { orphan } from '../../core/src/turn/orphan.ts';
+import { orphan } from '../../core/src/turn/turn-without-code.ts';
 import { runtimeOf } from '../../core/test/support/world.ts';
 import { accept, Drive, failureOf } from './support/drive.ts';
 

@@ -6,7 +6,7 @@ import type { SagaHostCore } from '../requests/host.ts';
 import type { SagaTurn } from '../model/turn.ts';
 import { WireError, type FrozenAnswer } from '../wire/wire-error.ts';
 import type { ClientCall } from '../model/client-call.ts';
-import { toModelAnswers } from '../wire/model-answers.ts';
+import { toModelAnswers } from '../wire/answers-argument.ts';
 
 // Not the method of the request: neither a saga token nor a request state opens as a resume token.
 export const resumeTokenMethod = 'tools/call#resumeToken';

@@ -5,7 +5,7 @@ import { canBeAsked, type Dialect } from './dialect.ts';
 import type { ClientCall } from '../model/client-call.ts';
 import { inOneRequest } from './in-one-request.ts';
 import { asksOfCall, endsBeforeSaga, endWithToken, stepsForClient } from './end-with-token.ts';
-import { OpenQuestions } from './open-questions.ts';
+import { OpenQuestions } from './push-questions.ts';
 
 /**
  * Push (spec 2025-11-25 and older): the server asks while it answers, in a session or over stdio. The token stays in

@@ -8,7 +8,7 @@ import type { HostSettings } from '../settings/host-settings.ts';
 import { guardedUntil, respondsUntil } from '../guard/guard-retention.ts';
 import { begun, isSameTurn, Lease, tooLate } from './lease.ts';
 import { cannotContinue } from './cannot-continue.ts';
-import { noteCancelAgain } from './note-cancel.ts';
+import { noteCancelAgain } from './notify-suspended-turn.ts';
 import { renderQuestions } from './render-questions.ts';
 import { openResponse } from '../token/sealed-response.ts';
 import type { SealedSaga } from '../model/sealed-saga.ts';

@@ -9,7 +9,7 @@ import type { HostSettings } from '../settings/host-settings.ts';
 import { nextKeptBytes } from '../token/response-bytes.ts';
 import type { TurnRequest } from './turn-request.ts';
 import { digestRequestId } from '../token/token-request-id.ts';
-import { noteCancelOf } from './note-cancel.ts';
+import { noteCancelOf } from './notify-suspended-turn.ts';
 import { assertKeepable } from '../token/sealed-response.ts';
 import { sealSaga } from '../token/sealed-saga.ts';
 import type { SealedSaga } from '../model/sealed-saga.ts';
