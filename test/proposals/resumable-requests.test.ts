@@ -105,7 +105,9 @@ testStatements(proposal, [
     says: 'client and server disconnect at will after each policy, and the request ends all the same',
     holds: async (era) => {
       const ran: string[] = [];
-      const { server } = servedResumably([working(ran)], { guard: { store: memoryGuard(testClock()) } });
+      const { server } = servedResumably([working(ran)], {
+        guard: { store: memoryGuard({ clock: testClock() }) },
+      });
       let sent = call('working');
       let last: RawMessage | undefined;
       for (let count = 0; count < 10 && last?.result === undefined; count += 1) {
@@ -210,7 +212,7 @@ testStatements(proposal, [
     level: 'should',
     says: 'a request that was cancelled is answered with an error',
     holds: async (era) => {
-      const guard = memoryGuard(testClock());
+      const guard = memoryGuard({ clock: testClock() });
       const guarded = saga({ name: 'guarded', version: '1', forks: 'refuse' }, function* () {
         yield* sleep(90_000);
         return 'waited';

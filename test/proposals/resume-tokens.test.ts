@@ -91,7 +91,7 @@ testStatements(proposal, [
     says: 'with a guard, a repeated request gets the same answer and does nothing again',
     holds: async (era) => {
       const ran: string[] = [];
-      const { server } = servedWith({ guard: { store: memoryGuard(testClock()) } }, ran);
+      const { server } = servedWith({ guard: { store: memoryGuard({ clock: testClock() }) } }, ran);
       const token = tokenOf(await call(server, era));
       expectComplete(await resume(server, era, token), 'value 2');
       expectComplete(await resume(server, era, token), 'value 2');
@@ -152,7 +152,7 @@ testStatements(proposal, [
     level: 'must',
     says: 'tokens of completed operations are expired: a guard refuses to continue from one',
     holds: async (era) => {
-      const { server, clock } = served([eventual], { guard: { store: memoryGuard(testClock()) } });
+      const { server, clock } = served([eventual], { guard: { store: memoryGuard({ clock: testClock() }) } });
       const token = tokenOf(await call(server, era, { arguments: {} }));
       clock.now += 3_600_000;
       expectComplete(await resume(server, era, token, {}), 'consistent');

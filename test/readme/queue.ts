@@ -14,7 +14,7 @@ export function hostWith(queue: DelayedQueue, clock: () => number, keys: string)
     sagas: [buy],
     keys,
     audience: 'shop',
-    guard: { store: memoryGuard(clock) }, // one process; a fleet shares a store
+    guard: { store: memoryGuard({ clock }) }, // one process; a fleet shares a store
     testing: { clock }, // () => number, in milliseconds; by default Date.now
     hooks: {
       // One for each sagaId: of two, the one of the higher turn.

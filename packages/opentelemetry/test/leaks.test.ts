@@ -170,7 +170,7 @@ test('[T12] no argument, answer, result, thrown message, principal, key or token
         const clock = (): number => (now += 5);
         const host = hostOf([secretive(secrets)], {
           telemetry: openTelemetry({ tracerProvider: traced.provider }),
-          guard: { store: memoryGuard(clock) },
+          guard: { store: memoryGuard({ clock }) },
           testing: { clock, sleep: async () => undefined },
           auth: { principal: (info) => info as { subject: string; client: string } },
           hooks: {

@@ -251,7 +251,7 @@ function guardedOrder(traced: Tracing): { readonly one: SagaHost } {
   return {
     one: hostOf([program], {
       telemetry: openTelemetry({ tracerProvider: traced.provider }),
-      guard: { store: memoryGuard(clock) },
+      guard: { store: memoryGuard({ clock }) },
       testing: { sleep: async () => undefined, clock },
     }),
   };

@@ -32,7 +32,7 @@ interface Mortal {
 /** A host whose process dies when it has run the turn `last`, and before that is kept. */
 function mortal(program: Program, last: number): Mortal {
   const clock = testClock();
-  const guard = memoryGuard(clock);
+  const guard = memoryGuard({ clock });
   let isDead = false;
   const dies = (): never => {
     throw new Error('dead');
@@ -119,7 +119,7 @@ describe('a saga that keeps each step', () => {
       return 'done';
     });
     const clock = testClock();
-    const { host } = hostOf(eager, { guard: { store: memoryGuard(clock) }, clock });
+    const { host } = hostOf(eager, { guard: { store: memoryGuard({ clock }) }, clock });
     const { token } = suspended(await host.start('eager', {}));
     expect(did).toEqual([]);
     expect(await host.resume(token)).toMatchObject({ result: 'done' });
@@ -138,7 +138,7 @@ describe('a saga that keeps each step', () => {
       return 'done';
     });
     const { host } = hostOf(slow, {
-      guard: { store: memoryGuard(clock) },
+      guard: { store: memoryGuard({ clock }) },
       clock,
       limits: { turnBudgetMs: 1_000 },
     });
@@ -166,7 +166,7 @@ describe('a saga that keeps each step', () => {
       return 'done';
     });
     const clock = testClock();
-    const { host } = hostOf(both, { guard: { store: memoryGuard(clock) }, clock });
+    const { host } = hostOf(both, { guard: { store: memoryGuard({ clock }) }, clock });
     const { token } = suspended(await host.start('both', {}));
     const half = suspended(await host.resume(token));
     expect(half).toMatchObject({ steps: [{ stepId: 'sure' }], content: ['half'] });
@@ -190,7 +190,7 @@ describe('a saga that keeps each step', () => {
       return 'done';
     });
     const clock = testClock();
-    const { host } = hostOf(paged, { guard: { store: memoryGuard(clock) }, clock });
+    const { host } = hostOf(paged, { guard: { store: memoryGuard({ clock }) }, clock });
     const { token, content } = suspended(await host.start('paged', {}));
     expect(content).toEqual(['a page']);
     expect(await host.resume(token)).toMatchObject({ result: 'done' });
@@ -207,7 +207,7 @@ describe('a saga that keeps each step', () => {
       });
       return 'done';
     });
-    const other = hostOf(later, { guard: { store: memoryGuard(clock) }, clock }).host;
+    const other = hostOf(later, { guard: { store: memoryGuard({ clock }) }, clock }).host;
     const shown = suspended(await other.resume(suspended(await other.start('later', {})).token, [sure]));
     expect(shown.content).toEqual(['a page']);
     expect(did).toEqual(['a', 'b', 'c']);
@@ -218,7 +218,7 @@ describe('a saga that keeps each step', () => {
     const did: string[] = [];
     const clock = testClock();
     const { host } = hostOf(order(did, { commitEach: true }), {
-      guard: { store: memoryGuard(clock) },
+      guard: { store: memoryGuard({ clock }) },
       clock,
     });
     const { token } = suspended(await host.start('order', {}));
@@ -234,7 +234,7 @@ describe('a saga that keeps each step', () => {
     const did: string[] = [];
     const clock = testClock();
     const { host } = hostOf(order(did, { commitEach: true }), {
-      guard: { store: memoryGuard(clock) },
+      guard: { store: memoryGuard({ clock }) },
       clock,
     });
     const { token } = suspended(await host.start('order', {}));
@@ -246,7 +246,7 @@ describe('a saga that keeps each step', () => {
       yield* step('ship', () => void did.push('ship'));
       return 'done';
     });
-    const looked = hostOf(passes, { guard: { store: memoryGuard(clock) }, clock }).host;
+    const looked = hostOf(passes, { guard: { store: memoryGuard({ clock }) }, clock }).host;
     const asked = suspended(await looked.start('passes', {}));
     const looks = { traits: { defersEffects: true } };
     expect(suspended(await coreOf(looked).resume(asked.token, [sure], {}, looks)).turn).toBe(2);
@@ -257,7 +257,7 @@ describe('a saga that keeps each step', () => {
     const did: string[] = [];
     const facts: { readonly turn: number; readonly cancelToken: string }[] = [];
     const clock = testClock();
-    const guard = memoryGuard(clock);
+    const guard = memoryGuard({ clock });
     const aborting = new AbortController();
     const leaves = saga({ name: 'order', version: '1', forks: 'refuse', commitEach: true }, function* () {
       yield* charge(did);
@@ -376,7 +376,7 @@ describe('a guarded turn that passes a pivot', () => {
       yield* elicit('good', { message: 'Good?', schema: Empty });
       return 'done';
     });
-    const guarded = hostOf(last, { guard: { store: memoryGuard(clock) }, clock });
+    const guarded = hostOf(last, { guard: { store: memoryGuard({ clock }) }, clock });
     const asked = suspended(await guarded.host.start('last', {}));
     const good = suspended(await guarded.host.resume(asked.token, [sure]));
     expect(good).toMatchObject({ turn: 2, steps: [{ stepId: 'good' }] });
@@ -388,7 +388,7 @@ describe('a guarded turn that passes a pivot', () => {
     const clock = tickingClock(startTime);
     const waits: number[] = [];
     const did: string[] = [];
-    const { host } = hostOf(parcel(did), { guard: { store: memoryGuard(clock) }, clock });
+    const { host } = hostOf(parcel(did), { guard: { store: memoryGuard({ clock }) }, clock });
     const { token } = suspended(await host.start('parcel', {}));
     const traits = {
       maxWait: (turn: number) => {
@@ -422,7 +422,7 @@ describe('a response that is kept', () => {
       return 'done';
     });
     const { host } = hostOf(both, {
-      guard: { store: memoryGuard(clock) },
+      guard: { store: memoryGuard({ clock }) },
       clock,
       limits: { turnBudgetMs: 1_000 },
     });

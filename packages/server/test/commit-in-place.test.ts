@@ -41,7 +41,7 @@ async function served(
 ): Promise<Served> {
   const did: string[] = [];
   const clock = testClock();
-  const guard = memoryGuard(clock);
+  const guard = memoryGuard({ clock });
   const { host } = hostOf(order(did, of), {
     guard: { store: { ...guard, ...change(guard) } },
     testing: { clock },
@@ -65,7 +65,7 @@ describe('a turn that is committed in place', () => {
       }
       return 'done';
     });
-    const { host, told } = hostOf(long, { guard: { store: memoryGuard(clock) }, testing: { clock } });
+    const { host, told } = hostOf(long, { guard: { store: memoryGuard({ clock }) }, testing: { clock } });
     const { token } = suspended(await host.start('long', {}));
     bodies = 0;
     expect(await host.resume(token, [sure])).toMatchObject({ result: 'done', turn: 401 });

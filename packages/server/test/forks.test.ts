@@ -237,7 +237,7 @@ describe('forks', () => {
       });
       return 'done';
     });
-    const host = hostOf({ sagas: [slow], guard: { store: memoryGuard(clock) }, testing: { clock } });
+    const host = hostOf({ sagas: [slow], guard: { store: memoryGuard({ clock }) }, testing: { clock } });
     const one = waiting(await host.start('slow', {}));
     const answers = [{ stepId: 'go', result: accept }];
     const late = host.resume(one.token, answers);
@@ -336,7 +336,7 @@ describe('cancel', () => {
     const queue = new Map<string, SuspendedSagaFacts>();
     const host = hostOf({
       sagas: [order],
-      guard: { store: memoryGuard(clock) },
+      guard: { store: memoryGuard({ clock }) },
       testing: { clock },
       hooks: {
         onSuspended: (suspended) => void queue.set(suspended.sagaId, suspended),

@@ -158,7 +158,7 @@ describe('a guard', () => {
     const host = hostOf({
       sagas: [book],
       testing: { clock: () => time },
-      guard: { store: memoryGuard(() => time) },
+      guard: { store: memoryGuard({ clock: () => time }) },
       limits: { maxLifetimeMs: 60_000 },
       hooks: { ...hooks, onSuspended: (suspended) => void (facts = suspended) },
     });
@@ -174,7 +174,7 @@ describe('a guard', () => {
 
   it('[T13] forgets a used token when it has died, and its response with it', async () => {
     let time = 1_000_000;
-    const guard = memoryGuard(() => time);
+    const guard = memoryGuard({ clock: () => time });
     const ask = saga({ name: 'ask', version: '1', forks: 'refuse' }, function* () {
       yield* elicit('go', { message: 'Go?', schema: Ok });
       return 'asked';
@@ -213,7 +213,7 @@ describe('a guard', () => {
     const host = hostOf({
       sagas: [slow],
       testing: { clock: () => time },
-      guard: { store: memoryGuard(() => time) },
+      guard: { store: memoryGuard({ clock: () => time }) },
       hooks: {
         ...hooks,
         onSuspended: ({ turn }) => void told.push(`suspended ${turn}`),
@@ -273,7 +273,7 @@ describe('a guard', () => {
 
 describe('a guard in memory', () => {
   it('[T13] tells two tokens of one turn apart', async () => {
-    const guard = memoryGuard(() => 1);
+    const guard = memoryGuard({ clock: () => 1 });
     const claim = {
       sagaId: 's',
       turn: 1,

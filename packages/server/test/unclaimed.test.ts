@@ -8,7 +8,7 @@ const sure = accept('sure', {});
 
 /** A guard that cannot be asked for claims, the first time. */
 function guardDownOnce(clock: () => number): SagaGuard {
-  const guard = memoryGuard(clock);
+  const guard = memoryGuard({ clock });
   let isDown = true;
   return {
     ...guard,
@@ -112,7 +112,7 @@ describe('a step that runs once, while the guard is down', () => {
       yield* step('thank', () => undefined, { once: true });
       return 'done';
     });
-    const { host } = hostOf(order, { guard: { store: { ...memoryGuard(clock), claim: down } }, clock });
+    const { host } = hostOf(order, { guard: { store: { ...memoryGuard({ clock }), claim: down } }, clock });
     expect(await host.start('order', {})).toMatchObject({
       error: { code: 'guard_down' },
       compensated: [],

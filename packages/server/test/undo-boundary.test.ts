@@ -40,7 +40,7 @@ function shop() {
 test('[E1] [E3] what a turn did is kept before it is undone, so that a repeated request does not do it again', async () => {
   const { did, order } = shop();
   const clock = testClock();
-  const guard = memoryGuard(clock);
+  const guard = memoryGuard({ clock });
   const { host, told } = hostOf(order, { guard: { store: guard }, clock });
   const first = await host.start('order', {});
   if (first.status !== 'suspended') throw new Error(first.status);
@@ -67,7 +67,7 @@ test('[E1] [E3] what a turn did is kept before it is undone, so that a repeated 
 function dying(body: (did: string[]) => Steps<string>, options: Pick<SagaHostOptions, 'limits'> = {}) {
   const did: string[] = [];
   const clock = testClock();
-  const guard = memoryGuard(clock);
+  const guard = memoryGuard({ clock });
   const [finish, release, begin] = [
     guard.finish.bind(guard),
     guard.release.bind(guard),
@@ -254,7 +254,7 @@ test('[E8] [T11] what no token could hold is undone by the queue, when its proce
   const did: string[] = [];
   const facts: SuspendedSagaFacts[] = [];
   const clock = testClock();
-  const guard = memoryGuard(clock);
+  const guard = memoryGuard({ clock });
   const large = saga({ name: 'large', version: '1', forks: 'refuse' }, function* () {
     yield* elicit('sure', { message: 'Sure?', schema: Empty });
     yield* step('charge', () => 'x'.repeat(100_000), { compensate: () => void did.push('refund') });

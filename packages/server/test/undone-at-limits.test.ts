@@ -23,7 +23,7 @@ test('[T11] [E3] holds the wait between two attempts of an undo if no token can 
     return 'done';
   });
   const { host } = hostOf(order, {
-    guard: { store: memoryGuard(clock) },
+    guard: { store: memoryGuard({ clock }) },
     clock,
     testing: {
       sleep: async (ms) => {
@@ -45,7 +45,7 @@ test('[T11] [E3] holds the wait between two attempts of an undo if no token can 
 test('[E9] [R1] undoes an interrupted turn whose repetition meets the limit of the journal', async () => {
   const did: string[] = [];
   const clock = testClock();
-  const guard = memoryGuard(clock);
+  const guard = memoryGuard({ clock });
   const does = (what: string) =>
     step(what, () => void did.push(what), {
       compensate: () => void did.push(`undo ${what}`),

@@ -12,7 +12,7 @@ import { describe, expect, it } from 'vitest';
 const guardWith =
   (mistake: (sound: SagaGuard) => Partial<SagaGuard>) => async (): Promise<GuardUnderTest> => {
     let time = Date.UTC(2030, 0, 1);
-    const sound = memoryGuard(() => time);
+    const sound = memoryGuard({ clock: () => time });
     const guard = { ...sound, ...mistake(sound) };
     return { guard, elsewhere: guard, now: () => time, pass: async (ms) => void (time += ms) };
   };

@@ -44,7 +44,7 @@ class Fleet {
   sagas: readonly Program[] = [shipping, desk];
   time = noon;
   readonly #keys = generateKey();
-  readonly #guard = memoryGuard(() => this.time);
+  readonly #guard = memoryGuard({ clock: () => this.time });
   readonly #recording: Partial<RecordSagasOptions>;
   readonly #options: Partial<SagaHostOptions>;
 

@@ -32,7 +32,7 @@ async function ended(forks: 'refuse' | 'accept', unhold: () => unknown): Promise
     sagas: [machineSaga({ name: 'order', version: '1', forks }, machine)],
     keys: 'ephemeral',
     audience: 'shop',
-    guard: { store: memoryGuard(() => 1_000) },
+    guard: { store: memoryGuard({ clock: () => 1_000 }) },
     testing: { clock: () => 1_000 },
     hooks: { onTurn: (turn) => turns.push(turn), onWarning: () => undefined },
   });

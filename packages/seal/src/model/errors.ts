@@ -36,6 +36,7 @@ export type RefusalReason =
   | 'engine'
   | 'forbidden'
   | 'used'
+  | 'guard_restarted'
   | 'unknown_handle'
   | 'request';
 

@@ -26,6 +26,11 @@ function wantedUntil({ clock, leaseMs }: GuardedBy, { exp }: Pick<Claims, 'exp'>
   return Math.max(exp, Math.ceil(clock() + leaseMs));
 }
 
+/** Returns `true` if the guard was restarted after `time` (ms since the epoch), and forgot what was used until then. */
+export function isForgotten({ guard, clock }: Pick<HostSettings, 'guard' | 'clock'>, time: number): boolean {
+  return time < (guard?.remembersSince?.(clock()) ?? 0);
+}
+
 /**
  * When the guard may forget which steps of a saga were claimed (ms since the epoch): not before every token of it has
  * died. Where forks are accepted, an older one may be good for longer than the newest; to undo, one of them may be good for

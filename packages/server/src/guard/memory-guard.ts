@@ -1,4 +1,6 @@
 import { assertClock } from '../settings/clock.ts';
+import { assertOneOf } from '../settings/check-options.ts';
+import { assertKnown, type NamesOf } from '../settings/known-options.ts';
 import type { Fence, GuardClaim, GuardVerdict, SagaGuard } from '../model/guard.ts';
 
 interface UsedTurn {
@@ -19,14 +21,38 @@ interface UsedTurn {
   readonly owner: string | undefined;
 }
 
+/** Options of {@link memoryGuard}. */
+export interface MemoryGuardOptions {
+  /**
+   * Treatment of tokens that were issued before the first host with this guard was created, in an earlier process. `refuse`: these
+   * tokens are refused, because the guard does not know which of them were used. `accept`: each of them can be used again once.
+   *
+   * @default 'refuse'
+   */
+  readonly olderTokens?: 'refuse' | 'accept';
+  /** Returns the time, in milliseconds since the epoch. Default `Date.now`. */
+  readonly clock?: () => number;
+}
+
+const optionNames: NamesOf<MemoryGuardOptions> = { olderTokens: true, clock: true };
+
 /**
- * A guard in the memory of one process: for tests, stdio, and servers that are one process. It forgets what has
- * expired, a second later at the most, when it is asked.
+ * Creates a guard in the memory of one process: for tests, stdio, and servers that are one process. Expired entries are removed at
+ * most a second later, when the guard is asked. A restart of the process forgets all entries.
  *
- * @param clock - milliseconds since the epoch; default `Date.now`
+ * @throws TypeError for an unknown option, or one of the wrong type
+ *
+ * @example
+ * ```ts
+ * const host = createSagaHost({ sagas: [deploy], audience: 'deployer', guard: { store: memoryGuard() } });
+ * ```
  */
-export function memoryGuard(clock: () => number = Date.now): SagaGuard & { readonly size: number } {
-  assertClock('memoryGuard', clock);
+export function memoryGuard(options: MemoryGuardOptions = {}): SagaGuard & { readonly size: number } {
+  assertKnown('memoryGuard', options, optionNames);
+  const { clock = Date.now, olderTokens = 'refuse' } = options;
+  assertClock('memoryGuard.clock', clock);
+  assertOneOf('memoryGuard.olderTokens', olderTokens, ['refuse', 'accept']);
+  let startedAt: number | undefined;
   const turns = new Map<string, UsedTurn>();
   const claims = new Map<string, number>();
   /** Bytes that are kept for each principal. */
@@ -149,6 +175,7 @@ export function memoryGuard(clock: () => number = Date.now): SagaGuard & { reado
       claims.set(key, expiresAt);
       return true;
     },
+    ...(olderTokens === 'refuse' ? { remembersSince: (now) => (startedAt ??= now) } : {}),
   };
 }
 

@@ -106,6 +106,14 @@ export interface SagaGuard {
    * @returns `false` if the lease was out and another request has taken the turn
    */
   forget(fence: Fence): Awaitable<boolean | undefined>;
+  /**
+   * Returns the time since which the guard knows which tokens were used, in milliseconds since the epoch. The host refuses
+   * older tokens, except cancel tokens, and does not run `once` steps of older sagas. Called when a host is created, and
+   * for each token. Implement it if a restart forgets all entries.
+   *
+   * @param now - time of the host, in milliseconds since the epoch
+   */
+  remembersSince?(now: number): number;
   /** Claims the key of a step that shall run once: true for the first who asks, false ever after. */
   claim(key: string, expiresAt: number): Awaitable<boolean>;
 }

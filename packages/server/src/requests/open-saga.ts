@@ -1,6 +1,7 @@
 import { present } from '@mcp-saga/core/program';
 import { engineVersion } from '@mcp-saga/core';
 import { TokenRefused, type Expectations } from '@mcp-saga/seal';
+import { isForgotten } from '../guard/guard-retention.ts';
 import { assertBegun } from '../token/assert-issued.ts';
 import { principalOf } from './principal.ts';
 import type { Caller } from '../model/caller.ts';
@@ -67,6 +68,8 @@ export async function openForCaller(
   const sealed = await openSealed(settings, token, expected);
   if (!(await settings.authorize(caller, { ...sealed.claims.saga }))) throw new TokenRefused('forbidden');
   const saga = found(settings, sealed);
+  if (saga.program?.forks !== 'accept' && isForgotten(settings, sealed.claims.iat))
+    throw new TokenRefused('guard_restarted');
   assertBegun(settings, saga.saga.claims);
   return saga;
 }

@@ -133,7 +133,7 @@ function isPlain(value: unknown): boolean {
   return prototype === null || Object.getPrototypeOf(prototype) === null;
 }
 
-function assertOneOf(name: string, value: unknown, values: readonly string[]): void {
+export function assertOneOf(name: string, value: unknown, values: readonly string[]): void {
   if (value === undefined || values.includes(value as string)) return;
   throw new TypeError(`${name}: expected ${values.map((one) => `'${one}'`).join(' or ')}.`);
 }

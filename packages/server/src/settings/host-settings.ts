@@ -109,6 +109,12 @@ export function toHostSettings(options: SagaHostOptions): HostSettings {
   const implementation = testing.sealing ?? 'auto';
   const leaseMs = wholeDuration('guard.leaseMs', guard?.leaseMs ?? 60_000);
   const registry = guardedRegistry(options);
+  if (guard?.store.remembersSince?.(clock()) !== undefined && !develops && environment !== 'test') {
+    warn(
+      'The guard forgets at a restart which tokens were used, so tokens from before a restart are refused. Share a guard such as ' +
+        "redisGuard(), or set memoryGuard({ olderTokens: 'accept' }): each older token can then be used again.",
+    );
+  }
   if (guard !== undefined && leaseMs < turnBudgetMs) {
     warn(
       `guard.leaseMs (${leaseMs}) is less than limits.turnBudgetMs (${turnBudgetMs}): a repeated request would run its ` +

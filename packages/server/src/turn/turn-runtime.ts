@@ -3,7 +3,7 @@ import type { Runtime } from '@mcp-saga/core';
 import { deriveFromSecret, digestText, toBase64Url } from '@mcp-saga/seal';
 import { askGuard } from '../guard/ask-guard.ts';
 import { endOfLife } from '../token/token-expiry.ts';
-import { claimedUntil } from '../guard/guard-retention.ts';
+import { claimedUntil, isForgotten } from '../guard/guard-retention.ts';
 import { quietly } from '../settings/guarded-hooks.ts';
 import type { HostSettings } from '../settings/host-settings.ts';
 import { isAccepted, routeOf } from './answer-routes.ts';
@@ -55,6 +55,7 @@ export function turnRuntime(
       guard === undefined
         ? undefined
         : (key) =>
+            !isForgotten(settings, claims.born) &&
             askGuard(settings, () =>
               guard.claim(`${sagaId}:${key}`, claimedUntil(settings, newest().claims)),
             ),

@@ -74,7 +74,7 @@ const sealer: Sealer = createSealer({
 function guardedHost(hooks: SagaHostOptions['hooks'] = {}): TestHost {
   const clock = testClock();
   return hostOf(builds, {
-    guard: { store: memoryGuard(clock) },
+    guard: { store: memoryGuard({ clock }) },
     clock,
     hooks: { onTurn: () => undefined, ...hooks },
   });

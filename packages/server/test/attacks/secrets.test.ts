@@ -104,7 +104,7 @@ describe.each(ways)('a token of $name', (way) => {
     const names = Object.keys(hooksInto(nothingTold()));
     const hooks = Object.fromEntries(names.map((hook) => [hook, note])) as HostHooks;
     for (const program of [deploys(), deploys([], 'refuse'), fails()]) {
-      const server = hostForAll([program], { hooks, guard: { store: memoryGuard(() => start) } });
+      const server = hostForAll([program], { hooks, guard: { store: memoryGuard({ clock: () => start }) } });
       // oxlint-disable-next-line no-await-in-loop -- one after the other
       const token = await way.begin(server);
       for (const use of uses) {
@@ -158,7 +158,9 @@ test('[T5] [T13] a guard that throws what it was given is told of without the to
     throw Object.assign(new Error('The store is down'), { given });
   };
   const { host } = hostOf(deploys([], 'refuse'), {
-    guard: { store: { ...memoryGuard(() => start), begin: failing, finish: failing, claim: failing } },
+    guard: {
+      store: { ...memoryGuard({ clock: () => start }), begin: failing, finish: failing, claim: failing },
+    },
     hooks: hooksInto(told),
     clock: testClock(),
   });

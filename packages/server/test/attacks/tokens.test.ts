@@ -191,7 +191,9 @@ describe.each(ways)('a token of $name', (way) => {
 
   test('[T13] [E7] replayed ten times at once, runs each step once', async () => {
     const ran: string[] = [];
-    const server = hostForAll([deploys(ran, 'refuse')], { guard: { store: memoryGuard(() => start) } });
+    const server = hostForAll([deploys(ran, 'refuse')], {
+      guard: { store: memoryGuard({ clock: () => start }) },
+    });
     const token = await way.begin(server);
     const replays = Array.from({ length: 10 }, () => way.goOn(server, token, answers));
     for (const { last } of await Promise.all(replays)) expect(last.error).toSatisfy(isFine);

@@ -100,7 +100,7 @@ describe('a step result that says that the client does not know the request', ()
 
 function withGuard(): Parameters<typeof hostOf>[1] {
   const clock = testClock();
-  return { clock, guard: { store: memoryGuard(clock) } };
+  return { clock, guard: { store: memoryGuard({ clock }) } };
 }
 
 describe('a client that refuses sooner than a person can', () => {
@@ -217,7 +217,7 @@ test('[E9] a host with another option repeats an interrupted turn as it was begu
     return yield* step('pay', () => 'paid');
   });
   const clock = testClock();
-  const guard = memoryGuard(clock);
+  const guard = memoryGuard({ clock });
   const killed = deferred<never>();
   const paid = deferred<undefined>();
   const dying: SagaGuard = {

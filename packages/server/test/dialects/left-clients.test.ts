@@ -89,7 +89,7 @@ describe.each(inSessions)('a client that leaves its call, $name', ({ connect }) 
     for (const forks of ['accept', 'refuse'] as const) {
       const world = new World();
       const clock = testClock(Date.now());
-      const guard = memoryGuard(clock);
+      const guard = memoryGuard({ clock });
       // oxlint-disable-next-line no-await-in-loop -- one after the other
       // Hooks without a queue.
       const { onSuspended: _, onSettled: __, ...hooks } = hooksInto(nothingTold());
@@ -185,7 +185,7 @@ describe.each(inSessions)('a client that leaves its call, $name', ({ connect }) 
       yield* elicit('which', { message: 'Which?', schema: Empty });
       return yield* continueAs(held, {});
     });
-    const made = hostOf([calls, held], { clock, guard: { store: memoryGuard(clock) }, hooks });
+    const made = hostOf([calls, held], { clock, guard: { store: memoryGuard({ clock }) }, hooks });
     const connection = await connect(made.host);
     const left = new AbortController();
     answerBy(connection.client, {
@@ -212,7 +212,7 @@ describe.each(inSessions)('a client that leaves its call, $name', ({ connect }) 
       return 'done';
     });
     const connection = await connect(
-      hostOf(paging, { clock, guard: { store: memoryGuard(clock) }, hooks }).host,
+      hostOf(paging, { clock, guard: { store: memoryGuard({ clock }) }, hooks }).host,
     );
     const { nextResumeToken: resumeToken } = (await calling(connection, 'paging', {})) as {
       readonly nextResumeToken: string;
@@ -279,7 +279,11 @@ describe.each(inSessions)('a client that leaves its call, $name', ({ connect }) 
       onSuspended: (facts) => told.push(facts),
       onSettled: () => undefined,
     };
-    const { host } = hostOf(holding(world, 'refuse'), { clock, guard: { store: memoryGuard(clock) }, hooks });
+    const { host } = hostOf(holding(world, 'refuse'), {
+      clock,
+      guard: { store: memoryGuard({ clock }) },
+      hooks,
+    });
     const connection = await connect(host);
     const asked = deferred<undefined>();
     answerBy(connection.client, {

@@ -142,7 +142,7 @@ describe('a state that does not hold is an error of JSON-RPC', () => {
       const { target } = yield* elicit('target', { message: 'Where?', schema: Target });
       return target;
     });
-    const { host } = hostOf(once, { guard: { store: memoryGuard(testClock()) } });
+    const { host } = hostOf(once, { guard: { store: memoryGuard({ clock: testClock() }) } });
     const server = handlerOf(host);
     const requestState = await stateOf(host);
     const first = await round(server, call, { requestState, inputResponses });

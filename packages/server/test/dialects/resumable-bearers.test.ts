@@ -27,7 +27,7 @@ interface Served extends Fetches {
 /** A guarded server, whose requests are authenticated or not. */
 function served(by: 'ada' | 'nobody', options: Partial<SagaHostOptions> = {}, did: string[] = []): Served {
   const { host, told } = hostOf(pays(did), {
-    guard: { store: memoryGuard(testClock()) },
+    guard: { store: memoryGuard({ clock: testClock() }) },
     auth: { principal: () => ({ subject: by, client: 'app' }) },
     ...(options as object),
   });
@@ -99,7 +99,7 @@ test('[T14] a client that nobody authenticates is served as if it had not declar
 });
 
 test('[T14] a token is refused once bearer is taken back, and its call goes on', async () => {
-  const guard = memoryGuard(testClock());
+  const guard = memoryGuard({ clock: testClock() });
   const open = served('nobody', { guard: { store: guard }, resumableRequests: { bearer: 'accept' } });
   const { requestState } = asked(await round(open, call, { capabilities: declared }));
   const closed = served('nobody', { guard: { store: guard } });

@@ -75,7 +75,7 @@ test('[T6] [T13] a token of a kept response is told under the ID of the request 
     return 'asked';
   });
   const clock = testClock();
-  const { host } = hostForAll([asks], { clock, guard: { store: memoryGuard(clock) } });
+  const { host } = hostForAll([asks], { clock, guard: { store: memoryGuard({ clock }) } });
   const server = handlerOf(host);
   const capabilities = { resumableRequests: {}, elicitation: {} };
   const resumes = { 'io.modelcontextprotocol/clientCapabilities': capabilities };

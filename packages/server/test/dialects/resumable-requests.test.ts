@@ -401,7 +401,7 @@ describe('waits in a request that can be resumed', () => {
 
 describe('resumable requests with a guard', () => {
   test('[T13] who follows gets the response there is, and nobody else does', async () => {
-    const guard = memoryGuard(testClock());
+    const guard = memoryGuard({ clock: testClock() });
     const token = { sagaId: 's', turn: 1, jti: 'j', action: 'resume', leaseMs: 10, expiresAt: 2e12 } as const;
     const answered = { ...token, digest: 'answered' };
     const following = { ...token, digest: 'nothing', follows: true };

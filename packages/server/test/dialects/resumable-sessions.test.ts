@@ -174,7 +174,7 @@ describe.each(sessions)('resumable requests in a session, $name', ({ connect }) 
       ...resumableRequests,
       clock,
       testing: { sleep: wait },
-      guard: { store: memoryGuard(clock) },
+      guard: { store: memoryGuard({ clock }) },
     });
     const { client, close } = await connect(made.host, options);
     answerBy(client, { elicit: () => ({ action: 'accept', content: { target: 'a' } }) });

@@ -116,7 +116,7 @@ describe.each(eras)('%s', (era) => {
     });
     const options = {
       ...accepting,
-      guard: { store: memoryGuard(clock) },
+      guard: { store: memoryGuard({ clock }) },
       handles: { store: memoryTaskStore(clock) },
     };
     const { server } = served([once], options);

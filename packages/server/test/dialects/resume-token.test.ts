@@ -232,7 +232,7 @@ describe.each(eras)('%s, without a session', (era) => {
       yield* elicit('target', { message: 'Where?', schema: Empty, accept: 'client' });
       return '';
     });
-    const { server } = served([asks], { guard: { store: memoryGuard(() => start) } });
+    const { server } = served([asks], { guard: { store: memoryGuard({ clock: () => start }) } });
     const { token } = await called(server, era, { name: 'asks' });
     const again = { name: 'asks', arguments: { resumeToken: token, answers: { may: {} } } };
     const text = `'target' cannot be asked: ${reasons[era]} Undone: 'hold'.`;

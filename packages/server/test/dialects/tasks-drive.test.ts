@@ -62,7 +62,7 @@ describe.each([
     });
     const clock = testClock();
     const store = memoryTaskStore(clock);
-    const shared = guarded === undefined ? {} : { guard: { store: memoryGuard(clock) } };
+    const shared = guarded === undefined ? {} : { guard: { store: memoryGuard({ clock }) } };
     const host = () => hostOf(dying, { ...shared, clock, tasks: { store, bearer: 'accept' } }).host;
     const [one, other] = [taskClient(host()), taskClient(host())];
     const taskId = await one.start('once');
@@ -109,7 +109,7 @@ describe.each([
     );
     const clock = testClock();
     const store = memoryTaskStore(clock);
-    const guard = memoryGuard(clock);
+    const guard = memoryGuard({ clock });
     const told: unknown[] = [];
     const host = () => {
       const made = hostOf(dying, {

@@ -205,7 +205,7 @@ describe('a task whose guard cannot be asked once', () => {
   ])('[W7] [E3] comes to its end, or is undone, when that is $call', async ({ nth, ends }) => {
     const log: string[] = [];
     const clock = testClock();
-    const guard = memoryGuard(clock);
+    const guard = memoryGuard({ clock });
     let calls = 0;
     const asked = (): void => {
       calls += 1;

@@ -243,7 +243,7 @@ describe.each(connections.filter(({ stateless }) => stateless !== true))('$name'
       const { content } = yield* sample('text', where);
       return content.type === 'text' ? content.text : '';
     });
-    const options = { ...accepting, ...time, guard: { store: memoryGuard(time.clock) } };
+    const options = { ...accepting, ...time, guard: { store: memoryGuard({ clock: time.clock }) } };
     const { call: send, close } = await reached(program, options);
     const page = await send();
     const [one, two] = [await send({ resumeToken: page.token }), await send({ resumeToken: page.token })];
@@ -317,7 +317,7 @@ describe('rounds', () => {
       for (let at = 0; at < 12; at += 1) yield* elicit('target', { message: 'Where?', schema: Target });
       return 'known';
     });
-    const server = handlerOf(hostOf(program, { clock, guard: { store: memoryGuard(clock) } }).host);
+    const server = handlerOf(hostOf(program, { clock, guard: { store: memoryGuard({ clock }) } }).host);
     const { token: resumeToken } = await rounds(server, {});
     for (const _ of ['once', 'again'])
       // oxlint-disable-next-line no-await-in-loop -- one after the other
@@ -462,7 +462,8 @@ describe('a resume token that clients of two dialects send', () => {
     // The clock of `served` stands still.
     return {
       ran,
-      server: served([program], { ...accepting, guard: { store: memoryGuard(testClock()) } }).server,
+      server: served([program], { ...accepting, guard: { store: memoryGuard({ clock: testClock() }) } })
+        .server,
     };
   }
 

@@ -19,7 +19,7 @@ import { answer, gone, hour, Ok } from './guarded-hosts.ts';
 /** A host that dies before it has kept a turn, and one that takes its place. */
 function hostsOf(parcel: Program) {
   const clock = testClock();
-  const guard = memoryGuard(clock);
+  const guard = memoryGuard({ clock });
   const facts: SuspendedSagaFacts[] = [];
   const common = {
     sagas: [parcel],

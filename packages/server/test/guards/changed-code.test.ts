@@ -29,7 +29,7 @@ function deploys(onMismatch: 'fail' | 'compensate' = 'fail') {
     keys: generateKey(),
     audience: 'shop',
     testing: { environment: 'production', clock },
-    guard: { store: memoryGuard(clock) },
+    guard: { store: memoryGuard({ clock }) },
     hooks: {
       onTurn: () => undefined,
       onError: () => undefined,

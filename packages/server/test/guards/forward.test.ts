@@ -30,7 +30,7 @@ async function left(
   change: (guard: SagaGuard, clock: TestClock) => Partial<SagaGuard> = () => ({}),
 ) {
   const clock = testClock();
-  const guard = memoryGuard(clock);
+  const guard = memoryGuard({ clock });
   const did: string[] = [];
   const facts: SuspendedSagaFacts[] = [];
   const keys = generateKey();

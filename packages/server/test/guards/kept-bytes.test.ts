@@ -27,7 +27,7 @@ import { coreOf } from '../../src/saga-host.ts';
 
 /** A guard in memory, and the lengths of the responses that it was given to keep. */
 function counted(clock: () => number = Date.now): { readonly guard: SagaGuard; readonly kept: number[] } {
-  const guard = memoryGuard(clock);
+  const guard = memoryGuard({ clock });
   const kept: number[] = [];
   return {
     guard: {
@@ -185,7 +185,7 @@ describe('a turn that changes nothing', () => {
   test('[T13] [E9] uses its token up if it was interrupted', async () => {
     did.length = 0;
     const clock = testClock();
-    const guard = memoryGuard(clock);
+    const guard = memoryGuard({ clock });
     const options = { testing: { clock }, keys: generateKey() };
     const dying = hostOf([paying], {
       ...options,

@@ -79,7 +79,7 @@ test('[T9] [T13] what nobody asked may be as deep as answers may be, under a gua
 
 test('[E8] [T13] of a saga that had started over, what was begun is brought to its end with its answers', async () => {
   const clock = testClock();
-  const guard = memoryGuard(clock);
+  const guard = memoryGuard({ clock });
   const did: string[] = [];
   const facts: SuspendedSagaFacts[] = [];
   const shipped = saga({ name: 'shipped', version: '1', forks: 'refuse' }, function* () {

@@ -10,7 +10,7 @@ const lease = 60_000;
 
 test('[T13] one in memory holds tokens that were used until they expire, and no sagas that wait', async () => {
   const clock = testClock();
-  const guard = memoryGuard(clock);
+  const guard = memoryGuard({ clock });
   const asking = saga({ name: 'asking', version: '1', forks: 'refuse' }, function* () {
     yield* elicit('one', { message: 'One?', schema: Ok });
     yield* elicit('two', { message: 'Two?', schema: Ok });

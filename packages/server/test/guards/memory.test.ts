@@ -11,7 +11,7 @@ import { repeatedTurnsSuite } from './repeated-turns-suite.ts';
 
 async function memory(): Promise<GuardUnderTest> {
   const clock = testClock();
-  const guard = memoryGuard(clock);
+  const guard = memoryGuard({ clock });
   const pass = async (ms: number): Promise<void> => void (clock.now += ms);
   return { guard, elsewhere: guard, now: clock, pass };
 }

@@ -35,7 +35,7 @@ interface Deployed {
 
 function deployed(onMismatch: 'fail' | 'compensate'): Deployed {
   const clock = testClock();
-  const guard = memoryGuard(clock);
+  const guard = memoryGuard({ clock });
   const did: string[] = [];
   const facts: SuspendedSagaFacts[] = [];
   const settled: unknown[] = [];
@@ -153,7 +153,7 @@ test('[R3] [E8] what undoing did that was never finished is no residue: it is as
 
 describe('a saga that this process does not serve', () => {
   const clock = testClock();
-  const guard = memoryGuard(clock);
+  const guard = memoryGuard({ clock });
   const keys = generateKey();
   const hooks = { onError: () => undefined, onTurn: () => undefined, onReject: () => undefined };
   const options = {

@@ -19,7 +19,7 @@ async function mint(more: object = {}): Promise<string> {
 describe('a host whose clock is behind', () => {
   test('[T6] says that a fresh token is good later, and accepts it then', async () => {
     const clock = testClock(start - behind);
-    const guard = memoryGuard(clock);
+    const guard = memoryGuard({ clock });
     const { host, told } = hostOf(asking(), { clock, guard: { store: guard } });
     const token = await mint();
     for (const request of [() => host.resume(token, answer), () => coreOf(host).status(token)]) {
@@ -57,7 +57,7 @@ describe('a request that is repeated at a host whose clock is behind', () => {
       yield* elicit('terms', { message: 'Agreed? '.repeat(1_000), schema: Empty });
       return 'done';
     });
-    const guard = memoryGuard(testClock());
+    const guard = memoryGuard({ clock: testClock() });
     const [ahead, late] = [
       hostOf(order, { guard: { store: guard } }),
       hostOf(order, { guard: { store: guard } }),
@@ -76,7 +76,7 @@ describe('a request that is repeated at a host whose clock is behind', () => {
       return 'done';
     });
     const clock = testClock();
-    const guard = memoryGuard(clock);
+    const guard = memoryGuard({ clock });
     let kept = 0;
     const finish: typeof guard.finish = (...turn) => ((kept += 1) > 1 ? gone() : guard.finish(...turn));
     const ahead = hostOf(order, { guard: { store: { ...guard, finish, release: gone } } });

@@ -343,7 +343,7 @@ describe('a result', () => {
         return { id: mark, size: 918_273 };
       });
     for (const forks of ['refuse', 'accept'] as const) {
-      const { host } = hostOf(undoes(forks), { guard: { store: memoryGuard(() => 1_000) } });
+      const { host } = hostOf(undoes(forks), { guard: { store: memoryGuard({ clock: () => 1_000 }) } });
       // oxlint-disable-next-line no-await-in-loop -- one after the other
       const { token } = suspended(await host.start('faulty', {}));
       // oxlint-disable-next-line no-await-in-loop -- one after the other

@@ -22,7 +22,7 @@ describe('a client that answers late', () => {
     [59 * minute, 'late'],
   ])('[W6] [T13] after %d ms has lost the race, or won it: %s', async (ms, winner) => {
     const clock = testClock();
-    const guard = memoryGuard(clock);
+    const guard = memoryGuard({ clock });
     const { host } = hostOf(offer, { clock, guard: { store: guard }, limits: { tokenTtlMs: day } });
     const { token } = suspended(await host.start('offer', {}));
     clock.now += ms;

@@ -19,7 +19,7 @@ describe('the lifetime of a saga', () => {
       return 'charged';
     });
     const clock = testClock();
-    const guard = memoryGuard(clock);
+    const guard = memoryGuard({ clock });
     // Each charge uses up the budget of a turn.
     const { host } = hostOf(charges, { clock, guard: { store: guard }, limits: { turnBudgetMs: 1 } });
     const traits = { checkpointAfterStep: true };
@@ -45,7 +45,7 @@ describe('the lifetime of a saga', () => {
       ...hooksInto(nothingTold()),
       onSuspended: (facts: SuspendedSagaFacts) => suspensions.push(facts),
     };
-    const guard = memoryGuard(clock);
+    const guard = memoryGuard({ clock });
     const { host } = hostOf(asking, {
       clock,
       guard: { store: guard },

@@ -206,7 +206,7 @@ describe('a host warns', () => {
   };
 
   test('[T13] of a lease that is over while its request may still run', () => {
-    const guard = memoryGuard();
+    const guard = memoryGuard({ olderTokens: 'accept' });
     expect(warningsOf({ guard: { store: guard, leaseMs: 25_000 } })).toEqual([]);
     const said = [expect.stringContaining('Raise guard.leaseMs.')];
     expect(warningsOf({ guard: { store: guard, leaseMs: 24_999 } })).toEqual(said);
@@ -221,7 +221,10 @@ describe('a host warns', () => {
         return '';
       }),
     ];
-    const queue = { hooks: { onSuspended: () => undefined }, guard: { store: memoryGuard() } };
+    const queue = {
+      hooks: { onSuspended: () => undefined },
+      guard: { store: memoryGuard({ olderTokens: 'accept' }) },
+    };
     const said = [
       expect.stringContaining('hooks.onSuspended is never called: no saga of this host declares forks'),
     ];
@@ -239,8 +242,8 @@ describe('a host warns', () => {
 });
 
 test.each([{ now: 1 }, 5, null])('a guard and a store in memory are not made by the clock %o', (clock) => {
-  expect(() => memoryGuard(clock as never)).toThrow(
-    'memoryGuard: expected a function that gives milliseconds',
+  expect(() => memoryGuard({ clock: clock as never })).toThrow(
+    'memoryGuard.clock: expected a function that gives milliseconds',
   );
   expect(() => memoryTaskStore(clock as never)).toThrow('memoryTaskStore: expected a function that gives');
 });

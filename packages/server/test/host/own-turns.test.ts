@@ -34,7 +34,7 @@ function order(
     yield* step('charge', () => void did.push('charge'), { compensate: () => void did.push('refund') });
     return yield* then((ms) => void (clock.now += ms));
   });
-  const guard: HostChanges = forks === 'refuse' ? { guard: { store: memoryGuard(clock) } } : {};
+  const guard: HostChanges = forks === 'refuse' ? { guard: { store: memoryGuard({ clock }) } } : {};
   return { did, ...hostOf(program, { ...changed<HostChanges>(guard, changes), clock }) };
 }
 
@@ -166,7 +166,7 @@ describe('a token with which there is only undoing to do', () => {
   });
 
   test('[T13] keeps a step that runs once claimed for as long as it is good', async () => {
-    const guard = memoryGuard(testClock());
+    const guard = memoryGuard({ clock: testClock() });
     const claims: number[] = [];
     guard.claim = (_, expiresAt) => claims.push(expiresAt) > 0;
     const { host, clock } = order(

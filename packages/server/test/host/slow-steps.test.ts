@@ -16,7 +16,8 @@ function charging(run: (context: StepContext<undefined>) => unknown) {
     return 'done';
   });
   const clock = testClock();
-  return hostOf(order, { clock, guard: { store: memoryGuard(clock) }, limits: { turnBudgetMs: 1_000 } });
+  const store = memoryGuard({ clock, olderTokens: 'accept' });
+  return hostOf(order, { clock, guard: { store }, limits: { turnBudgetMs: 1_000 } });
 }
 
 describe('a step that outlives the budget of its turn', () => {
@@ -72,7 +73,7 @@ describe('a step that outlives the budget of its turn', () => {
       return 'done';
     });
     const clock = testClock();
-    const { host } = hostOf(order, { clock, guard: { store: memoryGuard(clock) } });
+    const { host } = hostOf(order, { clock, guard: { store: memoryGuard({ clock }) } });
     const { token } = suspended(await host.start('order', {}));
     const aborting = new AbortController();
     const taking = host.resume(token, [accept('sure', {})], { signal: aborting.signal });

@@ -116,7 +116,7 @@ describe('what telemetry is told', () => {
       yield* step('work', () => 1);
       return 'done';
     });
-    const { host } = hostOf(guarded, { telemetry, clock, guard: { store: memoryGuard(clock) } });
+    const { host } = hostOf(guarded, { telemetry, clock, guard: { store: memoryGuard({ clock }) } });
     const { token } = suspended(await host.start('guarded', {}));
     completed(await host.resume(token, [accept('go', {})]));
     completed(await host.resume(token, [accept('go', {})]));

@@ -145,7 +145,7 @@ describe('what a token carries of its trace', () => {
     const { host } = hostOf(paid, {
       telemetry,
       clock,
-      guard: { store: memoryGuard(clock) },
+      guard: { store: memoryGuard({ clock }) },
       hooks: { onSuspended: (facts) => void ({ cancelToken } = facts), onTurn: () => undefined },
     });
     suspended(await host.start('paid', {}));
@@ -169,7 +169,7 @@ describe('what a token carries of its trace', () => {
       yield* step('charge', () => 1, { compensate: () => undefined });
       throw new Error('no');
     });
-    const { host } = hostOf(paid, { telemetry, clock, guard: { store: memoryGuard(clock) } });
+    const { host } = hostOf(paid, { telemetry, clock, guard: { store: memoryGuard({ clock }) } });
     const { token } = suspended(await host.start('paid', {}));
     failed(await host.resume(token, [accept('go', {})]));
     expect(

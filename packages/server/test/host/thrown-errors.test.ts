@@ -46,7 +46,7 @@ async function ended(
 ): Promise<{ readonly turn: SagaTurn; readonly facts: TurnFacts }> {
   const turns: TurnFacts[] = [];
   const { host } = hostOf(program, {
-    guard: { store: memoryGuard(() => 1_000) },
+    guard: { store: memoryGuard({ clock: () => 1_000 }) },
     hooks: { onTurn: (turn) => turns.push(turn) },
     testing: { sleep: async () => undefined },
   });
@@ -107,7 +107,7 @@ describe('the error of a step', () => {
   });
 
   test('of a fallback has it as well', async () => {
-    const { host } = hostOf(fallback, { guard: { store: memoryGuard(() => 1_000) } });
+    const { host } = hostOf(fallback, { guard: { store: memoryGuard({ clock: () => 1_000 }) } });
     const { error } = failed(await host.start('order', {}, { caller: { capabilities: {} } }));
     expect((error as Error).cause).toBeInstanceOf(NoSuchCard);
   });
@@ -143,7 +143,7 @@ describe('the error of a step', () => {
       throw thrown as Error;
     });
     const { host } = hostOf([keeps, { ...bare, name: 'bare' }], {
-      guard: { store: memoryGuard(() => 1_000) },
+      guard: { store: memoryGuard({ clock: () => 1_000 }) },
     });
     const { token } = suspended(await host.start('order', {}));
     const other = suspended(await host.start('bare', {}));
@@ -172,7 +172,7 @@ describe('the error of a step', () => {
 
   test('[T13] is not in the response that a guard keeps, nor is what was thrown', async () => {
     const kept: string[] = [];
-    const guard = memoryGuard(() => 1_000);
+    const guard = memoryGuard({ clock: () => 1_000 });
     const { host } = hostOf(undone, {
       guard: {
         store: {
@@ -270,7 +270,7 @@ describe('a step that could not be undone', () => {
       keys: oldKey,
       audience: 'a',
       testing: { environment, clock: () => 1_000, sleep: async () => undefined },
-      guard: { store: memoryGuard(() => 1_000) },
+      guard: { store: memoryGuard({ clock: () => 1_000 }) },
     });
     const { token } = suspended(await host.start('order', {}));
     await host.resume(token, [answer]);
@@ -319,7 +319,7 @@ describe('a step that could not be undone', () => {
       keys: oldKey,
       audience: 'a',
       testing: { environment: 'production', clock: () => 1_000, sleep: async () => undefined },
-      guard: { store: memoryGuard(() => 1_000) },
+      guard: { store: memoryGuard({ clock: () => 1_000 }) },
     });
     const { token } = suspended(await host.start('order', {}));
     expect(failed(await host.cancel(token)).error).toBeInstanceOf(SagaCancelled);

@@ -32,7 +32,7 @@ async function goOnTwice(
 
 function downGuard() {
   const clock = testClock();
-  const guard = memoryGuard(clock);
+  const guard = memoryGuard({ clock });
   let isDown = false;
   return {
     matters: (does: boolean) => void (isDown = does),
@@ -87,7 +87,7 @@ describe.each(ways.filter(({ name }) => name !== 'tasks'))('by $name', (way) => 
     const clock = testClock();
     const { error } = await goOnTwice(way, {
       matters: (does) => void (isFull = does),
-      options: { clock, guard: { store: memoryGuard(clock) }, auth: { rateLimit: () => !isFull } },
+      options: { clock, guard: { store: memoryGuard({ clock }) }, auth: { rateLimit: () => !isFull } },
     });
     expect(error).toEqual({
       code: -32_603,

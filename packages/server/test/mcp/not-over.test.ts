@@ -49,7 +49,7 @@ function fleetOf(change: 'version' | 'code', more: object = {}): Fleet {
   const clock = testClock();
   const shared: Partial<SagaHostOptions> & { clock: typeof clock } = {
     clock,
-    guard: { store: memoryGuard(clock) },
+    guard: { store: memoryGuard({ clock }) },
     tasks: { store: memoryTaskStore(clock), bearer: 'accept' },
   };
   const ran: string[] = [];
@@ -231,7 +231,7 @@ test('[E10] a request about the status of a saga whose version is not served doe
 
 test('[E10] a mismatch under `compensate` with nothing to undo is final', async () => {
   const clock = testClock();
-  const options = { clock, guard: { store: memoryGuard(clock) } };
+  const options = { clock, guard: { store: memoryGuard({ clock }) } };
   const asks = (message: string) =>
     saga({ name: 'asks', version: '1', forks: 'refuse', onMismatch: 'compensate' }, function* () {
       yield* elicit('one', { message, schema: z.object({}) });

@@ -48,7 +48,7 @@ describe('what a saga serves', () => {
 
   test('[T13] the guard forbids forks of a prompt', async () => {
     const { host } = hostOf(prompting('1', { forks: 'refuse' }), {
-      guard: { store: memoryGuard(testClock()) },
+      guard: { store: memoryGuard({ clock: testClock() }) },
     });
     const server = handlerOf(host);
     const { requestState } = asked(await round(server, request));

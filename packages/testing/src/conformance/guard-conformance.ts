@@ -21,7 +21,7 @@ export interface GuardConformanceOptions {
  * ```ts
  * const make = async () => {
  *   let time = 0;
- *   const guard = memoryGuard(() => time);
+ *   const guard = memoryGuard({ clock: () => time });
  *   return { guard, elsewhere: guard, now: () => time, pass: async (ms: number) => void (time += ms) };
  * };
  * for (const { title, run } of guardConformance(make)) it(title, run);

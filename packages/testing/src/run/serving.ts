@@ -42,7 +42,7 @@ export class Serving {
   constructor(program: Program, world: World, before?: Serving) {
     this.#program = program;
     this.#key = before === undefined ? generateKey() : before.#key;
-    this.#guard = program.forks === undefined ? undefined : memoryGuard(() => world.clock.now());
+    this.#guard = program.forks === undefined ? undefined : memoryGuard({ clock: () => world.clock.now() });
   }
 
   /** Serves a request; undefined where it died. */

@@ -153,7 +153,7 @@ function hostsOf(options: WireHostOptions, world: WireWorld): () => SagaHost {
   const shared: Omit<SagaHostOptions, 'sagas'> = {
     audience: 'test',
     resumableRequests: { bearer: 'accept' },
-    ...(isGuarded ? { guard: { store: memoryGuard(now) } } : {}),
+    ...(isGuarded ? { guard: { store: memoryGuard({ clock: now }) } } : {}),
     ...(sagas.some(({ task }) => task !== undefined)
       ? { tasks: { store: memoryTaskStore(now), bearer: 'accept' } }
       : {}),

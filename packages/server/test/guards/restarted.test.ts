@@ -1,0 +1,120 @@
+import { describe, expect, test } from 'vitest';
+import { elicit, memoryGuard, saga, step, type SuspendedSagaFacts } from '@mcp-saga/server';
+import { testClock, type TestClock } from '../fixtures/clock.ts';
+import { accept, completed, failed, hooksInto, hostOf, nothingTold, suspended } from '../fixtures/host.ts';
+import { Empty } from '../fixtures/sagas.ts';
+
+const day = 24 * 3_600_000;
+
+function asking(forks: 'refuse' | 'accept', ran: string[] = []) {
+  return saga({ name: 'asking', version: '1', forks }, function* () {
+    yield* step('reserve', () => void ran.push('reserve'), { compensate: () => void ran.push('release') });
+    yield* elicit('sure', { message: 'Sure?', schema: Empty });
+    yield* step('charge', () => void ran.push('charge'), { once: true });
+    return 'charged';
+  });
+}
+
+/** A host in a process that starts now. */
+function restarted(
+  program: ReturnType<typeof asking>,
+  clock: TestClock,
+  olderTokens?: 'refuse' | 'accept',
+): ReturnType<typeof hostOf> {
+  const store = memoryGuard(olderTokens === undefined ? { clock } : { clock, olderTokens });
+  return hostOf(program, { clock, guard: { store } });
+}
+
+describe('a guard in memory that was restarted', () => {
+  test('[T13] refuses a token from before the restart, with the frozen refusal and its own reason', async () => {
+    const clock = testClock();
+    const program = asking('refuse');
+    const before = restarted(program, clock);
+    const { token } = suspended(await before.host.start('asking', {}));
+    await before.host.resume(token, [accept('sure', {})]);
+    clock.now += 1;
+    const { host, told } = restarted(program, clock);
+    await expect(host.resume(token, [accept('sure', {})])).rejects.toMatchObject({
+      message: 'Invalid or expired sagaToken',
+      reason: 'guard_restarted',
+    });
+    await expect(host.cancel(token)).rejects.toMatchObject({ reason: 'guard_restarted' });
+    expect(told.rejections.map(({ reason }) => reason)).toEqual(['guard_restarted', 'guard_restarted']);
+  });
+
+  test('[T13] accepts every token that was issued since the first host with it was created', async () => {
+    const clock = testClock();
+    const program = asking('refuse');
+    const guard = { store: memoryGuard({ clock }) };
+    const first = hostOf(program, { clock, guard });
+    const { token } = suspended(await first.host.start('asking', {}));
+    clock.now += 1;
+    const second = hostOf(program, { clock, guard });
+    expect(completed(await second.host.resume(token, [accept('sure', {})])).result).toBe('charged');
+  });
+
+  test('[T13] starts by the clock of its host', async () => {
+    const clock = testClock();
+    const { host } = hostOf(asking('refuse'), { clock, guard: { store: memoryGuard() } });
+    const { token } = suspended(await host.start('asking', {}));
+    expect(completed(await host.resume(token, [accept('sure', {})])).status).toBe('completed');
+  });
+
+  test("[T13] accepts older tokens if `olderTokens` is 'accept', and gives no warning", async () => {
+    const clock = testClock();
+    const program = asking('refuse');
+    const { token } = suspended(await restarted(program, clock).host.start('asking', {}));
+    clock.now += 1;
+    const { host, told } = restarted(program, clock, 'accept');
+    expect(completed(await host.resume(token, [accept('sure', {})])).result).toBe('charged');
+    expect(told.warnings).toEqual([]);
+  });
+
+  test('[T13] runs no `once` step of an older saga that accepts forks, because it may have run', async () => {
+    const clock = testClock();
+    const ran: string[] = [];
+    const program = asking('accept', ran);
+    const { token } = suspended(await restarted(program, clock).host.start('asking', {}));
+    clock.now += 1;
+    const { host } = restarted(program, clock);
+    const turn = failed(await host.resume(token, [accept('sure', {})]));
+    expect(turn.error).toMatchObject({ code: 'outcome_unknown' });
+    expect(ran).not.toContain('charge');
+  });
+
+  test('[E8] takes the cancel tokens of before the restart, so that a queue undoes these sagas', async () => {
+    const clock = testClock();
+    const ran: string[] = [];
+    const program = asking('refuse', ran);
+    const suspensions: SuspendedSagaFacts[] = [];
+    const hooks = {
+      ...hooksInto(nothingTold()),
+      onSuspended: (facts: SuspendedSagaFacts) => suspensions.push(facts),
+    };
+    const before = hostOf(program, { clock, guard: { store: memoryGuard({ clock }) }, hooks });
+    await before.host.start('asking', {});
+    clock.now += day;
+    const { host } = restarted(program, clock);
+    failed(await host.cancel(suspensions[0]?.cancelToken ?? ''));
+    expect(ran).toEqual(['reserve', 'release']);
+  });
+
+  test.each([
+    ['production', 1],
+    [undefined, 1],
+    ['development', 0],
+    ['test', 0],
+  ])('[T13] warns at the start if NODE_ENV is %s: %i times', (environment, times) => {
+    const store = memoryGuard();
+    const { told } = hostOf(asking('refuse'), { guard: { store }, testing: { environment } });
+    expect(told.warnings.filter((message) => message.includes('olderTokens'))).toHaveLength(times);
+  });
+
+  test('[T13] names an option that it does not have', () => {
+    expect(() => memoryGuard({ olderToken: 'accept' } as never)).toThrow(
+      "Did you mean 'memoryGuard.olderTokens'?",
+    );
+    expect(() => memoryGuard({ olderTokens: 'keep' } as never)).toThrow(TypeError);
+    expect(() => memoryGuard((() => 1) as never)).toThrow(/^memoryGuard: expected an object of/);
+  });
+});
