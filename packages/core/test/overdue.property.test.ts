@@ -43,13 +43,13 @@ describe('a random saga of waits, questions, and groups that race or fail', () =
           const given = open.filter((_, index) => (bits >> (index % 3)) % 2 === 1);
           const answers: Answers = Object.fromEntries(given.map((stepId) => [stepId, accepted({})]));
           world.time += retryAfterMs + late;
-          const heardAt = world.time;
-          model.turn(heardAt, new Set(given.map((stepId) => stepId.split('/').at(-1) as string)));
+          const receivedAt = world.time;
+          model.turn(receivedAt, new Set(given.map((stepId) => stepId.split('/').at(-1) as string)));
           // oxlint-disable-next-line no-await-in-loop -- one turn after the other
           outcome = await turn(sagaOfWaits(tree), state, answers, world, settings);
           // The turn may be lost, and repeated later.
-          world.time = heardAt + repeated;
-          const again = { ...settings, replace: { heardAt } };
+          world.time = receivedAt + repeated;
+          const again = { ...settings, replace: { receivedAt } };
           // oxlint-disable-next-line no-await-in-loop -- one turn after the other
           const other = await turn(sagaOfWaits(tree), state, answers, world, again);
           expect(other.status).toBe(outcome.status);
@@ -57,7 +57,7 @@ describe('a random saga of waits, questions, and groups that race or fail', () =
             expect(other.state.structure).toBe(outcome.state.structure);
             expect(other.steps).toEqual(outcome.steps);
           }
-          world.time = heardAt;
+          world.time = receivedAt;
         }
         expect(resultOf(outcome)).toBe(model.result);
       }),

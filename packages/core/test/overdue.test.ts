@@ -37,9 +37,9 @@ async function later(
   const program: Saga<undefined, undefined> = sagaOf(() => body(world));
   const { state } = suspended(await start(program, {}, world, unheld));
   world.time += ms;
-  const heardAt = world.time;
+  const receivedAt = world.time;
   world.time += lost;
-  const settings = { ...unheld, ...(lost === 0 ? {} : { replace: { heardAt } }) };
+  const settings = { ...unheld, ...(lost === 0 ? {} : { replace: { receivedAt } }) };
   const outcome = await turn(program, state, answers ? { sure: ok } : {}, world, settings);
   return { outcome, world };
 }

@@ -31,14 +31,14 @@ async function repeated(
   );
   did.length = 0;
   world.time += 29 * minute;
-  const heardAt = world.time;
+  const receivedAt = world.time;
   const lost = await turn(program, state, answers, world, settings);
   const before = did.splice(0);
-  world.time = heardAt + 60 * minute;
+  world.time = receivedAt + 60 * minute;
   const take = async (from: Outcome, given: Answers, change: TurnSettings = held): Promise<Outcome> =>
     turn(program, suspended(from).state, given, world, change);
-  const outcome = await turn(program, state, answers, world, { ...settings, replace: { heardAt } });
-  return { world, did, before, lost, outcome, take, heardAt };
+  const outcome = await turn(program, state, answers, world, { ...settings, replace: { receivedAt } });
+  return { world, did, before, lost, outcome, take, receivedAt };
 }
 
 describe('a turn that is repeated', () => {
@@ -67,7 +67,7 @@ describe('a turn that is repeated', () => {
   });
 
   it('[E1] [W6] does not give another question more time than it had', async () => {
-    const { outcome, lost, take, world, heardAt } = await repeated(function* (does) {
+    const { outcome, lost, take, world, receivedAt } = await repeated(function* (does) {
       const both = all([
         sure(30 * minute),
         elicit('more', { message: 'More?', schema: Ok, ttl: 30 * minute }),
@@ -78,7 +78,7 @@ describe('a turn that is repeated', () => {
     const { steps, due, state } = suspended(outcome);
     expect(steps).toMatchObject([{ stepId: '1/more' }]);
     expect({ due, head: state.head }).toEqual({ due: suspended(lost).due, head: suspended(lost).state.head });
-    world.time = heardAt + 61 * minute;
+    world.time = receivedAt + 61 * minute;
     expect(await take(outcome, { '1/more': ok })).toMatchObject({ error: { name: 'StepTimedOut' } });
   });
 
@@ -209,7 +209,7 @@ describe('a turn that is repeated', () => {
   });
 
   it('[E1] reads the time that its body would have read then', async () => {
-    const { outcome, did, before, heardAt } = await repeated(function* (does) {
+    const { outcome, did, before, receivedAt } = await repeated(function* (does) {
       const began = yield* now();
       yield* sure();
       const answered = yield* now();
@@ -217,7 +217,7 @@ describe('a turn that is repeated', () => {
       yield* does('charge');
       return `${answered}`;
     });
-    expect(completed(outcome)).toBe(`${heardAt}`);
+    expect(completed(outcome)).toBe(`${receivedAt}`);
     expect(did).toEqual(before);
   });
 
@@ -246,7 +246,7 @@ describe('a turn that is repeated', () => {
     });
     const { state } = suspended(await start(program, {}, world, held));
     world.time += 29 * minute;
-    const ahead = { ...held, replace: { heardAt: world.time + 2 * minute } };
+    const ahead = { ...held, replace: { receivedAt: world.time + 2 * minute } };
     expect(completed(await turn(program, state, { sure: ok }, world, ahead))).toBe('done');
   });
 });

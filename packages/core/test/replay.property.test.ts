@@ -166,10 +166,10 @@ async function again(
 ): Promise<{ outcome: Outcome; run: Run }> {
   const { before, answers } = each.turns[index] as TurnTaken;
   const run = newRun(mode);
-  const heardAt = each.times[index] as number;
-  run.world.time = heardAt + later;
+  const receivedAt = each.times[index] as number;
+  run.world.time = receivedAt + later;
   const { replace, ...rest } = settingsOf(run, mode)(index + 1);
-  const settings = { ...rest, replace: later === 0 ? { ...replace } : { ...replace, heardAt } };
+  const settings = { ...rest, replace: later === 0 ? { ...replace } : { ...replace, receivedAt } };
   const outcome = await turn(sagaOfTree(tree, run), before, answers, run.world, settings);
   return { outcome, run };
 }

@@ -54,9 +54,9 @@ describe('an answer that comes after the delay beside its question', () => {
   it('[W6] loses after the grace by the time at which an interrupted run of the turn heard it', async () => {
     const drive = await started(asking);
     drive.world.time += minute + answerGraceMs;
-    const heardAt = drive.world.time;
+    const receivedAt = drive.world.time;
     drive.world.time += 10 * minute;
-    await drive.resume(sure, { replace: { heardAt } });
+    await drive.resume(sure, { replace: { receivedAt } });
     expect(drive.asked).toEqual(['more@2']);
     expect(drive.suspended.due).toBe(drive.world.time + 10_000);
   });

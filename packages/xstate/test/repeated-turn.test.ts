@@ -19,12 +19,12 @@ async function repeated(machine: AnyStateMachine, answers: Parameters<Drive['res
   const began = world.time;
   did.length = 0;
   world.time += 29 * minute;
-  const heardAt = world.time;
+  const receivedAt = world.time;
   const lost = await saga.resume(answers);
   const didBefore = did.splice(0);
   saga.outcome = before as Outcome;
   world.time += 60 * minute;
-  const outcome = await saga.resume(answers, { replace: { heardAt } });
+  const outcome = await saga.resume(answers, { replace: { receivedAt } });
   expect(did).toEqual(didBefore);
   return { saga, world, began, lost, outcome };
 }
@@ -165,7 +165,7 @@ describe('a turn of a machine that is repeated', () => {
     const saga = new Drive(machineSaga({ name: 'm', version: '1', forks: 'accept' }, machine as never));
     await saga.start();
     saga.world.time += 29 * minute;
-    const replace = { heardAt: saga.world.time + 2 * minute };
+    const replace = { receivedAt: saga.world.time + 2 * minute };
     expect(await saga.resume(sure, { replace })).toMatchObject({ result: 'in time' });
   });
 });

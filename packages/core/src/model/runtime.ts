@@ -31,12 +31,13 @@ export interface Runtime {
   /** Milliseconds since the epoch. */
   now(): number;
   /**
-   * When the answers of this turn came for the first time (ms since the epoch), where it may be a turn that was begun and lost:
-   * what waits since a turn before, and what a body reads of the clock, goes by that time throughout the turn, so that nothing
-   * is over now that was not over then, when effects may have followed. What begins to wait in this turn goes by `now`. Default:
-   * they came now. (E1)
+   * Time at which the answers of this turn were received first, in milliseconds since the epoch, if an earlier run of the turn
+   * may have been interrupted. What waits since an earlier turn, and what a body reads of the clock, goes by that time: nothing
+   * is out of time now that was in time then, when effects may have followed. What begins to wait in this turn goes by `now`.
+   *
+   * @default the time at which this run begins
    */
-  readonly heardAt?: number;
+  readonly receivedAt?: number;
   /** `true` if an earlier run of this turn began and never finished, so that effects missing from the journal may have happened. */
   readonly isInterrupted?: boolean;
   /** A number in [0, 1): for the jitter of retries. */

@@ -68,8 +68,8 @@ export class Answers {
     const open = [...execution.pending.values()].filter(({ spec }) => isAskedOfClient(spec.kind));
     const isAnswered = open.some(({ path }) => answers.has(path));
     const hasTime = due.budget.hasTime(due.clocks.began);
-    const byNow = { until: due.clocks.heardAt, works: false };
-    const before = isAnswered ? { until: due.clocks.heardAt - answerGraceMs - 1, works: true } : byNow;
+    const byNow = { until: due.clocks.receivedAt, works: false };
+    const before = isAnswered ? { until: due.clocks.receivedAt - answerGraceMs - 1, works: true } : byNow;
     const overdue = isAnswered || hasTime ? due.runOverdue(before) : undefined;
     // Nothing is awaited for nothing.
     if (overdue !== undefined) await overdue;

@@ -130,14 +130,14 @@ export class TaskRunner {
   /** Lets what was due before this turn happen at its own time, with what follows from it. */
   runOverdue(options: OverdueOptions): Promise<void> | undefined {
     const { pending } = this.#execution;
-    const { heardAt } = this.clocks;
+    const { receivedAt } = this.clocks;
     this.clocks.startAll();
     const end = (task: Task, type: 'passed' | 'timedOut'): void => this.#end(task, { type }, undefined);
     const run = (overdue: Overdue): Promise<void> => {
       this.#overdue = overdue;
       return this.#runDue().finally(() => (this.#overdue = undefined));
     };
-    return runOverdue({ pending, heardAt, now: () => this.#runtime.now(), end, run }, options);
+    return runOverdue({ pending, receivedAt, now: () => this.#runtime.now(), end, run }, options);
   }
 
   /** Runs what is due, until nothing runs any more. */

@@ -17,8 +17,8 @@ export class TurnEvents implements ExecutionEvents {
     this.runtime = runtime;
     this.declaresForks = declaresForks;
     this.progress = progress;
-    const { heardAt } = runtime;
-    this.late = heardAt === undefined ? 0 : Math.max(0, runtime.now() - heardAt);
+    const { receivedAt } = runtime;
+    this.late = receivedAt === undefined ? 0 : Math.max(0, runtime.now() - receivedAt);
   }
 
   /** Reports a log message, or progress unless it does not increase. */

@@ -96,17 +96,24 @@ async function taken(
     const lost = begun === undefined ? undefined : await openRequest(settings.responses, saga, begun);
     const isInterrupted = begun !== undefined;
     if (lost === undefined || lost.cancels === true) {
-      const nothing = { ...turn, answers: new Map(), caller, traits: {}, isInterrupted, heardAt: lost?.at };
+      const nothing = {
+        ...turn,
+        answers: new Map(),
+        caller,
+        traits: {},
+        isInterrupted,
+        receivedAt: lost?.at,
+      };
       if (goesForward) return await runTurn(settings, { ...nothing, isGuarded: true, keep });
       return await runTurn(settings, { ...nothing, end: { error: new SagaCancelled(request.reason) } });
     }
-    const { answers, traits, at: heardAt } = lost;
+    const { answers, traits, at: receivedAt } = lost;
     const served = inPlaceOf(lost, caller);
     const again = {
       ...turn,
       program: standIn(opened, true, undoes),
       answers,
-      heardAt,
+      receivedAt,
       caller: served,
       traits,
       isInterrupted,

@@ -179,7 +179,7 @@ async function taken(settings: HostSettings, current: Resumption, caller: Caller
       program: standIn(found, begun !== undefined),
       saga,
       answers: answered,
-      heardAt: lost === undefined ? at : lost.at,
+      receivedAt: lost === undefined ? at : lost.at,
       isInterrupted: begun !== undefined || isBehind,
       // Served otherwise, it might take another way than what was lost, and nobody would know what that did.
       caller: lost === undefined ? caller : inPlaceOf(lost, caller),

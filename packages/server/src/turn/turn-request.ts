@@ -9,8 +9,8 @@ export interface TurnRequest {
   readonly program: Pick<Program, 'advance'> & Partial<Program>;
   readonly saga: SealedSaga;
   readonly answers: ReadonlyMap<string, ClientAnswer>;
-  /** When they came for the first time (ms since the epoch): the turn may be one that was begun and lost. Default: now. */
-  readonly heardAt?: number | undefined;
+  /** Time at which they were received first (ms since the epoch), for a turn that an earlier request began. Default: now. */
+  readonly receivedAt?: number | undefined;
   /** `true` if an earlier run of this turn began and never finished. (E9) */
   readonly isInterrupted?: boolean;
   readonly caller: Caller;

@@ -21,7 +21,7 @@ const digestLength = 16;
 /** What one turn of a saga may know and do. */
 export function turnRuntime(
   settings: HostSettings,
-  { program, saga, caller, tokenBytes, traits, heardAt, ...request }: TurnRequest,
+  { program, saga, caller, tokenBytes, traits, receivedAt, ...request }: TurnRequest,
   deadline: number | undefined,
   newest: () => SealedSaga = () => saga,
 ): Runtime {
@@ -66,7 +66,7 @@ export function turnRuntime(
       ? { signal: never(), stops: signal }
       : { signal }),
     now: settings.clock,
-    ...present({ heardAt }),
+    ...present({ receivedAt }),
     ...(isInterrupted === true ? { isInterrupted } : {}),
     random: Math.random,
     sleep: settings.sleep,

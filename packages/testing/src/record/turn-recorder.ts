@@ -178,7 +178,7 @@ export class TurnRecorder {
     this.#came = cameTo(point, this.#now);
     const { noted } = this;
     await onCommit?.(noted, point);
-    const { heardAt: _, ...rest } = runtime;
+    const { receivedAt: _, ...rest } = runtime;
     this.#request = {
       program,
       state: point.state,

@@ -61,7 +61,7 @@ async function advance(
       // oxlint-disable-next-line no-await-in-loop -- one turn after the other
       const next = await current.commit?.({ ...outcome, reason });
       if (next === undefined) return outcome;
-      const { heardAt: _, ...rest } = current;
+      const { receivedAt: _, ...rest } = current;
       current = { ...rest, ...next, isInterrupted: false };
       budget.committed(current);
     } catch (error) {

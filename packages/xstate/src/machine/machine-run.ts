@@ -51,9 +51,9 @@ export class MachineRun {
     this.#began = runtime.now();
     this.#clock = new LaggingClock(() => runtime.now());
     this.deadlines = new Deadlines(() => this.#clock.now());
-    const { heardAt } = runtime;
+    const { receivedAt } = runtime;
     // What was lost went by the time at which it was begun: the delays that were running then are as late.
-    const late = heardAt === undefined ? 0 : Math.max(0, runtime.now() - heardAt);
+    const late = receivedAt === undefined ? 0 : Math.max(0, runtime.now() - receivedAt);
     for (const timer of timers) this.deadlines.add(timer, late);
     this.deadlines.hold(this.#began, options.grace);
     root.system.scheduler = this.deadlines;

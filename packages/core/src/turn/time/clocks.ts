@@ -29,7 +29,7 @@ export class Clocks {
   }
 
   /** When the first request of the turn came (ms since the epoch). */
-  get heardAt(): number {
+  get receivedAt(): number {
     return this.began - this.#late;
   }
 

@@ -14,7 +14,7 @@ export interface OverdueHost {
   /** Commands that wait for an outcome. */
   readonly pending: ReadonlyMap<string, Task>;
   /** When the first request of the turn came (ms since the epoch). */
-  readonly heardAt: number;
+  readonly receivedAt: number;
   now(): number;
   /** Ends a wait that time alone ends. */
   end(task: Task, type: 'passed' | 'timedOut'): void;
@@ -51,13 +51,13 @@ async function inOrder(host: OverdueHost, overdue: Overdue): Promise<void> {
 
 /** Chooses what happens next of all that is overdue. */
 export class Overdue {
-  readonly #host: Pick<OverdueHost, 'pending' | 'heardAt' | 'now'>;
+  readonly #host: Pick<OverdueHost, 'pending' | 'receivedAt' | 'now'>;
   readonly #options: OverdueOptions;
   readonly #heldBack: Set<Task>;
   /** Work that the turn has no time for, or may not run. */
   readonly #deferred = new Set<Task>();
 
-  constructor(host: Pick<OverdueHost, 'pending' | 'heardAt' | 'now'>, options: OverdueOptions) {
+  constructor(host: Pick<OverdueHost, 'pending' | 'receivedAt' | 'now'>, options: OverdueOptions) {
     this.#host = host;
     this.#options = options;
     this.#heldBack = new Set(host.pending.values());
@@ -117,10 +117,10 @@ export class Overdue {
     const { spec, until, notBefore, since } = task;
     if (spec.kind === 'step') return notBefore > 0 ? notBefore : undefined;
     // What begins in this turn is not overdue.
-    if (since === undefined || since >= this.#host.heardAt) return undefined;
+    if (since === undefined || since >= this.#host.receivedAt) return undefined;
     const deadline = deadlineOf(task);
     // A poll that is out of time is asked for the last time then.
-    const isOver = deadline !== undefined && deadline <= this.#host.heardAt;
+    const isOver = deadline !== undefined && deadline <= this.#host.receivedAt;
     return isOver ? deadline : (until ?? deadline);
   }
 
