@@ -22,6 +22,8 @@ export { isAccepted, isUnsupported, routeOf, routeWithoutClient } from './effect
 export { runStep, type StepEnd, type StepRun, type StepSpec } from './effects/kinds/step.ts';
 export { defaultUndoRetry } from './undo/undo-all.ts';
 export { answerGraceMs } from './turn/time/waits.ts';
+export { runtimeAfter } from './turn/runtime-after.ts';
+export { TurnClock } from './turn/time/turn-clock.ts';
 export { TurnBudget } from './turn/turn-budget.ts';
 export { AuthoringError, AuthoringRangeError, isAuthoringError } from './values/errors.ts';
 export { sagaOptionNames } from './author/sagas/saga.ts';

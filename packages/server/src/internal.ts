@@ -29,6 +29,7 @@ export {
 } from '@mcp-saga/core';
 export {
   nearestName,
+  runtimeAfter,
   type CommitPoint,
   type CommittedTurn,
   type SuspendedOutcome,

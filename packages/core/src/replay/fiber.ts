@@ -21,11 +21,8 @@ export interface Task extends EffectTask<EffectSpec> {
   since: number | undefined;
   /** When it is due: a sleep ends, a poll asks again. */
   until: number | undefined;
-  /**
-   * By how much its clock is behind (ms): its times are of turns before, and this turn was begun that long ago. How that turn
-   * went must not depend on when it is repeated.
-   */
-  late: number;
+  /** `true` if it waits since an earlier turn, or until a date: its times are compared with the time of the answers. */
+  isEarlier: boolean;
   interruptedTurn: number | undefined;
   /** Its branch is being ended: what becomes of it is recorded, and not delivered. */
   discarded: boolean;
@@ -47,7 +44,7 @@ export function newTask(fiber: Fiber, spec: EffectSpec, path: string): Task {
     notBefore: 0,
     since: undefined,
     until: undefined,
-    late: 0,
+    isEarlier: false,
     asked: 0,
     unknown: false,
     interruptedTurn: undefined,
@@ -63,7 +60,7 @@ export function tried(task: Task, value: unknown): void {
     unknown: boolean,
     interruptedTurn?: number,
   ];
-  task.late = 0;
+  task.isEarlier = false;
 }
 
 /** How a fiber is to be resumed. */

@@ -67,9 +67,9 @@ export class Answers {
     const { execution, due } = this.#turn;
     const open = [...execution.pending.values()].filter(({ spec }) => isAskedOfClient(spec.kind));
     const isAnswered = open.some(({ path }) => answers.has(path));
-    const hasTime = due.budget.hasTime(due.clocks.began);
-    const byNow = { until: due.clocks.receivedAt, works: false };
-    const before = isAnswered ? { until: due.clocks.receivedAt - answerGraceMs - 1, works: true } : byNow;
+    const hasTime = due.budget.hasTime(due.clock.began);
+    const byNow = { until: due.clock.receivedAt, works: false };
+    const before = isAnswered ? { until: due.clock.receivedAt - answerGraceMs - 1, works: true } : byNow;
     const overdue = isAnswered || hasTime ? due.runOverdue(before) : undefined;
     // Nothing is awaited for nothing.
     if (overdue !== undefined) await overdue;

@@ -32,7 +32,7 @@ export class InterruptedRun {
 
   /** The turn was committed: the next one has no other run. */
   committed(runtime: Runtime, pending: Iterable<Task>): void {
-    this.#runtime = { ...runtime, isInterrupted: false };
+    this.#runtime = runtime;
     this.#isUnknown = false;
     this.#turn = undefined;
     this.#behind.clear();

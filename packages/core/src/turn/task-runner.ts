@@ -16,7 +16,8 @@ import type { TaskEnd } from '../effects/parts/effect.ts';
 import { waitsForClient } from '../effects/routes.ts';
 import { TurnBudget } from './turn-budget.ts';
 import { warnOfLifetime } from './time/warn-of-lifetime.ts';
-import { askAgainAfter, dueAt, endAtOnce, timingOf } from './time/waits.ts';
+import type { TurnClock } from './time/turn-clock.ts';
+import { askAgainAfter, endAtOnce, timingOf } from './time/waits.ts';
 
 /** What the running of tasks needs to know of its turn. */
 export interface TaskRunnerOptions {
@@ -28,8 +29,7 @@ export interface TaskRunnerOptions {
   readonly commitFirst: boolean;
   /** It was this turn that found that the saga does not fit the code and is to be undone. */
   readonly isLeftNow: boolean;
-  /** How long ago the turn was begun for the first time (ms). */
-  readonly late: number;
+  readonly clock: TurnClock;
   /** Commits the state of the turn. Returns `false` if the turn ends there. */
   readonly commit: (reason: CommitReason) => Promise<boolean>;
 }
@@ -38,10 +38,11 @@ type Ended = { readonly task: Task; readonly end: TaskEnd };
 
 /** Runs what does not wait for the client, until everything waits for the client or the clock. (U1) */
 export class TaskRunner {
-  readonly clocks: Clocks;
+  readonly clock: TurnClock;
   readonly budget: TurnBudget;
 
   readonly #options: TaskRunnerOptions;
+  readonly #clocks: Clocks;
   readonly #execution: Execution;
   #runtime: Runtime;
   readonly #ends: Ended[] = [];
@@ -53,7 +54,8 @@ export class TaskRunner {
   constructor(options: TaskRunnerOptions) {
     this.#options = options;
     this.#execution = options.execution;
-    this.clocks = new Clocks(options.execution.pending, options.head, options.late);
+    this.clock = options.clock;
+    this.#clocks = new Clocks(options.clock, options.execution.pending, options.head);
     this.#runtime = options.runtime;
     this.#interrupted = new InterruptedRun(options.runtime);
     const { runtime, head, commitFirst } = options;
@@ -61,8 +63,7 @@ export class TaskRunner {
   }
 
   /** The journal has been replayed: what is added to it from here on is of this turn. */
-  goLive(now: number): void {
-    this.clocks.began ||= now;
+  goLive(): void {
     const { uncommitted, marks } = this.#execution;
     uncommitted.clear();
     if (this.#options.isLeftNow) uncommitted.note('undo');
@@ -89,8 +90,9 @@ export class TaskRunner {
 
   /** `true` if an effect that is due waits for a commit. */
   get #holdsEffect(): boolean {
-    const now = this.#runtime.now();
-    const isHeld = (task: Task): boolean => this.#isOpen(task) && isEffect(task) && dueAt(task) <= now;
+    const now = this.clock.now();
+    const isHeld = (task: Task): boolean =>
+      this.#isOpen(task) && isEffect(task) && this.#clocks.dueAt(task) <= now;
     return [...this.#execution.pending.values()].some(isHeld);
   }
 
@@ -99,7 +101,7 @@ export class TaskRunner {
     this.#runtime = runtime;
     this.budget.committed(runtime);
     this.#execution.uncommitted.clear();
-    this.clocks.committed(this.#runtime.now());
+    this.clock.committed();
     this.#interrupted.committed(runtime, this.#execution.pending.values());
   }
 
@@ -114,12 +116,12 @@ export class TaskRunner {
         if (this.budget.mayCommit(reason) && (await this.#options.commit(reason))) continue;
         return;
       }
-      const now = this.#runtime.now();
+      const now = this.clock.now();
       const tasks = [...this.#execution.pending.values()];
-      const [first] = tasks.toSorted((one, other) => dueAt(one) - dueAt(other));
+      const [first] = tasks.toSorted((one, other) => this.#clocks.dueAt(one) - this.#clocks.dueAt(other));
       if (first === undefined || tasks.some((task) => waitsForClient(task, this.#runtime))) return;
       const isWait = first.spec.kind === 'sleep' || first.spec.kind === 'poll';
-      const wait = this.budget.waitUntil(dueAt(first), now, this.#isStepUncommitted, isWait);
+      const wait = this.budget.waitUntil(this.#clocks.dueAt(first), now, this.#isStepUncommitted, isWait);
       if (wait === undefined) return;
       if (wait === 'hopeless') this.#execution.record(first, { type: 'cannot' }, undefined);
       // oxlint-disable-next-line no-await-in-loop -- a short wait is held
@@ -130,14 +132,13 @@ export class TaskRunner {
   /** Lets what was due before this turn happen at its own time, with what follows from it. */
   runOverdue(options: OverdueOptions): Promise<void> | undefined {
     const { pending } = this.#execution;
-    const { receivedAt } = this.clocks;
-    this.clocks.startAll();
+    this.#clocks.startAll();
     const end = (task: Task, type: 'passed' | 'timedOut'): void => this.#end(task, { type }, undefined);
     const run = (overdue: Overdue): Promise<void> => {
       this.#overdue = overdue;
       return this.#runDue().finally(() => (this.#overdue = undefined));
     };
-    return runOverdue({ pending, receivedAt, now: () => this.#runtime.now(), end, run }, options);
+    return runOverdue({ pending, clock: this.clock, end, run }, options);
   }
 
   /** Runs what is due, until nothing runs any more. */
@@ -155,7 +156,7 @@ export class TaskRunner {
 
   #end(task: Task, entry: TaskEntry, value: unknown): void {
     this.#execution.record(task, entry, value);
-    this.clocks.ended(task, entry.type);
+    this.#clocks.ended(task, entry.type);
   }
 
   /** Throws if the request was aborted. */
@@ -192,10 +193,10 @@ export class TaskRunner {
     const ended = new Promise<void>((resolve) => {
       this.#wake = resolve;
     });
-    const now = this.#runtime.now();
+    const now = this.clock.now();
     const times = [...this.#execution.pending.values()]
       .filter((task) => this.#isOpen(task))
-      .map(dueAt)
+      .map((task) => this.#clocks.dueAt(task))
       .filter((at) => at > now);
     if (times.length === 0) return await ended;
     const timer = new AbortController();
@@ -209,18 +210,19 @@ export class TaskRunner {
 
   #startDue(): void {
     const { journal } = this.#options;
-    const now = this.#runtime.now();
+    const now = this.clock.now();
     const isKept = this.#reason !== undefined;
     // To undo may take longer than any token is good.
     const lifeEndsAt = this.#execution.ending.undoes ? undefined : this.#runtime.lifeEndsAt;
     const from = this.#ends.length;
     for (const task of this.#execution.pending.values()) {
       if (!this.#isOpen(task)) continue;
-      this.clocks.start(task, now);
+      this.#clocks.start(task, now);
+      const time = this.clock.timeFor(task, now);
       if (this.#overdue?.holdsBack(task) === true) continue;
       const isMarked = this.#interrupted.mark(task, isKept);
-      const type = endAtOnce(task, now, lifeEndsAt);
-      const waits = type === undefined && timingOf(task, now) === 'waiting';
+      const type = endAtOnce(task, time, lifeEndsAt);
+      const waits = type === undefined && timingOf(task, time) === 'waiting';
       const isFull = isMarked && !journal.hasRoom(this.#running.size + 1);
       if (waits || isFull || this.#isDeferred(task, type, now)) {
         // Another turn runs, withdraws, or undoes it, and has to know.
@@ -242,13 +244,13 @@ export class TaskRunner {
       });
     }
     this.#interrupted.marked(isKept);
-    const at = ({ task }: Ended): number => dueAt(task) || now;
+    const at = ({ task }: Ended): number => this.#clocks.dueAt(task) || now;
     this.#ends.push(...this.#ends.splice(from).toSorted((one, other) => at(one) - at(other)));
   }
 
   /** Whether a task has to wait for the next turn: the time for it has not come, or is used up. (U4) */
   #isDeferred(task: Task, type: TaskEntry['type'] | undefined, now: number): boolean {
-    if (task.notBefore + task.late > now || !this.budget.hasTime(now)) return true;
+    if (task.notBefore > this.clock.timeFor(task, now) || !this.budget.hasTime(now)) return true;
     if (type !== undefined || !isEffect(task)) return false;
     return this.budget.defers(now, this.#reason !== undefined, task.spec.kind === 'poll');
   }
@@ -265,11 +267,12 @@ export class TaskRunner {
       // A poll that was not answered, or a question that was answered here for nobody.
       this.#end(task, { type: task.spec.kind === 'poll' ? 'stopped' : 'withdrawn' }, undefined);
     } else if (entry === undefined) {
-      askAgainAfter(task, this.#runtime.now());
+      askAgainAfter(task, this.clock.timeFor(task));
     } else {
       if (entry.type === 'retry' && !task.discarded) tried(task, value);
       const { discards } = marks;
-      const isByChance = !task.discarded && isChance(task, entry.type, this.clocks.began);
+      const began = this.clock.timeFor(task, this.clock.began);
+      const isByChance = !task.discarded && isChance(task, entry.type, began);
       this.#end(task, entry, value);
       // What a step's end withdraws might have come before it.
       if (isByChance || marks.discards > discards) uncommitted.note('chance');

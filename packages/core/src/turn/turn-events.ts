@@ -2,6 +2,7 @@ import { present } from '../values/present.ts';
 import { infoIn } from '../effects/parts/saga-info.ts';
 import type { ExecutionEvents } from '../replay/execution.ts';
 import type { Runtime } from '../model/runtime.ts';
+import { TurnClock } from './time/turn-clock.ts';
 
 /** What an execution tells its turn, and reads from it. */
 export class TurnEvents implements ExecutionEvents {
@@ -10,15 +11,13 @@ export class TurnEvents implements ExecutionEvents {
   readonly declaresForks: boolean;
   /** Last reported progress. It never decreases. */
   progress: number | undefined;
-  /** How long ago the turn was begun for the first time (ms). */
-  late: number;
+  readonly clock: TurnClock;
 
   constructor(runtime: Runtime, declaresForks: boolean, progress: number | undefined) {
     this.runtime = runtime;
     this.declaresForks = declaresForks;
     this.progress = progress;
-    const { receivedAt } = runtime;
-    this.late = receivedAt === undefined ? 0 : Math.max(0, runtime.now() - receivedAt);
+    this.clock = new TurnClock(runtime);
   }
 
   /** Reports a log message, or progress unless it does not increase. */
@@ -38,7 +37,7 @@ export class TurnEvents implements ExecutionEvents {
 
   /** The time as the body reads it: what it decides by that, it decides as it did when the turn was begun. (E1) */
   now(): number {
-    return this.runtime.now() - this.late;
+    return this.clock.timeFor({ isEarlier: true });
   }
 
   /** What the saga can know about itself in this turn. */

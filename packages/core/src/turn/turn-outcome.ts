@@ -50,7 +50,7 @@ export async function outcomeOfTurn(turn: WaitingTurn): Promise<SuspendedOutcome
     // The time for an answer begins when the question is asked.
     if (!isQuestion || isKnown || turn.asks) startClock(task, { waits: {} }, now);
     // What is kept goes by the clock again.
-    task.late = 0;
+    task.isEarlier = false;
     if (!Object.hasOwn(turn.waited, task.path)) warnOfLifetime(task, runtime);
     const wait = toWait(task);
     if (wait !== undefined) waits[task.path] = wait;

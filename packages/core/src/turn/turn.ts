@@ -12,6 +12,7 @@ import { decodeHead, encodeHead, type Head } from '../journal/head.ts';
 import { Journal } from '../journal/journal.ts';
 import { outcomeOfTurn, endedState } from './turn-outcome.ts';
 import { resultOf, startBody, type GeneratorProgramOptions } from '../replay/start-body.ts';
+import { runtimeAfter } from './runtime-after.ts';
 import { TurnEvents } from './turn-events.ts';
 import { startClock } from './time/waits.ts';
 import { warnOfFloats } from './warn-of-floats.ts';
@@ -51,7 +52,7 @@ export class Turn {
     const parts = { execution: this.#execution, journal: this.#journal, runtime, head: this.#head };
     const { commitFirst, name } = options;
     const commit = (reason: CommitReason): Promise<boolean> => this.#commit(reason);
-    this.#due = new TaskRunner({ ...parts, commitFirst, isLeftNow, late: this.#events.late, commit });
+    this.#due = new TaskRunner({ ...parts, commitFirst, isLeftNow, clock: this.#events.clock, commit });
     this.#answers = new Answers({ ...parts, name, due: this.#due });
   }
 
@@ -139,9 +140,9 @@ export class Turn {
   #goLive(): void {
     this.#events.live = true;
     this.#journal.thaw();
-    const now = this.#runtime.now();
-    this.#due.goLive(now);
-    for (const task of this.#execution.pending.values()) startClock(task, this.#head, now, this.#events.late);
+    const now = this.#events.clock.begin();
+    this.#due.goLive();
+    for (const task of this.#execution.pending.values()) startClock(task, this.#head, now);
   }
 
   async #finish(): Promise<Outcome> {
@@ -273,10 +274,9 @@ export class Turn {
     }
     this.#due.assertGoing();
     if (next === undefined) return false;
-    this.#events.runtime = { ...this.#runtime, ...next };
+    this.#events.runtime = runtimeAfter(this.#runtime, next);
     this.#state = kept.state;
     this.#head = decodeHead(kept.state.head);
-    this.#events.late = 0;
     this.#answers.committed();
     this.#due.committed(this.#runtime);
     return true;

@@ -1,5 +1,12 @@
 import type { Program } from '@mcp-saga/server';
-import type { ClientAnswer, EndRequest, Outcome, ProgramState, Runtime } from '@mcp-saga/server/internal';
+import {
+  runtimeAfter,
+  type ClientAnswer,
+  type EndRequest,
+  type Outcome,
+  type ProgramState,
+  type Runtime,
+} from '@mcp-saga/server/internal';
 import { kindOfStep } from '../report/question-text.ts';
 import { questionKey, type HostFacts, type RawEvent } from './turns-recording.ts';
 import { toJson } from './recorded-event.ts';
@@ -178,12 +185,11 @@ export class TurnRecorder {
     this.#came = cameTo(point, this.#now);
     const { noted } = this;
     await onCommit?.(noted, point);
-    const { receivedAt: _, ...rest } = runtime;
     this.#request = {
       program,
       state: point.state,
       answers: new Map(),
-      runtime: { ...rest, ...next },
+      runtime: runtimeAfter(runtime, next),
       end: undefined,
       ...(onCommit === undefined ? {} : { onCommit }),
     };

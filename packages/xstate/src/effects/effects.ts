@@ -1,5 +1,12 @@
 import { decode, encode, type Runtime, type TurnAborted } from '@mcp-saga/core';
-import { encodeError, runStep, type StepEnd, type StepRun, type StepSpec } from '@mcp-saga/core/program';
+import {
+  encodeError,
+  runStep,
+  type StepEnd,
+  type StepRun,
+  type StepSpec,
+  type TurnClock,
+} from '@mcp-saga/core/program';
 import { StepError, type StepErrorData } from '@mcp-saga/core';
 import { assertNamed, isSpawned } from '../adapter/actor-names.ts';
 import type { LiveActor } from '../model/live-actor.ts';
@@ -15,8 +22,8 @@ interface Work {
   readonly input: unknown;
   attempts: number;
   notBefore: number;
-  /** By how much that is later than it is kept, in a turn that was begun that long ago (ms). */
-  late: number;
+  /** `true` until it is tried in this turn: its time is compared with the time of the answers. */
+  isEarlier: boolean;
   unknown: boolean;
   /** The interrupted turn in which the machine may have continued behind this effect. */
   interrupted: number | undefined;
@@ -30,6 +37,9 @@ interface Work {
 /** What effects need of the turn they belong to. */
 export interface EffectsOptions {
   readonly runtime: Runtime;
+  readonly clock: TurnClock;
+  /** What came of the attempts that earlier turns made. */
+  readonly restored: ReadonlyMap<LiveActor, ActiveStepRecord>;
   readonly ledger: Ledger;
   /** Names a logic, so that it is found again when its effect is undone. */
   readonly nameOf: (logic: object) => string;
@@ -52,39 +62,32 @@ export class Effects implements EffectHost {
 
   readonly #options: EffectsOptions;
   readonly #work = new Map<LiveActor, Work>();
-  #restored: ReadonlyMap<LiveActor, ActiveStepRecord> = new Map();
-  #late = 0;
 
   constructor(options: EffectsOptions) {
     this.#options = options;
   }
 
-  /** What came of the attempts that turns before made; the next ones are so much later in this turn (ms). */
-  restore(steps: ReadonlyMap<LiveActor, ActiveStepRecord>, late: number): void {
-    this.#restored = steps;
-    this.#late = late;
-  }
-
   /** An actor has started: it has an effect to be run. */
   begin(actor: LiveActor, spec: StepSpec, input: unknown): void {
-    const [attempts, kept, unknown, run, before] = this.#restored.get(actor)?.e ?? [0, 0, false, undefined];
-    const { isUnknown, turn } = this.#options.doubt();
+    const { restored, doubt } = this.#options;
+    const [attempts, notBefore, unknown, run, before] = restored.get(actor)?.e ?? [0, 0, false, undefined];
+    const { isUnknown, turn } = doubt();
     const work: Work = {
       actor,
       spec,
       input,
       attempts,
-      notBefore: kept + this.#late,
-      late: this.#late,
+      notBefore,
+      isEarlier: true,
       unknown: unknown || isUnknown,
       interrupted: before ?? turn,
-      ready: this.#restored.has(actor),
+      ready: restored.has(actor),
       run,
       running: undefined,
     };
     this.#work.set(actor, work);
     // What an older engine kept says so in the machine alone.
-    if (unknown) this.#note(work, { type: 'retry', text: encode([attempts, kept, unknown]) });
+    if (unknown) this.#note(work, { type: 'retry', text: encode([attempts, notBefore, unknown]) });
   }
 
   /** Whether some run, be it that their actors were stopped. */
@@ -94,7 +97,7 @@ export class Effects implements EffectHost {
 
   /** Runs all effects that are due, and aborts those whose state was left. */
   startDue(): void {
-    const { runtime, defers, chance } = this.#options;
+    const { clock, defers, chance } = this.#options;
     for (const work of this.#work.values()) {
       if (work.actor.getSnapshot().status === 'active') continue;
       // In a repetition, the effect may end before the machine leaves its state.
@@ -105,7 +108,7 @@ export class Effects implements EffectHost {
     for (const work of this.#work.values()) {
       if (work.running !== undefined) continue;
       work.ready = true;
-      if (work.notBefore <= runtime.now() && !defers()) this.#start(work);
+      if (work.notBefore <= clock.timeFor(work) && !defers()) this.#start(work);
     }
   }
 
@@ -116,15 +119,17 @@ export class Effects implements EffectHost {
 
   /** When the next one is due that was put off: 0 for at once, undefined when there is none. */
   get nextDue(): number | undefined {
-    const times = [...this.#work.values()].map(({ notBefore }) => notBefore);
+    const { clock } = this.#options;
+    const times = [...this.#work.values()].map((work) =>
+      work.notBefore === 0 ? 0 : clock.fromTimeOf(work, work.notBefore),
+    );
     return times.length === 0 ? undefined : Math.min(...times);
   }
 
-  /** Ends the turn: restores the due time of each effect, and records the effects that may have happened. */
+  /** Ends the turn, and records the effects that may have happened. */
   catchUp(): void {
     for (const work of this.#work.values()) {
-      work.notBefore -= work.late;
-      work.late = 0;
+      work.isEarlier = false;
       const { attempts, notBefore, unknown } = work;
       if (unknown) this.#note(work, { type: 'retry', text: encode([attempts, notBefore, unknown]) });
     }
@@ -215,7 +220,7 @@ export class Effects implements EffectHost {
     work.running = undefined;
     if (end.type === 'retry') {
       [work.attempts, work.notBefore, work.unknown] = decode(end.text) as Attempts;
-      work.late = 0;
+      work.isEarlier = false;
       // Nothing was tried: its number is free again.
       if (work.attempts === 0 && !work.unknown) work.run = undefined;
       if (!wanted) this.#leave(work);

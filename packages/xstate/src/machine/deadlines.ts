@@ -1,4 +1,4 @@
-import { AuthoringRangeError } from '@mcp-saga/core/program';
+import { AuthoringRangeError, type TurnClock } from '@mcp-saga/core/program';
 import type { EventScheduler, LiveActor } from '../model/live-actor.ts';
 import type { Timer } from '../model/timer.ts';
 
@@ -7,14 +7,17 @@ const looseId = /^~~\d+ (.*)$/s;
 
 /** What machines do after a time, as data: it goes along when they are suspended. */
 export class Deadlines implements EventScheduler {
-  readonly #clock: () => number;
+  readonly #turn: TurnClock;
+  /** The time as the machine sees it. */
+  readonly #now: () => number;
   #timers: Timer[] = [];
-  #late = 0;
-  #began = 0;
+  /** The delay that is passing, if one is. */
+  #passing: Timer | undefined;
   #grace = 0;
 
-  constructor(clock: () => number) {
-    this.#clock = clock;
+  constructor(turn: TurnClock, now: () => number) {
+    this.#turn = turn;
+    this.#now = now;
   }
 
   /** In the order they were made. */
@@ -34,17 +37,15 @@ export class Deadlines implements EventScheduler {
    * Delays all timers of earlier turns, and all timers that were due when the turn began, so that the answers of the turn
    * come first.
    *
-   * @param began - start of the turn (ms since the epoch)
    * @param grace - length of the delay (ms); 0 ends it
    */
-  hold(began: number, grace: number): void {
-    this.#began = began;
+  hold(grace: number): void {
     this.#grace = grace;
   }
 
   /** The time at which a timer fires (ms since the epoch). Its machine still sees the time of the timer itself. */
   dueAt({ at, isNew }: Timer): number {
-    return isNew === true && at > this.#began ? at : at + this.#grace;
+    return isNew === true && at > this.#turn.began ? at : at + this.#grace;
   }
 
   /** It is due, or not wanted any more. */
@@ -53,23 +54,28 @@ export class Deadlines implements EventScheduler {
     if (index !== -1) this.#timers.splice(index, 1);
   }
 
-  /** Adds a timer that was kept, which goes off so much later in this turn (ms). */
-  add(timer: Timer, late: number): void {
-    this.#timers.push({ ...timer, at: timer.at + late, late });
+  /** Adds a timer of an earlier turn. */
+  restore(timer: Timer): void {
+    const restored = { ...timer, isEarlier: true };
+    this.#timers.push({ ...restored, at: this.#turn.fromTimeOf(restored, timer.at) });
   }
 
-  /** Lets a timer go off: what its machine schedules then is as late as it was. */
+  /** Lets a delay pass. What its machine schedules then goes by the same clock. */
   fire(timer: Timer, relay: () => void): void {
     this.remove(timer);
     this.#loosen(timer.source, looseId.exec(timer.id)?.[1] ?? timer.id);
-    this.#late = timer.late ?? 0;
+    this.#passing = timer;
     relay();
-    this.#late = 0;
+    this.#passing = undefined;
   }
 
-  /** The turn is over: all go off at the time at which they are kept. */
+  /** Ends the turn: restores the times at which timers are kept. */
   catchUp(): void {
-    this.#timers = this.#timers.map(({ late = 0, ...timer }) => ({ ...timer, at: timer.at - late }));
+    this.#timers = this.#timers.map((timer) => ({
+      ...timer,
+      at: this.#turn.timeFor(timer, timer.at),
+      isEarlier: false,
+    }));
   }
 
   schedule(source: LiveActor, target: LiveActor, event: object, delay: number, id?: string): void {
@@ -80,8 +86,8 @@ export class Deadlines implements EventScheduler {
       target,
       event,
       id: id ?? this.#unusedId(source, (n) => `~${n}`),
-      at: Math.ceil(this.#clock() + Math.max(0, delay)),
-      late: this.#late,
+      at: Math.ceil(this.#now() + Math.max(0, delay)),
+      isEarlier: this.#passing?.isEarlier ?? false,
       isNew: true,
     });
   }

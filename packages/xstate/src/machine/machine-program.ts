@@ -8,7 +8,7 @@ import {
   type Runtime,
   type TimelineEntry,
 } from '@mcp-saga/core';
-import { decodeHead, TurnBudget, type CommitPoint } from '@mcp-saga/core/program';
+import { decodeHead, runtimeAfter, TurnBudget, type CommitPoint } from '@mcp-saga/core/program';
 import { Ledger } from '../effects/ledger.ts';
 import { MachineTurn } from './machine-turn.ts';
 import type { MachineProgramOptions } from '../model/machine-options.ts';
@@ -61,8 +61,7 @@ async function advance(
       // oxlint-disable-next-line no-await-in-loop -- one turn after the other
       const next = await current.commit?.({ ...outcome, reason });
       if (next === undefined) return outcome;
-      const { receivedAt: _, ...rest } = current;
-      current = { ...rest, ...next, isInterrupted: false };
+      current = runtimeAfter(current, next);
       budget.committed(current);
     } catch (error) {
       if (error instanceof TurnAborted) throw error;

@@ -1,5 +1,6 @@
 import type { Runtime } from '@mcp-saga/core';
 import { TurnAborted } from '@mcp-saga/core';
+import { TurnClock } from '@mcp-saga/core/program';
 import { relay, withoutEchoes, type makeRoot } from '../adapter/xstate-actors.ts';
 import type { LiveActor } from '../model/live-actor.ts';
 import { Deadlines } from './deadlines.ts';
@@ -34,7 +35,8 @@ export class MachineRun {
 
   readonly #runtime: Runtime;
   readonly #passesTime: boolean;
-  readonly #began: number;
+  readonly #turn: TurnClock;
+  /** The time as the machine sees it. */
   readonly #clock: LaggingClock;
   readonly #started: ReturnType<typeof makeRoot>;
   #hasWaited = false;
@@ -48,20 +50,24 @@ export class MachineRun {
     this.#started = root;
     this.#runtime = runtime;
     this.#passesTime = options.passesTime;
-    this.#began = runtime.now();
+    this.#turn = new TurnClock(runtime);
+    this.#turn.begin();
     this.#clock = new LaggingClock(() => runtime.now());
-    this.deadlines = new Deadlines(() => this.#clock.now());
-    const { receivedAt } = runtime;
-    // What was lost went by the time at which it was begun: the delays that were running then are as late.
-    const late = receivedAt === undefined ? 0 : Math.max(0, runtime.now() - receivedAt);
-    for (const timer of timers) this.deadlines.add(timer, late);
-    this.deadlines.hold(this.#began, options.grace);
+    this.deadlines = new Deadlines(this.#turn, () => this.#clock.now());
+    for (const timer of timers) this.deadlines.restore(timer);
+    this.deadlines.hold(options.grace);
     root.system.scheduler = this.deadlines;
     const chance = (): void => {
       this.isByChance = true;
     };
-    this.effects = new Effects({ ...options, runtime, chance, wake: () => this.wake() });
-    this.effects.restore(steps, late);
+    this.effects = new Effects({
+      ...options,
+      runtime,
+      clock: this.#turn,
+      restored: steps,
+      chance,
+      wake: () => this.wake(),
+    });
     hostEffects(root.system, this.effects);
     this.promises = new Promises({
       ...options,
@@ -146,7 +152,7 @@ export class MachineRun {
 
   /** Ends the delay of timers: the answers of the turn are delivered next. */
   endGrace(): void {
-    this.deadlines.hold(this.#began, 0);
+    this.deadlines.hold(0);
   }
 
   /** It is kept as it stands: what it waits for goes by the clock again. */
@@ -206,7 +212,7 @@ export class MachineRun {
 
   #fire(timer: Timer): void {
     const { source, target, event, at } = timer;
-    if (this.#hasWaited || at > this.#began) this.isByChance = true;
+    if (this.#hasWaited || at > this.#turn.began) this.isByChance = true;
     this.deadlines.fire(timer, () => {
       if (target.getSnapshot().status === 'active') relay(source, target, event);
     });

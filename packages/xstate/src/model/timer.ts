@@ -8,8 +8,8 @@ export interface Timer {
   readonly id: string;
   /** Milliseconds since the epoch. */
   readonly at: number;
-  /** By how much `at` is later than it is kept, in a turn that was begun that long ago (ms). Default 0. */
-  readonly late?: number;
+  /** `true` if it was set in an earlier turn, or follows such a delay: it is kept by the time of the answers. */
+  readonly isEarlier?: boolean;
   /** `true` if it was scheduled in this turn. */
   readonly isNew?: boolean;
 }

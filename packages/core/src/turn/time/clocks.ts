@@ -2,46 +2,38 @@ import { isAskedOfClient } from '../../effects/effect-of.ts';
 import type { Task } from '../../replay/fiber.ts';
 import type { Head } from '../../journal/head.ts';
 import type { EntryType } from '../../journal/entry-types.ts';
-import { deadlineOf, startClock } from './waits.ts';
+import type { TurnClock } from './turn-clock.ts';
+import { deadlineOf, dueAt, startClock } from './waits.ts';
 
 /** The clocks of all that waits in a turn. */
 export class Clocks {
-  /** When this run of the turn began (ms since the epoch). */
-  began = 0;
-
+  readonly #turn: TurnClock;
   readonly #pending: ReadonlyMap<string, Task>;
   readonly #head: Pick<Head, 'waits'>;
-  #late: number;
   /** The wait that has just ended. */
   #waited: Task | undefined;
 
-  /** @param late - how long ago the turn was begun for the first time (ms) */
-  constructor(pending: ReadonlyMap<string, Task>, head: Pick<Head, 'waits'>, late: number) {
+  constructor(turn: TurnClock, pending: ReadonlyMap<string, Task>, head: Pick<Head, 'waits'>) {
+    this.#turn = turn;
     this.#pending = pending;
     this.#head = head;
-    this.#late = late;
-  }
-
-  /** The turn was committed at a time: the next one begins there. */
-  committed(now: number): void {
-    this.began = now;
-    this.#late = 0;
-  }
-
-  /** When the first request of the turn came (ms since the epoch). */
-  get receivedAt(): number {
-    return this.began - this.#late;
   }
 
   /** Starts the clock of a task, if it does not run yet. */
   start(task: Task, now: number): void {
-    startClock(task, this.#head, now, this.#late);
+    startClock(task, this.#head, now);
   }
 
   /** Starts the clocks of all but questions, whose time begins when they are asked. */
   startAll(): void {
     for (const task of this.#pending.values())
-      if (!isAskedOfClient(task.spec.kind)) this.start(task, this.began);
+      if (!isAskedOfClient(task.spec.kind)) this.start(task, this.#turn.began);
+  }
+
+  /** When a task is due by the clock of this run (ms since the epoch): 0 for at once. */
+  dueAt(task: Task): number {
+    const due = dueAt(task);
+    return due === 0 ? 0 : this.#turn.fromTimeOf(task, due);
   }
 
   /**
@@ -56,7 +48,7 @@ export class Clocks {
     for (const next of this.#pending.values()) {
       if (next.spec.kind !== 'sleep' || next.since !== undefined) continue;
       this.start(next, at);
-      if (next.spec.until === undefined) next.late = waited.late;
+      if (next.spec.until === undefined) next.isEarlier = waited.isEarlier;
     }
   }
 }

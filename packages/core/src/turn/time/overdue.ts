@@ -1,9 +1,10 @@
 import type { Task } from '../../replay/fiber.ts';
+import type { TurnClock } from './turn-clock.ts';
 import { deadlineOf, timingOf } from './waits.ts';
 
 /** What is overdue, and whether work counts. */
 export interface OverdueOptions {
-  /** What was due by then is overdue (ms since the epoch, by the clock of the first request of the turn). */
+  /** What was due by then is overdue (ms since the epoch, compared with the time of the answers). */
   readonly until: number;
   /** Runs polls and retries that are overdue, too, if no wait ends after them. */
   readonly works: boolean;
@@ -13,9 +14,7 @@ export interface OverdueOptions {
 export interface OverdueHost {
   /** Commands that wait for an outcome. */
   readonly pending: ReadonlyMap<string, Task>;
-  /** When the first request of the turn came (ms since the epoch). */
-  readonly receivedAt: number;
-  now(): number;
+  readonly clock: TurnClock;
   /** Ends a wait that time alone ends. */
   end(task: Task, type: 'passed' | 'timedOut'): void;
   /** Runs what is not held back, until nothing runs any more. */
@@ -51,13 +50,13 @@ async function inOrder(host: OverdueHost, overdue: Overdue): Promise<void> {
 
 /** Chooses what happens next of all that is overdue. */
 export class Overdue {
-  readonly #host: Pick<OverdueHost, 'pending' | 'receivedAt' | 'now'>;
+  readonly #host: Pick<OverdueHost, 'pending' | 'clock'>;
   readonly #options: OverdueOptions;
   readonly #heldBack: Set<Task>;
   /** Work that the turn has no time for, or may not run. */
   readonly #deferred = new Set<Task>();
 
-  constructor(host: Pick<OverdueHost, 'pending' | 'receivedAt' | 'now'>, options: OverdueOptions) {
+  constructor(host: Pick<OverdueHost, 'pending' | 'clock'>, options: OverdueOptions) {
     this.#host = host;
     this.#options = options;
     this.#heldBack = new Set(host.pending.values());
@@ -115,19 +114,20 @@ export class Overdue {
 
   #dueOf(task: Task): number | undefined {
     const { spec, until, notBefore, since } = task;
+    const { receivedAt } = this.#host.clock;
     if (spec.kind === 'step') return notBefore > 0 ? notBefore : undefined;
     // What begins in this turn is not overdue.
-    if (since === undefined || since >= this.#host.receivedAt) return undefined;
+    if (since === undefined || since >= receivedAt) return undefined;
     const deadline = deadlineOf(task);
     // A poll that is out of time is asked for the last time then.
-    const isOver = deadline !== undefined && deadline <= this.#host.receivedAt;
+    const isOver = deadline !== undefined && deadline <= receivedAt;
     return isOver ? deadline : (until ?? deadline);
   }
 
   #isEndedByTime(task: Task): boolean {
-    return (
-      task.spec.kind !== 'step' && (task.spec.kind !== 'poll' || timingOf(task, this.#host.now()) === 'over')
-    );
+    const { kind } = task.spec;
+    if (kind !== 'poll') return kind !== 'step';
+    return timingOf(task, this.#host.clock.timeFor(task)) === 'over';
   }
 }
 

@@ -10,17 +10,13 @@ export const answerGraceMs: number = 30_000;
 /** State of a task at a time: due, out of time, or neither. */
 export type Timing = 'due' | 'over' | 'waiting';
 
-/**
- * Gives a task the times it had when the state was sealed, or starts its clock.
- *
- * @param late - how long ago the turn was begun, for what waits since a turn before, or until a date (ms)
- */
-export function startClock(task: Task, head: Pick<Head, 'waits'>, now: number, late: number = 0): void {
+/** Gives a task the times it had when the state was sealed, or starts its clock. */
+export function startClock(task: Task, head: Pick<Head, 'waits'>, now: number): void {
   if (task.since !== undefined) return;
   const known = Object.hasOwn(head.waits, task.path) ? head.waits[task.path] : undefined;
   const { spec, notBefore } = task;
   const isUntil = spec.kind === 'sleep' && spec.until !== undefined;
-  if (known !== undefined || notBefore > 0 || isUntil) task.late = late;
+  task.isEarlier ||= known !== undefined || notBefore > 0 || isUntil;
   task.since = known?.[0] ?? now;
   task.until = known?.[1] ?? effectOf(spec).due?.(spec, task.since);
   task.asked = known?.[2] ?? 0;
@@ -29,14 +25,16 @@ export function startClock(task: Task, head: Pick<Head, 'waits'>, now: number, l
 /**
  * The entry type of a task that ends without being run: the wait is over or would outlive the saga, or the client cannot be
  * asked. Undefined for a task that waits or runs.
+ *
+ * @param time - now, by the clock of the task (ms since the epoch)
  */
 export function endAtOnce(
   task: Task,
-  now: number,
+  time: number,
   lifeEndsAt: number | undefined,
 ): 'passed' | 'cannot' | 'timedOut' | undefined {
   if (outlives(task, lifeEndsAt)) return 'cannot';
-  const timing = timingOf(task, now);
+  const timing = timingOf(task, time);
   if (timing !== 'due') return timing === 'over' ? 'timedOut' : undefined;
   if (task.spec.kind === 'sleep') return 'passed';
   return task.route === 'cannot' ? 'cannot' : undefined;
@@ -53,10 +51,9 @@ export function deadlineOf({ spec, since }: Task): number | undefined {
   return since === undefined ? undefined : effectOf(spec).deadline?.(spec, since);
 }
 
-/** Compares a task with the clock. */
-export function timingOf(task: Task, now: number): Timing {
+/** Compares a task with the time by its clock. */
+export function timingOf(task: Task, time: number): Timing {
   const deadline = deadlineOf(task);
-  const time = now - task.late;
   if (deadline !== undefined && time >= deadline) return asksOnceMore(task, deadline, time) ? 'due' : 'over';
   return task.until !== undefined && time < task.until ? 'waiting' : 'due';
 }
@@ -70,17 +67,17 @@ function asksOnceMore({ spec, until = 0, asked }: Task, deadline: number, time: 
   return asked === 0 || until - spec.every < deadline;
 }
 
-/** Sets when a poll that was not answered is asked again. */
-export function askAgainAfter(task: Task, now: number): void {
+/** Sets when a poll that was not answered is asked again, after a time by its clock. */
+export function askAgainAfter(task: Task, time: number): void {
   task.asked += 1;
-  if (task.spec.kind === 'poll') task.until = Math.ceil(now - task.late + task.spec.every);
+  if (task.spec.kind === 'poll') task.until = Math.ceil(time + task.spec.every);
 }
 
-/** When a task that does not wait for the client goes on (ms since the epoch): 0 for at once. */
+/** When a task that does not wait for the client is due, by its clock (ms since the epoch): 0 for at once. */
 export function dueAt(task: Task): number {
-  if (task.spec.kind === 'step') return task.notBefore + task.late;
+  if (task.spec.kind === 'step') return task.notBefore;
   if (task.until === undefined) return 0;
-  return Math.min(task.until, deadlineOf(task) ?? Number.POSITIVE_INFINITY) + task.late;
+  return Math.min(task.until, deadlineOf(task) ?? Number.POSITIVE_INFINITY);
 }
 
 /** The times of a task as the head keeps them; undefined where there is nothing to keep. */
