@@ -5,7 +5,7 @@ import type { Command, Steps } from '../src/model/command.ts';
 import type { Outcome } from '../src/model/outcome.ts';
 import { accepted, completed, start, suspended, turn, type Answers } from './support/drive.ts';
 import { sagaOf } from './support/sagas.ts';
-import { World, type TurnSettings } from './support/world.ts';
+import { continuesAtCommits, World, type TurnSettings } from './support/world.ts';
 
 const Ok = z.object({ ok: z.boolean() });
 const ok = accepted({ ok: true });
@@ -37,7 +37,10 @@ async function repeated(
   world.time = receivedAt + 60 * minute;
   const take = async (from: Outcome, given: Answers, change: TurnSettings = held): Promise<Outcome> =>
     turn(program, suspended(from).state, given, world, change);
-  const outcome = await turn(program, state, answers, world, { ...settings, replace: { receivedAt } });
+  const outcome = await turn(program, state, answers, world, {
+    ...settings,
+    replace: { ...settings.replace, receivedAt },
+  });
   return { world, did, before, lost, outcome, take, receivedAt };
 }
 
@@ -236,6 +239,29 @@ describe('a turn that is repeated', () => {
     });
     expect(completed(outcome)).toBe('work');
     expect(did).toEqual(before);
+  });
+
+  it('[E1] [W6] begins a wait that follows another one as it began then', async () => {
+    const { outcome, lost } = await repeated(function* () {
+      yield* sleep(28 * minute);
+      yield* sleep(2 * minute);
+      return 'slept';
+    }, unheld);
+    expect(suspended(outcome).state).toEqual(suspended(lost).state);
+  });
+
+  it('[E1] goes by now behind a commit, where no other run has been', async () => {
+    const replace = { commitsEach: true, ...continuesAtCommits() };
+    const { outcome, world } = await repeated(
+      function* (does) {
+        yield* sure();
+        yield* does('reserve');
+        yield* does('charge');
+        return `${yield* now()}`;
+      },
+      { ...held, replace },
+    );
+    expect(completed(outcome)).toBe(`${world.time}`);
   });
 
   it('[E1] goes by its own clock where that of the first one was ahead', async () => {

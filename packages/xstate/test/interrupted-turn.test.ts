@@ -4,7 +4,7 @@ import { elicit, machineSaga, step, type StepLogicOptions } from '@mcp-saga/xsta
 import { fromPromise, setup, type AnyActorLogic, type AnyStateMachine } from 'xstate';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { endsAtCommits } from '../../core/test/support/world.ts';
+import { continuesAtCommits, endsAtCommits } from '../../core/test/support/world.ts';
 import { accept, Drive, failureOf } from './support/drive.ts';
 
 const did: string[] = [];
@@ -114,6 +114,14 @@ describe('an interrupted turn of a machine', () => {
     await drive.resume(sure, { replace: { isInterrupted: true, commitsEach: true } });
     down.add('ship');
     const { compensated, residue } = failureOf(await drive.resume());
+    expect([compensated, residue]).toEqual([[{ stepId: 'charge' }], []]);
+  });
+
+  it('[E9] [E1] knows that an effect behind a commit in place has not run', async () => {
+    const drive = await started(buying(does('charge', undo)));
+    down.add('ship');
+    const replace = { isInterrupted: true, commitsEach: true, ...continuesAtCommits() };
+    const { compensated, residue } = failureOf(await drive.resume(sure, { replace }));
     expect([compensated, residue]).toEqual([[{ stepId: 'charge' }], []]);
   });
 

@@ -3,6 +3,7 @@ import type { Outcome } from '@mcp-saga/core';
 import { describe, expect, it } from 'vitest';
 import { setup, type AnyStateMachine } from 'xstate';
 import { z } from 'zod';
+import { continuesAtCommits, type TurnSettings } from '../../core/test/support/world.ts';
 import { accept, Drive } from './support/drive.ts';
 
 const minute = 60_000;
@@ -12,7 +13,11 @@ const ask = elicit({ message: 'Well?', schema: z.object({ n: z.number() }) });
 const does = (what: string) => step(() => void did.push(what));
 
 /** A machine whose turn with an answer is lost after 29 minutes, and repeated an hour later. */
-async function repeated(machine: AnyStateMachine, answers: Parameters<Drive['resume']>[0]) {
+async function repeated(
+  machine: AnyStateMachine,
+  answers: Parameters<Drive['resume']>[0],
+  settings: TurnSettings = {},
+) {
   const saga = new Drive(machineSaga({ name: 'm', version: '1', forks: 'accept' }, machine as never));
   await saga.start();
   const { outcome: before, world } = saga;
@@ -20,11 +25,11 @@ async function repeated(machine: AnyStateMachine, answers: Parameters<Drive['res
   did.length = 0;
   world.time += 29 * minute;
   const receivedAt = world.time;
-  const lost = await saga.resume(answers);
+  const lost = await saga.resume(answers, settings);
   const didBefore = did.splice(0);
   saga.outcome = before as Outcome;
   world.time += 60 * minute;
-  const outcome = await saga.resume(answers, { replace: { receivedAt } });
+  const outcome = await saga.resume(answers, { ...settings, replace: { receivedAt } });
   expect(did).toEqual(didBefore);
   return { saga, world, began, lost, outcome };
 }
@@ -145,12 +150,58 @@ describe('a turn of a machine that is repeated', () => {
       });
       const { saga, lost, world } = await repeated(machine, sure);
       expect(attempts).toHaveLength(tried);
-      if (tried === 1) expect(lost).toMatchObject({ state: saga.suspended.state });
-      else expect(saga.suspended.due).toBe(world.time + delay);
+      const { state, due } = saga.suspended;
+      if (tried === 1) expect(lost).toMatchObject({ state, due });
+      else expect(due).toBe(world.time + delay);
       await saga.resume();
       expect(attempts).toHaveLength(tried === 1 ? 2 : 3);
     },
   );
+
+  it('[E1] [E2] holds the request until an effect is tried again, as it did then', async () => {
+    const check = step<undefined, void>(
+      ({ attempt }) => {
+        did.push(`check ${attempt}`);
+        if (attempt === 1) throw new Error('not yet');
+      },
+      { retry: { attempts: 2, delay: 30 * minute, maxDelay: 30 * minute, jitter: false } },
+    );
+    const machine = setup({ types: text, actors: { check } }).createMachine({
+      initial: 'checking',
+      states: { checking: { invoke: { src: 'check', onDone: 'end' } }, end: { type: 'final' } },
+      output: 'checked',
+    });
+    const { lost, outcome } = await repeated(machine, {}, { maxHold: 2 * minute });
+    expect([lost, outcome]).toMatchObject([{ result: 'checked' }, { result: 'checked' }]);
+  });
+
+  it('[E1] [W6] goes by now behind a commit, where no other run has been', async () => {
+    const actors = { ask, charge: does('charge'), ship: does('ship') };
+    const machine = setup({ types: text, actors }).createMachine({
+      initial: 'open',
+      states: {
+        open: {
+          initial: 'asking',
+          after: { [late]: 'expired' },
+          states: {
+            asking: { invoke: { id: 'sure', src: 'ask', onDone: 'charging' } },
+            charging: { invoke: { src: 'charge', onDone: 'shipping' } },
+            shipping: { invoke: { src: 'ship' } },
+          },
+        },
+        expired: { type: 'final' },
+      },
+      output: 'expired',
+    });
+    const saga = new Drive(machineSaga({ name: 'm', version: '1', forks: 'accept' }, machine as never));
+    await saga.start();
+    did.length = 0;
+    saga.world.time += 60 * minute;
+    const receivedAt = saga.world.time - 31 * minute;
+    const replace = { receivedAt, commitsEach: true, ...continuesAtCommits() };
+    expect(await saga.resume(sure, { replace })).toMatchObject({ result: 'expired' });
+    expect(did).toEqual(['charge']);
+  });
 
   it('[E1] goes by its own clock where that of the first one was ahead', async () => {
     const machine = setup({ types: text, actors: { ask } }).createMachine({

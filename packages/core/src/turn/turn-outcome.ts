@@ -49,8 +49,6 @@ export async function outcomeOfTurn(turn: WaitingTurn): Promise<SuspendedOutcome
     const isKnown = Object.hasOwn(before, task.path);
     // The time for an answer begins when the question is asked.
     if (!isQuestion || isKnown || turn.asks) startClock(task, { waits: {} }, now);
-    // What is kept goes by the clock again.
-    task.isEarlier = false;
     if (!Object.hasOwn(turn.waited, task.path)) warnOfLifetime(task, runtime);
     const wait = toWait(task);
     if (wait !== undefined) waits[task.path] = wait;
