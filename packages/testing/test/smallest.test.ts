@@ -10,7 +10,7 @@ import {
 } from '@mcp-saga/testing';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { assertNothingFound, judged } from '../src/explore/exploration.ts';
+import { explore, explored, judging, type Case } from '../src/explore/exploration.ts';
 import { bank, readsDate, renamesStep } from './broken/sagas.ts';
 import { messageOf } from './support/error-of.ts';
 
@@ -46,10 +46,13 @@ describe('the smallest case', () => {
 
   it('has no lines that let something go wrong which never comes to pass', async () => {
     const script = testSaga(ships).on.elicit('go', { go: true }).timeout.step('never') as TestSaga;
-    const each = { when: 'When it is run', script, fault: [] };
-    const finding = await judged(each, {}, () => ({ what: 'it ends.', expects: '' }));
-    const told = assertNothingFound(finding === undefined ? [] : [finding], 1, async () => undefined);
-    const message = await messageOf(told);
+    const each: Case = { when: 'When it is run', script, fault: [] };
+    const baseline = await explored(script);
+    const judge = () => ({ what: 'it ends.', expects: '' });
+    const found = judging({ test: script, baseline, check: undefined, judge });
+    const message = await messageOf(
+      explore([each], (one, smaller) => (smaller ? Promise.resolve(undefined) : found(one))),
+    );
     expect(message).toContain(".on.elicit('go', { go: true })\n      .run();");
     expect(message).not.toContain('never');
   });

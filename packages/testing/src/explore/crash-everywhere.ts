@@ -7,49 +7,42 @@ import type { Script, TestSaga } from '../run/test-saga.ts';
 import type { NamesOf } from '../values/known-options.ts';
 import { baselineOf, programmingError } from './baseline.ts';
 import {
-  assertNothingFound,
-  explored,
   exploreNames,
   findingsIn,
   isHarmless,
-  judged,
+  judging,
+  reported,
   scriptOf,
-  undisturbed,
   type Case,
   type Explored,
   type ExploreOptions,
   type ExploreReport,
-  type Find,
-  type Finding,
   type Violation,
 } from './exploration.ts';
 import { deniedEffect, thenFailing } from './after-crash.ts';
 
-/** How crashes are judged. */
+/** Options of `crashEverywhere`. */
 export interface CrashOptions extends ExploreOptions {
   /**
-   * A client that loses the response to its first request has no token yet: it calls anew, with new idempotency keys, and
-   * what ran before the first token happens twice. `accept`: that does no harm. Default `refuse`.
+   * `accept`: steps that run before the client has a token may run twice. A client that loses the response to its first request
+   * starts another saga, with other idempotency keys. Default `refuse`.
    */
   readonly firstRequest?: 'accept' | 'refuse';
-  /**
-   * Outcome of the step when the request is sent again. `fail`: its provider is down, and the saga has to undo or name what it
-   * did before the process died. Default `succeed`.
-   */
+  /** Outcome of the step when the request is sent again. `fail`: its provider is down. Default `succeed`. */
   readonly afterCrash?: 'fail' | 'succeed';
 }
 
 const crashNames: NamesOf<CrashOptions> = { ...exploreNames, firstRequest: true, afterCrash: true };
 
 /**
- * Lets the process die before and after the effect of each step and undo, and loses the response of each turn; the client
- * sends its request again. Holds against the saga: another result, other effects, an effect that is done twice because it
- * was not given its idempotency key, a step that runs again although its token had reached the client.
+ * Lets the process die before and after each step and undo, and drops the response of each turn; the client sends its request
+ * again. Reports another result, other effects, an effect that runs twice without its idempotency key, and a step that runs
+ * again although the client has a token from after it.
  *
- * With `afterCrash: 'fail'`, the process dies after each step, and the step fails when the request is sent again: a saga that fails by
- * that must undo or name each effect, those of the request that died included.
+ * With `afterCrash: 'fail'`, the process dies after each step, and the step fails when the request is sent again: a saga that
+ * fails by that must undo or name each effect, those of the request that died included.
  *
- * First all of it in one run, which dies at one place after the other; and only where that finds something, place by place.
+ * A first run dies at each place in turn. Only if that run fails, each place gets a run of its own.
  *
  * @throws SagaTestError `violated`: the smallest case, as a script to paste
  *
@@ -64,25 +57,20 @@ export async function crashEverywhere(script: Script, options: CrashOptions = {}
   const baseline = await baselineOf(test, options.check);
   const fails = options.afterCrash === 'fail';
   const cases = fails ? thenFailing(test, baseline) : casesOf(test, baseline);
-  const find: Find = async (each, prepare) => {
-    const before = each.script === test ? baseline : await explored(undisturbed(each));
-    const violation = (crashed: Explored): Violation | undefined =>
+  const find = judging({
+    test,
+    baseline,
+    check: options.check,
+    judge: (crashed, before) =>
       fails
         ? (deniedEffect(crashed, options) ?? programmingError(crashed, before))
-        : differenceOf(before, crashed, options);
-    return await judged(each, options, violation, prepare);
-  };
-  if (fails) return await assertEach(cases, find);
-  const sweep = sweepOf(test, baseline);
-  const swept = await judged(sweep, options, (crashed) => differenceOf(baseline, crashed, options));
-  return swept === undefined ? { cases: cases.length } : await assertEach(cases, find, swept);
-}
-
-async function assertEach(cases: readonly Case[], find: Find, swept?: Finding): Promise<ExploreReport> {
+        : differenceOf(before, crashed, options),
+  });
+  const swept = fails ? undefined : await find(sweepOf(test, baseline));
+  if (!fails && swept === undefined) return { cases: cases.length };
   const findings = await findingsIn(cases, find);
   const found = findings.length === 0 && swept !== undefined ? [swept] : findings;
-  await assertNothingFound(found, cases.length, find);
-  return { cases: cases.length };
+  return await reported(found, cases.length, find);
 }
 
 function casesOf(script: TestSaga, { world }: Explored): readonly Case[] {
@@ -104,8 +92,8 @@ function casesOf(script: TestSaga, { world }: Explored): readonly Case[] {
 }
 
 /**
- * One run that dies at every place: the code of a step is run once more for each time it died there. To die before a step
- * is to die after the one before it, where that one is of the same request and had nothing beside it.
+ * One run that dies at every place; the code of a step runs once more for each time it died there. A step that follows another
+ * in the same request is not tried before: that is the place after the other.
  */
 function sweepOf(test: TestSaga, { world }: Explored): Case {
   const rules: Rule[] = [];

@@ -9,69 +9,75 @@ import { World } from '../world/world.ts';
 import { TestSaga, type Script } from '../run/test-saga.ts';
 import { gist, isSameMessage, shrunk } from './shrink.ts';
 
-/** What those who explore may be told. */
+/** Options of most explorers. */
 export interface ExploreOptions<Run = SagaRun> {
-  /**
-   * Steps that only read, or that nobody minds to find done twice or not undone: not held against the saga. Ids, or their
-   * beginnings with `*`.
-   */
+  /** Steps that only read, or may run twice or stay as they are: IDs, or their beginnings with `*`. */
   readonly harmless?: readonly string[];
-  /** What must hold after each case, in your own words: throws where it does not. Sees the fakes as the case left them. */
+  /** Throws if a case left its run, or the fakes of the test, as they must not be. */
   readonly check?: (run: Run) => unknown;
 }
 
-/** What an exploration found when it found nothing wrong. */
+/** Result of an exploration that found nothing wrong. */
 export interface ExploreReport {
-  /** How many cases were run, the saga undisturbed not counted. */
+  /** Number of cases that ran, without the undisturbed run. */
   readonly cases: number;
 }
 
 /** What is wrong with a case. */
 export interface Violation {
   readonly what: string;
-  /** The line of a test that fails for it, about its `run`. */
+  /** The line of a test that fails for it. */
   readonly expects: string;
 }
 
-/** A case: a script, and what goes wrong in it. */
+/** A script, and the faults in it. */
 export interface Case {
-  /** What goes wrong, as a sentence begins: `When the process dies after 'charge'`. */
+  /** Begins a sentence: `When the process dies after 'charge'`. */
   readonly when: string;
-  /** The script in which it goes wrong: the lines of it that the failure does not need are left out where it is told. */
+  /** The script. The report drops each of its lines that the failure does not need. */
   readonly script: TestSaga;
   readonly fault: readonly Rule[];
-  /** The lines of the fault stand in the script: each of them may be left out as well. */
+  /** The script contains the lines of the fault, so that the report can drop them too. */
   readonly sweeps?: true;
-  /** Of two cases that find something, the one of the lower rank is told first. Default 0. */
+  /** The report begins with the finding of the lowest rank. Default 0. */
   readonly rank?: number;
   /** The case as source code. Default: the script, run. */
   readonly paste?: (test: TestSaga, expects?: string) => string;
 }
 
-/** Runs a case, and says what is wrong with it. */
+/** Runs a case, and returns what is wrong with it. `prepare` is given when a case is made smaller. */
 export type Find<C extends Case = Case> = (
   each: C,
   prepare?: (world: World) => void,
 ) => Promise<Finding<C> | undefined>;
 
-/** What a run of a case came to. */
+/** A run and its world. */
 export interface Explored {
   readonly run: SagaRun;
   readonly world: World;
 }
 
-/** What is wrong with a case. */
+/** A case that fails. */
 export interface Finding<C extends Case = Case> {
   readonly case: C;
   readonly what: string;
-  /** The line of a test that fails for it, where the run itself does not throw. */
+  /** The line of a test that fails for it, unless the run itself throws. */
   readonly expects?: string | undefined;
-  /** Lines that the script lacks: what was answered to questions that it does not foresee. */
+  /** Answers to questions that the script does not answer. */
   readonly autoAnswered: readonly Rule[];
   readonly story: string | undefined;
-  /** Lines of the script that let something go wrong which never came to pass: none to paste. */
+  /** Faults of the script that never applied. */
   readonly unused?: readonly Rule[];
   readonly cause?: unknown;
+}
+
+/** How an explorer judges its cases. */
+export interface Judgement {
+  readonly test: TestSaga;
+  readonly baseline: Explored;
+  readonly check: ((run: SagaRun, each: Case) => unknown) | undefined;
+  /** Compares the run of a case with the run of its script without the fault. */
+  readonly judge: (disturbed: Explored, before: Explored, each: Case) => Violation | undefined;
 }
 
 /** The names of the options that most explorers take. */
@@ -94,7 +100,7 @@ export function scriptOf(of: string, script: Script, options: object = {}, names
   return new TestSaga(saga, ofTest, rules);
 }
 
-/** Runs a script, with what it does not foresee answered in the simplest way. */
+/** Runs a script, and gives the simplest answer to each question that it does not answer. */
 export async function explored(test: TestSaga, prepare?: (world: World) => void): Promise<Explored> {
   const world = new World(test.options, test.rules);
   autoAnswerOn(world);
@@ -102,53 +108,70 @@ export async function explored(test: TestSaga, prepare?: (world: World) => void)
   return { run: await test.runOn(world), world };
 }
 
-/** The script of a case, with what goes wrong. */
-export function disturbed({ script, fault, sweeps }: Case): TestSaga {
+/** Makes the function that runs a case and judges it. */
+export function judging({ test, baseline, check, judge }: Judgement): Find {
+  return async (each, prepare) => {
+    const still = undisturbed(each);
+    const before = isSame(still, test) ? baseline : await explored(still);
+    const disturbed = disturb(each);
+    let seen: World | undefined;
+    let ran = false;
+    const found = (what: string, rest: Pick<Finding, 'expects' | 'cause'>): Finding => ({
+      case: each,
+      what,
+      autoAnswered: seen?.autoAnswered ?? [],
+      story: seen === undefined ? undefined : String(seen.trace),
+      unused: disturbed.rules.filter(
+        (rule) => seen !== undefined && isFault(rule) && !wasApplied(seen, rule),
+      ),
+      ...rest,
+    });
+    try {
+      const { run, world } = await explored(disturbed, (made) => {
+        seen = made;
+        prepare?.(made);
+      });
+      const violation = judge({ run, world }, before, each);
+      if (violation !== undefined) return found(violation.what, { expects: violation.expects });
+      ran = true;
+      await check?.(run, each);
+      return undefined;
+    } catch (error) {
+      const expects = ran ? 'await check(run); // yours' : undefined;
+      return found(messageOfError(error), { expects, cause: error });
+    }
+  };
+}
+
+function disturb({ script, fault, sweeps }: Case): TestSaga {
   return sweeps === true ? script : script.with(...fault);
 }
 
-/** The script of a case, with nothing that goes wrong. */
-export function undisturbed({ script, fault, sweeps }: Case): TestSaga {
+function undisturbed({ script, fault, sweeps }: Case): TestSaga {
   return sweeps === true ? without(script, fault) : script;
 }
 
-/** Runs a case, and says what is wrong with it. */
-export async function judged<C extends Case>(
-  each: C,
-  options: ExploreOptions,
-  judge: (explored: Explored) => Violation | undefined,
-  prepare?: (world: World) => void,
-): Promise<Finding<C> | undefined> {
-  let seen: World | undefined;
-  let ran = false;
-  const found = (what: string, { expects, cause }: Pick<Finding, 'expects' | 'cause'>): Finding<C> => ({
-    case: each,
-    what,
-    expects,
-    autoAnswered: seen?.autoAnswered ?? [],
-    story: seen === undefined ? undefined : String(seen.trace),
-    unused: disturbed(each).rules.filter(
-      (rule) => seen !== undefined && isFault(rule) && !wasApplied(seen, rule),
-    ),
-    cause,
-  });
-  try {
-    const { run, world } = await explored(disturbed(each), (made) => {
-      seen = made;
-      prepare?.(made);
-    });
-    const violation = judge({ run, world });
-    if (violation !== undefined) return found(violation.what, violation);
-    ran = true;
-    await options.check?.(run);
-    return undefined;
-  } catch (error) {
-    const expects = ran ? 'await check(run); // yours' : undefined;
-    return found(messageOfError(error), { expects, cause: error });
-  }
+function isSame({ rules }: TestSaga, other: TestSaga): boolean {
+  return rules.length === other.rules.length && rules.every((rule, at) => rule === other.rules[at]);
 }
 
-/** Runs cases one after the other, since they may share fakes, and gives what is wrong. */
+/**
+ * Runs cases one after the other, since they may share fakes, and reports the smallest that fails.
+ *
+ * @param further - more cases, known when the first ones have run
+ * @throws SagaTestError `violated`
+ */
+export async function explore<C extends Case>(
+  cases: readonly C[],
+  find: Find<C>,
+  further: () => readonly C[] = () => [],
+): Promise<ExploreReport> {
+  const first = await findingsIn(cases, find);
+  const more = further();
+  return await reported([...first, ...(await findingsIn(more, find))], cases.length + more.length, find);
+}
+
+/** Runs cases one after the other, and returns those that fail. */
 export async function findingsIn<C extends Case>(
   cases: readonly C[],
   find: Find<C>,
@@ -162,28 +185,29 @@ export async function findingsIn<C extends Case>(
 }
 
 /**
- * Throws where something was found: the smallest case, as a script to paste, with its story.
+ * Throws if a case fails: the smallest one, as a script to paste, and its story.
  *
  * @throws SagaTestError `violated`
  */
-export async function assertNothingFound<C extends Case>(
+export async function reported<C extends Case>(
   findings: readonly Finding<C>[],
   cases: number,
   find: Find<C>,
-): Promise<void> {
+): Promise<ExploreReport> {
   const [first] = findings.toSorted(
-    (one, other) => rankOf(one) - rankOf(other) || sizeOf(one) - sizeOf(other),
+    ({ case: one, story = '' }, { case: other, story: longer = '' }) =>
+      (one.rank ?? 0) - (other.rank ?? 0) || story.length - longer.length,
   );
-  if (first === undefined) return;
+  if (first === undefined) return { cases };
   const smallest = await smallestOf(first, find);
-  const { paste = pasted } = smallest.case;
+  const { when, paste = pasted } = smallest.case;
   const others = findings.filter((finding) => finding !== first);
   const lines = [
-    `${smallest.case.when}: ${smallest.what}`,
+    `${when}: ${smallest.what}`,
     '',
     'The smallest case, to paste into a test:',
     '',
-    indented(paste(without(disturbed(smallest.case), smallest.unused), smallest.expects)),
+    indented(paste(without(disturb(smallest.case), smallest.unused), smallest.expects)),
   ];
   if (smallest.story !== undefined) lines.push('', 'What happened:', '', indented(smallest.story));
   if (others.length > 0) {
@@ -217,7 +241,7 @@ function without(script: TestSaga, unused: readonly Rule[] = []): TestSaga {
   );
 }
 
-/** What is wrong in several cases alike, by the first of them. */
+/** Findings of one cause, by the first of them. */
 function toldOnce(findings: readonly Finding[] = []): readonly string[] {
   const [first] = findings;
   if (first === undefined) return [];
@@ -225,7 +249,7 @@ function toldOnce(findings: readonly Finding[] = []): readonly string[] {
   return [`    ${first.case.when}${more}:`, `        ${oneLine(first.what.split('\n', 1)[0] ?? '')}`];
 }
 
-/** What was found, with what the script lacked and without what it does not need. */
+/** The finding, with the answers that its script lacks and without the lines that it does not need. */
 async function smallestOf<C extends Case>(finding: Finding<C>, find: Find<C>): Promise<Finding<C>> {
   const again = async (script: TestSaga): Promise<Finding<C> | undefined> => {
     const found = await find({ ...finding.case, script }, withoutAutoAnswers);
@@ -234,25 +258,17 @@ async function smallestOf<C extends Case>(finding: Finding<C>, find: Find<C>): P
   const { autoAnswered } = finding;
   const script = finding.case.script.with(...autoAnswered);
   const found = autoAnswered.length === 0 ? finding : await again(script).catch(() => undefined);
-  // What comes only now and then is told as it came.
+  // A failure that does not repeat is reported as it is.
   if (found === undefined) return finding;
   return (await shrunk({ script, found }, again)).found;
 }
 
-/** A script to be pasted has nobody who answers for it. */
+/** Leaves questions that a script does not answer without an answer, as a pasted script does. */
 export function withoutAutoAnswers(world: World): void {
   world.autoAnswer = undefined;
 }
 
-/** Whether a step was declared harmless. */
+/** `true` if a step was declared harmless. */
 export function isHarmless(id: string, { harmless = [] }: Pick<ExploreOptions, 'harmless'>): boolean {
   return harmless.some((each) => (each.endsWith('*') ? id.startsWith(each.slice(0, -1)) : each === id));
-}
-
-function rankOf({ case: { rank = 0 } }: Finding): number {
-  return rank;
-}
-
-function sizeOf({ story }: Finding): number {
-  return story?.length ?? 0;
 }

@@ -3,12 +3,10 @@ import type { Script, TestSaga } from '../run/test-saga.ts';
 import { carelessly, nameOf } from './crash-everywhere.ts';
 import { baselineOf, programmingError } from './baseline.ts';
 import {
-  assertNothingFound,
-  explored,
+  explore,
   exploreNames,
-  findingsIn,
   isHarmless,
-  judged,
+  judging,
   scriptOf,
   type Case,
   type Explored,
@@ -21,48 +19,45 @@ import {
 import { forgotten, keptUndone } from './nothing-forgotten.ts';
 
 /**
- * Lets each step fail, time out, and lose its response after it had its effect. Where the saga fails then, every effect
- * must be undone or be named as residue, last first. On top of that each undo, in the simplest such case that calls it,
- * loses its response once, and is done again: by the same key; and fails each time: it must be named, and everything else
- * be undone. Where forks are accepted, so that no guard keeps anything, the process dies after it once, and nothing fails any
- * more: the saga must not complete with what is undone. `check` is not told of a run that leaves residue by all that: what is
- * to hold then is another matter.
+ * Lets each step fail, time out, and lose its response after its effect. A saga that fails by that must undo every effect, last
+ * first, or name it as residue.
+ *
+ * In the simplest case that calls it, each undo also loses its response once, and must use the same key again; and fails each
+ * time, and must be named. If the saga accepts forks, the process also dies once after the undo, and then nothing fails: the saga
+ * must not complete without the effect. `check` does not see runs that leave residue by a failing undo.
  *
  * @throws SagaTestError `violated`: the smallest case, as a script to paste
  */
 export async function failEverywhere(script: Script, options: ExploreOptions = {}): Promise<ExploreReport> {
   const test = scriptOf('failEverywhere', script, options, exploreNames);
   const baseline = await baselineOf(test);
-  // What each case calls to undo, and what it leaves: found out while it is judged.
+  // Known when a case has run.
   const undos = new Map<Case, readonly string[]>();
   const left = new Map<Case, readonly string[]>();
   const attempts = new Map<Case, number>();
+  const found = judging({
+    test,
+    baseline,
+    check: (run, { fault }) =>
+      fault.length === 1 || run.residue.length === 0 ? options.check?.(run) : undefined,
+    judge: (failed, before, each) => {
+      undos.set(each, undosIn(failed));
+      left.set(each, leftIn(failed));
+      attempts.set(each, attemptsIn(each, failed));
+      return (
+        forgotten(failed, options) ??
+        undoneTwice(failed, options) ??
+        keptUndone(failed, options) ??
+        programmingError(failed, before)
+      );
+    },
+  });
   const find: Find = async (each, prepare) => {
-    const before = each.script === test ? baseline : await explored(each.script);
-    const finding = await judged(
-      each,
-      each.fault.length === 1 ? options : onlyUndone(options),
-      (failed) => {
-        undos.set(each, undosIn(failed));
-        left.set(each, leftIn(failed));
-        attempts.set(each, attemptsIn(each, failed));
-        return (
-          forgotten(failed, options) ??
-          undoneTwice(failed, options) ??
-          keptUndone(failed, options) ??
-          programmingError(failed, before)
-        );
-      },
-      prepare,
-    );
+    const finding = await found(each, prepare);
     return finding === undefined ? undefined : adviseOnUnknown(finding, left.get(each) ?? []);
   };
   const cases = casesOf(test, baseline);
-  const findings = await findingsIn(cases, find);
-  const further = furtherCasesOf(cases, undos, attempts);
-  const more = await findingsIn(further, find);
-  await assertNothingFound([...findings, ...more], cases.length + further.length, find);
-  return { cases: cases.length + further.length };
+  return await explore(cases, find, () => furtherCasesOf(cases, undos, attempts));
 }
 
 function casesOf(test: TestSaga, { run }: Explored): readonly Case[] {
@@ -155,9 +150,4 @@ function adviseOnUnknown(finding: Finding, left: readonly string[]): Finding {
 /** What was left as residue without a try to undo it. */
 function leftIn({ run, world }: Explored): readonly string[] {
   return run.residue.filter((id) => !world.runs.has(`~${id}`));
-}
-
-function onlyUndone({ check, ...options }: ExploreOptions): ExploreOptions {
-  if (check === undefined) return options;
-  return { ...options, check: (run) => (run.residue.length === 0 ? check(run) : undefined) };
 }

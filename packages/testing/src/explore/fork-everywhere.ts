@@ -11,7 +11,7 @@ import type { Script, TestSaga } from '../run/test-saga.ts';
 import { carelessly } from './crash-everywhere.ts';
 import { baselineOf } from './baseline.ts';
 import {
-  assertNothingFound,
+  explore,
   explored,
   exploreNames,
   isHarmless,
@@ -24,7 +24,7 @@ import {
   type Violation,
 } from './exploration.ts';
 
-/** An older token that was used again, and what became of it. */
+/** An older token that was used again, and its outcome. */
 export interface Fork {
   /** The question it went back to; undefined for a token that asked nothing. */
   readonly id: string | undefined;
@@ -38,19 +38,20 @@ export interface Fork {
   readonly again: readonly string[];
 }
 
-/** What forks came to. */
+/** Result of `forkEverywhere`. */
 export interface ForkReport extends ExploreReport {
   readonly forks: readonly Fork[];
 }
 
-/** What is told of a fork beside its run. */
+/** Throws if a fork did harm. */
 export type ForkCheck = (fork: SagaRun, first: SagaRun) => unknown;
 
 /**
- * Uses each token of a run once more after its end, with the same answers and with others, as a client can that kept it.
- * Under `forks: 'refuse'` the same request must get the same response with nothing done again, another one must be refused.
- * Without a guard, what is done again must be told apart by its idempotency key. What a saga that accepts forks undoes after
- * its end stands in the report, and `check` can look at the fakes: whether it does harm, only its author knows.
+ * Uses each token of a run again after its end, with the same answers and with others. Under `forks: 'refuse'` the same request must
+ * get the same response and run nothing again, and another request must be refused. Without a guard, each repeated effect must
+ * use its idempotency key.
+ *
+ * The report says what forks undid after the saga ended. Whether that does harm only `check` can tell.
  *
  * @throws SagaTestError `violated`: the smallest such fork, as a script to paste
  */
@@ -61,15 +62,13 @@ export async function forkEverywhere(
   const test = scriptOf('forkEverywhere', script, options, exploreNames);
   const { run: baseline } = await baselineOf(test);
   const forks: Fork[] = [];
-  const findings: Finding<ForkCase>[] = [];
-  const find: Find<ForkCase> = async (each, prepare) => (await forked(each, options, prepare)).finding;
-  for (const each of baseline.points.flatMap((point, index) => casesOf(test, point, index))) {
-    const { fork, finding } = await forked(each, options);
-    forks.push(fork);
-    if (finding !== undefined) findings.push(finding);
-  }
-  await assertNothingFound(findings, forks.length, find);
-  return { cases: forks.length, forks };
+  const find: Find<ForkCase> = async (each, prepare) => {
+    const { fork, finding } = await forked(each, options, prepare);
+    if (prepare === undefined) forks.push(fork);
+    return finding;
+  };
+  const cases = baseline.points.flatMap((point, index) => casesOf(test, point, index));
+  return { ...(await explore(cases, find)), forks };
 }
 
 /** A token that is used again. */
@@ -119,7 +118,7 @@ async function forked(
           .filter((effect) => !isHarmless(effect.id, options))
           .map(carelessly)
           .find(Boolean);
-  const found = violation ?? (await checked(fork, first, options.check));
+  const found = violation ?? (await checked(() => options.check?.(fork, first)));
   if (found === undefined) return { fork: seen, finding: undefined };
   const place = id === undefined ? `back(${first.points.length - index})` : `at(${toSource(id)})`;
   const given = answer === undefined ? '' : toSource(answer);
@@ -145,17 +144,12 @@ function guarded(first: SagaRun, fork: SagaRun, answer: unknown, runs: number): 
   return { what, expects: 'expect([fork.status, fork.result]).toEqual([run.status, run.result]);' };
 }
 
-async function checked(
-  fork: SagaRun,
-  first: SagaRun,
-  check: ForkCheck | undefined,
-): Promise<Violation | undefined> {
+async function checked(check: () => unknown): Promise<Violation | undefined> {
   try {
-    await check?.(fork, first);
+    await check();
     return undefined;
   } catch (error) {
-    const what = messageOfError(error);
-    return { what, expects: 'await check(fork, run); // yours' };
+    return { what: messageOfError(error), expects: 'await check(fork, run); // yours' };
   }
 }
 

@@ -6,53 +6,42 @@ import type { Rule } from '../script/rules.ts';
 import type { Script, TestSaga } from '../run/test-saga.ts';
 import { baselineOf, programmingError } from './baseline.ts';
 import {
-  assertNothingFound,
-  explored,
+  explore,
   exploreNames,
-  findingsIn,
-  judged,
+  judging,
   scriptOf,
   type Case,
   type Explored,
   type ExploreOptions,
   type ExploreReport,
   type Find,
-  type Finding,
 } from './exploration.ts';
 import { forgotten } from './nothing-forgotten.ts';
 
 /**
- * Has each question declined, dismissed, and answered at the edges of its schema: smallest, largest, empty, longest, each
- * choice, left out; and a model say nothing, or fail. A question with a deadline is also answered after it, and never. Where the
- * saga fails then, every effect must be undone or be named as residue; it must never fail by a slip of its own code. Answers that
- * the schema does not take are passed over.
+ * Declines and dismisses each question, and answers it at the edges of its schema: smallest, largest, empty, longest, each choice,
+ * left out. A model says nothing, or fails. A question with a deadline is answered after it, and never.
+ *
+ * A saga that fails by that must undo every effect or name it as residue, and never fails by a mistake in its own code. Answers
+ * that the schema rejects are skipped.
  *
  * @throws SagaTestError `violated`: the smallest case, as a script to paste
  */
 export async function refuseEverywhere(script: Script, options: ExploreOptions = {}): Promise<ExploreReport> {
   const test = scriptOf('refuseEverywhere', script, options, exploreNames);
   const baseline = await baselineOf(test);
-  const cases = casesOf(test, baseline);
+  const found = judging({
+    test,
+    baseline,
+    check: options.check,
+    judge: (refused, before) => forgotten(refused, options) ?? programmingError(refused, before),
+  });
   const find: Find = async (each, prepare) => {
-    const before = each.script === test ? baseline : await explored(each.script);
-    return await judged(
-      each,
-      options,
-      (refused) => forgotten(refused, options) ?? programmingError(refused, before),
-      prepare,
-    );
+    const finding = await found(each, prepare);
+    const { cause } = finding ?? {};
+    return cause instanceof SagaTestError && cause.code === 'answer_not_accepted' ? undefined : finding;
   };
-  const findings = await findingsIn(cases, find);
-  await assertNothingFound(
-    findings.filter((finding) => !isNotTaken(finding)),
-    cases.length,
-    find,
-  );
-  return { cases: cases.length };
-}
-
-function isNotTaken({ cause }: Finding): boolean {
-  return cause instanceof SagaTestError && cause.code === 'answer_not_accepted';
+  return await explore(casesOf(test, baseline), find);
 }
 
 function casesOf(test: TestSaga, baseline: Explored): readonly Case[] {
