@@ -25,7 +25,7 @@ export { answerGraceMs } from './turn/time/waits.ts';
 export { runtimeAfter } from './turn/runtime-after.ts';
 export { TurnClock } from './turn/time/turn-clock.ts';
 export { TurnBudget } from './turn/turn-budget.ts';
-export { AuthoringError, AuthoringRangeError, isAuthoringError } from './values/errors.ts';
+export { AuthoringError, isAuthoringError } from './values/errors.ts';
 export { sagaOptionNames } from './author/sagas/saga.ts';
 export { present } from './values/present.ts';
 export { assertKnownOptions, didYouMean, nearestName, optionNames } from './values/known-options.ts';

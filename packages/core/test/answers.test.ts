@@ -310,7 +310,7 @@ describe('answers of a turn', () => {
       elicit('form', { message: 'm', schema: z.object({ deep: z.object({}) }) as never }),
     );
     const error = failed(await start(program));
-    expect(error).toBeInstanceOf(TypeError);
+    expect(error).toMatchObject({ code: 'authoring_error' });
     expect((error as Error).message).toContain("elicit('form'): ");
     expect((error as Error).message).toContain('deep');
   });

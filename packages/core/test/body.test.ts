@@ -21,6 +21,7 @@ import {
   uuid,
 } from '../src/index.ts';
 import type { Program } from '../src/model/program.ts';
+import { AuthoringError } from '../src/values/errors.ts';
 import type { Steps } from '../src/model/command.ts';
 import { accepted, answered, completed, drive, failed, start, suspended, turn } from './support/drive.ts';
 import { ask, sagaOf } from './support/sagas.ts';
@@ -134,7 +135,7 @@ describe('ids', () => {
     undefined,
     null,
   ];
-  it.each(bad)('are refused with a TypeError: %j', async (value) => {
+  it.each(bad)('are refused with an AuthoringError: %j', async (value) => {
     const id = value as string;
     const makes: (() => unknown)[] = [
       () => step(id, one),
@@ -146,7 +147,7 @@ describe('ids', () => {
       () => scope(id, step('a', one)),
       ...(typeof value === 'string' && value !== '1a' ? [() => all({ [id]: step('a', one) })] : []),
     ];
-    for (const make of makes) expect(make).toThrow(TypeError);
+    for (const make of makes) expect(make).toThrow(expect.objectContaining({ code: 'authoring_error' }));
   });
 
   it('of commands are refused together with arguments that cannot be meant', () => {
@@ -185,7 +186,7 @@ describe('ids', () => {
           undefined,
         ),
     ];
-    for (const make of makes) expect(make).toThrow(TypeError);
+    for (const make of makes) expect(make).toThrow(AuthoringError);
   });
 });
 
@@ -203,13 +204,13 @@ describe('a body that yields something else', () => {
     yield* step('a', one);
   }
 
-  it.each(junk)('fails with a TypeError at the yield: %s', async (_, make, message) => {
+  it.each(junk)('fails with an AuthoringError at the yield: %s', async (_, make, message) => {
     const program = sagaOf(function* () {
       yield make() as never;
       return 'never';
     });
     const error = failed(await start(program));
-    expect(error).toBeInstanceOf(TypeError);
+    expect(error).toMatchObject({ code: 'authoring_error' });
     expect((error as Error).message).toMatch(message);
   });
 
@@ -227,7 +228,7 @@ describe('a body that yields something else', () => {
         return caught;
       });
     const { state } = suspended(await start(fresh()));
-    expect(completed(await turn(fresh(), state, { end: word }))).toBe('TypeError');
+    expect(completed(await turn(fresh(), state, { end: word }))).toBe('AuthoringError');
   });
 
   it('runs a command that is yielded plainly', async () => {
@@ -255,9 +256,9 @@ describe('a body that is no generator', () => {
     ['a function that gives an async generator', () => (async function* () {})()],
     ['a function that gives nothing', () => undefined],
     ['a function that gives a list', () => []],
-  ])('fails with a TypeError that says what to write: %s', async (_, body) => {
+  ])('fails with an AuthoringError that says what to write: %s', async (_, body) => {
     const error = failed(await start(sagaOf(body as never)));
-    expect(error).toBeInstanceOf(TypeError);
+    expect(error).toMatchObject({ code: 'authoring_error' });
     expect((error as Error).message).toBe(
       "The body of saga 'test' is not a generator function. Write: saga({…}, function* (input) { … }).",
     );

@@ -228,7 +228,7 @@ describe('code that fails before the point where its token was sealed', () => {
     const { state } = suspended(await start(order(() => gen(ask('sure')))));
     const none = saga({ name: 'order', version: '1' }, (() => 'done') as never) as Program;
     const { cause } = assertLeft(await turn(none, state), [], []);
-    expect(cause).toBeInstanceOf(TypeError);
+    expect(cause).toMatchObject({ code: 'authoring_error' });
   });
 
   it('[R6] [E10] fails with a mismatch when replay exceeds maxCommands', async () => {

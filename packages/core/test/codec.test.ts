@@ -2,6 +2,7 @@ import { runInNewContext } from 'node:vm';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { CodecError, decode, encode, revive } from '../src/values/codec.ts';
+import { SagaError } from '../src/values/errors.ts';
 import { mayHoldTag } from '../src/journal/entries.ts';
 
 /** Deep equality that tells -0, NaN, holes, own `__proto__` keys, URLs and dates apart. */
@@ -227,7 +228,7 @@ describe('refusals', () => {
     ['a huge BigInt', { a: -(1n << 1_000_000n) }, 'result.a'],
   ])('[T9] refuses %s, naming the path and not the value', (_what, value, path) => {
     const error = refusal(value);
-    expect(error).toBeInstanceOf(TypeError);
+    expect(error).toBeInstanceOf(SagaError);
     expect(error.code).toBe('unencodable');
     expect(error.path).toBe(path);
     expect(error.message).toContain(path);

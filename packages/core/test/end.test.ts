@@ -261,7 +261,7 @@ describe('abort', () => {
   });
 
   it('needs a reason', () => {
-    expect(() => abort('')).toThrow(TypeError);
+    expect(() => abort('')).toThrow(expect.objectContaining({ code: 'authoring_error' }));
   });
 });
 

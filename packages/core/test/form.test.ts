@@ -181,7 +181,7 @@ describe('toForm', () => {
       /the form is not an object/,
     ],
   ])('[W1] refuses %s, naming the path and what is allowed', (_what, schema, message) => {
-    expect(() => toForm(schema)).toThrow(TypeError);
+    expect(() => toForm(schema)).toThrow(expect.objectContaining({ code: 'authoring_error' }));
     expect(() => toForm(schema)).toThrow(message);
     expect(() => toForm(schema)).toThrow('a form has only fields of text');
   });
@@ -216,7 +216,7 @@ describe('a question whose schema makes no form', () => {
   ];
 
   it.each(noForms)('[W1] is refused where it is made: %s', (_, schema, message) => {
-    expect(() => elicit('q', { message: 'm', schema })).toThrow(TypeError);
+    expect(() => elicit('q', { message: 'm', schema })).toThrow(expect.objectContaining({ code: 'authoring_error' }));
     expect(() => elicit('q', { message: 'm', schema })).toThrow(message);
     expect(() => elicit.outcome('q', { message: 'm', schema })).toThrow(message);
   });
@@ -230,7 +230,7 @@ describe('a question whose schema makes no form', () => {
       });
       return 'done';
     });
-    expect(failed(await start(program))).toMatchObject({ name: 'TypeError' });
+    expect(failed(await start(program))).toMatchObject({ name: 'AuthoringError' });
     expect(done).toEqual([]);
   });
 });

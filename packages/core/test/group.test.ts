@@ -624,9 +624,9 @@ describe('all', () => {
     });
     expect(completed(await start(program))).toBe(
       [
-        "TypeError all: branch 'a' is neither a command nor a helper that was called.",
-        "TypeError allSettled: branch '0' is neither a command nor a helper that was called.",
-        "TypeError scope('a') is neither a command nor a helper that was called.",
+        "AuthoringError all: branch 'a' is neither a command nor a helper that was called.",
+        "AuthoringError allSettled: branch '0' is neither a command nor a helper that was called.",
+        "AuthoringError scope('a') is neither a command nor a helper that was called.",
       ].join('\n'),
     );
   });

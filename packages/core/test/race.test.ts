@@ -124,6 +124,6 @@ describe('race', () => {
   });
 
   it('refuses to have no branches', () => {
-    expect(() => race({})).toThrow(TypeError);
+    expect(() => race({})).toThrow(expect.objectContaining({ code: 'authoring_error' }));
   });
 });

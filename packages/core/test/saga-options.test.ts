@@ -30,7 +30,7 @@ describe('a saga is not made, and says what to write, with', () => {
     [{ modelAnswers: 'refuse' }, "modelAnswers of saga 'order' must be 'accept', or not be there."],
     [{ task: 'always' }, "task of saga 'order' must be 'prefer' or 'require', or not be there."],
   ])('%o', (options, said) => {
-    expect(() => make(options)).toThrow(TypeError);
+    expect(() => make(options)).toThrow(expect.objectContaining({ code: 'authoring_error' }));
     expect(() => make(options)).toThrow(said);
   });
 });

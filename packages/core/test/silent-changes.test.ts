@@ -118,7 +118,7 @@ describe('steps that only their position tells apart', () => {
     ],
   ])('[R3] are refused in development %s', async (_, body) => {
     const error = failed(await start(sagaOfSteps(body), {}, new World(), strict));
-    expect(error).toBeInstanceOf(TypeError);
+    expect(error).toMatchObject({ code: 'authoring_error' });
     expect(await start(sagaOfSteps(body), {}, new World())).toMatchObject({ status: 'completed' });
   });
 

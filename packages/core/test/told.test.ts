@@ -2,6 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { all, checkpoint, log, progress, step } from '../src/index.ts';
 import type { Program } from '../src/model/program.ts';
+import { AuthoringError } from '../src/values/errors.ts';
 import type { Steps } from '../src/model/command.ts';
 import { accepted, completed, drive, failed, start, suspended, turn } from './support/drive.ts';
 import { ask, sagaOf } from './support/sagas.ts';
@@ -98,7 +99,7 @@ describe('progress and logs', () => {
       });
       // oxlint-disable-next-line no-await-in-loop -- one after the other
       const error = failed(await start(program));
-      expect(error instanceof TypeError || error instanceof RangeError).toBe(true);
+      expect(error).toBeInstanceOf(AuthoringError);
     }
   });
 });

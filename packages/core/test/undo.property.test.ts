@@ -131,7 +131,7 @@ function assertAccounted(
 ): void {
   if (outcome.status !== 'failed') return;
   expect(outcome.error).not.toBeInstanceOf(ReplayMismatch);
-  expect((outcome.error as Error).name).not.toBe('TypeError');
+  expect((outcome.error as Error).name).not.toMatch(/^(?:Type|Authoring)Error$/);
   const compensated = idsOf(outcome.compensated);
   const residue = idsOf(outcome.residue);
   // Nothing is told twice, and nothing both ways.

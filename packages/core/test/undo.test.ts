@@ -238,7 +238,7 @@ describe('an undo that is an async generator', () => {
       yield* step('a', () => void done.push('a'), { compensate: nobody });
       return '';
     });
-    expect(failed(await start(program))).toMatchObject({ name: 'TypeError' });
+    expect(failed(await start(program))).toMatchObject({ name: 'AuthoringError' });
     expect(done).toEqual([]);
   });
 });
@@ -535,7 +535,7 @@ describe('forks', () => {
       return '';
     });
     const outcome = await start(program, {}, world);
-    expect(failed(outcome)).toBeInstanceOf(TypeError);
+    expect(failed(outcome)).toMatchObject({ code: 'authoring_error' });
     expect(String(failed(outcome))).toMatch(/'x' .*forks: 'refuse'.*forks: 'accept'/s);
     expect(world.events).toEqual([]);
   });
@@ -665,7 +665,7 @@ describe('what ends a saga in the engine', () => {
       return '';
     });
     const outcome = await start(program);
-    expect(failed(outcome)).toBeInstanceOf(TypeError);
+    expect(failed(outcome)).toMatchObject({ code: 'authoring_error' });
     expect(outcome).toMatchObject({ compensated: [{ stepId: 'a' }] });
     expect(done).toEqual(['a', 'undo a']);
   });

@@ -47,7 +47,7 @@ describe('a URI template', () => {
     ['orders://{uri}', "a variable 'uri'"],
     ['orders://{a}{b}', 'needs something between two variables'],
   ])('%s is refused', (template, says) => {
-    expect(() => toUriTemplate(template)).toThrow(TypeError);
+    expect(() => toUriTemplate(template)).toThrow(expect.objectContaining({ code: 'authoring_error' }));
     expect(() => toUriTemplate(template)).toThrow(says);
   });
 

@@ -79,7 +79,7 @@ describe.each(withTokens)('a token on the wire: $dialect, $era', (way) => {
       const mallory = wire.client({ ...way, user: 'alice', answers, token: () => forged });
       // oxlint-disable-next-line no-await-in-loop -- one after the other
       const error: unknown = await call(mallory).catch((thrown: unknown) => thrown);
-      expect({ how, error }).toMatchObject({ how, error: { name: 'WireError', code: -32602 } });
+      expect({ how, error }).toMatchObject({ how, error: { name: 'WireError', rpcCode: -32602 } });
     }
     // The two honest calls.
     expect(wire.effects.filter(({ id }) => id === 'ship')).toHaveLength(2);
@@ -89,7 +89,7 @@ describe.each(withTokens)('a token on the wire: $dialect, $era', (way) => {
     const alice = wire.client({ ...way, user: 'alice', answers: { sure: 'decline' } });
     await call(alice);
     const bob = wire.client({ ...way, user: 'bob', answers, token: () => alice.tokens[0] ?? '' });
-    await expect(call(bob)).rejects.toMatchObject({ name: 'WireError', code: -32602 });
+    await expect(call(bob)).rejects.toMatchObject({ name: 'WireError', rpcCode: -32602 });
   });
 });
 

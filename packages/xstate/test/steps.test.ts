@@ -199,7 +199,7 @@ describe('a step of a machine', () => {
     expect(() => elicit({ message: 'Who?', schema })).toThrow(
       "the form field 'a' is an object inside the form",
     );
-    expect(() => elicit.outcome({ message: 'Who?', schema })).toThrow(TypeError);
+    expect(() => elicit.outcome({ message: 'Who?', schema })).toThrow(expect.objectContaining({ code: 'authoring_error' }));
     expect(() => elicit({ message: 'Who?', schema: {} as never })).toThrow('needs a schema');
     expect(() => sample({ messages: [], maxTokens: 1.5 })).toThrow('maxTokens');
   });

@@ -8,7 +8,7 @@ import { validate, type InferOutput, type Schema } from '../values/standard-sche
  * Defines a named compensator.
  *
  * @param schema - of its arguments, which are checked again when it runs: it may run by newer code
- * @throws TypeError where `undo` is a generator: it yields no steps
+ * @throws AuthoringError where `undo` is a generator: it yields no steps
  */
 export function compensator<S extends Schema>(
   name: string,

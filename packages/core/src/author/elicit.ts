@@ -17,7 +17,7 @@ export interface ElicitOptions<S extends Schema> {
   readonly message: string;
   /**
    * The fields of the form: a flat object schema (zod 4, or any Standard Schema that gives a JSON Schema). Hoist it
-   * out of the body, so that it and its form are built once. One that makes no form is refused here, with a `TypeError`.
+   * out of the body, so that it and its form are built once. One that makes no form is refused here, with an `AuthoringError`.
    */
   readonly schema: (S & CheckedForm<InferInput<S>>) | LooseFields;
   /**

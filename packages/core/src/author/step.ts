@@ -1,5 +1,5 @@
 import { assertKnownOptions, optionNames } from '../values/known-options.ts';
-import { AuthoringError, AuthoringRangeError } from '../values/errors.ts';
+import { AuthoringError } from '../values/errors.ts';
 import type { CheckedResult } from './checks/checked-result.ts';
 import type { CheckedUndo } from './checks/checked-undo.ts';
 import { command } from '../effects/make-command.ts';
@@ -162,7 +162,7 @@ export function step(
   if (input !== undefined) assertJson(input, { where: `input of step '${id}'` });
   if (key !== undefined) assertStepKey(id, key);
   if (timeout !== undefined && !(timeout > 0)) {
-    throw new AuthoringRangeError(`The timeout of step '${id}' must be more than 0 milliseconds.`);
+    throw new AuthoringError(`The timeout of step '${id}' must be more than 0 milliseconds.`);
   }
   return command<never>({
     kind: 'step',

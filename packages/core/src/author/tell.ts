@@ -1,4 +1,4 @@
-import { AuthoringRangeError, AuthoringError } from '../values/errors.ts';
+import { AuthoringError } from '../values/errors.ts';
 import { command } from '../effects/make-command.ts';
 import type { Command, LogLevel } from '../model/command.ts';
 import { assertJson, type Json } from '../values/json.ts';
@@ -9,7 +9,7 @@ import { assertJson, type Json } from '../values/json.ts';
  * @param value - how far; of `total`, where that is known
  */
 export function progress(value: number, total?: number, message?: string): Command<void> {
-  if (!Number.isFinite(value)) throw new AuthoringRangeError('progress() needs a finite number.');
+  if (!Number.isFinite(value)) throw new AuthoringError('progress() needs a finite number.');
   return command<void>({ kind: 'progress', value, total, message });
 }
 

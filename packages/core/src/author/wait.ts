@@ -1,5 +1,5 @@
 import { assertKnownOptions, optionNames } from '../values/known-options.ts';
-import { AuthoringError, AuthoringRangeError } from '../values/errors.ts';
+import { AuthoringError } from '../values/errors.ts';
 import { checkedDuration } from '../values/retry.ts';
 import type { CheckedResult } from './checks/checked-result.ts';
 import { command } from '../effects/make-command.ts';
@@ -15,7 +15,7 @@ import type { StepContext } from './step.ts';
  * after its end. A following sleep begins at that end, too.
  *
  * @param ms - milliseconds, 0 or more; fractions are rounded up
- * @throws RangeError for a negative or infinite duration, and for NaN
+ * @throws AuthoringError for a negative or infinite duration, and for NaN
  * @throws ClientCannot (in the body) if the client cannot be kept waiting that long, or if the sleep would end after the
  * lifetime of its saga (`maxLifetime` of the host, 7 days)
  */
@@ -31,7 +31,7 @@ export function sleep(ms: number): Command<void> {
  */
 export function sleepUntil(date: Date): Command<void> {
   const until = date instanceof Date ? date.getTime() : Number.NaN;
-  if (!Number.isFinite(until)) throw new AuthoringRangeError('sleepUntil() needs a valid date.');
+  if (!Number.isFinite(until)) throw new AuthoringError('sleepUntil() needs a valid date.');
   return command<void>({ kind: 'sleep', id: 'sleep', ms: 0, until });
 }
 

@@ -57,7 +57,7 @@ export function needOf(spec: EffectSpec): ClientNeed | 'wait' {
 /**
  * The MCP request of a command. Undefined if the command is no question.
  *
- * @throws TypeError if MCP cannot express the request. The error names the path
+ * @throws AuthoringError if MCP cannot express the request. The error names the path
  */
 export function toClientStep(spec: EffectSpec, stepId: string): ClientStep | undefined {
   const { question } = effectOf(spec);

@@ -15,7 +15,7 @@ export class RepeatedSteps {
   /**
    * Notes a command.
    *
-   * @throws TypeError for a step that only its position tells apart, unless it was recorded before. Not meant for the body,
+   * @throws AuthoringError for a step that only its position tells apart, unless it was recorded before. Not meant for the body,
    * whose reaction would not be replayed
    */
   note(spec: EffectSpec, path: string, isReplaying: boolean): void {

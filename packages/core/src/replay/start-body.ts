@@ -17,7 +17,7 @@ export interface GeneratorProgramOptions {
 /**
  * Calls a body, and gives its generator.
  *
- * @throws TypeError where it is not a generator function; what the body throws before it has begun
+ * @throws AuthoringError where it is not a generator function; what the body throws before it has begun
  */
 export function startBody(name: string, body: SagaBody<never, unknown>, input: unknown): Steps<unknown> {
   const iterator: unknown = body(input as never);

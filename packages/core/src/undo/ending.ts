@@ -194,15 +194,8 @@ export function lostUndos(): AuthoringError {
  * is no step's error, since it was no step that returned it.
  */
 export class ResultRefused extends SagaError {
-  readonly #public: boolean;
-
   constructor({ name, message, code, public: isPublic }: StepErrorData) {
-    super(message, { code: code ?? 'invalid_result' });
+    super(message, { code: code ?? 'invalid_result', public: isPublic === true });
     this.name = name;
-    this.#public = isPublic === true;
-  }
-
-  override get public(): boolean {
-    return this.#public;
   }
 }

@@ -1,4 +1,5 @@
 import { classNameOf } from './class-name.ts';
+import { SagaError } from './errors.ts';
 import { depthProblem, formatPlace, isPlainObject, MAX_DEPTH, mistakenFor, type Place } from './json.ts';
 
 /** The key that marks a tag: `{"$":"u"}` is `undefined`. A plain object with this as its only key is escaped. */
@@ -21,15 +22,14 @@ const ADVICE = 'return plain data: JSON, undefined, bigint, Date, Map, Set, URL,
  * A value that a saga cannot keep (`unencodable`), or text that the codec did not write (`undecodable`). The message
  * names the path and what to do, never the value.
  */
-export class CodecError extends TypeError {
-  override readonly name: string = 'CodecError';
-  readonly code: 'unencodable' | 'undecodable';
+export class CodecError extends SagaError {
+  declare readonly code: 'unencodable' | 'undecodable';
   /** Where the offending value sits, such as `value.items[3]`; empty for text that cannot be decoded. */
   readonly path: string;
 
   constructor(code: 'unencodable' | 'undecodable', path: string, message: string) {
-    super(message);
-    this.code = code;
+    super(message, { code, public: false });
+    this.name = 'CodecError';
     this.path = path;
   }
 }

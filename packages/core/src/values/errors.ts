@@ -1,4 +1,3 @@
-import { InvalidJson } from './json.ts';
 /** What a client can be asked for. */
 export type ClientNeed = 'elicitation' | 'elicitation.url' | 'sampling' | 'roots';
 
@@ -11,24 +10,31 @@ export interface StepErrorData {
   readonly public?: boolean;
 }
 
+/** Options of {@link SagaError}. */
+export interface SagaErrorOptions {
+  /** Names the kind of error. Default `'saga'`. */
+  readonly code?: string | number;
+  readonly cause?: unknown;
+  /** `false` keeps the message from the client. Default `true`. */
+  readonly public?: boolean;
+}
+
 /**
  * The base class of every error of this package, and the one class whose message may be shown to the client:
  * throw `new SagaError('Your quota is used up')` from a body or a step to tell the user so. Messages of all other
  * errors go to the host's hooks only.
  */
 export class SagaError extends Error {
-  /** A literal that names the kind of error; `'saga'` for errors thrown by authors. */
+  /** Names the kind of error; `'saga'` for errors thrown by authors. */
   readonly code: string | number;
+  /** `true` if the message may go to the client. */
+  readonly public: boolean;
 
-  constructor(message: string, options?: { readonly code?: string | number; readonly cause?: unknown }) {
-    super(message, options?.cause === undefined ? undefined : { cause: options.cause });
+  constructor(message: string, options: SagaErrorOptions = {}) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause });
     this.name = 'SagaError';
-    this.code = options?.code ?? 'saga';
-  }
-
-  /** Whether the message may go to the client. */
-  get public(): boolean {
-    return true;
+    this.code = options.code ?? 'saga';
+    this.public = options.public ?? true;
   }
 }
 
@@ -41,18 +47,12 @@ export class StepError extends SagaError {
   readonly stepId: string;
   /** The `data` of the thrown error, through the codec. */
   readonly data: unknown;
-  readonly #public: boolean;
 
   constructor(stepId: string, error: StepErrorData) {
-    super(error.message, { code: error.code ?? 'step_failed' });
+    super(error.message, { code: error.code ?? 'step_failed', public: error.public === true });
     this.name = error.name;
     this.stepId = stepId;
     this.data = error.data;
-    this.#public = error.public === true;
-  }
-
-  override get public(): boolean {
-    return this.#public;
   }
 }
 
@@ -110,16 +110,12 @@ export class ReplayMismatch extends SagaError {
         `${same ? ' with other content' : ''}. ` +
         `Was the saga changed without a new version, or does its body read something that varies ` +
         `(time, randomness, a global)?`,
-      { code: 'replay_mismatch' },
+      { code: 'replay_mismatch', public: false },
     );
     this.name = 'ReplayMismatch';
     this.position = position;
     this.recorded = recorded;
     this.asked = asked;
-  }
-
-  override get public(): boolean {
-    return false;
   }
 }
 
@@ -146,12 +142,8 @@ export class SagaLimitExceeded extends SagaError {
   declare readonly code: 'limit_exceeded';
 
   constructor(message: string) {
-    super(message, { code: 'limit_exceeded' });
+    super(message, { code: 'limit_exceeded', public: false });
     this.name = 'SagaLimitExceeded';
-  }
-
-  override get public(): boolean {
-    return false;
   }
 }
 
@@ -241,12 +233,8 @@ export class OutcomeUnknown extends SagaError {
   declare readonly code: 'outcome_unknown';
 
   constructor(message: string, options?: { readonly cause?: unknown }) {
-    super(message, { code: 'outcome_unknown', cause: options?.cause });
+    super(message, { ...options, code: 'outcome_unknown', public: false });
     this.name = 'OutcomeUnknown';
-  }
-
-  override get public(): boolean {
-    return false;
   }
 }
 
@@ -267,18 +255,12 @@ export class TurnAborted extends SagaError {
  * A mistake in the code of a saga, found by the library. The message names steps, options, and fields, and holds no values, so
  * that a host may log it in production.
  */
-export class AuthoringError extends TypeError {
-  /** The code of all mistakes in the code of a saga. */
-  get code(): 'authoring_error' {
-    return 'authoring_error';
-  }
-}
+export class AuthoringError extends SagaError {
+  declare readonly code: 'authoring_error' | 'invalid_json';
 
-/** An {@link AuthoringError} for a number out of range. */
-export class AuthoringRangeError extends RangeError {
-  /** The code of all mistakes in the code of a saga. */
-  get code(): 'authoring_error' {
-    return 'authoring_error';
+  constructor(message: string, options?: { readonly code?: 'invalid_json'; readonly cause?: unknown }) {
+    super(message, { code: 'authoring_error', ...options, public: false });
+    this.name = 'AuthoringError';
   }
 }
 
@@ -288,7 +270,7 @@ export class AuthoringRangeError extends RangeError {
  * @returns `true` as well for a `StepError` that stands for one
  */
 export function isAuthoringError(error: unknown): error is Error {
-  if (!(error instanceof Error)) return false;
-  const told: unknown = (error as { readonly code?: unknown }).code;
-  return told === 'authoring_error' || told === 'unencodable' || error instanceof InvalidJson;
+  if (error instanceof AuthoringError) return true;
+  const { code } = (error instanceof Error ? error : {}) as { readonly code?: unknown };
+  return code === 'authoring_error' || code === 'unencodable';
 }

@@ -5,7 +5,7 @@ import type { Schema } from './standard-schema.ts';
 /**
  * The form of a question. Made once for each schema.
  *
- * @throws TypeError naming the question, and the path of what a form cannot express
+ * @throws AuthoringError naming the question, and the path of what a form cannot express
  */
 export function formOf(id: string, schema: Schema): FormSchema {
   try {

@@ -71,7 +71,7 @@ const ALLOWED =
  * multiples) are left out, since the answer is validated with the schema itself. Each schema object is converted once
  * and the result shared: do not change it.
  *
- * @throws TypeError naming the path of what a form cannot express
+ * @throws AuthoringError naming the path of what a form cannot express
  */
 export function toForm(schema: Schema): FormSchema {
   const known = forms.get(schema);

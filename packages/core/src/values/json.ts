@@ -1,3 +1,5 @@
+import { AuthoringError } from './errors.ts';
+
 /** What JSON can carry. */
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
 
@@ -16,15 +18,15 @@ const IDENTIFIER = /^[A-Za-z_$][\w$]*$/;
 const LONE_SURROGATE = /\p{Surrogate}/u;
 
 /** What a client sent is not the JSON this library accepts. The message names the path, never the value. */
-export class InvalidJson extends TypeError {
-  override readonly name: string = 'InvalidJson';
-  readonly code = 'invalid_json' as const;
+export class InvalidJson extends AuthoringError {
+  declare readonly code: 'invalid_json';
   /** Where the offending value sits, such as `answers[0].result.content.x`. */
   readonly path: string;
 
   /** @param path where the value sits  @param problem what is wrong with it, without the value */
   constructor(path: string, problem: string) {
-    super(`${path}: ${problem}`);
+    super(`${path}: ${problem}`, { code: 'invalid_json' });
+    this.name = 'InvalidJson';
     this.path = path;
   }
 }

@@ -3,7 +3,7 @@ import { checkedDuration } from './retry.ts';
 
 const idPattern = /^[A-Za-z_][\w.:-]{0,63}$/;
 
-/** Throws a `TypeError` unless `id` can name a step. */
+/** Throws an `AuthoringError` unless `id` can name a step. */
 export function assertStepId(id: string): void {
   if (typeof id !== 'string' || !idPattern.test(id)) {
     throw new AuthoringError(
@@ -13,14 +13,14 @@ export function assertStepId(id: string): void {
   }
 }
 
-/** Throws a `TypeError` unless `key` can tell one run of a step from another. */
+/** Throws an `AuthoringError` unless `key` can tell one run of a step from another. */
 export function assertStepKey(id: string, key: string): void {
   if (typeof key !== 'string' || key.length === 0 || key.length > 256 || /\p{Surrogate}/u.test(key)) {
     throw new AuthoringError(`The key of step '${id}' must be a string of 1 to 256 characters.`);
   }
 }
 
-/** Checks a time to live, in milliseconds. Throws a `RangeError` for anything but a positive, finite number or undefined. */
+/** Checks a time to live, in milliseconds. Throws an `AuthoringError` for anything but a positive, finite number or undefined. */
 export function checkedTtl(id: string, ttl: number | undefined): number | undefined {
   return ttl === undefined ? undefined : checkedDuration(`The ttl of '${id}'`, ttl, 'more than 0');
 }

@@ -1,5 +1,5 @@
 import { assertKnownOptions, optionNames } from './known-options.ts';
-import { AuthoringRangeError } from './errors.ts';
+import { AuthoringError } from './errors.ts';
 
 /** When and how often a server step is tried again. (E2) */
 export interface RetryPolicy {
@@ -29,20 +29,20 @@ const names = /* @__PURE__ */ optionNames<RetryPolicy>({
 // A delay that doubles without a cap must still be a time when it is added to the time of day: 100 years.
 const longestDelay = 100 * 365 * 24 * 60 * 60 * 1000;
 
-/** Throws a `RangeError` where a policy cannot be meant. */
+/** Throws an `AuthoringError` where a policy cannot be meant. */
 export function toRetryPolicy(id: string, retry: RetryPolicy | number | undefined): RetryPolicy | undefined {
   if (retry === undefined) return undefined;
   const policy = typeof retry === 'number' ? { attempts: retry } : retry;
   if (typeof retry !== 'number') assertKnownOptions('retry of step', id, retry, names);
   const { attempts, delay = 0, factor = 1, maxDelay = 0 } = policy;
   if (!Number.isInteger(attempts) || attempts < 1) {
-    throw new AuthoringRangeError(`retry.attempts of step '${id}' must be a whole number from 1.`);
+    throw new AuthoringError(`retry.attempts of step '${id}' must be a whole number from 1.`);
   }
   checkedDuration(`retry.delay of step '${id}'`, delay, 0);
   // Without a cap, delays double for as long as the saga lives.
   if (maxDelay !== Number.POSITIVE_INFINITY) checkedDuration(`retry.maxDelay of step '${id}'`, maxDelay, 0);
   if (!(Number.isFinite(factor) && factor >= 1)) {
-    throw new AuthoringRangeError(`retry.factor of step '${id}' must be a finite number that is 1 or more.`);
+    throw new AuthoringError(`retry.factor of step '${id}' must be a finite number that is 1 or more.`);
   }
   return policy;
 }
@@ -72,12 +72,12 @@ export function delayAfter(
  * @param name - the duration and its step, as the error names them
  * @param least - `0` for a wait that may be over at once
  * @returns the duration, unchanged
- * @throws RangeError for NaN, infinite, or too small durations
+ * @throws AuthoringError for NaN, infinite, or too small durations
  */
 export function checkedDuration(name: string, ms: number, least: 0 | 'more than 0'): number {
   if (Number.isFinite(ms) && (least === 0 ? ms >= 0 : ms > 0)) return ms;
   const bound = least === 0 ? 'that is 0 or more' : 'that is more than 0';
-  throw new AuthoringRangeError(`${name} is ${shown(ms)}. Give a finite number of milliseconds ${bound}.`);
+  throw new AuthoringError(`${name} is ${shown(ms)}. Give a finite number of milliseconds ${bound}.`);
 }
 
 // A caller without types may give anything, and a text could hold an answer.

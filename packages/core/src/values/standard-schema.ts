@@ -81,7 +81,7 @@ export async function validate<Output>(
  * Writes a schema as JSON Schema (draft 2020-12), without `$schema`. A copy: the caller may keep and change it.
  *
  * @param direction `input` for what is sent in, `output` for what parsing gives
- * @throws TypeError that says what to do, when the library has no JSON Schema or the schema has types JSON lacks
+ * @throws AuthoringError that says what to do, when the library has no JSON Schema or the schema has types JSON lacks
  */
 export function toJsonSchema(schema: Schema, direction: 'input' | 'output'): Record<string, Json> {
   const { jsonSchema, vendor } = schema['~standard'];

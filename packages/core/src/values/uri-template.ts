@@ -36,7 +36,7 @@ const scheme = /^[A-Za-z][A-Za-z0-9+.-]*:/;
 /**
  * Reads a URI template.
  *
- * @throws TypeError for one that is not of level 1, or whose URIs cannot be taken apart in one way only
+ * @throws AuthoringError for one that is not of level 1, or whose URIs cannot be taken apart in one way only
  */
 export function toUriTemplate(text: string): UriTemplate {
   if (typeof text !== 'string' || !scheme.test(text)) {

@@ -1,4 +1,4 @@
-import type { ClientNeed } from '@mcp-saga/core';
+import { SagaError, type ClientNeed } from '@mcp-saga/core';
 
 /** Why a host refused something. Stable: match on it, not on messages. */
 export type SagaHostErrorCode =
@@ -26,20 +26,16 @@ export type SagaHostErrorCode =
  * What a host refuses, or cannot do. Its message names sagas, fields and schema paths, never values, and may go to
  * the client where `public` says so.
  */
-export class SagaHostError extends Error {
-  readonly code: SagaHostErrorCode;
-  /** Whether the message may go to the client. */
-  readonly public: boolean;
+export class SagaHostError extends SagaError {
+  declare readonly code: SagaHostErrorCode;
 
   constructor(
     code: SagaHostErrorCode,
     message: string,
     options: { readonly cause?: unknown; readonly public?: boolean } = {},
   ) {
-    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    super(message, { ...options, code });
     this.name = 'SagaHostError';
-    this.code = code;
-    this.public = options.public ?? true;
   }
 }
 

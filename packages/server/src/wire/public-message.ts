@@ -1,5 +1,4 @@
 import { SagaError, StepError } from '@mcp-saga/core';
-import { SagaHostError } from './errors.ts';
 
 /**
  * What the client may read about a failure. Messages of errors stay with the host unless their author wrote them for
@@ -7,7 +6,6 @@ import { SagaHostError } from './errors.ts';
  */
 export function publicMessageOf(saga: string, error: unknown): string {
   if (error instanceof SagaError && error.public) return error.message;
-  if (error instanceof SagaHostError && error.public) return error.message;
   if (error instanceof StepError) return `'${saga}' failed at step '${error.stepId}'.`;
   if (error instanceof SagaError && error.code === 'replay_mismatch') {
     return `'${saga}' cannot go on: its code no longer does what it did when this call began.`;

@@ -265,7 +265,7 @@ describe('limits of what a guard keeps', () => {
       }
     }
     expect(refusal).toMatchObject({ code: 'guard_full', public: true });
-    expect(rejections).toEqual(['guard-full']);
+    expect(rejections).toEqual(['guard_full']);
     expect(sum(kept)).toBeGreaterThan(10_000);
     expect(sum(kept)).toBeLessThan(14_000);
     // The estimate of the hook is near what is kept.

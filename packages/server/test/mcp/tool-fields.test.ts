@@ -1,4 +1,4 @@
-import { elicit, saga } from '@mcp-saga/server';
+import { elicit, saga, SagaError } from '@mcp-saga/server';
 import { describe, expect, test } from 'vitest';
 import { connections } from '../fixtures/connections.ts';
 import { hostOf } from '../fixtures/host.ts';
@@ -53,7 +53,7 @@ test.each([
   ['expectedDurationMs', '90 s'],
 ])('[W1] %s: %j cannot be listed, and is refused when the saga is defined', (name, value) => {
   const options = { name: 'ship', version: '1', [name]: value } as { name: string; version: string };
-  expect(() => saga(options, () => nothing() as never)).toThrow(TypeError);
+  expect(() => saga(options, () => nothing() as never)).toThrow(SagaError);
 });
 
 function* nothing(): Generator<never, string> {

@@ -43,15 +43,8 @@ export function errorOf({ u, s, a }: UndoRecord): { readonly error: unknown } | 
 
 /** A machine ended in an error, in a turn before this one: of its class nothing is left but what it says. */
 export class MachineFailed extends SagaError {
-  readonly #public: boolean;
-
   constructor({ name, message, code, public: isPublic }: StepErrorData) {
-    super(message, { code: code ?? 'machine_failed' });
+    super(message, { code: code ?? 'machine_failed', public: isPublic === true });
     this.name = name;
-    this.#public = isPublic === true;
-  }
-
-  override get public(): boolean {
-    return this.#public;
   }
 }

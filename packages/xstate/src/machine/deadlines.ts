@@ -1,4 +1,4 @@
-import { AuthoringRangeError, type TurnClock } from '@mcp-saga/core/program';
+import { AuthoringError, type TurnClock } from '@mcp-saga/core/program';
 import type { EventScheduler, LiveActor } from '../model/live-actor.ts';
 import type { Timer } from '../model/timer.ts';
 
@@ -79,7 +79,7 @@ export class Deadlines implements EventScheduler {
   }
 
   schedule(source: LiveActor, target: LiveActor, event: object, delay: number, id?: string): void {
-    if (!Number.isFinite(delay)) throw new AuthoringRangeError(`A delay of '${source.id}' is not a number.`);
+    if (!Number.isFinite(delay)) throw new AuthoringError(`A delay of '${source.id}' is not a number.`);
     if (id !== undefined) this.#loosen(source, id);
     this.#timers.push({
       source,

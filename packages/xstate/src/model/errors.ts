@@ -8,12 +8,8 @@ export class MachineRefused extends SagaError {
   declare readonly code: 'machine_refused';
 
   constructor(message: string, options?: { readonly cause?: unknown }) {
-    super(message, { code: 'machine_refused', cause: options?.cause });
+    super(message, { ...options, code: 'machine_refused', public: false });
     this.name = 'MachineRefused';
-  }
-
-  override get public(): boolean {
-    return false;
   }
 }
 
@@ -25,13 +21,9 @@ export class MachineStuck extends SagaError {
     super(
       `Saga '${saga}' is stuck in ${state}: it asks nothing, runs nothing, and no delay is set, so nothing will ever ` +
         'happen. Is a transition missing, or does it wait for an event that nobody sends?',
-      { code: 'machine_stuck' },
+      { code: 'machine_stuck', public: false },
     );
     this.name = 'MachineStuck';
-  }
-
-  override get public(): boolean {
-    return false;
   }
 }
 

@@ -5,7 +5,7 @@ import type { ToolFields } from '../../model/tool-fields.ts';
 /**
  * Checks the listed fields of a tool. A value other than JSON would break `tools/list` for all tools.
  *
- * @throws TypeError
+ * @throws AuthoringError
  */
 export function assertToolFields(name: string, fields: ToolFields): void {
   const { icons, expectedDurationMs: duration } = fields;

@@ -62,7 +62,7 @@ const names = /* @__PURE__ */ optionNames<PromptOptions<undefined>>({
  * It can ask whom a tool can ask, but for the model, which calls no prompts; and its failures are errors, because MCP
  * has no other place for them in the answer to `prompts/get`.
  *
- * @throws TypeError where the options cannot be meant
+ * @throws AuthoringError where the options cannot be meant
  */
 export function promptSaga<
   I extends Schema<PromptArguments, unknown> | undefined = undefined,

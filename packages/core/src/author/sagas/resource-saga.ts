@@ -101,7 +101,7 @@ const names = /* @__PURE__ */ optionNames<ResourceOptions<string>>({
  * It can ask whom a tool can ask, but for the model, which reads no resources by itself; and its failures are errors,
  * because MCP has no other place for them in the answer to `resources/read`.
  *
- * @throws TypeError where the options cannot be meant, or the template is not of level 1
+ * @throws AuthoringError where the options cannot be meant, or the template is not of level 1
  */
 export function resourceSaga<const T extends string, Y = Command<unknown>, const R = string | ResourceResult>(
   options: ResourceOptions<T> & NeedsForks<Y>,

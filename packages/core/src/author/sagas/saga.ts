@@ -122,7 +122,7 @@ export const sagaOptionNames: ReadonlySet<string> = /* @__PURE__ */ optionNames<
  * goes on. Read the time with `now()`, randomness with `random()` and `uuid()`, and do everything that touches the
  * world in a `step`.
  *
- * @throws TypeError where the options cannot be meant
+ * @throws AuthoringError where the options cannot be meant
  */
 export function saga<
   I extends Schema | undefined = undefined,
@@ -196,7 +196,7 @@ function assertSyncBody(name: string, body: unknown): void {
 
 const clientNeeds: readonly unknown[] = ['elicitation', 'elicitation.url', 'sampling', 'roots'];
 
-/** Throws a `TypeError` where what a saga says of its clients cannot be meant. */
+/** Throws an `AuthoringError` where what a saga says of its clients cannot be meant. */
 function assertServing(options: SagaOptions<Schema | undefined, Schema | undefined>): void {
   const {
     name,
@@ -225,7 +225,7 @@ function assertServing(options: SagaOptions<Schema | undefined, Schema | undefin
   assertOneOf(`task of saga '${name}'`, task, ['prefer', 'require']);
 }
 
-/** Throws a `TypeError` unless a saga's name can be an id, which `call` needs. */
+/** Throws an `AuthoringError` unless a saga's name can be an id, which `call` needs. */
 export function assertCallable(name: string): void {
   assertStepId(name);
 }

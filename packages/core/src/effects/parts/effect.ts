@@ -53,7 +53,7 @@ export interface Question<S extends Spec> {
   readonly type: ClientStep['type'];
   /** Capability of the client. */
   readonly need: ClientNeed;
-  /** Parameters of the MCP request. Throws a `TypeError` if MCP cannot express them. */
+  /** Parameters of the MCP request. Throws an `AuthoringError` if MCP cannot express them. */
   readonly params: (spec: S) => Fields;
   /** Checks the result of the request. May throw what a schema throws. */
   readonly accept: (spec: S, result: Fields, given: Given) => Acceptance | Promise<Acceptance>;

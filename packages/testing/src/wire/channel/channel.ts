@@ -1,3 +1,5 @@
+import { SagaTestError } from '../../values/errors.ts';
+
 /** What goes over a wire, in either direction. */
 export interface WireMessage {
   readonly id?: string | number;
@@ -34,22 +36,26 @@ export interface Channel {
 }
 
 /** A server answered with a JSON-RPC error. */
-export class WireError extends Error {
-  readonly code: number;
+export class WireError extends SagaTestError {
+  declare readonly code: 'wire_error';
+  /** Code of JSON-RPC, such as -32602. */
+  readonly rpcCode: number;
   readonly data: unknown;
 
   constructor({ code, message, data }: NonNullable<WireMessage['error']>) {
-    super(message);
+    super('wire_error', message);
     this.name = 'WireError';
-    this.code = code;
+    this.rpcCode = code;
     this.data = data;
   }
 }
 
 /** The connection was cut: what became of the request, the client does not know. */
-export class WireCut extends Error {
+export class WireCut extends SagaTestError {
+  declare readonly code: 'wire_cut';
+
   constructor() {
-    super('The connection was cut, as the test says.');
+    super('wire_cut', 'The connection was cut, as the test says.');
     this.name = 'WireCut';
   }
 }
