@@ -1,7 +1,7 @@
 import { present } from '@mcp-saga/core/program';
 import type { ClientStep, ContentBlock, Json, SamplingMessage, ToolResult } from '@mcp-saga/core';
 import { toHandle } from '../token/handles.ts';
-import type { HostSettings } from '../settings/host-settings.ts';
+import type { HostSettings } from '../settings/host-parts.ts';
 import type { SuspendedTurn } from '../model/turn.ts';
 import { extensionKey } from '../wire/tool-result.ts';
 import { formatExpiry, toWireStep } from './saga-methods.ts';

@@ -1,6 +1,6 @@
 import { TurnAborted, type ClientStep, type Json } from '@mcp-saga/core';
 import { toJson, type StepAnswer } from '../wire/step-answers.ts';
-import type { HostSettings } from '../settings/host-settings.ts';
+import type { HostSettings } from '../settings/host-parts.ts';
 import { sleep } from '../settings/clock.ts';
 import type { SuspendedTurn } from '../model/turn.ts';
 import type { ClientCall } from '../model/client-call.ts';

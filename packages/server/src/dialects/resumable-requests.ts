@@ -16,7 +16,7 @@ import type { Dialect } from './dialect.ts';
 import { multiRoundTrip } from './multi-round-trip.ts';
 import { push } from './push.ts';
 import { resumeToken } from './resume-token.ts';
-import type { HostSettings } from '../settings/host-settings.ts';
+import type { HostSettings } from '../settings/host-parts.ts';
 import { principalOf } from '../requests/principal.ts';
 
 /** The methods of this dialect. */

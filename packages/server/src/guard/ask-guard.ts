@@ -1,6 +1,6 @@
 import { outline } from '../settings/default-log.ts';
 import { SagaHostError } from '../wire/errors.ts';
-import type { HostSettings } from '../settings/host-settings.ts';
+import type { HostSettings } from '../settings/host-parts.ts';
 
 /**
  * Asks the guard. Where that fails, `onError` is told that it was the guard, with what it threw as `cause`: the error of

@@ -1,7 +1,7 @@
 import { digestText } from '@mcp-saga/seal';
 import type { GuardClaim } from '../model/guard.ts';
 import { SagaHostError } from '../wire/errors.ts';
-import type { HostSettings } from '../settings/host-settings.ts';
+import type { HostSettings } from '../settings/host-parts.ts';
 import type { SealedSaga } from '../model/sealed-saga.ts';
 
 /**

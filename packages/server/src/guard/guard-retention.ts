@@ -1,6 +1,6 @@
 import type { Claims } from '@mcp-saga/seal';
 import { cancelLifetime } from '../token/cancel-token.ts';
-import type { HostSettings } from '../settings/host-settings.ts';
+import type { HostSettings } from '../settings/host-parts.ts';
 
 // The skew that tokens are granted on both sides, the minute by which one that cancels follows, and what the clocks of
 // a fleet and of its store may differ by.

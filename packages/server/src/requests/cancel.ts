@@ -5,7 +5,7 @@ import type { Caller } from '../model/caller.ts';
 import { NotEnded, SagaHostError } from '../wire/errors.ts';
 import { digestOf, guarded, type Interrupted, type Run } from '../turn/guarded-turn.ts';
 import type { CancelRequest } from '../model/host-requests.ts';
-import type { HostSettings } from '../settings/host-settings.ts';
+import type { HostSettings } from '../settings/host-parts.ts';
 import { found, standIn, type OpenSaga } from '../token/resolve-program.ts';
 import { openSaga } from './open-saga.ts';
 import { readTimeline } from '../token/program-state.ts';

@@ -4,7 +4,7 @@ import type { StepAnswer } from '../wire/step-answers.ts';
 import type { Caller } from '../model/caller.ts';
 import { cancel } from './cancel.ts';
 import { fromHandle } from '../token/handles.ts';
-import { toHostSettings, type HostSettings } from '../settings/host-settings.ts';
+import { toHostSettings, type HostSettings } from '../settings/host-parts.ts';
 import type { SagaHostOptions } from '../model/host-options.ts';
 import { readTimeline } from '../token/program-state.ts';
 import { resume } from './resume.ts';

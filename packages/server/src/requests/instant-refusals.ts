@@ -1,5 +1,5 @@
 import type { ClientAnswer, Json } from '@mcp-saga/core';
-import type { HostSettings } from '../settings/host-settings.ts';
+import type { HostSettings } from '../settings/host-parts.ts';
 import type { SealedSaga } from '../model/sealed-saga.ts';
 
 /** Reports instant refusals to `onInstantRefusal`. */

@@ -7,7 +7,7 @@ import { principalOf } from './principal.ts';
 import type { Caller } from '../model/caller.ts';
 import { SagaHostError } from '../wire/errors.ts';
 import type { SealedToken } from '../token/handles.ts';
-import type { HostSettings } from '../settings/host-settings.ts';
+import type { HostSettings } from '../settings/host-parts.ts';
 import { keptBytesOf } from '../token/response-bytes.ts';
 import { type OpenSaga, openSealed, found } from '../token/resolve-program.ts';
 

@@ -17,7 +17,7 @@ import {
 import type { Lease } from '../turn/lease.ts';
 import { fromHandle } from '../token/handles.ts';
 import type { ResumeRequest } from '../model/host-requests.ts';
-import type { HostSettings } from '../settings/host-settings.ts';
+import type { HostSettings } from '../settings/host-parts.ts';
 import { reportInstantRefusals, withoutInstantRefusals } from './instant-refusals.ts';
 import { keptBytesOf } from '../token/response-bytes.ts';
 import { acceptsModel } from '../turn/answer-routes.ts';

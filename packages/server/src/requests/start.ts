@@ -13,7 +13,7 @@ import { principalOf } from './principal.ts';
 import type { Caller } from '../model/caller.ts';
 import { SagaHostError } from '../wire/errors.ts';
 import type { StartRequest } from '../model/host-requests.ts';
-import type { HostSettings } from '../settings/host-settings.ts';
+import type { HostSettings } from '../settings/host-parts.ts';
 import { assertNeeds } from '../turn/answer-routes.ts';
 import { notAdmitted } from './open-saga.ts';
 import { runTurn } from '../turn/run-turn.ts';

@@ -3,7 +3,7 @@ import type { Program } from '@mcp-saga/core';
 import type { Caller } from '../model/caller.ts';
 import { stepIdsOf } from '../wire/step-ids.ts';
 import { fromHandle } from '../token/handles.ts';
-import type { HostSettings } from '../settings/host-settings.ts';
+import type { HostSettings } from '../settings/host-parts.ts';
 import { openForCaller } from './open-saga.ts';
 import { standIn } from '../token/resolve-program.ts';
 import type { StatusRequest } from '../model/host-requests.ts';

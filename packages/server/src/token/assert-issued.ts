@@ -1,6 +1,6 @@
 import { hasBegun, type Claims } from '@mcp-saga/seal';
 import { SagaHostError } from '../wire/errors.ts';
-import type { HostSettings } from '../settings/host-settings.ts';
+import type { HostSettings } from '../settings/host-parts.ts';
 
 /**
  * Checks that a token was not issued in the future. Call it after every other check: only the bearer of a good token may

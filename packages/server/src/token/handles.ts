@@ -1,6 +1,6 @@
 import { digestText, skewMs, TokenRefused } from '@mcp-saga/seal';
 import { SagaHostError } from '../wire/errors.ts';
-import type { HostSettings } from '../settings/host-settings.ts';
+import type { HostSettings } from '../settings/host-parts.ts';
 import { sealSagaAs, toSealedSaga } from './sealed-saga.ts';
 import { newTokenId } from './token-id.ts';
 

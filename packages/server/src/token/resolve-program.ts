@@ -1,6 +1,6 @@
 import { TokenRefused, type Expectations, type Sealed } from '@mcp-saga/seal';
 import { type Program, orphan } from '@mcp-saga/core';
-import type { HostSettings } from '../settings/host-settings.ts';
+import type { HostSettings } from '../settings/host-parts.ts';
 import { SagaHostError } from '../wire/errors.ts';
 import type { SealedSaga } from '../model/sealed-saga.ts';
 import { toSealedSaga } from './sealed-saga.ts';

@@ -1,4 +1,4 @@
-import type { HostSettings } from '../settings/host-settings.ts';
+import type { HostSettings } from '../settings/host-parts.ts';
 import type { SealedSaga } from '../model/sealed-saga.ts';
 import type { SuspendedTurn } from '../model/turn.ts';
 

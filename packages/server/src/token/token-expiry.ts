@@ -1,6 +1,6 @@
 import type { Outcome } from '@mcp-saga/core';
 import type { Claims } from '@mcp-saga/seal';
-import type { HostSettings } from '../settings/host-settings.ts';
+import type { HostSettings } from '../settings/host-parts.ts';
 
 // Grace for late clients, after the deadline of a wait.
 const afterDeadline = 60 * 60 * 1000;

@@ -1,5 +1,5 @@
 import { digestText } from '@mcp-saga/seal';
-import type { HostSettings } from '../settings/host-settings.ts';
+import type { HostSettings } from '../settings/host-parts.ts';
 import { sealSaga, toSealedSaga } from './sealed-saga.ts';
 import type { SuspendedTurn } from '../model/turn.ts';
 

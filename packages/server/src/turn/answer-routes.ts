@@ -3,7 +3,7 @@ import { asksOf } from '../wire/capabilities.ts';
 import type { Caller } from '../model/caller.ts';
 import type { DialectTraits } from '../model/dialect-traits.ts';
 import { NeedsMissing } from '../wire/errors.ts';
-import type { HostSettings } from '../settings/host-settings.ts';
+import type { HostSettings } from '../settings/host-parts.ts';
 
 type Rung = 'client' | 'model' | 'fallback' | 'host';
 

@@ -1,6 +1,6 @@
 import { ReplayMismatch, type Program } from '@mcp-saga/core';
 import { SagaHostError } from '../wire/errors.ts';
-import type { HostSettings } from '../settings/host-settings.ts';
+import type { HostSettings } from '../settings/host-parts.ts';
 import type { SealedSaga } from '../model/sealed-saga.ts';
 import type { FailedTurn, SagaTurn } from '../model/turn.ts';
 

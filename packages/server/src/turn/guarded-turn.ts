@@ -4,7 +4,7 @@ import { canonicalize, digestText, TokenRefused } from '@mcp-saga/seal';
 import type { GuardClaim, GuardVerdict, SagaGuard } from '../model/guard.ts';
 import { askGuard } from '../guard/ask-guard.ts';
 import { guardFull, ownerOf } from '../guard/guard-owner.ts';
-import type { HostSettings } from '../settings/host-settings.ts';
+import type { HostSettings } from '../settings/host-parts.ts';
 import { guardedUntil, respondsUntil } from '../guard/guard-retention.ts';
 import { begun, isSameTurn, Lease, tooLate } from './lease.ts';
 import { cannotContinue } from './cannot-continue.ts';

@@ -3,7 +3,7 @@ import { askGuard } from '../guard/ask-guard.ts';
 import type { Fence, GuardClaim, GuardVerdict, SagaGuard } from '../model/guard.ts';
 import type { SealedSaga } from '../model/sealed-saga.ts';
 import type { SagaTurn, SuspendedTurn } from '../model/turn.ts';
-import type { HostSettings } from '../settings/host-settings.ts';
+import type { HostSettings } from '../settings/host-parts.ts';
 import { sealResponse } from '../token/sealed-response.ts';
 import { SagaHostError } from '../wire/errors.ts';
 import { settleTurn } from './settle-turn.ts';

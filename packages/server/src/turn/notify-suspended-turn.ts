@@ -1,6 +1,6 @@
 import type { Program } from '@mcp-saga/core';
 import { sealCancelToken } from '../token/cancel-token.ts';
-import type { HostSettings } from '../settings/host-settings.ts';
+import type { HostSettings } from '../settings/host-parts.ts';
 import { toSealedSaga } from '../token/sealed-saga.ts';
 import type { SealedSaga } from '../model/sealed-saga.ts';
 import { noteCancel } from './settle-turn.ts';

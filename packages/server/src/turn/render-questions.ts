@@ -1,7 +1,7 @@
 import { present } from '@mcp-saga/core/program';
 import type { ClientStep } from '@mcp-saga/core';
 import { stepIdsOf } from '../wire/step-ids.ts';
-import type { HostSettings } from '../settings/host-settings.ts';
+import type { HostSettings } from '../settings/host-parts.ts';
 import { found, versionGone } from '../token/resolve-program.ts';
 import type { UnrenderedTurn } from '../token/sealed-response.ts';
 import { turnRuntime } from './turn-runtime.ts';

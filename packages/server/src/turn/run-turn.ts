@@ -12,7 +12,7 @@ import { cannotContinue, isLeftAsItIs, reportCannotContinue } from './cannot-con
 import type { Caller } from '../model/caller.ts';
 import { SagaHostError } from '../wire/errors.ts';
 import { stepIdsOf, type StepIds } from '../wire/step-ids.ts';
-import type { HostSettings } from '../settings/host-settings.ts';
+import type { HostSettings } from '../settings/host-parts.ts';
 import { advanceFrom } from '../token/program-state.ts';
 import { servedAs } from '../settings/registry.ts';
 import { suspend } from './suspend.ts';

@@ -1,5 +1,5 @@
 import type { SuspendedSagaFacts } from '../model/hooks.ts';
-import type { HostSettings } from '../settings/host-settings.ts';
+import type { HostSettings } from '../settings/host-parts.ts';
 import type { SagaTurn, SuspendedTurn } from '../model/turn.ts';
 
 const cancellable = new WeakMap<SuspendedTurn, SuspendedSagaFacts>();

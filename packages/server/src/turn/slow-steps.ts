@@ -1,5 +1,5 @@
 import type { StepEvent } from '@mcp-saga/core';
-import type { HostSettings } from '../settings/host-settings.ts';
+import type { HostSettings } from '../settings/host-parts.ts';
 import { withoutKeys } from '../settings/log-path.ts';
 import { longestTimerMs } from '../settings/clock.ts';
 

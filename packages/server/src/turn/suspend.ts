@@ -5,7 +5,7 @@ import { expiryOfLeft } from '../token/cancel-token.ts';
 import { SagaHostError } from '../wire/errors.ts';
 import { expiryOf } from '../token/token-expiry.ts';
 import { stepIdsOf } from '../wire/step-ids.ts';
-import type { HostSettings } from '../settings/host-settings.ts';
+import type { HostSettings } from '../settings/host-parts.ts';
 import { nextKeptBytes } from '../token/response-bytes.ts';
 import type { TurnRequest } from './turn-request.ts';
 import { digestRequestId } from '../token/token-request-id.ts';

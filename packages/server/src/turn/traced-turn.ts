@@ -2,7 +2,7 @@ import { present } from '@mcp-saga/core/program';
 import { AnswerConflict, TurnAborted, StepError } from '@mcp-saga/core';
 import { isWanted } from '../settings/default-log.ts';
 import { quietly } from '../settings/guarded-hooks.ts';
-import type { HostSettings } from '../settings/host-settings.ts';
+import type { HostSettings } from '../settings/host-parts.ts';
 import type { TurnRequest } from './turn-request.ts';
 import type { SealedSaga } from '../model/sealed-saga.ts';
 import type { TracedEnd, TracedTurn, TurnSpan } from '../model/telemetry.ts';

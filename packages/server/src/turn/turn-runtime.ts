@@ -5,7 +5,7 @@ import { askGuard } from '../guard/ask-guard.ts';
 import { endOfLife } from '../token/token-expiry.ts';
 import { claimedUntil, isForgotten } from '../guard/guard-retention.ts';
 import { quietly } from '../settings/guarded-hooks.ts';
-import type { HostSettings } from '../settings/host-settings.ts';
+import type { HostSettings } from '../settings/host-parts.ts';
 import { isAccepted, routeOf } from './answer-routes.ts';
 import type { SealedSaga } from '../model/sealed-saga.ts';
 import type { TurnRequest } from './turn-request.ts';

@@ -1,7 +1,7 @@
 import { present } from '@mcp-saga/core/program';
 import { canonicalize, digestText, TokenRefused, type Claims } from '@mcp-saga/seal';
 import { toJson } from '../../wire/step-answers.ts';
-import type { HostSettings } from '../../settings/host-settings.ts';
+import type { HostSettings } from '../../settings/host-parts.ts';
 import { found, type OpenSaga } from '../../token/resolve-program.ts';
 import { sealSaga } from '../../token/sealed-saga.ts';
 import { newTokenId } from '../../token/token-id.ts';

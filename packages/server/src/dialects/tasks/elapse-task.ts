@@ -1,7 +1,7 @@
 import { TurnAborted, type Outcome, type ReplayMismatch } from '@mcp-saga/core';
 import { isLeftAsItIs } from '../../turn/cannot-continue.ts';
 import type { SagaHostError } from '../../wire/errors.ts';
-import type { HostSettings } from '../../settings/host-settings.ts';
+import type { HostSettings } from '../../settings/host-parts.ts';
 import { versionGone, type OpenSaga } from '../../token/resolve-program.ts';
 import { advanceFrom } from '../../token/program-state.ts';
 import { turnRuntime } from '../../turn/turn-runtime.ts';

@@ -11,7 +11,7 @@ import {
 import { assertBegun } from '../../token/assert-issued.ts';
 import { principalOf } from '../../requests/principal.ts';
 import type { Caller } from '../../model/caller.ts';
-import type { HostSettings } from '../../settings/host-settings.ts';
+import type { HostSettings } from '../../settings/host-parts.ts';
 import { found, openSealed, type OpenSaga } from '../../token/resolve-program.ts';
 import { sealSagaAs } from '../../token/sealed-saga.ts';
 import type { SealedSaga } from '../../model/sealed-saga.ts';

@@ -5,7 +5,7 @@ import { toJson } from '../../wire/step-answers.ts';
 import type { Caller } from '../../model/caller.ts';
 import { reportCannotContinue } from '../../turn/cannot-continue.ts';
 import { SagaHostError } from '../../wire/errors.ts';
-import type { HostSettings } from '../../settings/host-settings.ts';
+import type { HostSettings } from '../../settings/host-parts.ts';
 import type { OpenSaga } from '../../token/resolve-program.ts';
 import type { WireRequest } from '../../model/client-call.ts';
 import { drive, isDue } from './drive-task.ts';

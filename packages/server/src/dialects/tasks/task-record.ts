@@ -1,6 +1,6 @@
 import type { ClientNeed, Json } from '@mcp-saga/core';
 import { TokenRefused, type Claims } from '@mcp-saga/seal';
-import type { HostSettings } from '../../settings/host-settings.ts';
+import type { HostSettings } from '../../settings/host-parts.ts';
 import { readSealedJson } from '../../token/sealed-json.ts';
 import type { WireRequest } from '../../model/client-call.ts';
 import type { TaskStore } from '../../model/task-store.ts';
