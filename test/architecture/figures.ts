@@ -15,6 +15,9 @@ export interface Figure {
   readonly target: number;
 }
 
+/** The object that all requests get, and the groups in it. There is no flat type of all settings. */
+const hostParts = ['HostParts', 'Keys', 'Gate', 'Timing', 'Observer', 'Answers', 'Offers'];
+
 /** The figures of the architecture, counted. Import cycles are an error of the lint; sizes are counted by `test/packed`. */
 export function figures(): readonly Figure[] {
   const { files, frames } = oneResume();
@@ -37,10 +40,10 @@ export function figures(): readonly Figure[] {
       target: 24,
     },
     {
-      name: 'members of HostSettings',
-      value: memberCount(join(repository, 'packages/server/src'), 'HostSettings'),
-      limit: 33,
-      target: 0,
+      name: 'members of the largest part of a host',
+      value: Math.max(...hostParts.map((name) => memberCount(join(repository, 'packages/server/src'), name))),
+      limit: 9,
+      target: 9,
     },
     { name: 'source lines of all packages but eslint-plugin', value: all, limit: 38_974, target: 28_500 },
     { name: 'source lines of eslint-plugin', value: linesOf('eslint-plugin'), limit: 890, target: 890 },

@@ -62,7 +62,7 @@ export function serveSagas<Env = unknown>(options: ServeSagasOptions<Env>): Saga
       if (handler?.bus === undefined) fixLists(server);
       return server;
     } catch (error) {
-      coreOf(host).settings.hooks.onError(error);
+      coreOf(host).observer.hooks.onError(error);
       throw error;
     }
   };

@@ -173,7 +173,7 @@ describe('a task under a rotation of keys', () => {
     const clock = testClock();
     const ran: string[] = [];
     const { host, told } = hostForAll([deploys(ran)], { keys: oldKey, clock });
-    const { store } = coreOf(host).settings.tasks!;
+    const { store } = coreOf(host).offers.tasks!;
     const at = (keys: string): TestHost =>
       hostForAll([deploys(ran)], { keys, clock, tasks: { store: store!, bearer: 'accept' } });
     const taskId = await way.begin({ host, told, clock });

@@ -14,20 +14,21 @@ export const atOnce: Dialect = {
   carries: () => false,
   serves: ({ method }) => method !== 'tools/call',
   answer: async (host, call) => {
-    const { maxHold, clock } = host.settings;
-    const until = clock() + maxHold;
+    const { maxHoldMs } = host.limits;
+    const { clock } = host.timing;
+    const until = clock() + maxHoldMs;
     // However many short waits there are, a request is held no longer than one long one would be.
     const maxWait = (): number => Math.max(0, until - clock());
     const traits = (): DialectTraits => ({
       asks: [],
       maxWait,
-      maxHold: Math.min(maxHold, maxWait()),
+      maxHold: Math.min(maxHoldMs, maxWait()),
       ...unaskedOf(call.client),
     });
     const signal = call.caller.signal ?? new AbortController().signal;
     return await inOneRequest(host, call, traits, {
       answersTo: async ({ retryAfterMs = 0 }) => {
-        await host.settings.sleep(retryAfterMs, signal);
+        await host.timing.sleep(retryAfterMs, signal);
         if (signal.aborted) throw new TurnAborted(signal.reason);
         return [];
       },

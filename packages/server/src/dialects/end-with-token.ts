@@ -10,10 +10,10 @@ import { needOf } from '../wire/step-requests.ts';
 
 /** Capabilities that a saga uses while the call runs. The calling model does the rest. */
 export function asksOfCall(
-  { settings }: SagaHostCore,
+  host: SagaHostCore,
   { client }: Pick<ClientCall, 'client'>,
 ): readonly ClientNeed[] {
-  return client.asks.filter((need) => mayAskClient(settings, need));
+  return client.asks.filter((need) => mayAskClient(host, need));
 }
 
 /** Steps that the client does while the call runs. */
@@ -51,9 +51,9 @@ export async function endWithToken(
   turn: SuspendedTurn,
 ): Promise<object> {
   const forClient = stepsForClient(host, call, turn);
-  return await toInterimResult(host.settings, {
+  return await toInterimResult(host, {
     ...turn,
-    token: await sealedFor(resumeTokenMethod, host.settings.sealer, turn.token),
+    token: await sealedFor(resumeTokenMethod, host.keys.sealer, turn.token),
     steps: turn.steps.filter((step) => !forClient.includes(step)),
   });
 }

@@ -70,7 +70,8 @@ async function undoLeft(
   { token, turn, saga }: SuspendedTurn,
   first: number,
 ): Promise<void> {
-  const { notifiesSuspended, hooks, registry } = host.settings;
+  const { registry } = host;
+  const { notifiesSuspended, hooks } = host.observer;
   // Not of the call: the saga may have continued as another one.
   const forks = registry.named(saga)?.forks;
   const isQueued = notifiesSuspended && forks === 'refuse';

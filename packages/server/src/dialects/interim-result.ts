@@ -1,7 +1,7 @@
 import { present } from '@mcp-saga/core/program';
 import type { ClientStep, ContentBlock, Json, SamplingMessage, ToolResult } from '@mcp-saga/core';
 import { toHandle } from '../token/handles.ts';
-import type { HostSettings } from '../settings/host-parts.ts';
+import type { HostParts } from '../settings/host-parts.ts';
 import type { SuspendedTurn } from '../model/turn.ts';
 import { extensionKey } from '../wire/tool-result.ts';
 import { formatExpiry, toWireStep } from './saga-methods.ts';
@@ -11,10 +11,10 @@ import { formatExpiry, toWireStep } from './saga-methods.ts';
  * nothing else; hosts find the same, in the form of the saga methods, under `_meta`.
  */
 export async function toInterimResult(
-  settings: HostSettings,
+  host: HostParts,
   suspended: SuspendedTurn,
 ): Promise<ToolResult & { readonly nextResumeToken: string }> {
-  const turn = { ...suspended, token: await toHandle(settings, suspended.token) };
+  const turn = { ...suspended, token: await toHandle(host, suspended.token) };
   const { token, steps, retryAfterMs, content = [], sagaId } = turn;
   const hints = {
     expiresAt: formatExpiry(turn),

@@ -31,7 +31,7 @@ export const multiRoundTrip: Dialect = {
 /** A turn, on the wire. */
 export async function toAnswer(host: SagaHostCore, call: ClientCall, turn: SagaTurn): Promise<object> {
   if (turn.status !== 'suspended') return call.toResult(turn);
-  const roundsLeft = host.settings.clientRounds - roundAfter(turn);
+  const roundsLeft = host.limits.clientRounds - roundAfter(turn);
   const isLast = call.method === 'tools/call' && roundsLeft < 0;
   if (isLast || endsBeforeSaga(host, call, turn, maxWaitAfter(host, turn)))
     return await endWithToken(host, call, turn);
@@ -40,8 +40,8 @@ export async function toAnswer(host: SagaHostCore, call: ClientCall, turn: SagaT
 }
 
 /** Longest wait that the remaining rounds of a call can hold, in milliseconds. */
-export function maxWaitAfter({ settings }: SagaHostCore, turn: SuspendedTurn): number {
-  return Math.max(0, settings.clientRounds - roundAfter(turn) + 1) * settings.maxHold;
+export function maxWaitAfter(host: SagaHostCore, turn: SuspendedTurn): number {
+  return Math.max(0, host.limits.clientRounds - roundAfter(turn) + 1) * host.limits.maxHoldMs;
 }
 
 function roundAfter({ turn, ownTurns = 0 }: SuspendedTurn): number {
@@ -57,7 +57,7 @@ export async function takeRound(
   const { saga, args, method, caller, requestState } = call;
   // Each round repeats the whole request, resume token included.
   resumeTokenOf(call);
-  const sent = toStepAnswers(call.inputResponses, host.settings.limits.maxAnswers);
+  const sent = toStepAnswers(call.inputResponses, host.limits.maxAnswers);
   const request = {
     methods: [method],
     entry: { target: saga.name, args },
@@ -81,17 +81,17 @@ export async function takeRound(
   const { sagaId } = turn;
   // A client that sends them again is asked for them then.
   for (const stepId of left.keys())
-    host.settings.hooks.onIgnoredAnswer({ stepId, why: 'unknown', saga: turn.saga, sagaId });
+    host.observer.hooks.onIgnoredAnswer({ stepId, why: 'unknown', saga: turn.saga, sagaId });
   return turn;
 }
 
 /** What can be done for a client that comes back in rounds. */
 export function roundTraits(host: SagaHostCore, call: ClientCall): DialectTraits {
-  const { clientRounds, maxHold } = host.settings;
+  const { clientRounds, maxHoldMs } = host.limits;
   // A client comes back at once, whatever it is told: a wait is held, round for round.
   const traits: DialectTraits = { asks: asksOfCall(host, call), holdsParts: true };
   if (call.method === 'tools/call') return { ...traits, asksModel: true };
-  return { ...traits, maxWait: (turn) => Math.max(0, clientRounds - turn + 1) * maxHold };
+  return { ...traits, maxWait: (turn) => Math.max(0, clientRounds - turn + 1) * maxHoldMs };
 }
 
 /**
@@ -124,8 +124,8 @@ function toInputRequired({ token, steps, retryAfterMs, content, sagaId }: Suspen
 }
 
 /** Warns once in a saga, two rounds before clients abandon the call. */
-function adviseOnRounds({ settings }: SagaHostCore, turn: SuspendedTurn): void {
-  const { clientRounds } = settings;
+function adviseOnRounds(host: SagaHostCore, turn: SuspendedTurn): void {
+  const { clientRounds } = host.limits;
   const round = roundAfter(turn);
   if (round !== Math.max(1, clientRounds - 2)) return;
   const about = `Saga '${turn.saga}' takes its client to round ${round}; clients give a call up after ${clientRounds}.`;
@@ -133,13 +133,15 @@ function adviseOnRounds({ settings }: SagaHostCore, turn: SuspendedTurn): void {
   if (turn.steps.length > 0 && turn.steps.every(({ reason }) => reason !== undefined)) {
     const asked = turn.steps.map(({ stepId }) => `'${withoutKeys(stepId)}'`).join(' and ');
     // A reason may quote the answer.
-    const why = settings.develops
+    const why = host.observer.develops
       ? turn.steps.map(({ reason }) => reason).join(' ')
       : 'Set NODE_ENV=development to see the reasons.';
-    settings.warn(`${about} The answers to ${asked} were not accepted: they do not fit the schema. ${why}`);
+    host.observer.hooks.onWarning(
+      `${about} The answers to ${asked} were not accepted: they do not fit the schema. ${why}`,
+    );
     return;
   }
-  settings.warn(`${about} Ask several questions at once, with all({ … }).`);
+  host.observer.hooks.onWarning(`${about} Ask several questions at once, with all({ … }).`);
 }
 
 function refusedState(): WireError {

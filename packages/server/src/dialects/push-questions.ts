@@ -1,6 +1,6 @@
 import { TurnAborted, type ClientStep, type Json } from '@mcp-saga/core';
 import { toJson, type StepAnswer } from '../wire/step-answers.ts';
-import type { HostSettings } from '../settings/host-parts.ts';
+import type { HostParts, Timing } from '../settings/host-parts.ts';
 import { sleep } from '../settings/clock.ts';
 import type { SuspendedTurn } from '../model/turn.ts';
 import type { ClientCall } from '../model/client-call.ts';
@@ -34,12 +34,12 @@ interface OpenQuestion {
 export class OpenQuestions {
   readonly #call: ClientCall;
   readonly #clock: () => number;
-  readonly #sleep: HostSettings['sleep'];
+  readonly #sleep: Timing['sleep'];
   readonly #signal: AbortSignal;
   readonly #open = new Map<string, OpenQuestion>();
   readonly #tries = new Map<string, number>();
 
-  constructor(call: ClientCall, { clock, sleep: wait }: Pick<HostSettings, 'clock' | 'sleep'>) {
+  constructor(call: ClientCall, { timing: { clock, sleep: wait } }: Pick<HostParts, 'timing'>) {
     this.#call = call;
     this.#clock = clock;
     this.#sleep = wait;

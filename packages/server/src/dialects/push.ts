@@ -21,9 +21,9 @@ export const push: Dialect = {
   carries: () => false,
   serves: (call) => call.client.isSession && canBeAsked(call),
   answer: async (host, call) => {
-    const questions = new OpenQuestions(call, host.settings);
-    const until = host.settings.clock() + longestCallMs;
-    const longestWait = (): number => Math.max(0, until - host.settings.clock());
+    const questions = new OpenQuestions(call, host);
+    const until = host.timing.clock() + longestCallMs;
+    const longestWait = (): number => Math.max(0, until - host.timing.clock());
     try {
       return await inOneRequest(host, call, () => traitsOf(host, call, longestWait), {
         answersTo: (turn) => questions.answersTo({ ...turn, steps: stepsForClient(host, call, turn) }),
@@ -40,7 +40,7 @@ export const push: Dialect = {
 const longestCallMs = 55_000;
 
 function traitsOf(host: SagaHostCore, call: ClientCall, maxWait: () => number): DialectTraits {
-  const traits = { asks: asksOfCall(host, call), maxHold: Math.min(host.settings.maxHold, maxWait()) };
+  const traits = { asks: asksOfCall(host, call), maxHold: Math.min(host.limits.maxHoldMs, maxWait()) };
   return call.method === 'tools/call'
     ? { ...traits, asksModel: true, holdsParts: true }
     : { ...traits, maxWait };

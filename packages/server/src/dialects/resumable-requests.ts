@@ -16,7 +16,7 @@ import type { Dialect } from './dialect.ts';
 import { multiRoundTrip } from './multi-round-trip.ts';
 import { push } from './push.ts';
 import { resumeToken } from './resume-token.ts';
-import type { HostSettings } from '../settings/host-parts.ts';
+import type { HostParts } from '../settings/host-parts.ts';
 import { principalOf } from '../requests/principal.ts';
 
 /** The methods of this dialect. */
@@ -52,7 +52,7 @@ export async function resumable(
   dialect: Dialect,
 ): Promise<SagaHostCore> {
   const isDeclared = call.method === 'tools/call' && dialects.includes(dialect) && declares(call);
-  return isDeclared && (await mayResume(host.settings, call.caller)) ? telling(host, call) : host;
+  return isDeclared && (await mayResume(host, call.caller)) ? telling(host, call) : host;
 }
 
 /** `requests/resume {resumeToken}`: answers as the request that was cut would have been, for this client. */
@@ -147,12 +147,12 @@ async function statusOf(host: SagaHostCore, token: string, caller: Caller): Prom
   const status = await host.status(token, caller, { methods });
   if (!status.isResumable) throw refused(host, 'method');
   // The token may be older than the option.
-  if (!(await mayResume(host.settings, caller))) throw refused(host, 'principal');
+  if (!(await mayResume(host, caller))) throw refused(host, 'principal');
   return status;
 }
 
-function refused({ settings }: SagaHostCore, reason: 'method' | 'principal' | 'request'): TokenRefused {
-  settings.reject(reason);
+function refused(host: SagaHostCore, reason: 'method' | 'principal' | 'request'): TokenRefused {
+  host.observer.reject(reason);
   return new TokenRefused(reason);
 }
 
@@ -209,7 +209,7 @@ async function goneOn(
     ...request
   }: Pick<ResumeRequest, 'methods'> & { readonly traits: DialectTraits; readonly looked: boolean },
 ): Promise<SagaTurn> {
-  const began = host.settings.clock();
+  const began = host.timing.clock();
   const onCommit = (committed: SuspendedTurn): Promise<void> => tell(host, call, committed);
   const next = { ...request, traits: steppingOf(call, traits), isOwnRound: true, follows: true, onCommit };
   let turn = first;
@@ -217,11 +217,11 @@ async function goneOn(
     // The client keeps the token before the page: if the result is lost, resuming shows the page again.
     if (turn.hasPage === true) return turn;
     // oxlint-disable-next-line no-await-in-loop -- each turn follows from the one before
-    turn = await bindToRequest(host.settings, turn, call.id);
+    turn = await bindToRequest(host, turn, call.id);
     // oxlint-disable-next-line no-await-in-loop -- it knows of each turn before the next one
     await tell(host, call, turn);
     const isDone = isLook ? turn.steps.length > 0 : !isHeld(host, traits, turn, began);
-    const isDue = turn.due !== undefined && turn.due <= host.settings.clock();
+    const isDue = turn.due !== undefined && turn.due <= host.timing.clock();
     if (traits.runs === false || (isDone && !isDue)) return turn;
     // oxlint-disable-next-line no-await-in-loop -- each turn follows from the one before
     turn = await host.resume(turn.token, [], call.caller, next);
@@ -231,23 +231,24 @@ async function goneOn(
 
 /** Whether a wait is held in this request: each turn holds it anew, where there is time for it. (W6) */
 function isHeld(
-  { settings }: SagaHostCore,
+  host: SagaHostCore,
   traits: DialectTraits,
   { steps, retryAfterMs = 0 }: SuspendedTurn,
   began: number,
 ): boolean {
   if (steps.length > 0) return false;
-  const { maxHold, turnBudget, clock, clientRounds } = settings;
-  const most = Math.min(traits.maxHold ?? maxHold, turnBudget);
+  const { maxHoldMs, turnBudgetMs, clientRounds } = host.limits;
+  const { clock } = host.timing;
+  const most = Math.min(traits.maxHold ?? maxHoldMs, turnBudgetMs);
   // A client that would come back at once need not come at all. One request may last as long as all rounds of a call.
   // A call by resume token holds a part of the wait only.
   const holdsAll = traits.holdsParts === true && (traits.asks?.length ?? 0) > 0 && most > 0;
-  return clock() - began + retryAfterMs <= (holdsAll ? clientRounds * maxHold : most);
+  return clock() - began + retryAfterMs <= (holdsAll ? clientRounds * maxHoldMs : most);
 }
 
 /** Tells the client the newest token. Where it cannot be told it holds an older one, which is as good. */
 async function tell(
-  { settings }: SagaHostCore,
+  host: SagaHostCore,
   call: ClientCall,
   { token, retryAfterMs = 0, expiresAt }: SuspendedTurn,
 ): Promise<void> {
@@ -256,7 +257,7 @@ async function tell(
     resumeToken: token,
     // In seconds: when there is something to come for, and until when.
     ...(retryAfterMs > 0 ? { minWait: Math.ceil(retryAfterMs / 1000) } : {}),
-    maxWait: Math.max(0, Math.floor((expiresAt - settings.clock()) / 1000)),
+    maxWait: Math.max(0, Math.floor((expiresAt - host.timing.clock()) / 1000)),
   };
   await call.notify({ method: resumePolicy, params }).catch(() => undefined);
 }
@@ -286,7 +287,7 @@ function invalid(message: string): SagaHostError {
 
 /** `true` if a caller may resume requests. */
 export async function mayResume(
-  { principal, resumableRequests }: Pick<HostSettings, 'principal' | 'resumableRequests'>,
+  { gate: { principal }, offers: { resumableRequests } }: Pick<HostParts, 'gate' | 'offers'>,
   caller: Caller,
 ): Promise<boolean> {
   return resumableRequests.bearer === 'accept' || (await principalOf(caller, principal)) !== null;

@@ -31,10 +31,6 @@ export const resumeToken: Dialect = {
 };
 
 /** Encodes a turn for the wire. */
-export async function toTokenResult(
-  { settings }: SagaHostCore,
-  call: ClientCall,
-  turn: SagaTurn,
-): Promise<object> {
-  return turn.status === 'suspended' ? await toInterimResult(settings, turn) : call.toResult(turn);
+export async function toTokenResult(host: SagaHostCore, call: ClientCall, turn: SagaTurn): Promise<object> {
+  return turn.status === 'suspended' ? await toInterimResult(host, turn) : call.toResult(turn);
 }

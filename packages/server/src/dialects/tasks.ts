@@ -27,7 +27,7 @@ export const tasks: Dialect = {
   name: 'tasks',
   refused: multiRoundTrip.refused,
   carries: (call) => call.requestState !== undefined && knowsTasks(call),
-  serves: (call, host) => isRefused(call) || (knowsTasks(call) && host.settings.tasks !== undefined),
+  serves: (call, host) => isRefused(call) || (knowsTasks(call) && host.offers.tasks !== undefined),
   answer: async (host, call) => {
     if (isRefused(call)) return refuse(call);
     const offered = await tasksFor(host, call);
@@ -41,7 +41,7 @@ export const tasks: Dialect = {
     if (turn.status !== 'suspended' || (turn.steps.length > 0 && !isDueBeside(host, call, turn, traits)))
       return await way.encode(turn);
     if (isTask(host, call, turn)) {
-      const task = await createTask(host.settings, offered, call, turn);
+      const task = await createTask(host, offered, call, turn);
       if (task !== undefined) return task;
       adviseOnStore(host, call, offered);
     }
@@ -109,11 +109,9 @@ function notOffered({ saga }: ClientCall): SagaHostError {
   );
 }
 
-async function tasksFor(
-  { settings }: SagaHostCore,
-  { caller }: ClientCall,
-): Promise<TaskSettings | undefined> {
-  const { tasks: offered, principal } = settings;
+async function tasksFor(host: SagaHostCore, { caller }: ClientCall): Promise<TaskSettings | undefined> {
+  const { tasks: offered } = host.offers;
+  const { principal } = host.gate;
   if (offered === undefined) return undefined;
   return mayHaveTasks(offered, await principalOf(caller, principal)) ? offered : undefined;
 }
@@ -137,7 +135,7 @@ function isDueBeside(
   // A task asks the client, and never the model that called.
   const isForModel = goesByTokens(call) || stepsForClient(host, call, turn).length < turn.steps.length;
   if (defersEffects !== true || isForModel) return false;
-  return turn.due !== undefined && turn.due <= host.settings.clock();
+  return turn.due !== undefined && turn.due <= host.timing.clock();
 }
 
 /** Whether a saga that has nothing to ask is a task from here. */
@@ -149,10 +147,10 @@ function isTask(host: SagaHostCore, call: ClientCall, turn: SuspendedTurn): bool
 const advised = new WeakSet<ClientCall['saga']>();
 
 /** Said once of a saga. */
-function adviseOnStore({ settings }: SagaHostCore, { saga }: ClientCall, { store }: TaskSettings): void {
+function adviseOnStore(host: SagaHostCore, { saga }: ClientCall, { store }: TaskSettings): void {
   if (store !== undefined || saga.task === undefined || advised.has(saga)) return;
   advised.add(saga);
-  settings.warn(
+  host.observer.hooks.onWarning(
     `Calls of saga '${saga.name}' are answered without a task. Without a store, a task can only wait, and its ID holds ` +
       'its entire state, which tasks.maxIdLength limits. Give the host tasks: { store }.',
   );

@@ -1,6 +1,6 @@
 import { outline } from '../settings/default-log.ts';
 import { SagaHostError } from '../wire/errors.ts';
-import type { HostSettings } from '../settings/host-parts.ts';
+import type { Observer } from '../settings/host-parts.ts';
 
 /**
  * Asks the guard. Where that fails, `onError` is told that it was the guard, with what it threw as `cause`: the error of
@@ -8,10 +8,7 @@ import type { HostSettings } from '../settings/host-parts.ts';
  *
  * @throws SagaHostError `guard_down` where it cannot be asked
  */
-export async function askGuard<T>(
-  { hooks }: Pick<HostSettings, 'hooks'>,
-  ask: () => T | Promise<T>,
-): Promise<T> {
+export async function askGuard<T>({ hooks }: Pick<Observer, 'hooks'>, ask: () => T | Promise<T>): Promise<T> {
   try {
     return await ask();
   } catch (error) {

@@ -1,7 +1,7 @@
 import { digestText } from '@mcp-saga/seal';
 import type { GuardClaim } from '../model/guard.ts';
 import { SagaHostError } from '../wire/errors.ts';
-import type { HostSettings } from '../settings/host-parts.ts';
+import type { HostParts, Observer } from '../settings/host-parts.ts';
 import type { SealedSaga } from '../model/sealed-saga.ts';
 
 /**
@@ -11,7 +11,7 @@ import type { SealedSaga } from '../model/sealed-saga.ts';
  * @param request - `keptBytes` is undefined for turns without a limit, such as an undo
  */
 export async function ownerOf(
-  { limits }: Pick<HostSettings, 'limits'>,
+  { limits }: Pick<HostParts, 'limits'>,
   { claims: { principal } }: SealedSaga,
   { keptBytes }: { readonly keptBytes?: number },
 ): Promise<Pick<GuardClaim, 'owner'>> {
@@ -21,7 +21,7 @@ export async function ownerOf(
 }
 
 /** Makes the error of a turn beyond a limit of the guard. The token of the turn stays good. */
-export function guardFull({ reject }: Pick<HostSettings, 'reject'>): SagaHostError {
+export function guardFull({ reject }: Pick<Observer, 'reject'>): SagaHostError {
   reject('guard_full');
   return new SagaHostError(
     'guard_full',

@@ -22,6 +22,6 @@ export async function answerCall(
   } catch (error) {
     const result = toErrorResult(error, call);
     if (result !== undefined) return result;
-    throw toWireError(error, dialect.refused, host.settings.hooks.onError);
+    throw toWireError(error, dialect.refused, host.observer.hooks.onError);
   }
 }

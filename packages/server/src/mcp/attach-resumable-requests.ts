@@ -13,7 +13,8 @@ export function attachResumableRequests(
   server: McpServerLike,
   stepContext: unknown,
 ): void {
-  const { clock, hooks } = host.settings;
+  const { clock } = host.timing;
+  const { hooks } = host.observer;
   const register = (
     method: string,
     handle: (params: unknown, caller: Caller, context: RequestContextLike) => Promise<object>,

@@ -15,14 +15,14 @@ type Method = (host: SagaHostCore, params: unknown, caller: Caller) => Promise<o
 export function attachMethods(host: SagaHostCore, server: McpServerLike, stepContext: unknown): void {
   const register = (method: string, handle: Method): void =>
     setMethodHandler(server, method, async (params, context) => {
-      const { clock } = host.settings;
+      const { clock } = host.timing;
       try {
         if (method === sagaMethods.call) assertHeaders(host, server, params, context);
         return await withCaller(server, context, { stepContext, clock }, (caller) =>
           handle(host, params, caller),
         );
       } catch (error) {
-        throw toWireError(error, sagaTokenRefused, host.settings.hooks.onError);
+        throw toWireError(error, sagaTokenRefused, host.observer.hooks.onError);
       }
     });
   register(sagaMethods.call, callSaga);

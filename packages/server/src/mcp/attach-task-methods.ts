@@ -14,11 +14,11 @@ const taskRefused: FrozenAnswer = { message: 'Unknown or expired task', reason: 
 
 /** Registers the methods of tasks where they are offered. False where they are not: version 1 has tasks of its own. */
 export function attachTaskMethods(
-  { settings }: SagaHostCore,
+  host: SagaHostCore,
   server: McpServerLike,
   options: { readonly context?: unknown; readonly waitUntil?: (work: Promise<unknown>) => void },
 ): boolean {
-  const { tasks } = settings;
+  const { tasks } = host.offers;
   if (tasks === undefined || !isVersion2(server)) return false;
   const register = (method: string, handle: (request: TaskRequest) => Promise<object>): void =>
     setMethodHandler(server, method, async (params, context) => {
@@ -30,7 +30,7 @@ export function attachTaskMethods(
       }
       try {
         return await handle({
-          settings,
+          host,
           tasks,
           // Whatever it is: only what this host has sealed opens.
           taskId: (Object(params) as { readonly taskId?: unknown }).taskId as string,
@@ -40,8 +40,8 @@ export function attachTaskMethods(
           waitUntil: options.waitUntil ?? (() => undefined),
         });
       } catch (error) {
-        if (error instanceof TokenRefused) settings.reject(error.reason);
-        throw toWireError(error, taskRefused, settings.hooks.onError);
+        if (error instanceof TokenRefused) host.observer.reject(error.reason);
+        throw toWireError(error, taskRefused, host.observer.hooks.onError);
       }
     });
   register('tasks/get', getTask);

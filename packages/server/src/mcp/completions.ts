@@ -32,13 +32,9 @@ function toCompletable(field: unknown): object | undefined {
  * Completes nothing for callers that may not use a saga. Keeps the messages of errors that completions throw off the wire, and
  * reports them.
  */
-export function attachCompletions(
-  { sagas, settings }: SagaHostCore,
-  server: McpServerLike,
-  stepContext: unknown,
-): void {
+export function attachCompletions(host: SagaHostCore, server: McpServerLike, stepContext: unknown): void {
   const refs = new Map(
-    sagas.flatMap((saga): readonly (readonly [string, Program])[] => {
+    host.sagas.flatMap((saga): readonly (readonly [string, Program])[] => {
       if (saga.resource?.complete !== undefined) return [[saga.resource.template.text, saga]];
       const isCompleted = saga.serves === 'prompt' && completableArguments(server, saga) !== undefined;
       return isCompleted ? [[saga.name, saga]] : [];
@@ -49,12 +45,12 @@ export function attachCompletions(
     const { name, uri } = Object(request.params?.['ref']) as { name?: string; uri?: string };
     const saga = refs.get(String(name ?? uri));
     try {
-      if (saga !== undefined && !(await settings.authorize(toCaller(server, context, stepContext), saga)))
+      if (saga !== undefined && !(await host.gate.authorize(toCaller(server, context, stepContext), saga)))
         throw new SagaHostError('forbidden', `Not allowed: ${saga.name}`);
       return await next(request, context);
     } catch (error) {
       if (isRefusal(error) || saga === undefined) throw error;
-      throw toWireError(error, sagaTokenRefused, settings.hooks.onError);
+      throw toWireError(error, sagaTokenRefused, host.observer.hooks.onError);
     }
   });
 }

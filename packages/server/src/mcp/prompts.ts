@@ -33,7 +33,7 @@ export function attachPrompts(host: SagaHostCore, server: McpServerLike, stepCon
     const name = request.params?.['name'];
     const saga = typeof name === 'string' ? sagas.get(name) : undefined;
     if (saga === undefined) return await next(request, context);
-    const { clock } = host.settings;
+    const { clock } = host.timing;
     const args = request.params?.['arguments'];
     const toResult = (_: string, turn: CompletedTurn | FailedTurn): PromptResult => toPrompt(saga, turn);
     return await withCaller(server, context, { stepContext, clock }, (caller) =>

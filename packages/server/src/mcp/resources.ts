@@ -27,7 +27,7 @@ export function attachResources(host: SagaHostCore, server: McpServerLike, stepC
         ? undefined
         : sagas.find(({ resource }) => resource.template.match(uri) !== undefined);
     if (typeof uri !== 'string' || saga === undefined) return await next(request, context);
-    const { clock } = host.settings;
+    const { clock } = host.timing;
     const toResult = (_: string, turn: CompletedTurn | FailedTurn): ResourceResult =>
       toResource(saga, uri, turn);
     return await withCaller(server, context, { stepContext, clock }, (caller) =>

@@ -20,7 +20,6 @@ export function attachTools(
   stepContext: unknown,
   waitUntil?: (work: Promise<unknown>) => void,
 ): void {
-  const { settings } = host;
   const sagas = new Map(toolsOf(host.sagas).map((saga) => [saga.name, saga]));
   if (sagas.size === 0) return;
   for (const saga of sagas.values()) registerTool(server, saga);
@@ -36,7 +35,7 @@ export function attachTools(
         const shown = icons === undefined ? tool : { ...tool, icons };
         // Any call may end before its saga, except a call that runs only as a task.
         if (saga.task === 'require') return shown;
-        return toResumable(shown, acceptsModel({ settings, program: saga }));
+        return toResumable(shown, acceptsModel({ host, program: saga }));
       }),
     };
   });
@@ -44,7 +43,7 @@ export function attachTools(
     const name = request.params?.['name'];
     const saga = typeof name === 'string' ? sagas.get(name) : undefined;
     if (saga === undefined) return await next(request, context);
-    const { clock } = host.settings;
+    const { clock } = host.timing;
     const args = request.params?.['arguments'];
     const toResult = toToolResult;
     return await withCaller(server, context, { stepContext, clock }, (caller) =>

@@ -5,7 +5,7 @@ import type { Caller } from '../model/caller.ts';
 import { NotEnded, SagaHostError } from '../wire/errors.ts';
 import { digestOf, guarded, type Interrupted, type Run } from '../turn/guarded-turn.ts';
 import type { CancelRequest } from '../model/host-requests.ts';
-import type { HostSettings } from '../settings/host-parts.ts';
+import type { HostParts } from '../settings/host-parts.ts';
 import { found, standIn, type OpenSaga } from '../token/resolve-program.ts';
 import { openSaga } from './open-saga.ts';
 import { readTimeline } from '../token/program-state.ts';
@@ -17,33 +17,33 @@ import type { SagaTurn, SuspendedTurn } from '../model/turn.ts';
 
 /** Ends a saga and undoes what it did; or, left by its client past a pivot, goes forward with it. (E5 to E8) */
 export async function cancel(
-  settings: HostSettings,
+  host: HostParts,
   token: string,
   caller: Caller,
   request: CancelRequest,
 ): Promise<SagaTurn> {
   try {
-    let opened = await open(settings, token, caller, request);
+    let opened = await open(host, token, caller, request);
     let until: number | undefined;
     let idle = 0;
     for (;;) {
-      const began = settings.clock();
+      const began = host.timing.clock();
       // oxlint-disable-next-line no-await-in-loop -- one turn after the other
-      const { turn, ran } = await taken(settings, opened, caller, request);
+      const { turn, ran } = await taken(host, opened, caller, request);
       // It is suspended where it was not ended yet: what was begun and never finished has come to the end of its turn, so
       // that it is known what it did; or what lies past a pivot has gone on.
       if (turn.status !== 'suspended') return turn;
       // Turns that were kept are only looked up: however many they are, what follows them gets its time.
-      if (ran) until ??= began + settings.turnBudget;
+      if (ran) until ??= began + host.limits.turnBudgetMs;
       // oxlint-disable-next-line no-await-in-loop -- one turn after the other
-      const next = await nextOf(settings, opened, turn, until);
+      const next = await nextOf(host, opened, turn, until);
       idle = ran && isSameJournal(opened, next) ? idle + 1 : 0;
       // An interrupted turn that runs first may record nothing.
       if (idle > 1) throw noProgress(opened.saga.claims.saga.name);
       opened = next;
     }
   } catch (error) {
-    if (error instanceof TokenRefused) settings.reject(error.reason);
+    if (error instanceof TokenRefused) host.observer.reject(error.reason);
     throw error;
   }
 }
@@ -69,13 +69,13 @@ interface Taken {
 }
 
 async function taken(
-  settings: HostSettings,
+  host: HostParts,
   opened: Cancelled,
   caller: Caller,
   request: CancelRequest,
 ): Promise<Taken> {
   const { saga, program, current, tokenBytes, isLeft, forward } = opened;
-  const { guard } = settings;
+  const { guard } = host;
   // What a version that is gone had declared, nobody knows: it is guarded where it can be.
   const forks = program === undefined && guard !== undefined ? 'refuse' : (program ?? current).forks;
   if (forks === undefined || (forks === 'refuse' && guard === undefined)) {
@@ -93,7 +93,7 @@ async function taken(
     // What follows a commit is cancelled, or taken by itself.
     const keep = lease && ((next: CommittedSaga): Promise<void> => lease.handOver(next));
     ran = true;
-    const lost = begun === undefined ? undefined : await openRequest(settings.responses, saga, begun);
+    const lost = begun === undefined ? undefined : await openRequest(host.keys.responses, saga, begun);
     const isInterrupted = begun !== undefined;
     if (lost === undefined || lost.cancels === true) {
       const nothing = {
@@ -104,8 +104,8 @@ async function taken(
         isInterrupted,
         receivedAt: lost?.at,
       };
-      if (goesForward) return await runTurn(settings, { ...nothing, isGuarded: true, keep });
-      return await runTurn(settings, { ...nothing, end: { error: new SagaCancelled(request.reason) } });
+      if (goesForward) return await runTurn(host, { ...nothing, isGuarded: true, keep });
+      return await runTurn(host, { ...nothing, end: { error: new SagaCancelled(request.reason) } });
     }
     const { answers, traits, at: receivedAt } = lost;
     const served = inPlaceOf(lost, caller);
@@ -118,23 +118,23 @@ async function taken(
       traits,
       isInterrupted,
     };
-    return await runTurn(settings, { ...again, isGuarded: true, keep });
+    return await runTurn(host, { ...again, isGuarded: true, keep });
   };
   if (guard === undefined || forks === 'accept')
-    return { turn: await settleTurn(settings, await run({})), ran };
+    return { turn: await settleTurn(host.observer, await run({})), ran };
   // To go forward is another thing than to undo: where one of them was begun, the other one must not take its place.
   const digest = await digestOf(goesForward ? 'forward' : 'cancel', new Map());
   const signal = caller.signal ?? new AbortController().signal;
-  const nothing = { answers: new Map(), traits: {}, capabilities: undefined, at: settings.clock() };
-  const kept = await sealRequest(settings.responses, saga, { ...nothing, cancels: true }, 0);
+  const nothing = { answers: new Map(), traits: {}, capabilities: undefined, at: host.timing.clock() };
+  const kept = await sealRequest(host.keys.responses, saga, { ...nothing, cancels: true }, 0);
   const claim = { action: 'cancel', digest, ends: isLeft, request: kept, signal } as const;
   try {
-    const { turn: ended } = await guarded(settings, guard, saga, claim, run);
+    const { turn: ended } = await guarded(host, guard, saga, claim, run);
     return { turn: ended, ran };
   } catch (error) {
     if (!goesForward || !(error instanceof TokenRefused)) throw error;
     // Somebody may have begun to cancel it, and died: from what was undone by then, nothing goes forward.
-    return await taken(settings, { ...opened, isLeft: false, forward: false }, caller, request);
+    return await taken(host, { ...opened, isLeft: false, forward: false }, caller, request);
   }
 }
 
@@ -161,13 +161,13 @@ interface Cancelled extends OpenSaga {
  * @throws NotEnded where it goes forward, and not now
  */
 async function nextOf(
-  settings: HostSettings,
+  host: HostParts,
   { isLeft, forward }: Cancelled,
   { token, sagaId, steps, due, retryAfterMs = 0 }: SuspendedTurn,
   until: number = Number.POSITIVE_INFINITY,
 ): Promise<Cancelled> {
   const expect = { purpose: 'token', sid: sagaId, ignoreExpiry: true, allowFuture: true } as const;
-  const next = found(settings, await settings.responses.open(token, expect));
+  const next = found(host, await host.keys.responses.open(token, expect));
   const { claims } = next.saga;
   const goesOnAt = steps.length > 0 ? due : claims.iat + retryAfterMs;
   const left = {
@@ -178,14 +178,14 @@ async function nextOf(
     isLeft,
     forward: forward && goesOnAt !== undefined,
   };
-  const now = settings.clock();
+  const now = host.timing.clock();
   if (goesOnAt !== undefined && left.forward && isPastPivot(next) && (now < goesOnAt || now >= until))
     throw new NotEnded(claims.saga.name, Math.max(0, goesOnAt - now));
   return left;
 }
 
 async function open(
-  settings: HostSettings,
+  host: HostParts,
   token: string,
   caller: Caller,
   { methods }: CancelRequest,
@@ -196,13 +196,13 @@ async function open(
     isLeft,
     forward: isLeft,
   });
-  if (methods !== undefined) return by(await openSaga(settings, token, caller, { methods }), false);
+  if (methods !== undefined) return by(await openSaga(host, token, caller, { methods }), false);
   try {
-    return by(await openSaga(settings, token, caller, {}), false);
+    return by(await openSaga(host, token, caller, {}), false);
   } catch (error) {
     // A cancel token has a key of its own: it opens as nothing else, and nothing else as it. (T3)
     if (!(error instanceof TokenRefused) || !['undecryptable', 'too_large'].includes(error.reason))
       throw error;
-    return by(found(settings, await settings.responses.open(token, { purpose: 'cancel' })), true);
+    return by(found(host, await host.keys.responses.open(token, { purpose: 'cancel' })), true);
   }
 }

@@ -4,7 +4,7 @@ import type { StepAnswer } from '../wire/step-answers.ts';
 import type { Caller } from '../model/caller.ts';
 import { cancel } from './cancel.ts';
 import { fromHandle } from '../token/handles.ts';
-import { toHostSettings, type HostSettings } from '../settings/host-parts.ts';
+import { toHostParts, type HostParts } from '../settings/host-parts.ts';
 import type { SagaHostOptions } from '../model/host-options.ts';
 import { readTimeline } from '../token/program-state.ts';
 import { resume } from './resume.ts';
@@ -28,12 +28,11 @@ export interface SagaInspection {
 }
 
 /**
- * The host as dialects know it: with all facts of the requests that they decode. Its settings hold live sealers, so that
- * no public object leads to it.
+ * The host as dialects know it: with all facts of the requests that they decode. It holds live sealers, so that no
+ * public object leads to it.
  */
-export interface SagaHostCore {
+export interface SagaHostCore extends HostParts {
   readonly sagas: readonly Program[];
-  readonly settings: HostSettings;
   start(name: string, args: unknown, caller?: Caller, request?: StartRequest): Promise<SagaTurn>;
   resume(
     token: string,
@@ -53,28 +52,28 @@ export interface SagaHostCore {
 
 /** Makes the part of a host that knows nothing of MCP: sagas, keys, and the rules by which they meet. */
 export function createHostCore(options: SagaHostOptions): SagaHostCore {
-  const settings = toHostSettings(options);
+  const host = toHostParts(options);
   return {
-    sagas: settings.registry.current,
-    settings,
-    start: (name, args, caller = {}, request = {}) => start(settings, name, args, caller, request),
-    resume: (token, answers, caller = {}, request = {}) => resume(settings, token, answers, caller, request),
-    cancel: (token, caller = {}, request = {}) => cancel(settings, token, caller, request),
-    status: (token, caller = {}, request = {}) => statusOf(settings, token, caller, request),
-    inspect: (token) => inspect(settings, token),
+    ...host,
+    sagas: host.registry.current,
+    start: (name, args, caller = {}, request = {}) => start(host, name, args, caller, request),
+    resume: (token, answers, caller = {}, request = {}) => resume(host, token, answers, caller, request),
+    cancel: (token, caller = {}, request = {}) => cancel(host, token, caller, request),
+    status: (token, caller = {}, request = {}) => statusOf(host, token, caller, request),
+    inspect: (token) => inspect(host, token),
   };
 }
 
-async function inspect(settings: HostSettings, token: string): Promise<SagaInspection> {
-  const { token: given, purpose } = await fromHandle(settings, token);
-  const sealed = await settings.sealer.open(given, { purpose, ignoreExpiry: true });
+async function inspect(host: HostParts, token: string): Promise<SagaInspection> {
+  const { token: given, purpose } = await fromHandle(host, token);
+  const sealed = await host.keys.sealer.open(given, { purpose, ignoreExpiry: true });
   const { sagaId, claims, state } = toSealedSaga(sealed);
-  const program = settings.registry.version(claims.saga.name, claims.saga.version, settings.clock());
+  const program = host.registry.version(claims.saga.name, claims.saga.version, host.timing.clock());
   return {
     sagaId,
     keyId: sealed.kid,
     claims,
-    expired: claims.exp <= settings.clock(),
+    expired: claims.exp <= host.timing.clock(),
     timeline: program === undefined ? undefined : readTimeline(program, state.program),
     tokenBytes: given.length,
     trace: state.trace,

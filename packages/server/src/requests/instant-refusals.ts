@@ -1,20 +1,20 @@
 import type { ClientAnswer, Json } from '@mcp-saga/core';
-import type { HostSettings } from '../settings/host-parts.ts';
+import type { Answers, HostParts } from '../settings/host-parts.ts';
 import type { SealedSaga } from '../model/sealed-saga.ts';
 
 /** Reports instant refusals to `onInstantRefusal`. */
 export function reportInstantRefusals(
-  { hooks, clock, instantRefusals }: Pick<HostSettings, 'hooks' | 'clock' | 'instantRefusals'>,
+  { observer, timing, answers: by }: Pick<HostParts, 'observer' | 'timing' | 'answers'>,
   { claims, sagaId }: SealedSaga,
   asked: ReadonlySet<string>,
   answers: ReadonlyMap<string, ClientAnswer>,
 ): void {
-  const after = clock() - claims.iat;
-  if (after >= instantRefusals.withinMs) return;
+  const after = timing.clock() - claims.iat;
+  if (after >= by.instantRefusals.withinMs) return;
   for (const [stepId, answer] of answers) {
     const action = asked.has(stepId) ? refusalOf(answer) : undefined;
     if (action !== undefined)
-      hooks.onInstantRefusal({ saga: claims.saga.name, sagaId, stepId, action, after });
+      observer.hooks.onInstantRefusal({ saga: claims.saga.name, sagaId, stepId, action, after });
   }
 }
 
@@ -24,7 +24,7 @@ export function reportInstantRefusals(
  * @param at - time of the request with these answers (ms since the epoch)
  */
 export function withoutInstantRefusals(
-  { instantRefusals: { withinMs, treatAs } }: Pick<HostSettings, 'instantRefusals'>,
+  { instantRefusals: { withinMs, treatAs } }: Pick<Answers, 'instantRefusals'>,
   { claims }: SealedSaga,
   answers: ReadonlyMap<string, ClientAnswer>,
   at: number,

@@ -7,7 +7,7 @@ import { principalOf } from './principal.ts';
 import type { Caller } from '../model/caller.ts';
 import { SagaHostError } from '../wire/errors.ts';
 import type { SealedToken } from '../token/handles.ts';
-import type { HostSettings } from '../settings/host-parts.ts';
+import type { HostParts } from '../settings/host-parts.ts';
 import { keptBytesOf } from '../token/response-bytes.ts';
 import { type OpenSaga, openSealed, found } from '../token/resolve-program.ts';
 
@@ -22,12 +22,12 @@ export type TokenExpectations = Omit<
 
 /** Opens a token for a turn, and makes every check that comes before the guard. */
 export async function openSaga(
-  settings: HostSettings,
+  host: HostParts,
   token: string,
   caller: Caller,
   expect: TokenExpectations,
 ): Promise<OpenSaga> {
-  const opened = await openForCaller(settings, token, caller, expect);
+  const opened = await openForCaller(host, token, caller, expect);
   const { claims, sagaId } = opened.saga;
   const facts = {
     principal: claims.principal,
@@ -35,10 +35,10 @@ export async function openSaga(
     turn: claims.turn + 1,
     bytes: token.length,
     inflatedBytes: opened.inflatedBytes,
-    keptBytes: keptBytesOf(settings, opened.saga, token.length),
+    keptBytes: keptBytesOf(host, opened.saga, token.length),
   };
   // The token is good, and stays so: a client that is told so comes again.
-  if (!(await settings.rateLimit(facts))) throw notAdmitted();
+  if (!(await host.gate.rateLimit(facts))) throw notAdmitted();
   return opened;
 }
 
@@ -50,13 +50,13 @@ export async function openSaga(
  * sealed it
  */
 export async function openForCaller(
-  settings: HostSettings,
+  host: HostParts,
   token: string,
   caller: Caller,
   expect: TokenExpectations,
 ): Promise<OpenSaga> {
-  const principal = await principalOf(caller, settings.principal);
-  const { rejectIssuedBefore } = settings;
+  const principal = await principalOf(caller, host.gate.principal);
+  const { rejectIssuedBefore } = host.gate;
   const expected: Expectations = {
     ...expect,
     purpose: expect.purpose ?? 'token',
@@ -65,12 +65,12 @@ export async function openForCaller(
     allowFuture: true,
     ...present({ rejectIssuedBefore }),
   };
-  const sealed = await openSealed(settings, token, expected);
-  if (!(await settings.authorize(caller, { ...sealed.claims.saga }))) throw new TokenRefused('forbidden');
-  const saga = found(settings, sealed);
-  if (saga.program?.forks !== 'accept' && isForgotten(settings, sealed.claims.iat))
+  const sealed = await openSealed(host.observer, host.keys.sealer, token, expected);
+  if (!(await host.gate.authorize(caller, { ...sealed.claims.saga }))) throw new TokenRefused('forbidden');
+  const saga = found(host, sealed);
+  if (saga.program?.forks !== 'accept' && isForgotten(host, sealed.claims.iat))
     throw new TokenRefused('guard_restarted');
-  assertBegun(settings, saga.saga.claims);
+  assertBegun(host, saga.saga.claims);
   return saga;
 }
 

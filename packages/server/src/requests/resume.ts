@@ -17,7 +17,7 @@ import {
 import type { Lease } from '../turn/lease.ts';
 import { fromHandle } from '../token/handles.ts';
 import type { ResumeRequest } from '../model/host-requests.ts';
-import type { HostSettings } from '../settings/host-parts.ts';
+import type { HostParts } from '../settings/host-parts.ts';
 import { reportInstantRefusals, withoutInstantRefusals } from './instant-refusals.ts';
 import { keptBytesOf } from '../token/response-bytes.ts';
 import { acceptsModel } from '../turn/answer-routes.ts';
@@ -34,36 +34,36 @@ import type { SagaTurn } from '../model/turn.ts';
 
 /** Continues a saga from its token: every turn but the first. */
 export async function resume(
-  settings: HostSettings,
+  host: HostParts,
   token: string,
   sent: unknown,
   caller: Caller,
   request: ResumeRequest,
 ): Promise<SagaTurn> {
   try {
-    let current = await opened(settings, token, sent, caller, request);
+    let current = await opened(host, token, sent, caller, request);
     let unknown: SagaTurn['unknown'];
     for (;;) {
       // oxlint-disable-next-line no-await-in-loop -- one turn after the other
-      const { turn, isCommitted } = await taken(settings, current, caller);
+      const { turn, isCommitted } = await taken(host, current, caller);
       unknown ??= turn.unknown;
       if (!isCommitted || turn.status !== 'suspended') {
         // oxlint-disable-next-line no-await-in-loop -- the last time round
-        return await sealedAs(settings, request.method, unknown === undefined ? turn : { ...turn, unknown });
+        return await sealedAs(host, request.method, unknown === undefined ? turn : { ...turn, unknown });
       }
       // A repeated request continues behind what was committed, and repeats nothing before it. (E1)
       // oxlint-disable-next-line no-await-in-loop -- one turn after the other
-      current = await committed(settings, turn.token, request);
+      current = await committed(host, turn.token, request);
     }
   } catch (error) {
-    if (error instanceof TokenRefused) settings.reject(error.reason);
+    if (error instanceof TokenRefused) host.observer.reject(error.reason);
     throw error;
   }
 }
 
 /** A guard repeats a turn as it was sealed, perhaps for the method of another dialect. */
 async function sealedAs(
-  { guard, sealer }: HostSettings,
+  { guard, keys: { sealer } }: HostParts,
   method: string | undefined,
   turn: SagaTurn,
 ): Promise<SagaTurn> {
@@ -91,16 +91,16 @@ interface Resumption {
 
 /** Opens the token of a client, with all checks that come before the guard. */
 async function opened(
-  settings: HostSettings,
+  host: HostParts,
   given: string,
   sent: unknown,
   caller: Caller,
   request: ResumeRequest,
 ): Promise<Resumption> {
   const { answersField = 'answers', provenance = 'client', method } = request;
-  const answers = toAnswers(sent, answersField, provenance, settings.limits.maxAnswers);
-  const { token, purpose } = await fromHandle(settings, given);
-  const found = await openSaga(settings, token, caller, { ...(await expected(request)), purpose });
+  const answers = toAnswers(sent, answersField, provenance, host.limits.maxAnswers);
+  const { token, purpose } = await fromHandle(host, given);
+  const found = await openSaga(host, token, caller, { ...(await expected(request)), purpose });
   const { program } = found;
   const saga = method === undefined ? found.saga : startedBy(method, found.saga);
   // Repeated answers and those to older generations make no other request of it: only what was asked last counts.
@@ -108,21 +108,21 @@ async function opened(
   // Of a version that is gone, too: who repeats a request gets what it got, whatever has been deployed since.
   const asked = new Set(standIn(found).asked(saga.state.program));
   // A question of this saga's may say by itself that it takes them: where none is open, nothing does. (T14)
-  const isTaken = asked.size > 0 || acceptsModel({ settings, program: program ?? {} });
+  const isTaken = asked.size > 0 || acceptsModel({ host, program: program ?? {} });
   if (provenance === 'model' && answers.size > 0 && !isTaken) {
     throw new SagaHostError(
       'invalid_params',
       `Invalid params: ${answersField}: nothing is asked of the model`,
     );
   }
-  reportInstantRefusals(settings, saga, asked, inner);
+  reportInstantRefusals(host, saga, asked, inner);
   return {
     opened: found,
     saga,
     tokenBytes: token.length,
     answers,
     news: new Map([...inner].filter(([stepId]) => asked.has(stepId))),
-    at: settings.clock(),
+    at: host.timing.clock(),
     mayStay: saga.claims.method === found.saga.claims.method,
     isBehindCommit: false,
     request,
@@ -131,18 +131,18 @@ async function opened(
 
 /** The turn behind a commit. How the request came and what it brought belong to the turn before. */
 async function committed(
-  settings: HostSettings,
+  host: HostParts,
   token: string,
   { traits, goesOnAs, onCommit }: ResumeRequest,
 ): Promise<Resumption> {
-  const found = await openCommitted(settings, token);
+  const found = await openCommitted(host, token);
   return {
     opened: found,
     saga: found.saga,
     tokenBytes: token.length,
     answers: new Map(),
     news: new Map(),
-    at: settings.clock(),
+    at: host.timing.clock(),
     mayStay: false,
     isBehindCommit: true,
     request: {
@@ -152,30 +152,30 @@ async function committed(
 }
 
 /** Takes one turn, and those behind its commits. */
-async function taken(settings: HostSettings, current: Resumption, caller: Caller): Promise<GuardedTurn> {
+async function taken(host: HostParts, current: Resumption, caller: Caller): Promise<GuardedTurn> {
   const { opened: found, saga, answers, at, request } = current;
   const { program } = found;
   const { traits = {}, goesOnAs, onCommit, isOwnRound = false } = request;
-  const { guard } = settings;
+  const { guard } = host;
   // What a version that is gone had declared, nobody knows: it is guarded where it can be.
   const isGuarded = guard !== undefined && program?.forks !== 'accept';
   const run = async (
     { begun, isAwaited = false, isBehind = false }: Interrupted = {},
     lease?: Lease,
   ): Promise<SagaTurn> => {
-    const lost = begun === undefined ? undefined : await openRequest(settings.responses, saga, begun);
+    const lost = begun === undefined ? undefined : await openRequest(host.keys.responses, saga, begun);
     // Another host may treat instant refusals differently, so the answers of an interrupted request are kept as they were taken.
-    const own = lost === undefined ? withoutInstantRefusals(settings, saga, answers, at) : answers;
+    const own = lost === undefined ? withoutInstantRefusals(host.answers, saga, answers, at) : answers;
     // What it follows or awaits was begun and never finished: it continues with the answers of that request alone.
     const takesOwn = lost === undefined || (request.follows !== true && !isAwaited);
     const answered = new Map([...(takesOwn ? own : []), ...(lost?.answers ?? [])]);
     const keep = async (next: CommittedSaga): Promise<void> => {
       // The turn behind it is this request's, and no longer in the place of the interrupted one.
       if (lost !== undefined) await lease?.handOver(next);
-      await lease?.next(next, await claimBehind(settings, next, caller, traits));
+      await lease?.next(next, await claimBehind(host, next, caller, traits));
       await onCommit?.(next.turn);
     };
-    const turn = await runTurn(settings, {
+    const turn = await runTurn(host, {
       program: standIn(found, begun !== undefined),
       saga,
       answers: answered,
@@ -199,20 +199,20 @@ async function taken(settings: HostSettings, current: Resumption, caller: Caller
       : turn;
   };
   if (guard === undefined || !isGuarded) {
-    return { turn: await settleTurn(settings, await run()), isCommitted: false };
+    return { turn: await settleTurn(host.observer, await run()), isCommitted: false };
   }
   const claim: GuardedRequest = {
-    ...(await claimFor(settings, saga, current, caller, traits)),
+    ...(await claimFor(host, saga, current, caller, traits)),
     follows: request.follows === true,
-    ...(current.isBehindCommit ? {} : { keptBytes: keptBytesOf(settings, saga, current.tokenBytes) }),
+    ...(current.isBehindCommit ? {} : { keptBytes: keptBytesOf(host, saga, current.tokenBytes) }),
   };
   const signal = caller.signal ?? new AbortController().signal;
-  return await guarded(settings, guard, saga, { ...claim, signal }, run);
+  return await guarded(host, guard, saga, { ...claim, signal }, run);
 }
 
 /** The claim of a request for a turn, with what it brings. */
 async function claimFor(
-  settings: HostSettings,
+  host: HostParts,
   saga: SealedSaga,
   {
     news,
@@ -222,27 +222,27 @@ async function claimFor(
   { capabilities }: Caller,
   traits: DialectTraits,
 ): Promise<GuardedRequest> {
-  const brought = { answers: withoutInstantRefusals(settings, saga, news, at), traits, capabilities, at };
-  const usable = usableOf(stepIdsOf(saga.state.generation), brought, settings.limits);
+  const brought = { answers: withoutInstantRefusals(host.answers, saga, news, at), traits, capabilities, at };
+  const usable = usableOf(stepIdsOf(saga.state.generation), brought, host.limits);
   const round = roundOf(saga, request.isOwnRound === true);
   return {
     action: 'resume',
     digest: await digestOf('resume', news),
     awaits: true,
-    request: await sealRequest(settings.responses, saga, usable, round),
+    request: await sealRequest(host.keys.responses, saga, usable, round),
   };
 }
 
 /** The claim of the turn behind a commit. Undefined for a saga that accepts forks. */
 async function claimBehind(
-  settings: HostSettings,
+  host: HostParts,
   { saga, program }: CommittedSaga,
   caller: Caller,
   traits: DialectTraits,
 ): Promise<GuardClaim | undefined> {
   if (program.forks === 'accept') return undefined;
-  const nothing = { news: new Map(), at: settings.clock(), request: {} };
-  return await claimOf(settings, saga, await claimFor(settings, saga, nothing, caller, traits));
+  const nothing = { news: new Map(), at: host.timing.clock(), request: {} };
+  return await claimOf(host, saga, await claimFor(host, saga, nothing, caller, traits));
 }
 
 /** No token can record "method not found", so the turn with that answer also runs what replaces the client. */

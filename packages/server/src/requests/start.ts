@@ -13,7 +13,7 @@ import { principalOf } from './principal.ts';
 import type { Caller } from '../model/caller.ts';
 import { SagaHostError } from '../wire/errors.ts';
 import type { StartRequest } from '../model/host-requests.ts';
-import type { HostSettings } from '../settings/host-parts.ts';
+import type { HostParts } from '../settings/host-parts.ts';
 import { assertNeeds } from '../turn/answer-routes.ts';
 import { notAdmitted } from './open-saga.ts';
 import { runTurn } from '../turn/run-turn.ts';
@@ -24,18 +24,18 @@ import type { SagaTurn } from '../model/turn.ts';
 
 /** Starts a saga: its first turn. */
 export async function start(
-  settings: HostSettings,
+  host: HostParts,
   name: string,
   args: unknown,
   caller: Caller,
   request: StartRequest,
 ): Promise<SagaTurn> {
-  const program = settings.registry.named(name);
+  const program = host.registry.named(name);
   const { serves } = request;
   if (program === undefined || (serves !== undefined && serves !== servedAs(program)))
-    throw unknownSaga(settings, name, serves);
+    throw unknownSaga(host, name, serves);
   const input = toArguments(args);
-  const { maxArgumentBytes } = settings.limits;
+  const { maxArgumentBytes } = host.limits;
   if (isLargerThan(maxArgumentBytes, input)) {
     throw new SagaHostError(
       'invalid_params',
@@ -43,21 +43,21 @@ export async function start(
     );
   }
   const argsDigest = await digestArguments(input);
-  const principal = await principalOf(caller, settings.principal);
-  if (!(await settings.authorize(caller, program))) {
+  const principal = await principalOf(caller, host.gate.principal);
+  if (!(await host.gate.authorize(caller, program))) {
     throw new SagaHostError('forbidden', `Not allowed: ${program.name}`);
   }
-  const sagaId = settings.sealer.newSagaId();
+  const sagaId = host.keys.sealer.newSagaId();
   const nothing = { bytes: 0, inflatedBytes: 0, keptBytes: 0 };
-  if (!(await settings.rateLimit({ principal, sagaId, turn: 1, ...nothing }))) {
+  if (!(await host.gate.rateLimit({ principal, sagaId, turn: 1, ...nothing }))) {
     throw notAdmitted();
   }
   const { traits = {} } = request;
-  assertNeeds({ settings, program, caller, traits }, program);
+  assertNeeds({ host, program, caller, traits }, program);
   // Only dialects set a method. They forward arguments of a client.
   const origin = request.method === undefined ? 'server' : 'client';
   const state = await begin(program, input, origin);
-  const born = settings.clock();
+  const born = host.timing.clock();
   const claims: Claims = {
     method: request.method ?? 'host',
     entry: { target: program.name, argsDigest },
@@ -71,8 +71,8 @@ export async function start(
     exp: born,
   };
   const saga = { sagaId, claims, state: { program: state, secret: createSecret(), generation: 0 } };
-  const turn = await runTurn(settings, { program, saga, answers: new Map(), caller, tokenBytes: 0, traits });
-  return await settleTurn(settings, turn);
+  const turn = await runTurn(host, { program, saga, answers: new Map(), caller, tokenBytes: 0, traits });
+  return await settleTurn(host.observer, turn);
 }
 
 async function begin(program: Program, input: Json, origin: Origin): Promise<ProgramState> {
@@ -89,13 +89,13 @@ async function begin(program: Program, input: Json, origin: Origin): Promise<Pro
  * The names there are stand in the cause, and in the log of a host in development: a client reads them in its lists, where
  * whoever stands before the server may have left some out.
  */
-function unknownSaga(settings: HostSettings, name: unknown, serves: Program['serves']): SagaHostError {
+function unknownSaga(host: HostParts, name: unknown, serves: Program['serves']): SagaHostError {
   const asked = `Unknown ${serves ?? 'saga'}: ${printable(name)}`;
-  const served = settings.registry.current.filter(
+  const served = host.registry.current.filter(
     (program) => (serves ?? servedAs(program)) === servedAs(program),
   );
   const names = `There are: ${served.map((program) => `'${program.name}'`).join(', ') || 'none'}.`;
-  if (settings.develops) settings.warn(`${asked}. ${names}`);
+  if (host.observer.develops) host.observer.hooks.onWarning(`${asked}. ${names}`);
   return new SagaHostError('unknown_saga', asked, {
     cause: new SagaHostError('unknown_saga', names, { public: false }),
   });

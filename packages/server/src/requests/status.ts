@@ -3,7 +3,7 @@ import type { Program } from '@mcp-saga/core';
 import type { Caller } from '../model/caller.ts';
 import { stepIdsOf } from '../wire/step-ids.ts';
 import { fromHandle } from '../token/handles.ts';
-import type { HostSettings } from '../settings/host-parts.ts';
+import type { HostParts } from '../settings/host-parts.ts';
 import { openForCaller } from './open-saga.ts';
 import { standIn } from '../token/resolve-program.ts';
 import type { StatusRequest } from '../model/host-requests.ts';
@@ -27,20 +27,20 @@ export interface SagaStatus {
 
 /** Looks how far a saga is. Nothing is replayed and nothing runs; it takes no turn, so that it is not admitted. (W7) */
 export async function statusOf(
-  settings: HostSettings,
+  host: HostParts,
   token: string,
   caller: Caller,
   request: StatusRequest,
 ): Promise<SagaStatus> {
   try {
-    const { token: sealed, purpose } = await fromHandle(settings, token);
-    const opened = await openForCaller(settings, sealed, caller, { ...request, purpose });
+    const { token: sealed, purpose } = await fromHandle(host, token);
+    const opened = await openForCaller(host, sealed, caller, { ...request, purpose });
     const { saga, program, current } = opened;
     const { claims, state, sagaId } = saga;
     const ids = stepIdsOf(state.generation);
     return {
       sagaId,
-      saga: settings.registry.named(claims.entry.target) ?? current,
+      saga: host.registry.named(claims.entry.target) ?? current,
       turn: claims.turn,
       asked: standIn(opened)
         .asked(state.program)
@@ -50,7 +50,7 @@ export async function statusOf(
       requestId: state.requestId,
     };
   } catch (error) {
-    if (error instanceof TokenRefused) settings.reject(error.reason);
+    if (error instanceof TokenRefused) host.observer.reject(error.reason);
     throw error;
   }
 }

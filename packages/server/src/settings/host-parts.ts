@@ -1,8 +1,8 @@
 import { present } from '@mcp-saga/core/program';
 import { type Sealer, createSealer } from '@mcp-saga/seal';
-import type { Compensator, Schema } from '@mcp-saga/core';
 import type {
   AuthOptions,
+  GuardOptions,
   InstantRefusalOptions,
   TestingOptions,
   AnswerOrder,
@@ -14,7 +14,6 @@ import type {
 import type { HostLimits } from '../model/host-limits.ts';
 import { Registry } from './registry.ts';
 import type { PrincipalOption } from '../model/caller.ts';
-import type { SagaGuard } from '../model/guard.ts';
 import { type TaskSettings, toTaskSettings } from './task-settings.ts';
 import type { HostHooks } from '../model/hooks.ts';
 import type { SagaTelemetry } from '../model/telemetry.ts';
@@ -46,52 +45,80 @@ const defaultAnswerOrder: Required<AnswerOrder> = {
   sampling: ['client', 'host', 'model'],
 };
 
-/** The options of a host, completed. */
-export interface HostSettings {
-  readonly registry: Registry;
+/** The sealers of a host. */
+export interface Keys {
   readonly sealer: Sealer;
-  /** Seals responses for the guard: they hold a token or a result, and no client ever carries one. */
+  /** Seals records for the guard: they hold a token or a result, and no client ever carries them. */
   readonly responses: Sealer;
+}
+
+/** The checks of a caller, before any turn runs. */
+export interface Gate {
   readonly principal: PrincipalOption | undefined;
   readonly authorize: NonNullable<AuthOptions['authorize']>;
   readonly rateLimit: NonNullable<AuthOptions['rateLimit']>;
-  readonly guard: SagaGuard | undefined;
-  readonly whenGuardIsDown: 'closed' | 'open';
+  readonly rejectIssuedBefore: number | undefined;
+}
+
+/** The guard, and the treatment of requests while it is down. */
+export type GuardAccess = Required<Pick<GuardOptions, 'store' | 'onDown'>>;
+
+/** Clock, sleep, and the time after which another process takes over. */
+export interface Timing {
+  /** Returns whole milliseconds since the epoch. */
+  readonly clock: () => number;
+  readonly sleep: NonNullable<TestingOptions['sleep']>;
   readonly leaseMs: number;
+}
+
+/** Reports to the operator. */
+export interface Observer {
+  readonly hooks: Required<HostHooks>;
+  readonly telemetry: SagaTelemetry | undefined;
+  /** Reports a rejected token. */
+  readonly reject: (reason: string) => void;
+  /** `true` if the operator listens for suspended sagas: their cancel tokens cost a seal. */
+  readonly notifiesSuspended: boolean;
+  /** Enables advice that takes time to find. */
+  readonly advises: boolean;
+  /** `true` if the reader of the log is also the author of the client. */
+  readonly develops: boolean;
+}
+
+/** Answers that do not come from the user of the client. */
+export interface Answers {
   readonly sampling: Sampling | undefined;
-  readonly modelAnswers: 'accept' | 'refuse';
-  readonly ladder: Required<AnswerOrder>;
-  readonly clientRounds: number;
+  readonly model: 'accept' | 'refuse';
+  readonly order: Required<AnswerOrder>;
   readonly instantRefusals: Required<InstantRefusalOptions>;
-  /** How tasks are offered; undefined where they are not. */
+}
+
+/** Dialects that a host offers by its options. */
+export interface Offers {
+  /** Undefined: no tasks. */
   readonly tasks: TaskSettings | undefined;
   readonly resumableRequests: ResumableRequestOptions;
   readonly handles: HandleOptions | undefined;
-  readonly compensators: ReadonlyMap<string, Pick<Compensator<Schema>, 'run'>>;
-  /** Whether there is somebody to tell of suspended sagas: their cancel tokens cost a seal. */
-  readonly notifiesSuspended: boolean;
-  readonly tokenTtl: number;
-  readonly maxLifetime: number;
-  readonly turnBudget: number;
-  readonly maxHold: number;
-  readonly rejectIssuedBefore: number | undefined;
+}
+
+/** The parts of a host, made of its options. A function takes the parts that it uses. */
+export interface HostParts {
+  readonly registry: Registry;
+  readonly keys: Keys;
+  readonly gate: Gate;
+  /** Undefined: older tokens can be used again. */
+  readonly guard: GuardAccess | undefined;
+  readonly timing: Timing;
   readonly limits: HostLimits;
-  readonly hooks: Required<HostHooks>;
-  readonly telemetry: SagaTelemetry | undefined;
-  readonly clock: () => number;
-  readonly sleep: NonNullable<TestingOptions['sleep']>;
-  /** Whether advice is given that costs time to find. */
-  readonly advises: boolean;
-  /** Whether who reads the log is who writes the client. */
-  readonly develops: boolean;
-  readonly warn: (message: string) => void;
-  readonly reject: (reason: string) => void;
+  readonly observer: Observer;
+  readonly answers: Answers;
+  readonly offers: Offers;
 }
 
 const responseLimits = { maxTokenBytes: 64 * 1024 * 1024, maxInflatedBytes: 64 * 1024 * 1024 };
 
 /** Checks the options of a host and completes them. Throws a `TypeError` or `RangeError` that says what to do. */
-export function toHostSettings(options: SagaHostOptions): HostSettings {
+export function toHostParts(options: SagaHostOptions): HostParts {
   assertHostOptions(options);
   const { audience, auth = {}, guard, answers = {}, telemetry, testing = {} } = options;
   const { clock: now = Date.now } = testing;
@@ -102,8 +129,8 @@ export function toHostSettings(options: SagaHostOptions): HostSettings {
   const develops = environment === 'development';
   const log = consoleLog({ development: develops, advises, clock });
   const limits = resolveHostLimits(options.limits);
-  const { tokenTtlMs, maxLifetimeMs, turnBudgetMs, maxHoldMs, hookTimeoutMs, clientRounds } = limits;
-  const hooks = guardedHooks(options.hooks ?? {}, log, hookTimeoutMs);
+  const { turnBudgetMs } = limits;
+  const hooks = guardedHooks(options.hooks ?? {}, log, limits.hookTimeoutMs);
   const warn = hooks.onWarning;
   const ring = hostKeys(options, { ...present({ environment }), warn });
   const implementation = testing.sealing ?? 'auto';
@@ -128,48 +155,56 @@ export function toHostSettings(options: SagaHostOptions): HostSettings {
   ) {
     warn("hooks.onSuspended is never called: no saga of this host declares forks: 'refuse'.");
   }
+  const { resumableRequests = {}, handles } = options;
   return {
     registry,
-    sealer: createSealer({ ring, audience, limits, clock, implementation }),
-    responses: createSealer({ ring, audience, limits: responseLimits, clock, implementation }),
-    principal: auth.principal,
-    authorize: auth.authorize ?? (() => true),
-    rateLimit: auth.rateLimit ?? (() => true),
-    guard: guard?.store,
-    whenGuardIsDown: guard?.onDown ?? 'closed',
-    leaseMs,
-    sampling: answers.sampling,
-    modelAnswers: answers.model ?? 'refuse',
-    ladder: { ...defaultAnswerOrder, ...answers.order },
-    clientRounds,
-    instantRefusals: toInstantRefusals(answers.instantRefusals),
-    tasks: toTaskSettings(options, warn),
-    resumableRequests: options.resumableRequests ?? {},
-    handles: options.handles,
-    compensators: new Map(options.compensators?.map((compensator) => [compensator.name, compensator])),
-    notifiesSuspended: options.hooks?.onSuspended !== undefined,
-    tokenTtl: tokenTtlMs,
-    maxLifetime: maxLifetimeMs,
-    turnBudget: turnBudgetMs,
-    maxHold: maxHoldMs,
-    rejectIssuedBefore: auth.rejectIssuedBefore,
+    keys: {
+      sealer: createSealer({ ring, audience, limits, clock, implementation }),
+      responses: createSealer({ ring, audience, limits: responseLimits, clock, implementation }),
+    },
+    gate: {
+      principal: auth.principal,
+      authorize: auth.authorize ?? (() => true),
+      rateLimit: auth.rateLimit ?? (() => true),
+      rejectIssuedBefore: auth.rejectIssuedBefore,
+    },
+    guard: guard && { store: guard.store, onDown: guard.onDown ?? 'closed' },
+    timing: { clock, sleep: testing.sleep ?? sleep, leaseMs },
     limits,
-    hooks,
-    telemetry,
-    clock,
-    sleep: testing.sleep ?? sleep,
-    advises,
-    develops,
-    warn,
-    reject: rejectionReporter((rejection) => {
-      hooks.onReject(rejection);
-      if (telemetry !== undefined) quietly(() => telemetry.refused(rejection), hooks.onError);
-    }, clock),
+    observer: {
+      hooks,
+      telemetry,
+      reject: rejectionReporter((rejection) => {
+        hooks.onReject(rejection);
+        if (telemetry !== undefined) quietly(() => telemetry.refused(rejection), hooks.onError);
+      }, clock),
+      notifiesSuspended: options.hooks?.onSuspended !== undefined,
+      advises,
+      develops,
+    },
+    answers: {
+      sampling: answers.sampling,
+      model: answers.model ?? 'refuse',
+      order: { ...defaultAnswerOrder, ...answers.order },
+      instantRefusals: toInstantRefusals(answers.instantRefusals),
+    },
+    offers: { tasks: toTaskSettings(options, warn), resumableRequests, handles },
   };
 }
 
-function guardedRegistry({ sagas, guard }: SagaHostOptions): Registry {
-  const registry = new Registry(sagas);
+/** Returns a host whose clock stands still, and that reports no steps, gives no advice, and asks no guard. */
+export function silentAt(host: HostParts, now: number): HostParts {
+  const { observer, timing } = host;
+  return {
+    ...host,
+    timing: { ...timing, clock: () => now },
+    observer: { ...observer, hooks: { ...observer.hooks, onStep: () => undefined }, advises: false },
+    guard: undefined,
+  };
+}
+
+function guardedRegistry({ sagas, guard, compensators }: SagaHostOptions): Registry {
+  const registry = new Registry(sagas, compensators);
   for (const saga of registry.all) {
     if (saga.forks === 'refuse' && guard === undefined) {
       throw new TypeError(

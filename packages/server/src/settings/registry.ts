@@ -1,4 +1,5 @@
 import type { Program } from '@mcp-saga/core';
+import type { SagaHostOptions } from '../model/host-options.ts';
 import { assertListable } from './check-saga.ts';
 
 interface Served {
@@ -7,13 +8,17 @@ interface Served {
   readonly until: number;
 }
 
-/** The sagas of a host: one of each name is started, older versions of it go on. (R5) */
+type NamedCompensator = NonNullable<SagaHostOptions['compensators']>[number];
+
+/** The sagas and compensators of a host, by their names. Only the newest version of a saga is started; older versions continue. */
 export class Registry {
   readonly #current = new Map<string, Program>();
   readonly #versions = new Map<string, Served>();
+  readonly #compensators: ReadonlyMap<string, NamedCompensator>;
 
   /** @throws TypeError when two have one name, or one version of a name */
-  constructor(sagas: readonly Program[]) {
+  constructor(sagas: readonly Program[], compensators: readonly NamedCompensator[] = []) {
+    this.#compensators = new Map(compensators.map((compensator) => [compensator.name, compensator]));
     for (const saga of sagas) {
       if (this.#current.has(saga.name)) {
         throw new TypeError(
@@ -62,6 +67,11 @@ export class Registry {
   version(name: string, version: string, now: number): Program | undefined {
     const served = this.#versions.get(keyOf(name, version));
     return served !== undefined && now < served.until ? served.program : undefined;
+  }
+
+  /** The compensator of a name. */
+  compensator(name: string): NamedCompensator | undefined {
+    return this.#compensators.get(name);
   }
 
   #add(program: Program, until: number): void {

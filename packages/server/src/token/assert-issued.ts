@@ -1,6 +1,6 @@
 import { hasBegun, type Claims } from '@mcp-saga/seal';
 import { SagaHostError } from '../wire/errors.ts';
-import type { HostSettings } from '../settings/host-parts.ts';
+import type { HostParts } from '../settings/host-parts.ts';
 
 /**
  * Checks that a token was not issued in the future. Call it after every other check: only the bearer of a good token may
@@ -9,7 +9,7 @@ import type { HostSettings } from '../settings/host-parts.ts';
  * @throws SagaHostError `clock_behind`: the token stays good
  */
 export function assertBegun(
-  { clock, reject }: Pick<HostSettings, 'clock' | 'reject'>,
+  { timing: { clock }, observer: { reject } }: Pick<HostParts, 'timing' | 'observer'>,
   claims: Pick<Claims, 'born' | 'iat'>,
 ): void {
   if (hasBegun(claims, clock())) return;

@@ -1,6 +1,6 @@
 import { digestText, skewMs, TokenRefused } from '@mcp-saga/seal';
 import { SagaHostError } from '../wire/errors.ts';
-import type { HostSettings } from '../settings/host-parts.ts';
+import type { HostParts } from '../settings/host-parts.ts';
 import { sealSagaAs, toSealedSaga } from './sealed-saga.ts';
 import { newTokenId } from './token-id.ts';
 
@@ -17,8 +17,10 @@ const handleForm = /^[\w-]{22}$/;
  * Stores the state in a token and returns its handle. Returns the token itself if the host has no store, or if
  * the store fails, so that no completed step is lost.
  */
-export async function toHandle(settings: HostSettings, token: string): Promise<string> {
-  const { handles, sealer, hooks } = settings;
+export async function toHandle(host: HostParts, token: string): Promise<string> {
+  const { handles } = host.offers;
+  const { sealer } = host.keys;
+  const { hooks } = host.observer;
   if (handles === undefined) return token;
   try {
     const sealed = await sealer.open(token, { purpose: 'token', ignoreExpiry: true, allowFuture: true });
@@ -39,7 +41,10 @@ export async function toHandle(settings: HostSettings, token: string): Promise<s
  * @throws TokenRefused for a handle that the store does not have
  * @throws SagaHostError `store_down` if the store fails: the handle stays good
  */
-export async function fromHandle({ handles, hooks }: HostSettings, sent: string): Promise<SealedToken> {
+export async function fromHandle(
+  { offers: { handles }, observer: { hooks } }: HostParts,
+  sent: string,
+): Promise<SealedToken> {
   if (handles === undefined || !handleForm.test(sent)) return { token: sent, purpose: 'token' };
   const id = await entryOf(sent);
   try {

@@ -1,9 +1,10 @@
-import { TokenRefused, type Expectations, type Sealed } from '@mcp-saga/seal';
+import { TokenRefused, type Expectations, type Sealed, type Sealer } from '@mcp-saga/seal';
 import { type Program, orphan } from '@mcp-saga/core';
-import type { HostSettings } from '../settings/host-parts.ts';
+import type { HostParts, Observer } from '../settings/host-parts.ts';
 import { SagaHostError } from '../wire/errors.ts';
 import type { SealedSaga } from '../model/sealed-saga.ts';
 import { toSealedSaga } from './sealed-saga.ts';
+import type { Registry } from '../settings/registry.ts';
 
 /**
  * Turns the refusal of a newer engine into a retryable error: a process with the newer release of this library can continue
@@ -11,7 +12,7 @@ import { toSealedSaga } from './sealed-saga.ts';
  *
  * @returns the error to throw: `version_gone`, or the given error for every other reason
  */
-export function laterForNewerEngine({ reject }: Pick<HostSettings, 'reject'>, error: unknown): unknown {
+function laterForNewerEngine({ reject }: Pick<Observer, 'reject'>, error: unknown): unknown {
   if (!(error instanceof TokenRefused) || error.reason !== 'engine') return error;
   reject('engine');
   return new SagaHostError('version_gone', 'The server cannot continue this call now. Send it again later.', {
@@ -36,14 +37,15 @@ export interface OpenSaga {
 
 /** Opens a token. Throws a retryable error for one of a newer release. */
 export async function openSealed(
-  settings: Pick<HostSettings, 'sealer' | 'reject'>,
+  observer: Pick<Observer, 'reject'>,
+  sealer: Sealer,
   token: string,
   expect: Expectations,
 ): Promise<Sealed> {
   try {
-    return await settings.sealer.open(token, expect);
+    return await sealer.open(token, expect);
   } catch (error) {
-    throw laterForNewerEngine(settings, error);
+    throw laterForNewerEngine(observer, error);
   }
 }
 
@@ -51,10 +53,10 @@ export async function openSealed(
  * Opens the token of a committed turn, which the request that began the turn continues. Its caller was checked, and no client has
  * the token: it is not admitted again, does not expire, and may be larger than others.
  */
-export async function openCommitted(settings: HostSettings, token: string): Promise<OpenSaga> {
+export async function openCommitted(host: HostParts, token: string): Promise<OpenSaga> {
   return found(
-    settings,
-    await settings.responses.open(token, { purpose: 'token', ignoreExpiry: true, allowFuture: true }),
+    host,
+    await host.keys.responses.open(token, { purpose: 'token', ignoreExpiry: true, allowFuture: true }),
   );
 }
 
@@ -64,17 +66,18 @@ export async function openCommitted(settings: HostSettings, token: string): Prom
  * @throws TokenRefused if this host serves neither the saga nor the tool that the client called
  * @throws SagaHostError `version_gone` if this host serves the tool only: newer code continues it as another saga
  */
-export function found(settings: HostSettings, sealed: Sealed): OpenSaga {
+export function found(host: HostParts, sealed: Sealed): OpenSaga {
   const saga = toSealedSaga(sealed);
   const { name, version } = saga.claims.saga;
-  const current = settings.registry.named(name);
-  if (current === undefined) throw isServed(settings, saga) ? versionGone(saga) : new TokenRefused('target');
-  const program = settings.registry.version(name, version, settings.clock());
+  const current = host.registry.named(name);
+  if (current === undefined)
+    throw isServed(host.registry, saga) ? versionGone(saga) : new TokenRefused('target');
+  const program = host.registry.version(name, version, host.timing.clock());
   const inflatedBytes = sealed.streams.reduce((sum, { length }) => sum + length, 0);
   return { saga, program, current, inflatedBytes };
 }
 
-function isServed({ registry }: HostSettings, { claims }: SealedSaga): boolean {
+function isServed(registry: Registry, { claims }: SealedSaga): boolean {
   return registry.named(claims.entry.target) !== undefined;
 }
 

@@ -1,4 +1,4 @@
-import type { HostSettings } from '../settings/host-parts.ts';
+import type { HostParts } from '../settings/host-parts.ts';
 import type { SealedSaga } from '../model/sealed-saga.ts';
 import type { SuspendedTurn } from '../model/turn.ts';
 
@@ -30,24 +30,24 @@ function questionBytes({ steps, content = [] }: Pick<SuspendedTurn, 'steps' | 'c
  * @param tokenBytes - length of the newest token, a part of the newest response
  */
 export function keptBytesOf(
-  { clock, tokenTtl }: Pick<HostSettings, 'clock' | 'tokenTtl'>,
+  { timing: { clock }, limits: { tokenTtlMs } }: Pick<HostParts, 'timing' | 'limits'>,
   { claims, state }: SealedSaga,
   tokenBytes: number,
 ): number {
   if (state.keptBytes === undefined) return 0;
   const age = Math.max(0, clock() - claims.iat);
-  return Math.ceil((state.keptBytes + sealedBytes(tokenBytes)) * Math.exp(-age / (tokenTtl + margin)));
+  return Math.ceil((state.keptBytes + sealedBytes(tokenBytes)) * Math.exp(-age / (tokenTtlMs + margin)));
 }
 
 /** Number for the next token to carry: the estimate without the length of the next token. */
 export function nextKeptBytes(
-  settings: Pick<HostSettings, 'clock' | 'tokenTtl'>,
+  host: Pick<HostParts, 'timing' | 'limits'>,
   saga: SealedSaga,
   tokenBytes: number,
   asked: Pick<SuspendedTurn, 'steps' | 'content'>,
 ): number {
   const questions = Math.min(questionBytes(asked), Math.max(smallQuestions, tokenBytes));
-  return keptBytesOf(settings, saga, tokenBytes) + sealedBytes(questions) + responseOverhead;
+  return keptBytesOf(host, saga, tokenBytes) + sealedBytes(questions) + responseOverhead;
 }
 
 /** Sealing makes four characters of three bytes. */

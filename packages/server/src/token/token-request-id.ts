@@ -1,5 +1,5 @@
 import { digestText } from '@mcp-saga/seal';
-import type { HostSettings } from '../settings/host-parts.ts';
+import type { HostParts } from '../settings/host-parts.ts';
 import { sealSaga, toSealedSaga } from './sealed-saga.ts';
 import type { SuspendedTurn } from '../model/turn.ts';
 
@@ -13,7 +13,7 @@ export async function digestRequestId(id: string | number): Promise<string> {
  * and the client resumes the request that it waits for.
  */
 export async function bindToRequest(
-  { sealer }: Pick<HostSettings, 'sealer'>,
+  { keys: { sealer } }: Pick<HostParts, 'keys'>,
   turn: SuspendedTurn,
   id: string | number,
 ): Promise<SuspendedTurn> {

@@ -3,13 +3,13 @@ import { asksOf } from '../wire/capabilities.ts';
 import type { Caller } from '../model/caller.ts';
 import type { DialectTraits } from '../model/dialect-traits.ts';
 import { NeedsMissing } from '../wire/errors.ts';
-import type { HostSettings } from '../settings/host-parts.ts';
+import type { Answers, HostParts } from '../settings/host-parts.ts';
 
 type Rung = 'client' | 'model' | 'fallback' | 'host';
 
 /** What is known of who may be asked in a turn. */
 export interface Asking {
-  readonly settings: Pick<HostSettings, 'ladder' | 'sampling' | 'modelAnswers' | 'advises' | 'warn'>;
+  readonly host: Pick<HostParts, 'answers' | 'observer' | 'registry'>;
   readonly program: Partial<Pick<Program, 'modelAnswers' | 'name'>>;
   readonly caller: Pick<Caller, 'capabilities'>;
   readonly traits: DialectTraits;
@@ -23,7 +23,7 @@ export function routeOf(asking: Asking, question: Question): Route {
 }
 
 function firstOf(asking: Asking, question: Question): Route {
-  for (const rung of rungsOf(asking, question.need)) {
+  for (const rung of rungsOf(asking.host.answers, question.need)) {
     if (reaches(asking, rung, question)) return rung === 'client' || rung === 'model' ? 'ask' : rung;
   }
   return 'cannot';
@@ -50,20 +50,17 @@ export function assertNeeds(asking: Asking, program: Pick<Program, 'name' | 'nee
 }
 
 /** Whether the client may be asked for something at all. */
-export function mayAskClient(settings: Pick<HostSettings, 'ladder'>, need: ClientNeed): boolean {
-  return rungsOf({ settings }, need).includes('client');
+export function mayAskClient(host: Pick<HostParts, 'answers'>, need: ClientNeed): boolean {
+  return rungsOf(host.answers, need).includes('client');
 }
 
-function rungsOf(
-  { settings: { ladder } }: { readonly settings: Pick<HostSettings, 'ladder'> },
-  need: ClientNeed,
-): readonly Rung[] {
-  if (need === 'sampling') return ladder.sampling;
-  return need === 'roots' ? ['client'] : ladder.elicitation;
+function rungsOf({ order }: Pick<Answers, 'order'>, need: ClientNeed): readonly Rung[] {
+  if (need === 'sampling') return order.sampling;
+  return need === 'roots' ? ['client'] : order.elicitation;
 }
 
 function reaches(asking: Asking, rung: Rung, question: Question): boolean {
-  const { traits, caller, settings } = asking;
+  const { traits, caller, host } = asking;
   switch (rung) {
     case 'client': {
       if (question.isUnsupported === true) return false;
@@ -78,7 +75,7 @@ function reaches(asking: Asking, rung: Rung, question: Question): boolean {
     case 'fallback':
       return question.hasFallback;
     case 'host':
-      return settings.sampling !== undefined;
+      return host.answers.sampling !== undefined;
   }
 }
 
@@ -88,25 +85,25 @@ function reaches(asking: Asking, rung: Rung, question: Question): boolean {
  * @param accept - what the question says of it. Default: as the saga or its host says
  */
 export function acceptsModel(
-  { settings, program }: Pick<Asking, 'settings' | 'program'>,
+  { host, program }: Pick<Asking, 'host' | 'program'>,
   accept?: Question['accept'],
 ): boolean {
   if (accept !== undefined) return accept === 'model';
-  return (program.modelAnswers ?? settings.modelAnswers) === 'accept';
+  return (program.modelAnswers ?? host.answers.model) === 'accept';
 }
 
-const advised = new WeakMap<Asking['settings'], Set<string>>();
+const advised = new WeakMap<HostParts['registry'], Set<string>>();
 
 /** Said once of each saga and need: its author knows what stands in, and the client is only told that nobody does. */
-function advise({ settings, program, traits }: Asking, { need, isUnsupported }: Question): void {
-  const said = advised.get(settings) ?? new Set();
-  advised.set(settings, said);
+function advise({ host, program, traits }: Asking, { need, isUnsupported }: Question): void {
+  const said = advised.get(host.registry) ?? new Set();
+  advised.set(host.registry, said);
   const { unasked } = traits;
   const about = `${program.name}: ${need}${unasked ?? ''}`;
-  if (!settings.advises || said.has(about)) return;
+  if (!host.observer.advises || said.has(about)) return;
   said.add(about);
   const own = need === 'sampling' ? 'the host answers: { sampling }' : 'the question a `fallback`';
-  settings.warn(
+  host.observer.hooks.onWarning(
     (unasked === undefined
       ? `Saga '${program.name}' asks for ${need}, which a client ${
           isUnsupported === true ? 'declared and does not know' : 'did not declare'

@@ -1,6 +1,6 @@
 import { ReplayMismatch, type Program } from '@mcp-saga/core';
 import { SagaHostError } from '../wire/errors.ts';
-import type { HostSettings } from '../settings/host-parts.ts';
+import type { Observer } from '../settings/host-parts.ts';
 import type { SealedSaga } from '../model/sealed-saga.ts';
 import type { FailedTurn, SagaTurn } from '../model/turn.ts';
 
@@ -28,7 +28,7 @@ export function isLeftAsItIs(
 
 /** Reports to the operator why this process cannot continue a saga. */
 export function reportCannotContinue(
-  { hooks }: HostSettings,
+  { hooks }: Pick<Observer, 'hooks'>,
   { claims }: SealedSaga,
   error: ReplayMismatch | SagaHostError,
 ): void {

@@ -1,10 +1,10 @@
 import { present } from '@mcp-saga/core/program';
 import { AnswerConflict, type ClientAnswer } from '@mcp-saga/core';
 import { canonicalize, digestText, TokenRefused } from '@mcp-saga/seal';
-import type { GuardClaim, GuardVerdict, SagaGuard } from '../model/guard.ts';
+import type { GuardClaim, GuardVerdict } from '../model/guard.ts';
 import { askGuard } from '../guard/ask-guard.ts';
 import { guardFull, ownerOf } from '../guard/guard-owner.ts';
-import type { HostSettings } from '../settings/host-parts.ts';
+import type { GuardAccess, HostParts } from '../settings/host-parts.ts';
 import { guardedUntil, respondsUntil } from '../guard/guard-retention.ts';
 import { begun, isSameTurn, Lease, tooLate } from './lease.ts';
 import { cannotContinue } from './cannot-continue.ts';
@@ -16,6 +16,7 @@ import { settleTurn } from './settle-turn.ts';
 import { sleep } from '../settings/clock.ts';
 import { tracedAgain } from './traced-turn.ts';
 import type { SagaTurn } from '../model/turn.ts';
+import type { HostLimits } from '../model/host-limits.ts';
 
 /** How often a request looks whether another one has ended that it awaits: for about 4 s. */
 const mostAwaits = 10;
@@ -51,7 +52,7 @@ export interface GuardedRequest extends Pick<
 
 /** The claim of a request for the turn of a token. */
 export async function claimOf(
-  settings: HostSettings,
+  host: HostParts,
   saga: SealedSaga,
   request: GuardedRequest,
 ): Promise<GuardClaim> {
@@ -66,10 +67,10 @@ export async function claimOf(
     ...(follows === true ? { follows: true } : {}),
     ...present({ request: request.request }),
     ...(ends === true ? { ends: true } : {}),
-    ...(await ownerOf(settings, saga, request)),
-    leaseMs: settings.leaseMs,
-    expiresAt: guardedUntil(settings, claims),
-    respondsUntil: respondsUntil(settings, claims),
+    ...(await ownerOf(host, saga, request)),
+    leaseMs: host.timing.leaseMs,
+    expiresAt: guardedUntil(host, claims),
+    respondsUntil: respondsUntil(host, claims),
   };
 }
 
@@ -78,42 +79,42 @@ export async function claimOf(
  * one gets the frozen answer. One that ends a turn that was begun and never finished runs that to its end. (T13)
  */
 export async function guarded(
-  settings: HostSettings,
-  guard: SagaGuard,
+  host: HostParts,
+  guard: GuardAccess,
   saga: SealedSaga,
   request: GuardedRequest & { readonly signal: AbortSignal },
   run: Run,
 ): Promise<GuardedTurn> {
-  const claim = await claimOf(settings, saga, request);
-  const giveUp = settings.clock() + settings.leaseMs;
+  const claim = await claimOf(host, saga, request);
+  const giveUp = host.timing.clock() + host.timing.leaseMs;
   let isBehind = false;
   for (let waits = 0; ; waits += 1) {
     const awaits = request.awaits === true && waits < mostAwaits ? { awaits: true } : {};
     // oxlint-disable-next-line no-await-in-loop -- waits for its turn
-    const verdict = await begun(settings, guard, { ...claim, ...awaits });
+    const verdict = await begun(host, guard, { ...claim, ...awaits });
     if (verdict === 'conflict') throw new TokenRefused('used');
-    if (verdict === 'full') throw guardFull(settings);
+    if (verdict === 'full') throw guardFull(host.observer);
     if (verdict === 'busy') {
-      if (request.signal.aborted || settings.clock() >= giveUp) throw tooLate();
+      if (request.signal.aborted || host.timing.clock() >= giveUp) throw tooLate();
       // oxlint-disable-next-line no-await-in-loop -- waits for its turn
       await sleep(busyWait(waits), request.signal);
       continue;
     }
     // oxlint-disable-next-line no-await-in-loop -- the last time round
-    if (verdict !== 'down' && 'response' in verdict) return await again(settings, saga, verdict);
+    if (verdict !== 'down' && 'response' in verdict) return await again(host, saga, verdict);
     const {
       run: fence,
       begun: interrupted,
       other: isAwaited = false,
     } = verdict === 'down' ? unguarded : verdict;
-    const lease = new Lease(settings, guard, saga, fence);
-    if (fence !== undefined && interrupted === undefined && isFull(settings, request)) {
+    const lease = new Lease(host, guard, saga, fence);
+    if (fence !== undefined && interrupted === undefined && isFull(host.limits, request)) {
       // oxlint-disable-next-line no-await-in-loop -- the last time round
-      await askGuard(settings, () => guard.forget(fence));
-      throw guardFull(settings);
+      await askGuard(host.observer, () => guard.store.forget(fence));
+      throw guardFull(host.observer);
     }
     // oxlint-disable-next-line no-await-in-loop -- the last time round but once
-    const ended = await finished(settings, lease, run, { begun: interrupted, isAwaited, isBehind });
+    const ended = await finished(host, lease, run, { begun: interrupted, isAwaited, isBehind });
     if (!isAwaited) return ended;
     // What it changed, another request has answered.
     if (isBehind || !isSameTurn(ended.turn, saga)) throw new TokenRefused('used');
@@ -125,29 +126,29 @@ const unguarded: { readonly run: undefined; readonly begun?: string; readonly ot
   run: undefined,
 };
 
-function isFull({ limits }: HostSettings, { keptBytes = 0 }: GuardedRequest): boolean {
+function isFull(limits: HostLimits, { keptBytes = 0 }: GuardedRequest): boolean {
   return keptBytes >= limits.maxKeptBytesPerSaga;
 }
 
 /** The response that a guard kept. */
 async function again(
-  settings: HostSettings,
+  host: HostParts,
   saga: SealedSaga,
   verdict: Extract<GuardVerdict, { response: unknown }>,
 ): Promise<GuardedTurn> {
-  const { turn: kept, isCommitted } = await openResponse(settings.responses, saga, verdict.response);
-  const turn = 'asked' in kept ? await renderQuestions(settings, kept) : kept;
-  tracedAgain(settings, saga, turn);
+  const { turn: kept, isCommitted } = await openResponse(host.keys.responses, saga, verdict.response);
+  const turn = 'asked' in kept ? await renderQuestions(host, kept) : kept;
+  tracedAgain(host.observer, saga, turn);
   // Told again, should the first time have been lost: of a turn that is not the last one, its client knew. What a queue
   // delivers is the newest that it was told, so that of the next turn it was not, whoever has gone on.
-  if (verdict.wentOn === false || verdict.other === true) await noteCancelAgain(settings, turn);
-  await settleTurn(settings, turn);
+  if (verdict.wentOn === false || verdict.other === true) await noteCancelAgain(host, turn);
+  await settleTurn(host.observer, turn);
   if (verdict.other === true) throw new TokenRefused('used');
   return { turn, isCommitted };
 }
 
 async function finished(
-  settings: HostSettings,
+  host: HostParts,
   lease: Lease,
   run: Run,
   interrupted: Interrupted,
@@ -168,7 +169,7 @@ async function finished(
     throw error;
   }
   const isKept = await lease.finish();
-  return { turn: isKept ? await settleTurn(settings, turn) : turn, isCommitted: false };
+  return { turn: isKept ? await settleTurn(host.observer, turn) : turn, isCommitted: false };
 }
 
 const maxAnswerDepth = 64;

@@ -1,9 +1,9 @@
 import { TurnAborted, type Awaitable } from '@mcp-saga/core';
 import { askGuard } from '../guard/ask-guard.ts';
-import type { Fence, GuardClaim, GuardVerdict, SagaGuard } from '../model/guard.ts';
+import type { Fence, GuardClaim, GuardVerdict } from '../model/guard.ts';
 import type { SealedSaga } from '../model/sealed-saga.ts';
 import type { SagaTurn, SuspendedTurn } from '../model/turn.ts';
-import type { HostSettings } from '../settings/host-parts.ts';
+import type { GuardAccess, HostParts } from '../settings/host-parts.ts';
 import { sealResponse } from '../token/sealed-response.ts';
 import { SagaHostError } from '../wire/errors.ts';
 import { settleTurn } from './settle-turn.ts';
@@ -18,14 +18,14 @@ export class Lease {
   /** `true` if a turn was committed. */
   hasCommitted = false;
 
-  readonly #settings: HostSettings;
-  readonly #guard: SagaGuard;
+  readonly #host: HostParts;
+  readonly #guard: GuardAccess;
   /** Undefined while the guard is down, or for a saga that accepts forks. */
   #fence: Fence | undefined;
   #response: string | undefined;
 
-  constructor(settings: HostSettings, guard: SagaGuard, saga: SealedSaga, fence: Fence | undefined) {
-    this.#settings = settings;
+  constructor(host: HostParts, guard: GuardAccess, saga: SealedSaga, fence: Fence | undefined) {
+    this.#host = host;
     this.#guard = guard;
     this.saga = saga;
     this.#fence = fence;
@@ -42,7 +42,7 @@ export class Lease {
     await this.#commit(turn);
     this.saga = saga;
     if (claim === undefined) return;
-    const verdict = await begun(this.#settings, this.#guard, claim);
+    const verdict = await begun(this.#host, this.#guard, claim);
     if (verdict === 'down') return;
     if (typeof verdict === 'object' && 'run' in verdict) {
       if (verdict.begun === undefined) {
@@ -50,7 +50,7 @@ export class Lease {
         return;
       }
       const { run } = verdict;
-      await askGuard(this.#settings, () => this.#guard.release(run));
+      await askGuard(this.#host.observer, () => this.#guard.store.release(run));
     }
     this.#leave(turn);
   }
@@ -77,8 +77,8 @@ export class Lease {
     const response = this.#response;
     if (this.#fence === undefined) return true;
     // The guard refuses other answers until it has forgotten these.
-    if (response === undefined) await this.#keep((fence) => this.#guard.forget(fence));
-    else await this.#keep((fence) => this.#guard.finish(fence, response));
+    if (response === undefined) await this.#keep((fence) => this.#guard.store.forget(fence));
+    else await this.#keep((fence) => this.#guard.store.finish(fence, response));
     return response !== undefined;
   }
 
@@ -91,17 +91,17 @@ export class Lease {
     const fence = this.#fence;
     if (fence === undefined) return;
     const isGood = ranNothing && !this.hasCommitted;
-    await askGuard(this.#settings, () =>
-      isGood ? this.#guard.forget(fence) : this.#guard.release(fence),
+    await askGuard(this.#host.observer, () =>
+      isGood ? this.#guard.store.forget(fence) : this.#guard.store.release(fence),
     ).catch(() => undefined);
   }
 
   async #commit(turn: SuspendedTurn): Promise<void> {
     const response = await this.#seal(turn, true);
-    await this.#keep((fence) => this.#guard.finish(fence, response));
+    await this.#keep((fence) => this.#guard.store.finish(fence, response));
     this.#fence = undefined;
     this.hasCommitted = true;
-    await settleTurn(this.#settings, turn);
+    await settleTurn(this.#host.observer, turn);
   }
 
   #leave(turn: SuspendedTurn): never {
@@ -110,28 +110,28 @@ export class Lease {
   }
 
   async #seal(turn: SagaTurn, isCommitted: boolean): Promise<string> {
-    return await sealResponse(this.#settings.responses, this.saga, turn, isCommitted);
+    return await sealResponse(this.#host.keys.responses, this.saga, turn, isCommitted);
   }
 
   /** Keeps a response. One that came too late is not the one that counts: the client asks again, and gets that one. */
   async #keep(keep: (fence: Fence) => Awaitable<boolean | undefined>): Promise<void> {
     const fence = this.#fence;
     if (fence === undefined) return;
-    const asked = askGuard(this.#settings, () => keep(fence));
+    const asked = askGuard(this.#host.observer, () => keep(fence));
     // Where the guard may be down, a response that cannot be kept is still one.
-    const isKept = this.#settings.whenGuardIsDown === 'closed' ? asked : asked.catch(() => true);
+    const isKept = this.#guard.onDown === 'closed' ? asked : asked.catch(() => true);
     if ((await isKept) === false) throw tooLate();
   }
 }
 
 /** Asks the guard for a turn. `down`: the guard cannot be asked, and the turn runs without it. */
 export async function begun(
-  settings: HostSettings,
-  guard: SagaGuard,
+  host: HostParts,
+  guard: GuardAccess,
   claim: GuardClaim,
 ): Promise<GuardVerdict | 'down'> {
-  const asked = askGuard(settings, () => guard.begin({ ...claim, now: settings.clock() }));
-  return await (settings.whenGuardIsDown === 'closed' ? asked : asked.catch(() => 'down' as const));
+  const asked = askGuard(host.observer, () => guard.store.begin({ ...claim, now: host.timing.clock() }));
+  return await (guard.onDown === 'closed' ? asked : asked.catch(() => 'down' as const));
 }
 
 /** Returns `true` if a turn changed nothing: its token belongs to the turn of the request. */

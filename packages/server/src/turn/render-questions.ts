@@ -1,7 +1,7 @@
 import { present } from '@mcp-saga/core/program';
 import type { ClientStep } from '@mcp-saga/core';
 import { stepIdsOf } from '../wire/step-ids.ts';
-import type { HostSettings } from '../settings/host-parts.ts';
+import { silentAt, type HostParts } from '../settings/host-parts.ts';
 import { found, versionGone } from '../token/resolve-program.ts';
 import type { UnrenderedTurn } from '../token/sealed-response.ts';
 import { turnRuntime } from './turn-runtime.ts';
@@ -14,25 +14,17 @@ import type { SuspendedTurn } from '../model/turn.ts';
  * @throws SagaHostError `version_gone` if the code of this process cannot continue the saga
  */
 export async function renderQuestions(
-  settings: HostSettings,
+  host: HostParts,
   { asked: kept, ...turn }: UnrenderedTurn,
 ): Promise<SuspendedTurn> {
   // A host whose clock is ahead may have issued it.
   const expect = { purpose: 'token', sid: turn.sagaId, ignoreExpiry: true, allowFuture: true } as const;
-  const { saga, program } = found(settings, await settings.sealer.open(turn.token, expect));
+  const { saga, program } = found(host, await host.keys.sealer.open(turn.token, expect));
   if (program === undefined) throw versionGone(saga);
-  const { hooks } = settings;
-  const silent: HostSettings = {
-    ...settings,
-    clock: () => saga.claims.iat,
-    hooks: { ...hooks, onStep: () => undefined },
-    advises: false,
-    guard: undefined,
-  };
   const traits = { maxHold: 0, defersEffects: true };
   const runtime = {
     ...turnRuntime(
-      silent,
+      silentAt(host, saga.claims.iat),
       { program, saga, answers: new Map(), caller: {}, traits, tokenBytes: turn.token.length },
       0,
     ),

@@ -12,7 +12,7 @@ import { cannotContinue, isLeftAsItIs, reportCannotContinue } from './cannot-con
 import type { Caller } from '../model/caller.ts';
 import { SagaHostError } from '../wire/errors.ts';
 import { stepIdsOf, type StepIds } from '../wire/step-ids.ts';
-import type { HostSettings } from '../settings/host-parts.ts';
+import type { HostParts } from '../settings/host-parts.ts';
 import { advanceFrom } from '../token/program-state.ts';
 import { servedAs } from '../settings/registry.ts';
 import { suspend } from './suspend.ts';
@@ -33,15 +33,15 @@ const maxContinuations = 1_000;
  *
  * @throws SagaHostError `version_gone`, ReplayMismatch: nothing ran, and the token before this turn stays good
  */
-export async function runTurn(settings: HostSettings, request: TurnRequest): Promise<SagaTurn> {
-  const run = new TurnRun(settings, request);
+export async function runTurn(host: HostParts, request: TurnRequest): Promise<SagaTurn> {
+  const run = new TurnRun(host, request);
   try {
     const turn = await (run.trace.span === undefined ? run.take() : run.trace.within(() => run.take()));
     run.trace.end(turn);
     return turn;
   } catch (error) {
     run.trace.fail(error);
-    if (cannotContinue(error)) reportCannotContinue(settings, request.saga, error);
+    if (cannotContinue(error)) reportCannotContinue(host.observer, request.saga, error);
     // An error of the host is what its client gets, although the turn was aborted for it: the guard is down, or the lease is lost.
     const { cause } = error instanceof TurnAborted ? error : {};
     throw cause instanceof SagaHostError ? cause : error;
@@ -51,7 +51,7 @@ export async function runTurn(settings: HostSettings, request: TurnRequest): Pro
 class TurnRun {
   readonly trace: TurnTrace;
 
-  readonly #settings: HostSettings;
+  readonly #host: HostParts;
   /** As it was made, with what has changed since by commits and `continueAs`. */
   #request: TurnRequest;
   #began: number;
@@ -62,11 +62,11 @@ class TurnRun {
   /** IDs of answers that no step waited for. */
   readonly #unknown: string[] = [];
 
-  constructor(settings: HostSettings, request: TurnRequest) {
-    this.#settings = settings;
-    this.trace = new TurnTrace(settings, request);
+  constructor(host: HostParts, request: TurnRequest) {
+    this.#host = host;
+    this.trace = new TurnTrace(host.observer, request);
     this.#request = { ...request, saga: this.trace.begin(request.saga) };
-    this.#began = settings.clock();
+    this.#began = host.timing.clock();
     if (request.end === undefined) this.#deadline = this.#deadlineFrom(this.#began);
   }
 
@@ -96,7 +96,7 @@ class TurnRun {
           );
         }
         // oxlint-disable-next-line no-await-in-loop -- it starts over
-        const next = await continuedSaga(this.#settings, this.#request, outcome);
+        const next = await continuedSaga(this.#host, this.#request, outcome);
         this.#request = { ...this.#request, ...next, answers: new Map(), mayStay: false };
       } catch (error) {
         const ended = { ...factsOf(this.#request.saga), compensated: [], residue: [] };
@@ -109,17 +109,17 @@ class TurnRun {
 
   #deadlineFrom(began: number): number {
     const { runs } = this.#request.traits;
-    return runs === false ? Number.NEGATIVE_INFINITY : began + this.#settings.turnBudget;
+    return runs === false ? Number.NEGATIVE_INFINITY : began + this.#host.limits.turnBudgetMs;
   }
 
   #runtime(ids: StepIds): Runtime {
     const { keep } = this.#request;
-    const plain = turnRuntime(this.#settings, this.#request, this.#deadline, () => this.#request.saga);
+    const plain = turnRuntime(this.#host, this.#request, this.#deadline, () => this.#request.saga);
     const runtime =
       keep === undefined
         ? plain
         : { ...plain, commit: (point: CommitPoint) => this.#commit(point, keep, ids) };
-    const { onError } = this.#settings.hooks;
+    const { onError } = this.#host.observer.hooks;
     return this.trace.span === undefined ? runtime : tracedRuntime(runtime, this.trace, ids, onError);
   }
 
@@ -131,7 +131,7 @@ class TurnRun {
   ): Promise<CommittedTurn | undefined> {
     const { program, endsAfterStep, caller } = this.#request;
     if (point.reason === 'step' && endsAfterStep === true) return undefined;
-    const { turn, saga } = await suspend(this.#settings, this.#request, point);
+    const { turn, saga } = await suspend(this.#host, this.#request, point);
     this.#noteIgnored(point.ignored, ids);
     const committed = this.#withUnknown(turn);
     this.#reported(committed, caller);
@@ -144,7 +144,7 @@ class TurnRun {
     const tokenBytes = turn.token.length;
     const next = this.trace.begin(saga);
     this.#request = { ...this.#request, saga: next, tokenBytes, mayStay: false, isOwn: false };
-    this.#began = this.#settings.clock();
+    this.#began = this.#host.timing.clock();
     // Undoing is not left to a client that may not come: it has a time of its own.
     if (point.reason === 'undo') this.#deadline = this.#deadlineFrom(this.#began);
     return { turn: saga.claims.turn + 1, tokenBytes, deadline: this.#deadline };
@@ -159,7 +159,7 @@ class TurnRun {
     try {
       switch (outcome.status) {
         case 'suspended':
-          return (await suspend(this.#settings, this.#request, outcome)).turn;
+          return (await suspend(this.#host, this.#request, outcome)).turn;
         case 'completed':
           return { status: 'completed', result: outcome.result, ...factsOf(this.#request.saga) };
         case 'failed':
@@ -183,7 +183,7 @@ class TurnRun {
   #noteIgnored(ignored: readonly IgnoredAnswer[], ids: StepIds): void {
     const { sagaId, claims } = this.#request.saga;
     for (const answer of [...this.#older, ...ignored]) {
-      this.#settings.hooks.onIgnoredAnswer({ ...answer, saga: claims.saga.name, sagaId });
+      this.#host.observer.hooks.onIgnoredAnswer({ ...answer, saga: claims.saga.name, sagaId });
     }
     const unasked = ignored.filter(({ why }) => why === 'unknown');
     const ofOlder = this.#older.map(({ stepId }) => stepId);
@@ -201,14 +201,14 @@ class TurnRun {
   /** Tells the hooks of a turn that ended. */
   #reported(turn: SagaTurn, caller: Caller = {}): SagaTurn {
     const { saga, sagaId, status } = turn;
-    this.#settings.hooks.onTurn({
+    this.#host.observer.hooks.onTurn({
       saga,
       sagaId,
       turn: turn.turn,
       status,
       ...(status === 'failed' ? failureOf(turn, caller) : {}),
       tokenBytes: status === 'suspended' ? turn.token.length : 0,
-      duration: this.#settings.clock() - this.#began,
+      duration: this.#host.timing.clock() - this.#began,
     });
     return turn;
   }
@@ -217,11 +217,11 @@ class TurnRun {
 const nothing = { compensated: [], residue: [] };
 
 async function continuedSaga(
-  settings: HostSettings,
+  host: HostParts,
   { program: current, saga, caller, isGuarded = false }: TurnRequest,
   { program: wanted, args, progress }: Extract<Outcome, { status: 'continued' }>,
 ): Promise<{ readonly program: Program; readonly saga: SealedSaga }> {
-  const program = settings.registry.version(wanted.name, wanted.version, settings.clock());
+  const program = host.registry.version(wanted.name, wanted.version, host.timing.clock());
   if (program === undefined) {
     throw new SagaHostError(
       'unknown_saga',
@@ -245,7 +245,7 @@ async function continuedSaga(
         "token would begin it once more. Declare forks: 'refuse' there as well.",
     );
   }
-  if (!(await settings.authorize(caller, program))) {
+  if (!(await host.gate.authorize(caller, program))) {
     throw new SagaHostError('forbidden', `Not allowed: ${program.name}`);
   }
   assertJson(args, { where: `arguments of continueAs('${wanted.name}')` });

@@ -1,5 +1,5 @@
 import type { SuspendedSagaFacts } from '../model/hooks.ts';
-import type { HostSettings } from '../settings/host-parts.ts';
+import type { Observer } from '../settings/host-parts.ts';
 import type { SagaTurn, SuspendedTurn } from '../model/turn.ts';
 
 const cancellable = new WeakMap<SuspendedTurn, SuspendedSagaFacts>();
@@ -13,13 +13,17 @@ export function noteCancel(turn: SuspendedTurn, facts: SuspendedSagaFacts): void
  * Tells a queue of the operator's what has become of a saga, now that the turn counts: under a guard, that is when its
  * response was kept. (E8)
  */
-export async function settleTurn(settings: HostSettings, turn: SagaTurn): Promise<SagaTurn> {
+export async function settleTurn({ hooks }: Observer, turn: SagaTurn): Promise<SagaTurn> {
   if (turn.status === 'suspended') {
     const facts = cancellable.get(turn);
-    if (facts !== undefined) await settings.hooks.onSuspended(facts);
+    if (facts !== undefined) await hooks.onSuspended(facts);
   } else {
     const { saga, sagaId } = turn;
-    await settings.hooks.onSettled({ saga, sagaId, residue: turn.status === 'failed' ? turn.residue : [] });
+    await hooks.onSettled({
+      saga,
+      sagaId,
+      residue: turn.status === 'failed' ? turn.residue : [],
+    });
   }
   return turn;
 }

@@ -1,5 +1,5 @@
 import type { StepEvent } from '@mcp-saga/core';
-import type { HostSettings } from '../settings/host-parts.ts';
+import type { HostParts } from '../settings/host-parts.ts';
 import { withoutKeys } from '../settings/log-path.ts';
 import { longestTimerMs } from '../settings/clock.ts';
 
@@ -10,15 +10,15 @@ import { longestTimerMs } from '../settings/clock.ts';
  * @returns observer for the events of one turn
  */
 export function slowSteps(
-  { turnBudget, warn }: Pick<HostSettings, 'turnBudget' | 'warn'>,
+  { limits: { turnBudgetMs }, observer }: Pick<HostParts, 'limits' | 'observer'>,
   saga: string,
 ): (event: StepEvent) => void {
   const timers = new Map<string, ReturnType<typeof setTimeout>>();
   const told = new Set<string>();
   const tell = (path: string): void => {
     told.add(path);
-    warn(
-      `Step '${withoutKeys(path)}' of saga '${saga}' is still running after ${turnBudget} ms (limits.turnBudgetMs). ` +
+    observer.hooks.onWarning(
+      `Step '${withoutKeys(path)}' of saga '${saga}' is still running after ${turnBudgetMs} ms (limits.turnBudgetMs). ` +
         'Set its `timeout`, or end it when its `signal` aborts.',
     );
   };
@@ -28,7 +28,7 @@ export function slowSteps(
     if (type === 'started') {
       timers.set(
         path,
-        setTimeout(() => tell(path), Math.min(turnBudget, longestTimerMs)),
+        setTimeout(() => tell(path), Math.min(turnBudgetMs, longestTimerMs)),
       );
     } else timers.delete(path);
   };

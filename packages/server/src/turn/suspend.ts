@@ -5,7 +5,7 @@ import { expiryOfLeft } from '../token/cancel-token.ts';
 import { SagaHostError } from '../wire/errors.ts';
 import { expiryOf } from '../token/token-expiry.ts';
 import { stepIdsOf } from '../wire/step-ids.ts';
-import type { HostSettings } from '../settings/host-parts.ts';
+import type { HostParts } from '../settings/host-parts.ts';
 import { nextKeptBytes } from '../token/response-bytes.ts';
 import type { TurnRequest } from './turn-request.ts';
 import { digestRequestId } from '../token/token-request-id.ts';
@@ -33,7 +33,7 @@ export interface Suspended {
  * anything (T11)
  */
 export async function suspend(
-  settings: HostSettings,
+  host: HostParts,
   request: TurnRequest,
   outcome: SuspendedOutcome | CommitPoint,
 ): Promise<Suspended> {
@@ -43,18 +43,18 @@ export async function suspend(
   // No client gets this token, and undoing must not fail at the limit of its size.
   const isForGuard = isCommit && outcome.reason === 'undo';
   const { sagaId, claims, state } = saga;
-  const iat = settings.clock();
+  const iat = host.timing.clock();
   // A token past half of its life is replaced, so that a client that keeps coming always holds a good one.
-  const isSame = !isCommit && iat - claims.iat < settings.tokenTtl / 2 && isUnchanged(request, outcome);
+  const isSame = !isCommit && iat - claims.iat < host.limits.tokenTtlMs / 2 && isUnchanged(request, outcome);
   const turn = isSame ? claims.turn : claims.turn + 1;
   const expiresAt = isLeft
     ? expiryOfLeft(iat, outcome.retryAfterMs ?? Math.max(0, (outcome.due ?? iat) - iat))
-    : expiryOf(settings, claims, iat, outcome);
+    : expiryOf(host, claims, iat, outcome);
   // No client comes for the turn behind a commit.
   const more = (isOwn ? 1 : 0) + (isCommit ? 1 : 0) - (isSame ? 1 : 0);
   const ownTurns = more === 0 ? state.ownTurns : more + (state.ownTurns ?? 0);
   const own = present({ ownTurns });
-  const kept = isGuarded ? { keptBytes: nextKeptBytes(settings, saga, tokenBytes, outcome) } : {};
+  const kept = isGuarded ? { keptBytes: nextKeptBytes(host, saga, tokenBytes, outcome) } : {};
   // Not inherited: each request declares for itself.
   const { isResumable = false, requestId: id } = request.traits;
   const requestId = isResumable && id !== undefined ? await digestRequestId(id) : undefined;
@@ -66,13 +66,13 @@ export async function suspend(
         claims: { ...claims, turn, jti: newTokenId(), iat, exp: expiresAt },
         state: { ...state, ...own, ...kept, ...declared, program: outcome.state },
       };
-  const token = isForGuard ? await sealSaga(settings.responses, next) : await sealed(settings, program, next);
+  const token = isForGuard ? await sealSaga(host.keys.responses, next) : await sealed(host, program, next);
   // Once, when it grows over it: to say what is large takes a look at all of it.
-  const much = warnedFrom(settings, request);
+  const much = warnedFrom(host, request);
   if (!isForGuard && token.length > much && tokenBytes <= much) {
-    settings.warn(
+    host.observer.hooks.onWarning(
       `The token of saga '${claims.saga.name}' has ${token.length} bytes of at most ` +
-        `${settings.limits.maxTokenBytes}. Largest: ${largest(program, next)}.`,
+        `${host.limits.maxTokenBytes}. Largest: ${largest(program, next)}.`,
     );
   }
   const { steps } = outcome;
@@ -91,7 +91,7 @@ export async function suspend(
     sagaId,
     turn,
   };
-  if (!isSame) await noteCancelOf(settings, program, next, suspendedTurn);
+  if (!isSame) await noteCancelOf(host, program, next, suspendedTurn);
   return { turn: suspendedTurn, saga: next };
 }
 
@@ -104,18 +104,14 @@ function isUnchanged({ saga, mayStay = false }: TurnRequest, outcome: SuspendedO
 }
 
 /** Length of a token from which its author is warned. A model that copies it, or its client, cuts long texts. */
-function warnedFrom({ limits, handles }: HostSettings, { traits }: TurnRequest): number {
+function warnedFrom({ limits, offers: { handles } }: HostParts, { traits }: TurnRequest): number {
   const isCopied = traits.asksModel === true && handles === undefined;
   return Math.min(limits.maxTokenBytes / 4, isCopied ? maxCopiedBytes : Number.POSITIVE_INFINITY);
 }
 
-async function sealed(
-  settings: HostSettings,
-  program: TurnRequest['program'],
-  saga: SealedSaga,
-): Promise<string> {
+async function sealed(host: HostParts, program: TurnRequest['program'], saga: SealedSaga): Promise<string> {
   try {
-    return await sealSaga(settings.sealer, saga);
+    return await sealSaga(host.keys.sealer, saga);
   } catch (error) {
     if (!(error instanceof TokenTooLarge)) throw error;
     throw new SagaHostError(

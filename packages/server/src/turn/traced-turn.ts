@@ -2,7 +2,7 @@ import { present } from '@mcp-saga/core/program';
 import { AnswerConflict, TurnAborted, StepError } from '@mcp-saga/core';
 import { isWanted } from '../settings/default-log.ts';
 import { quietly } from '../settings/guarded-hooks.ts';
-import type { HostSettings } from '../settings/host-parts.ts';
+import type { Observer } from '../settings/host-parts.ts';
 import type { TurnRequest } from './turn-request.ts';
 import type { SealedSaga } from '../model/sealed-saga.ts';
 import type { TracedEnd, TracedTurn, TurnSpan } from '../model/telemetry.ts';
@@ -13,13 +13,13 @@ const carriable = /^[\x20-\x7e]{1,600}$/;
 
 /** A turn in its trace. Without telemetry it does nothing. */
 export class TurnTrace {
-  readonly #settings: HostSettings;
+  readonly #observer: Observer;
   readonly #request: Pick<TurnRequest, 'caller' | 'end'>;
   /** Undefined without telemetry. */
   span: TurnSpan | undefined;
 
-  constructor(settings: HostSettings, request: Pick<TurnRequest, 'caller' | 'end'>) {
-    this.#settings = settings;
+  constructor(observer: Observer, request: Pick<TurnRequest, 'caller' | 'end'>) {
+    this.#observer = observer;
     this.#request = request;
   }
 
@@ -27,21 +27,21 @@ export class TurnTrace {
   begin(saga: SealedSaga): SealedSaga {
     const { caller, end: request } = this.#request;
     const action = request !== undefined ? 'cancel' : saga.claims.turn === 0 ? 'start' : 'resume';
-    this.span = begin(this.#settings, saga, { action, client: caller.traceContext });
+    this.span = begin(this.#observer, saga, { action, client: caller.traceContext });
     if (this.span === undefined) return saga;
-    return { ...saga, state: { ...saga.state, ...carriedBy(this.span, this.#settings.hooks.onError) } };
+    return { ...saga, state: { ...saga.state, ...carriedBy(this.span, this.#observer.hooks.onError) } };
   }
 
   /** Runs the work of a turn within its span. */
   async within<T>(work: () => Promise<T>): Promise<T> {
     return this.span === undefined
       ? await work()
-      : await within(this.span, this.#settings.hooks.onError, work);
+      : await within(this.span, this.#observer.hooks.onError, work);
   }
 
   /** Ends the span of a turn. */
   end(turn: SagaTurn): void {
-    if (this.span !== undefined) end(this.#settings, this.span, endOf(turn));
+    if (this.span !== undefined) end(this.#observer, this.span, endOf(turn));
   }
 
   /** Ends the span of a turn that has thrown. */
@@ -49,14 +49,14 @@ export class TurnTrace {
     if (this.span === undefined) return;
     const isFault = !(error instanceof TurnAborted) && !(error instanceof AnswerConflict);
     const errorType = errorTypeOf(error);
-    end(this.#settings, this.span, { status: 'rejected', errorType, isFault, asked: [], tokenBytes: 0 });
+    end(this.#observer, this.span, { status: 'rejected', errorType, isFault, asked: [], tokenBytes: 0 });
   }
 }
 
 /** Tells of a request that a guard has answered as it was answered before. */
-export function tracedAgain(settings: HostSettings, saga: SealedSaga, turn: SagaTurn): void {
-  const span = begin(settings, saga, { action: 'repeat', client: undefined });
-  if (span !== undefined) end(settings, span, endOf(turn));
+export function tracedAgain(observer: Observer, saga: SealedSaga, turn: SagaTurn): void {
+  const span = begin(observer, saga, { action: 'repeat', client: undefined });
+  if (span !== undefined) end(observer, span, endOf(turn));
 }
 
 /**
@@ -75,7 +75,7 @@ export async function within<T>(
 }
 
 function begin(
-  { telemetry, hooks }: HostSettings,
+  { telemetry, hooks }: Observer,
   { sagaId, claims, state }: SealedSaga,
   request: Pick<TracedTurn, 'action' | 'client'>,
 ): TurnSpan | undefined {
@@ -110,7 +110,7 @@ function isCarriable(parent: unknown): parent is string {
   return typeof parent === 'string' && carriable.test(parent);
 }
 
-function end({ hooks }: HostSettings, span: TurnSpan, facts: TracedEnd): void {
+function end({ hooks }: Observer, span: TurnSpan, facts: TracedEnd): void {
   quietly(() => span.end(facts), hooks.onError);
 }
 

@@ -5,7 +5,7 @@ import { askGuard } from '../guard/ask-guard.ts';
 import { endOfLife } from '../token/token-expiry.ts';
 import { claimedUntil, isForgotten } from '../guard/guard-retention.ts';
 import { quietly } from '../settings/guarded-hooks.ts';
-import type { HostSettings } from '../settings/host-parts.ts';
+import type { HostParts } from '../settings/host-parts.ts';
 import { isAccepted, routeOf } from './answer-routes.ts';
 import type { SealedSaga } from '../model/sealed-saga.ts';
 import type { TurnRequest } from './turn-request.ts';
@@ -20,7 +20,7 @@ const digestLength = 16;
 
 /** What one turn of a saga may know and do. */
 export function turnRuntime(
-  settings: HostSettings,
+  host: HostParts,
   { program, saga, caller, tokenBytes, traits, receivedAt, ...request }: TurnRequest,
   deadline: number | undefined,
   newest: () => SealedSaga = () => saga,
@@ -28,48 +28,48 @@ export function turnRuntime(
   const { isInterrupted, isGuarded = false, isOwn = false, isLeft = false } = request;
   const { sagaId, state, claims } = saga;
   const generation = String(state.generation);
-  const { guard } = settings;
-  const watch = slowSteps(settings, claims.saga.name);
-  const asking = { settings, program, caller, traits };
+  const { guard } = host;
+  const watch = slowSteps(host, claims.saga.name);
+  const asking = { host, program, caller, traits };
   const { signal = never() } = caller;
   return {
     sagaId,
     turn: claims.turn + 1,
     engine: claims.engine,
     tokenBytes,
-    suggestedTokenBytes: settings.limits.maxTokenBytes / 4,
-    maxHold: traits.maxHold ?? settings.maxHold,
+    suggestedTokenBytes: host.limits.maxTokenBytes / 4,
+    maxHold: traits.maxHold ?? host.limits.maxHoldMs,
     holdsParts: traits.holdsParts ?? false,
     // A queue has as many cancel tokens as it takes.
-    ...(isLeft ? {} : { lifeEndsAt: endOfLife(settings, claims) }),
+    ...(isLeft ? {} : { lifeEndsAt: endOfLife(host.limits, claims) }),
     maxWait: traits.maxWait?.(roundOf(saga, isOwn)) ?? Number.POSITIVE_INFINITY,
     commitsEach: traits.checkpointAfterStep === true || (isGuarded && program.commitEach === true),
     defersEffects: traits.defersEffects ?? false,
     route: (question) => routeOf(asking, question),
     accepts: (provenance, question) => isAccepted(asking, provenance, question),
     sample: (params, step) => {
-      if (settings.sampling === undefined) throw new TypeError('This host has no sampling of its own.');
-      return settings.sampling(params, step);
+      if (host.answers.sampling === undefined) throw new TypeError('This host has no sampling of its own.');
+      return host.answers.sampling(params, step);
     },
     claim:
       guard === undefined
         ? undefined
         : (key) =>
-            !isForgotten(settings, claims.born) &&
-            askGuard(settings, () =>
-              guard.claim(`${sagaId}:${key}`, claimedUntil(settings, newest().claims)),
+            !isForgotten(host, claims.born) &&
+            askGuard(host.observer, () =>
+              guard.store.claim(`${sagaId}:${key}`, claimedUntil(host, newest().claims)),
             ),
-    compensator: (name) => settings.compensators.get(name),
+    compensator: (name) => host.registry.compensator(name),
     capabilities: caller.capabilities,
     context: caller.context,
     ...(traits.endsOnAbort === true && program.forks !== undefined
       ? { signal: never(), stops: signal }
       : { signal }),
-    now: settings.clock,
+    now: host.timing.clock,
     ...present({ receivedAt }),
     ...(isInterrupted === true ? { isInterrupted } : {}),
     random: Math.random,
-    sleep: settings.sleep,
+    sleep: host.timing.sleep,
     deadline,
     idempotencyKey: async (path, key, direction) => {
       // A key of its own is told from none: an empty part stands for "no key", and keys are never empty.
@@ -84,18 +84,18 @@ export function turnRuntime(
     randomBytes: (path) => deriveFromSecret(state.secret, 'random', [generation, path]),
     digest: async (text) => (await digestText(text)).slice(0, digestLength),
     // A caller that cannot be told does not fail the saga.
-    progress: (progress) => quietly(() => caller.progress?.(progress), settings.hooks.onError),
-    log: (level, data) => quietly(() => caller.log?.(level, data), settings.hooks.onError),
+    progress: (progress) => quietly(() => caller.progress?.(progress), host.observer.hooks.onError),
+    log: (level, data) => quietly(() => caller.log?.(level, data), host.observer.hooks.onError),
     threw: (path, error) => thrownIn(sagaId, caller).note(path, error),
     observe: (event) => {
       watch(event);
-      settings.hooks.onStep({ ...event, saga: claims.saga.name, sagaId });
+      host.observer.hooks.onStep({ ...event, saga: claims.saga.name, sagaId });
     },
     warn: (message, kind) => {
-      if (settings.advises || kind === 'mistake') settings.warn(message);
+      if (host.observer.advises || kind === 'mistake') host.observer.hooks.onWarning(message);
     },
-    isStrict: settings.advises,
-    limits: settings.limits,
+    isStrict: host.observer.advises,
+    limits: host.limits,
   };
 }
 

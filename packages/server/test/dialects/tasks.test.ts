@@ -453,7 +453,7 @@ describe('tasks are offered', () => {
   ])('with a %s that is a finite number of milliseconds', (name, setting) => {
     for (const ms of [0, -1.5, Number.NaN, Number.POSITIVE_INFINITY])
       expect(() => hostOf(waits(), { tasks: { [name]: ms } })).toThrow(RangeError);
-    const { settings } = coreOf(hostOf(waits(), { tasks: { [name]: 1_000 / 3, bearer: 'accept' } }).host);
-    expect(settings.tasks).toMatchObject({ [setting]: 334 });
+    const host = coreOf(hostOf(waits(), { tasks: { [name]: 1_000 / 3, bearer: 'accept' } }).host);
+    expect(host.offers.tasks).toMatchObject({ [setting]: 334 });
   });
 });

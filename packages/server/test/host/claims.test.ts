@@ -215,10 +215,9 @@ describe('expiry', () => {
       guard: { store: memoryGuard(), leaseMs: 60_000.5 },
     };
     const { host } = hostOf(asking(), durations);
-    expect(coreOf(host).settings).toMatchObject({
-      tokenTtl: Math.ceil(hour / 7),
-      maxLifetime: Math.ceil(day / 7),
-      leaseMs: 60_001,
+    expect(coreOf(host)).toMatchObject({
+      limits: { tokenTtlMs: Math.ceil(hour / 7), maxLifetimeMs: Math.ceil(day / 7) },
+      timing: { leaseMs: 60_001 },
     });
     expect(suspended(await host.start('asking', {})).expiresAt).toBe(start + Math.ceil(hour / 7));
   });

@@ -146,7 +146,7 @@ describe('a host without hooks', () => {
     const turn = await host.start(odd.name, {});
     const token = turn.status === 'suspended' ? turn.token : '';
     await host.resume(token, [{ stepId: 'sure', result: { action: 'accept', content: {} } }]);
-    coreOf(host).settings.hooks.onTurn({
+    coreOf(host).observer.hooks.onTurn({
       saga: odd.name,
       sagaId: '',
       turn: 3,
@@ -155,7 +155,7 @@ describe('a host without hooks', () => {
       tokenBytes: 0,
       duration: 0,
     });
-    coreOf(host).settings.hooks.onError(new SagaHostError('busy', 'a\nb'));
+    coreOf(host).observer.hooks.onError(new SagaHostError('busy', 'a\nb'));
     const said = [...warn.mock.calls, ...error.mock.calls].flat().map(String);
     expect(said).toEqual([
       expect.stringContaining("saga 'odd\\u000a\\u009b31m\\u2028\\u202e' has"),

@@ -186,7 +186,7 @@ describe('the other limits', () => {
 
     test('[T11] is four times what a token may have, unless it is told', () => {
       const limits = (given: Partial<HostLimits>): number =>
-        coreOf(hostOf(asks, limited(given)).host).settings.limits.maxAnswerBytes;
+        coreOf(hostOf(asks, limited(given)).host).limits.maxAnswerBytes;
       expect(limits({})).toBe(4 * 65_536);
       expect(limits({ maxTokenBytes: 10_000 })).toBe(40_000);
       expect(limits({ maxTokenBytes: 10_000, maxAnswerBytes: 7 })).toBe(7);
@@ -222,7 +222,7 @@ describe('the other limits', () => {
 
     test('[T11] is the limit of a token, unless it is told', () => {
       const limits = (given: Partial<HostLimits>): number =>
-        coreOf(hostOf(reads, limited(given)).host).settings.limits.maxArgumentBytes;
+        coreOf(hostOf(reads, limited(given)).host).limits.maxArgumentBytes;
       expect(limits({})).toBe(65_536);
       expect(limits({ maxTokenBytes: 10_000 })).toBe(10_000);
       expect(limits({ maxTokenBytes: 10_000, maxArgumentBytes: 7 })).toBe(7);
@@ -294,6 +294,6 @@ describe('the other limits', () => {
     const { host } = hostOf(counting, {
       limits: { maxAnswers: undefined } as unknown as Partial<HostLimits>,
     });
-    expect(coreOf(host).settings.limits.maxAnswers).toBe(2000);
+    expect(coreOf(host).limits.maxAnswers).toBe(2000);
   });
 });

@@ -134,7 +134,7 @@ describe('a host', () => {
     const { host } = hostOf(asking(), { keys: `${oldKey},${keyOf('other', 0x55)}` });
     const bytes = oldKey.replace('old:', '');
     expect(JSON.stringify(host)).not.toContain(bytes);
-    expect(JSON.stringify(coreOf(host).settings)).not.toContain(bytes);
+    expect(JSON.stringify(coreOf(host))).not.toContain(bytes);
   });
 
   test.each([

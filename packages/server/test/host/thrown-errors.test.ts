@@ -191,7 +191,7 @@ describe('the error of a step', () => {
     expect(inspect(again, { depth: 9, showHidden: true })).not.toContain(mark);
     // The response that ended it, as the guard has it.
     const expected = { purpose: 'response', ignoreExpiry: true } as const;
-    const { streams } = await coreOf(host).settings.responses.open(kept.at(-1) ?? '', expected);
+    const { streams } = await coreOf(host).keys.responses.open(kept.at(-1) ?? '', expected);
     const [last] = streams;
     expect(new TextDecoder().decode(last)).toContain('failed');
     expect(new TextDecoder().decode(last)).not.toContain(mark);

@@ -56,7 +56,7 @@ function fleetOf(change: 'version' | 'code', more: object = {}): Fleet {
   const settled: unknown[] = [];
   const hostWith = (served: Saga1): TestHost => {
     const host = hostForAll([served], shared);
-    vi.spyOn(coreOf(host.host).settings.hooks, 'onSettled').mockImplementation(
+    vi.spyOn(coreOf(host.host).observer.hooks, 'onSettled').mockImplementation(
       (told) => void settled.push(told),
     );
     return host;

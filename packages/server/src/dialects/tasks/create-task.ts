@@ -1,7 +1,8 @@
 import { present } from '@mcp-saga/core/program';
 import { canonicalize, digestText, TokenRefused, type Claims } from '@mcp-saga/seal';
 import { toJson } from '../../wire/step-answers.ts';
-import type { HostSettings } from '../../settings/host-parts.ts';
+import type { HostLimits } from '../../model/host-limits.ts';
+import type { HostParts } from '../../settings/host-parts.ts';
 import { found, type OpenSaga } from '../../token/resolve-program.ts';
 import { sealSaga } from '../../token/sealed-saga.ts';
 import { newTokenId } from '../../token/token-id.ts';
@@ -21,24 +22,24 @@ import { sealedTaskId, storedTaskId } from './task-id.ts';
  * it, and something is left to run or its id would be too long. The call is then answered without a task.
  */
 export async function createTask(
-  settings: HostSettings,
+  host: HostParts,
   tasks: TaskSettings,
   call: ClientCall,
   turn: SuspendedTurn,
 ): Promise<object | undefined> {
-  const sealed = found(settings, await settings.sealer.open(turn.token, { purpose: 'token' }));
+  const sealed = found(host, await host.keys.sealer.open(turn.token, { purpose: 'token' }));
   // From here on it is a task, by whatever the call would have gone on otherwise.
   const claims = { ...sealed.saga.claims, method: call.method };
   const opened = { ...sealed, saga: { ...sealed.saga, claims } };
   const { store } = tasks;
   const task =
     store === undefined
-      ? await withoutStore(settings, tasks, opened)
-      : await withStore({ ...settings, tasks }, store, call, { opened, turn });
+      ? await withoutStore(host, tasks, opened)
+      : await withStore(host, tasks, store, call, { opened, turn });
   if (task === undefined) return undefined;
   const wire = toWireTask(task.taskId, task, {
     pollInterval: tasks.pollInterval,
-    now: settings.clock(),
+    now: host.timing.clock(),
   });
   return { resultType: 'task', ...wire };
 }
@@ -49,15 +50,16 @@ type Created = Pick<
 > & { readonly taskId: string };
 
 async function withStore(
-  settings: HostSettings & { readonly tasks: TaskSettings },
+  host: HostParts,
+  tasks: TaskSettings,
   store: TaskStore,
   call: ClientCall,
   { opened, turn }: { readonly opened: OpenSaga; readonly turn: SuspendedTurn },
 ): Promise<Created> {
   const { saga } = opened;
   const { sagaId } = saga;
-  const createdAt = settings.clock();
-  const expiresAt = lifeOf(settings, saga.claims, createdAt);
+  const createdAt = host.timing.clock();
+  const expiresAt = lifeOf(host.limits, tasks, saga.claims, createdAt);
   const claims = { ...saga.claims, jti: newTokenId(), iat: createdAt, exp: expiresAt };
   const { asks, capabilities } = call.client;
   const { progressToken } = call.meta;
@@ -72,14 +74,14 @@ async function withStore(
     origin: await originOf(call),
     client: { asks, ...present({ capabilities }) },
     // It never leaves the server again, and is as good as the task is.
-    token: await sealSaga(settings.sealer, { ...saga, claims: { ...saga.claims, exp: expiresAt } }),
+    token: await sealSaga(host.keys.sealer, { ...saga, claims: { ...saga.claims, exp: expiresAt } }),
     due: createdAt + (turn.retryAfterMs ?? 0),
     ...present({ message }),
     ...(typeof progressToken === 'string' || typeof progressToken === 'number'
       ? { progress: { token: progressToken } }
       : {}),
   };
-  const task: StoredTaskRef = { settings, store, sagaId, claims };
+  const task: StoredTaskRef = { host, store, sagaId, claims };
   if (await createRecord(task, record)) {
     call.waitUntil(drive(task, call.caller));
     return { ...record, taskId: storedTaskId(sagaId, claims) };
@@ -87,30 +89,27 @@ async function withStore(
   // Its answer was lost, and the client repeats its last round. Another round than that one came too late.
   const known = await readTask(task);
   if (known?.record.origin !== record.origin) {
-    settings.reject('used');
+    host.observer.reject('used');
     throw new TokenRefused('used');
   }
   return { ...known.record, taskId: storedTaskId(sagaId, known.claims) };
 }
 
 async function withoutStore(
-  settings: HostSettings,
+  host: HostParts,
   tasks: TaskSettings,
   opened: OpenSaga,
 ): Promise<Created | undefined> {
   const { saga, program } = opened;
   // Nobody would tell the operator's queue that it is over.
-  if (settings.notifiesSuspended && program?.forks === 'refuse') return undefined;
-  const elapsed = await elapse(settings, opened, Number.POSITIVE_INFINITY);
+  if (host.observer.notifiesSuspended && program?.forks === 'refuse') return undefined;
+  const elapsed = await elapse(host, opened, Number.POSITIVE_INFINITY);
   if (elapsed.status !== 'over') return undefined;
   const createdAt = saga.claims.iat;
-  const expiresAt = lifeOf({ ...settings, tasks }, saga.claims, createdAt, elapsed.at);
+  const expiresAt = lifeOf(host.limits, tasks, saga.claims, createdAt, elapsed.at);
   // It could be asked for no longer by the time it is over.
   if (expiresAt <= elapsed.at) return undefined;
-  const taskId = await sealedTaskId(
-    { ...settings, tasks },
-    { ...saga, claims: { ...saga.claims, exp: expiresAt } },
-  );
+  const taskId = await sealedTaskId(host, tasks, { ...saga, claims: { ...saga.claims, exp: expiresAt } });
   if (taskId === undefined) return undefined;
   return {
     taskId,
@@ -124,12 +123,13 @@ async function withoutStore(
 
 /** Until when a task is kept: `ttl` after it began, or after it will be over where that is known. */
 function lifeOf(
-  { tasks, maxLifetime }: { readonly tasks: TaskSettings; readonly maxLifetime: number },
+  { maxLifetimeMs }: HostLimits,
+  { ttl }: TaskSettings,
   { born }: Claims,
   createdAt: number,
   over: number = createdAt,
 ): number {
-  return Math.min(Math.max(createdAt, Math.ceil(over)) + tasks.ttl, born + maxLifetime);
+  return Math.min(Math.max(createdAt, Math.ceil(over)) + ttl, born + maxLifetimeMs);
 }
 
 async function originOf({ requestState, inputResponses }: ClientCall): Promise<string> {

@@ -21,7 +21,7 @@ import { ended, takeTurn, type TaskChange } from './task-turn.ts';
  * runs out then, and whoever asks for the task next starts it again. Never rejects. (W7, E1)
  */
 export async function drive(task: StoredTaskRef, caller: Caller): Promise<void> {
-  const { settings } = task;
+  const { host } = task;
   try {
     for (;;) {
       // oxlint-disable-next-line no-await-in-loop -- one turn comes after the other
@@ -35,7 +35,7 @@ export async function drive(task: StoredTaskRef, caller: Caller): Promise<void> 
     // Another process has it now, it was cancelled, or its turn has reported why it cannot continue.
     if (error instanceof TurnAborted || cannotContinue(error)) return;
     // The lease stays: what failed is not tried again before it has run out.
-    settings.hooks.onError(error);
+    host.observer.hooks.onError(error);
   }
 }
 
@@ -47,7 +47,8 @@ export function isDue(record: TaskRecord, now: number): boolean {
 }
 
 async function begin(task: StoredTaskRef): Promise<TaskRecord | undefined> {
-  const { clock, leaseMs, limits } = task.settings;
+  const { limits } = task.host;
+  const { clock, leaseMs } = task.host.timing;
   const id = newTokenId();
   return await changeRecord(task, (record) => {
     const now = clock();
@@ -79,7 +80,7 @@ async function run(task: StoredTaskRef, record: TaskRecord, caller: Caller): Pro
   } catch (error) {
     // What it came to cannot be kept. Taken again, it would come to the same, and do it all again.
     if (!(error instanceof TokenTooLarge)) throw error;
-    task.settings.hooks.onError(error);
+    task.host.observer.hooks.onError(error);
     await keep(ended(failure('The task has come to more than can be kept.')));
   }
 }
@@ -90,7 +91,8 @@ async function renewing<T>(
   id: string | undefined,
   work: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
-  const { clock, leaseMs, hooks } = task.settings;
+  const { clock, leaseMs } = task.host.timing;
+  const { hooks } = task.host.observer;
   const lost = new AbortController();
   const done = new AbortController();
   const renew = async (): Promise<void> => {
@@ -119,13 +121,14 @@ async function renewing<T>(
 
 /** Waits until a task goes on, where that is soon and nobody else sees to it. */
 async function waited(task: StoredTaskRef): Promise<boolean> {
-  const { clock, maxHold } = task.settings;
+  const { clock } = task.host.timing;
+  const { maxHoldMs } = task.host.limits;
   const record = await readRecord(task);
   if (record === undefined || isOver(record) || record.lease !== undefined) return false;
   const { due } = record;
-  if (due === undefined || due > clock() + maxHold) return false;
+  if (due === undefined || due > clock() + maxHoldMs) return false;
   const began = clock();
-  await task.settings.sleep(due - began, new AbortController().signal);
+  await task.host.timing.sleep(due - began, new AbortController().signal);
   // With a clock that stands still, nothing would ever be due.
   return clock() > began;
 }

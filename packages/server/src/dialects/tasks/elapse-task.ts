@@ -1,7 +1,7 @@
 import { TurnAborted, type Outcome, type ReplayMismatch } from '@mcp-saga/core';
 import { isLeftAsItIs } from '../../turn/cannot-continue.ts';
 import type { SagaHostError } from '../../wire/errors.ts';
-import type { HostSettings } from '../../settings/host-parts.ts';
+import { silentAt, type HostParts } from '../../settings/host-parts.ts';
 import { versionGone, type OpenSaga } from '../../token/resolve-program.ts';
 import { advanceFrom } from '../../token/program-state.ts';
 import { turnRuntime } from '../../turn/turn-runtime.ts';
@@ -25,7 +25,7 @@ const maxWaits = 100;
  * @param until - ms since the epoch
  */
 export async function elapse(
-  settings: HostSettings,
+  host: HostParts,
   { saga, program, current }: OpenSaga,
   until: number,
 ): Promise<Elapsed> {
@@ -37,7 +37,7 @@ export async function elapse(
   for (let waits = 0; waits < maxWaits; waits += 1) {
     const now = at;
     const runtime = {
-      ...turnRuntime(silent(settings, now), { ...quiet, program, saga }, undefined),
+      ...turnRuntime(silentAt(host, now), { ...quiet, program, saga }, undefined),
       deadline: Number.POSITIVE_INFINITY,
     };
     // oxlint-disable-next-line no-await-in-loop -- one wait comes after the other
@@ -68,18 +68,6 @@ const quiet = {
     defersEffects: true,
   },
 };
-
-/** The settings of a turn that nobody hears of, at a time. */
-function silent(settings: HostSettings, now: number): HostSettings {
-  const { hooks } = settings;
-  return {
-    ...settings,
-    clock: () => now,
-    hooks: { ...hooks, onStep: () => undefined },
-    advises: false,
-    guard: undefined,
-  };
-}
 
 function overBy(
   outcome: Outcome,

@@ -11,7 +11,7 @@ import {
 import { assertBegun } from '../../token/assert-issued.ts';
 import { principalOf } from '../../requests/principal.ts';
 import type { Caller } from '../../model/caller.ts';
-import type { HostSettings } from '../../settings/host-parts.ts';
+import type { HostParts } from '../../settings/host-parts.ts';
 import { found, openSealed, type OpenSaga } from '../../token/resolve-program.ts';
 import { sealSagaAs } from '../../token/sealed-saga.ts';
 import type { SealedSaga } from '../../model/sealed-saga.ts';
@@ -32,12 +32,13 @@ export function storedTaskId(sagaId: string, { jti }: Claims): string {
 
 /** Makes the ID of a task without a store, which seals its entire state. Returns undefined if it would be too long. */
 export async function sealedTaskId(
-  { sealer, tasks }: HostSettings & { readonly tasks: TaskSettings },
+  { keys: { sealer } }: Pick<HostParts, 'keys'>,
+  { maxIdLength }: TaskSettings,
   saga: SealedSaga,
 ): Promise<string | undefined> {
   try {
     const taskId = await sealSagaAs('task', sealer, saga);
-    return taskId.length <= tasks.maxIdLength ? taskId : undefined;
+    return taskId.length <= maxIdLength ? taskId : undefined;
   } catch (error) {
     if (error instanceof TokenTooLarge) return undefined;
     throw error;
@@ -52,14 +53,14 @@ export async function sealedTaskId(
  * sealed it
  */
 export async function openTaskId(
-  settings: HostSettings,
+  host: HostParts,
   tasks: TaskSettings,
   taskId: unknown,
   caller: Caller,
 ): Promise<OpenTaskId> {
   if (typeof taskId !== 'string' || taskId.length > maxTaskIdLength) throw new TokenRefused('malformed');
-  const principal = await principalOf(caller, settings.principal);
-  const { rejectIssuedBefore } = settings;
+  const principal = await principalOf(caller, host.gate.principal);
+  const { rejectIssuedBefore } = host.gate;
   const expect = {
     methods: ['tools/call'],
     principal,
@@ -70,32 +71,32 @@ export async function openTaskId(
   const [, sagaId, secret] = storedForm.exec(taskId) ?? [];
   const sealed =
     sagaId === undefined || secret === undefined
-      ? await openSealed(settings, taskId, { ...expect, purpose: 'task' })
-      : await openStored(settings, tasks, { sagaId, secret }, { ...expect, purpose: 'blob' });
+      ? await openSealed(host.observer, host.keys.sealer, taskId, { ...expect, purpose: 'task' })
+      : await openStored(host, tasks, { sagaId, secret }, { ...expect, purpose: 'blob' });
   // The option may have been taken back since.
   if (!mayHaveTasks(tasks, principal)) throw new TokenRefused('principal');
   const { sid, claims, streams } = sealed;
-  const program = settings.registry.named(claims.saga.name);
+  const program = host.registry.named(claims.saga.name);
   if (program === undefined) throw new TokenRefused('target');
-  if (!(await settings.authorize(caller, { name: program.name, version: claims.saga.version })))
+  if (!(await host.gate.authorize(caller, { name: program.name, version: claims.saga.version })))
     throw new TokenRefused('forbidden');
-  assertBegun(settings, claims);
+  assertBegun(host, claims);
   const identity = { sagaId: sid, claims };
   // Without a stream, an ID holds no saga: IDs of stored tasks were sealed so before they became short.
   const isStored = sagaId !== undefined || streams.length === 0;
-  return isStored ? identity : { ...identity, saga: found(settings, sealed) };
+  return isStored ? identity : { ...identity, saga: found(host, sealed) };
 }
 
 /** Opens the record of a stored task. Its claims are those of the task. */
 async function openStored(
-  { responses, reject }: HostSettings,
+  { keys, observer }: HostParts,
   { store }: TaskSettings,
   { sagaId, secret }: { readonly sagaId: string; readonly secret: string },
   expect: Expectations,
 ): Promise<Sealed> {
   const stored = await store?.read(sagaId);
   if (stored === undefined) throw new TokenRefused('used');
-  const sealed = await openSealed({ sealer: responses, reject }, stored.sealed, { ...expect, sid: sagaId });
+  const sealed = await openSealed(observer, keys.responses, stored.sealed, { ...expect, sid: sagaId });
   // Compared by digest, so that the time of the comparison says nothing about the secret.
   if ((await digestText(sealed.claims.jti)) !== (await digestText(secret))) throw new TokenRefused('used');
   return sealed;

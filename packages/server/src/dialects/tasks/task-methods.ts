@@ -5,7 +5,7 @@ import { toJson } from '../../wire/step-answers.ts';
 import type { Caller } from '../../model/caller.ts';
 import { reportCannotContinue } from '../../turn/cannot-continue.ts';
 import { SagaHostError } from '../../wire/errors.ts';
-import type { HostSettings } from '../../settings/host-parts.ts';
+import type { HostParts, Observer } from '../../settings/host-parts.ts';
 import type { OpenSaga } from '../../token/resolve-program.ts';
 import type { WireRequest } from '../../model/client-call.ts';
 import { drive, isDue } from './drive-task.ts';
@@ -25,7 +25,7 @@ import { openTaskId, type OpenTaskId } from './task-id.ts';
 
 /** A request about a task. */
 export interface TaskRequest {
-  readonly settings: HostSettings;
+  readonly host: HostParts;
   readonly tasks: TaskSettings;
   readonly taskId: string;
   readonly caller: Caller;
@@ -36,12 +36,12 @@ export interface TaskRequest {
 
 /** `tasks/get`: how far a task is. What is due in it is run beside the answer, never for it. (W7) */
 export async function getTask(request: TaskRequest): Promise<object> {
-  const { settings, tasks, taskId } = request;
+  const { host, tasks, taskId } = request;
   const opened = await openedBy(request);
-  const now = settings.clock();
+  const now = host.timing.clock();
   const facts = { pollInterval: tasks.pollInterval, now };
   if (opened.saga !== undefined) {
-    const record = await recordOf(settings, opened.saga, now);
+    const record = await recordOf(host, opened.saga, now);
     return { ...toWireTask(taskId, record, facts), ...detailsOf(record) };
   }
   const task = stored(request, opened);
@@ -54,12 +54,12 @@ export async function getTask(request: TaskRequest): Promise<object> {
 
 /** `tasks/update`: answers to questions of a task. Answers to what it does not ask are ignored, as MCP has it. */
 export async function updateTask(request: TaskRequest): Promise<object> {
-  const { settings, inputResponses } = request;
+  const { host, inputResponses } = request;
   const opened = await openedBy(request);
-  const sent = toResponses(inputResponses, settings.limits.maxAnswers);
+  const sent = toResponses(inputResponses, host.limits.maxAnswers);
   // Without a store a task asks nothing.
   if (opened.saga !== undefined) {
-    reportUnknown(settings, opened, [...sent.keys()]);
+    reportUnknown(host.observer, opened, [...sent.keys()]);
     return {};
   }
   const task = stored(request, opened);
@@ -73,61 +73,61 @@ export async function updateTask(request: TaskRequest): Promise<object> {
       const result = open.includes(question.key) ? sent.get(question.key) : undefined;
       return result === undefined ? question : { ...question, answer: { result } };
     });
-    return { ...record, questions, due: settings.clock() };
+    return { ...record, questions, due: host.timing.clock() };
   });
-  reportUnknown(settings, opened, [...unknown]);
+  reportUnknown(host.observer, opened, [...unknown]);
   if (changed !== undefined) request.waitUntil(drive(task, request.caller));
   return {};
 }
 
 /** `tasks/cancel`: asks a task to end. What it did is undone where its author said that this may be. (E7) */
 export async function cancelTask(request: TaskRequest): Promise<object> {
-  const { settings } = request;
+  const { host } = request;
   const opened = await openedBy(request);
   // Without a store there is nowhere to note it. MCP obliges nobody to stop: it only waits, and does nothing.
   if (opened.saga !== undefined) return {};
   const task = stored(request, opened);
   const looked = await readRecord(task);
-  const undoes = await mayUndo(settings, looked);
+  const undoes = await mayUndo(host, looked);
   const changed = await changeRecord(task, (record) => {
     if (isOver(record) || record.isCancelled === true) return undefined;
     // Nothing is to be undone: what runs is aborted when its lease is found to be gone.
     if (!undoes && record.undoes !== true && record.token === looked?.token)
       return ended({ status: 'cancelled' })(record);
-    return { ...record, isCancelled: true, due: settings.clock() };
+    return { ...record, isCancelled: true, due: host.timing.clock() };
   });
   if (changed !== undefined && !isOver(changed)) request.waitUntil(drive(task, request.caller));
   return {};
 }
 
 /** Whether a task may have something to undo: as the saga that it is now, which may be another one than was called. */
-async function mayUndo(settings: HostSettings, record: TaskRecord | undefined): Promise<boolean> {
+async function mayUndo(host: HostParts, record: TaskRecord | undefined): Promise<boolean> {
   if (record?.token === undefined) return false;
-  const { claims } = await settings.sealer.open(record.token, {
+  const { claims } = await host.keys.sealer.open(record.token, {
     purpose: 'token',
     ignoreExpiry: true,
     allowFuture: true,
   });
   const { name, version } = claims.saga;
-  const program = settings.registry.version(name, version, settings.clock());
+  const program = host.registry.version(name, version, host.timing.clock());
   // What a version that is gone had declared, nobody knows.
   return program === undefined || program.forks !== undefined;
 }
 
-async function openedBy({ settings, tasks, taskId, caller }: TaskRequest): Promise<OpenTaskId> {
-  return await openTaskId(settings, tasks, taskId, caller);
+async function openedBy({ host, tasks, taskId, caller }: TaskRequest): Promise<OpenTaskId> {
+  return await openTaskId(host, tasks, taskId, caller);
 }
 
-function stored({ settings, tasks }: TaskRequest, { sagaId, claims }: OpenTaskId): StoredTaskRef {
+function stored({ host, tasks }: TaskRequest, { sagaId, claims }: OpenTaskId): StoredTaskRef {
   // The store was taken away since.
   if (tasks.store === undefined) throw new TokenRefused('used');
-  return { settings: { ...settings, tasks }, store: tasks.store, sagaId, claims };
+  return { host, store: tasks.store, sagaId, claims };
 }
 
 /** A task that its id is all there is of, as if it had been kept. */
-async function recordOf(settings: HostSettings, opened: OpenSaga, now: number): Promise<TaskRecord> {
+async function recordOf(host: HostParts, opened: OpenSaga, now: number): Promise<TaskRecord> {
   const { claims } = opened.saga;
-  const elapsed = await elapse(settings, opened, now);
+  const elapsed = await elapse(host, opened, now);
   const record: TaskRecord = {
     createdAt: claims.iat,
     lastUpdatedAt: elapsed.status === 'over' ? Math.ceil(elapsed.at) : claims.iat,
@@ -141,11 +141,11 @@ async function recordOf(settings: HostSettings, opened: OpenSaga, now: number): 
   if (elapsed.status === 'waits') return { ...record, due: elapsed.due };
   if (elapsed.status === 'over') return { ...record, ...endOf(claims.saga.name, elapsed.turn) };
   if (elapsed.status === 'left') {
-    reportCannotContinue(settings, opened.saga, elapsed.error);
+    reportCannotContinue(host.observer, opened.saga, elapsed.error);
     return record;
   }
   // When it was made, it only had to wait: its code is another one now.
-  settings.warn(
+  host.observer.hooks.onWarning(
     `A task of saga '${claims.saga.name}' that was made without a store has something to run or to ask now. Give ` +
       'the host tasks: { store } for tasks that do more than wait.',
   );
@@ -169,7 +169,9 @@ async function tellProgress(request: TaskRequest, task: StoredTaskRef, record: T
     progress: value,
     ...present({ total, message }),
   };
-  await request.notify({ method: 'notifications/progress', params }).catch(request.settings.hooks.onError);
+  await request
+    .notify({ method: 'notifications/progress', params })
+    .catch(request.host.observer.hooks.onError);
 }
 
 function toResponses(inputResponses: unknown, maxAnswers: number): ReadonlyMap<string, Json> {
@@ -181,11 +183,7 @@ function toResponses(inputResponses: unknown, maxAnswers: number): ReadonlyMap<s
   return new Map(entries.map(([key, value]) => [key, toJson(value, 'inputResponses')]));
 }
 
-function reportUnknown(
-  { hooks }: HostSettings,
-  { claims, sagaId }: OpenTaskId,
-  keys: readonly string[],
-): void {
+function reportUnknown({ hooks }: Observer, { claims, sagaId }: OpenTaskId, keys: readonly string[]): void {
   for (const stepId of keys)
     hooks.onIgnoredAnswer({ stepId, why: 'unknown', saga: claims.saga.name, sagaId });
 }

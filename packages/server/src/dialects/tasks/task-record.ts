@@ -1,6 +1,6 @@
 import type { ClientNeed, Json } from '@mcp-saga/core';
 import { TokenRefused, type Claims } from '@mcp-saga/seal';
-import type { HostSettings } from '../../settings/host-parts.ts';
+import type { HostParts } from '../../settings/host-parts.ts';
 import { readSealedJson } from '../../token/sealed-json.ts';
 import type { WireRequest } from '../../model/client-call.ts';
 import type { TaskStore } from '../../model/task-store.ts';
@@ -61,7 +61,7 @@ export interface TaskProgress {
 
 /** A task in a store, as its handlers know it. */
 export interface StoredTaskRef {
-  readonly settings: HostSettings;
+  readonly host: HostParts;
   readonly store: TaskStore;
   readonly sagaId: string;
   /** The claims of the task, which each of its records has sealed. */
@@ -124,7 +124,7 @@ export async function changeRecord(
     const changed = change(before);
     if (changed === undefined) return undefined;
     const status = statusOf(changed);
-    const lastUpdatedAt = status === before.status ? before.lastUpdatedAt : task.settings.clock();
+    const lastUpdatedAt = status === before.status ? before.lastUpdatedAt : task.host.timing.clock();
     const after = { ...changed, status, lastUpdatedAt };
     // oxlint-disable-next-line no-await-in-loop -- again, where another writer came first
     const sealed = await seal(task, after);
@@ -139,14 +139,14 @@ function statusOf(record: TaskRecord): TaskStatus {
   return record.isCancelled !== true && record.questions.some(isOpen) ? 'input_required' : 'working';
 }
 
-async function seal({ settings, sagaId, claims }: StoredTaskRef, record: TaskRecord): Promise<string> {
+async function seal({ host, sagaId, claims }: StoredTaskRef, record: TaskRecord): Promise<string> {
   const bytes = JSON.stringify(record);
-  return await settings.responses.seal('blob', sagaId, claims, [{ bytes, compress: false }]);
+  return await host.keys.responses.seal('blob', sagaId, claims, [{ bytes, compress: false }]);
 }
 
-async function open({ settings, sagaId, claims: known }: StoredTaskRef, sealed: string): Promise<OpenTask> {
+async function open({ host, sagaId, claims: known }: StoredTaskRef, sealed: string): Promise<OpenTask> {
   const { principal } = known;
   const expect = { purpose: 'blob', sid: sagaId, principal, ignoreExpiry: true } as const;
-  const { streams, claims } = await settings.responses.open(sealed, expect);
+  const { streams, claims } = await host.keys.responses.open(sealed, expect);
   return { record: readSealedJson(streams[0]) as TaskRecord, claims };
 }

@@ -26,9 +26,10 @@ export type TaskChange = (record: TaskRecord) => TaskRecord;
 export async function takeTurn(task: StoredTaskRef, record: TaskRecord, caller: Caller): Promise<TaskChange> {
   const { token, turn } = record;
   if (token === undefined || turn === undefined) throw new TypeError('This task has no turn to run.');
-  const { tasks } = task.settings;
+  const { tasks } = task.host.offers;
   // The token never leaves the server: it is good as long as the task.
-  const settings = { ...task.settings, tokenTtl: tasks?.ttl ?? task.settings.tokenTtl };
+  const { limits } = task.host;
+  const host = { ...task.host, limits: { ...limits, tokenTtlMs: tasks?.ttl ?? limits.tokenTtlMs } };
   let progress: Omit<TaskProgress, 'token' | 'told'> | undefined;
   const { signal, context, authInfo, principal } = caller;
   const own: Caller = {
@@ -41,19 +42,19 @@ export async function takeTurn(task: StoredTaskRef, record: TaskRecord, caller: 
   const methods = ['tools/call'];
   try {
     if (turn.action === 'cancel') {
-      return cancelled(await cancel(settings, token, own, { methods }));
+      return cancelled(await cancel(host, token, own, { methods }));
     }
     const answers = record.questions
       .filter(({ key }) => turn.keys.includes(key))
       .map(({ stepId, answer }): StepAnswer => ({ stepId, result: answer?.result ?? null }));
     const traits = { asks: record.client.asks, maxHold: 0, checkpointAfterStep: true };
-    const taken = await resume(settings, token, answers, own, {
+    const taken = await resume(host, token, answers, own, {
       methods,
       answersField: 'inputResponses',
       traits,
       goesOnAs: (program) => noteUndoes(task, record, program),
     });
-    return gone(taken, turn.keys, progress, settings.clock);
+    return gone(taken, turn.keys, progress, host.timing.clock);
   } catch (error) {
     if (error instanceof SagaHostError && error.code === 'cancel_not_offered') return cancelled(undefined);
     // Its own token, refused: it has expired, or was revoked, or the saga was gone on with by another way.
@@ -61,7 +62,7 @@ export async function takeTurn(task: StoredTaskRef, record: TaskRecord, caller: 
     const fails = isLasting(error);
     // What may pass is tried again when the lease is out; for as long as nobody wants the task to end.
     if (!fails && (isPassing(error) || turn.action === 'cancel' || record.isCancelled !== true)) throw error;
-    settings.hooks.onError(error);
+    host.observer.hooks.onError(error);
     if (turn.action === 'cancel') return ended(failure(cannotGoOn));
     // It would come to the same for ever: what was done before this turn is undone.
     const undone = await takeTurn(task, { ...record, turn: { action: 'cancel', keys: [] } }, caller);
