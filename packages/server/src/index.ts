@@ -92,4 +92,4 @@ export type { StepAnswer } from './wire/step-answers.ts';
 export type { HostRequest } from './model/host-requests.ts';
 export type { SagaInspection } from './requests/host.ts';
 export type { CompletedTurn, FailedTurn, SagaTurn, SuspendedTurn } from './model/turn.ts';
-export { publicMessageOf } from './wire/public-message.ts';
+export { publicMessageOf } from './wire/errors.ts';

@@ -12,7 +12,7 @@ import { elicit, machineSaga, step } from '@mcp-saga/xstate';
 import { fromPromise, setup } from 'xstate';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { publicMessageOf } from '../../server/src/wire/public-message.ts';
+import { publicMessageOf } from '../../server/src/wire/errors.ts';
 
 interface Shop {
   readonly did: string[];

@@ -1,6 +1,6 @@
 import { present } from '@mcp-saga/core/program';
 import type { Json } from '@mcp-saga/core';
-import { withoutKeys } from '../settings/log-path.ts';
+import { withoutKeys } from '../settings/default-log.ts';
 import type { StepAnswer } from '../wire/step-answers.ts';
 import type { DialectTraits } from '../model/dialect-traits.ts';
 import { SagaHostError } from '../wire/errors.ts';

@@ -8,7 +8,7 @@ import type { ResumeRequest } from '../model/host-requests.ts';
 import type { SagaHostCore } from '../requests/host.ts';
 import type { SagaStatus } from '../requests/status.ts';
 import type { SagaTurn, SuspendedTurn } from '../model/turn.ts';
-import { bindToRequest, digestRequestId } from '../token/token-request-id.ts';
+import { bindToRequest, digestRequestId } from '../token/sealed-saga.ts';
 import { WireError, type FrozenAnswer } from '../wire/wire-error.ts';
 import { resumeTokenMethod, resumeTokenRefused } from './begin-call.ts';
 import type { CallMethod, ClientCall } from '../model/client-call.ts';
@@ -17,7 +17,7 @@ import { multiRoundTrip } from './multi-round-trip.ts';
 import { push } from './push.ts';
 import { resumeToken } from './resume-token.ts';
 import type { HostParts } from '../settings/host-parts.ts';
-import { principalOf } from '../requests/principal.ts';
+import { principalOf } from '../requests/open-saga.ts';
 
 /** The methods of this dialect. */
 export const resumableMethods = { resume: 'requests/resume', status: 'requests/getStatus' } as const;

@@ -1,6 +1,6 @@
 import type { Awaitable } from '@mcp-saga/core';
 import type { DialectTraits } from '../model/dialect-traits.ts';
-import { principalOf } from '../requests/principal.ts';
+import { principalOf } from '../requests/open-saga.ts';
 import { SagaHostError } from '../wire/errors.ts';
 import type { SagaHostCore } from '../requests/host.ts';
 import type { SagaTurn, SuspendedTurn } from '../model/turn.ts';

@@ -4,7 +4,7 @@ import type { SagaHostCore } from '../requests/host.ts';
 import { toClientCall } from './to-client-call.ts';
 import { setMethodHandler, type McpServerLike, type RequestContextLike } from './sdk.ts';
 import { toToolResult } from '../wire/tool-result.ts';
-import { withCaller } from './with-caller.ts';
+import { withCaller } from './answer-call.ts';
 import { toWireError } from '../wire/wire-error.ts';
 
 /** Registers `requests/resume` and `requests/getStatus`. */

@@ -6,7 +6,7 @@ import { servedAs } from '../settings/registry.ts';
 import { clientFactsOf } from './to-client-call.ts';
 import { assertParamHeaders } from './param-headers.ts';
 import { setMethodHandler, type McpServerLike, type RequestContextLike } from './sdk.ts';
-import { withCaller } from './with-caller.ts';
+import { withCaller } from './answer-call.ts';
 import { sagaTokenRefused, toWireError } from '../wire/wire-error.ts';
 
 type Method = (host: SagaHostCore, params: unknown, caller: Caller) => Promise<object>;

@@ -3,13 +3,12 @@ import { toJsonSchema, type Program, type PromptResult } from '@mcp-saga/core';
 import type { SagaHostCore } from '../requests/host.ts';
 import { isPromptResult } from '../wire/saga-result.ts';
 import type { CompletedTurn, FailedTurn } from '../model/turn.ts';
-import { answerCall } from './answer-call.ts';
+import { answerCall, withCaller } from './answer-call.ts';
 import { toClientCall } from './to-client-call.ts';
 import { completableArguments } from './completions.ts';
 import { failureError } from '../wire/failure-result.ts';
 import { intercept } from './intercept.ts';
 import type { McpServerLike } from './sdk.ts';
-import { withCaller } from './with-caller.ts';
 
 /** Registers sagas as the prompts they are: `prompts/list` shows them, `prompts/get` is answered in the client's dialect. */
 export function attachPrompts(host: SagaHostCore, server: McpServerLike, stepContext: unknown): void {

@@ -3,12 +3,11 @@ import type { Program, ResourceResult } from '@mcp-saga/core';
 import type { SagaHostCore } from '../requests/host.ts';
 import { isResourceResult } from '../wire/saga-result.ts';
 import type { CompletedTurn, FailedTurn } from '../model/turn.ts';
-import { answerCall } from './answer-call.ts';
+import { answerCall, withCaller } from './answer-call.ts';
 import { toClientCall } from './to-client-call.ts';
 import { failureError } from '../wire/failure-result.ts';
 import { intercept } from './intercept.ts';
 import type { McpServerLike } from './sdk.ts';
-import { withCaller } from './with-caller.ts';
 
 type ResourceProgram = Program & { readonly resource: NonNullable<Program['resource']> };
 

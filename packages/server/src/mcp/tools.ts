@@ -5,13 +5,12 @@ import { toResumable } from '../dialects/resumable-tool.ts';
 import { NeedsMissing, SagaHostError } from '../wire/errors.ts';
 import type { SagaHostCore } from '../requests/host.ts';
 import { acceptsModel } from '../turn/answer-routes.ts';
-import { answerCall } from './answer-call.ts';
+import { answerCall, withCaller } from './answer-call.ts';
 import { toClientCall } from './to-client-call.ts';
 import { intercept } from './intercept.ts';
 import { methodsOf, toolsOf } from './attach-saga-methods.ts';
 import { isVersion2, type McpServerLike } from './sdk.ts';
 import { extensionKey, toToolResult } from '../wire/tool-result.ts';
-import { withCaller } from './with-caller.ts';
 
 /** Registers sagas as the tools they are: `tools/list` shows them, `tools/call` is answered in the client's dialect. */
 export function attachTools(

@@ -1,17 +1,16 @@
 import { SagaCancelled } from '@mcp-saga/core';
 import { TokenRefused } from '@mcp-saga/seal';
-import { cancelExpiry } from '../token/cancel-token.ts';
+import { cancelExpiry } from '../token/token-expiry.ts';
 import type { Caller } from '../model/caller.ts';
 import { NotEnded, SagaHostError } from '../wire/errors.ts';
 import { digestOf, guarded, type Interrupted, type Run } from '../turn/guarded-turn.ts';
 import type { CancelRequest } from '../model/host-requests.ts';
 import type { HostParts } from '../settings/host-parts.ts';
-import { found, standIn, type OpenSaga } from '../token/resolve-program.ts';
+import { found, standIn, type OpenSaga, readTimeline } from '../token/resolve-program.ts';
 import { openSaga } from './open-saga.ts';
-import { readTimeline } from '../token/program-state.ts';
 import { runTurn } from '../turn/run-turn.ts';
 import type { CommittedSaga } from '../turn/turn-request.ts';
-import { inPlaceOf, openRequest, sealRequest } from '../token/sealed-request.ts';
+import { inPlaceOf, openRequest, sealRequest } from '../token/guard-records.ts';
 import { settleTurn } from '../turn/settle-turn.ts';
 import type { SagaTurn, SuspendedTurn } from '../model/turn.ts';
 

@@ -6,7 +6,7 @@ import { cancel } from './cancel.ts';
 import { fromHandle } from '../token/handles.ts';
 import { toHostParts, type HostParts } from '../settings/host-parts.ts';
 import type { SagaHostOptions } from '../model/host-options.ts';
-import { readTimeline } from '../token/program-state.ts';
+import { readTimeline } from '../token/resolve-program.ts';
 import { resume } from './resume.ts';
 import { toSealedSaga } from '../token/sealed-saga.ts';
 import { start } from './start.ts';

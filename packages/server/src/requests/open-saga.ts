@@ -1,14 +1,12 @@
 import { present } from '@mcp-saga/core/program';
 import { engineVersion } from '@mcp-saga/core';
-import { TokenRefused, type Expectations } from '@mcp-saga/seal';
-import { isForgotten } from '../guard/guard-retention.ts';
-import { assertBegun } from '../token/assert-issued.ts';
-import { principalOf } from './principal.ts';
-import type { Caller } from '../model/caller.ts';
+import { TokenRefused, type Expectations, hasBegun, type Claims, canonicalize } from '@mcp-saga/seal';
+import { isForgotten } from '../guard/ask-guard.ts';
+import type { Caller, PrincipalOption, Principal } from '../model/caller.ts';
 import { SagaHostError } from '../wire/errors.ts';
 import type { SealedToken } from '../token/handles.ts';
 import type { HostParts } from '../settings/host-parts.ts';
-import { keptBytesOf } from '../token/response-bytes.ts';
+import { keptBytesOf } from '../token/guard-records.ts';
 import { type OpenSaga, openSealed, found } from '../token/resolve-program.ts';
 
 /** What a request expects of its token; the host adds what it expects of all. */
@@ -77,4 +75,66 @@ export async function openForCaller(
 /** The error of a turn that may not run now. */
 export function notAdmitted(): SagaHostError {
   return new SagaHostError('not_admitted', 'Not now. Send it again later.');
+}
+
+/**
+ * Checks that a token was not issued in the future. Call it after every other check: only the bearer of a good token may
+ * learn that the clock of this host is behind. Reports `not_yet_valid` to `onReject`.
+ *
+ * @throws SagaHostError `clock_behind`: the token stays good
+ */
+export function assertBegun(
+  { timing: { clock }, observer: { reject } }: Pick<HostParts, 'timing' | 'observer'>,
+  claims: Pick<Claims, 'born' | 'iat'>,
+): void {
+  if (hasBegun(claims, clock())) return;
+  reject('not_yet_valid');
+  throw new SagaHostError('clock_behind', 'The server cannot continue this call now. Send it again later.', {
+    cause: new SagaHostError(
+      'clock_behind',
+      'The clock of this host is behind the clock of the host that issued the token. Synchronize both clocks.',
+      { public: false },
+    ),
+  });
+}
+
+/**
+ * The principal as it is sealed; null for a caller without authentication, which is a value of its own: a saga that
+ * was started without it does not go on with it, nor the other way round. (T6)
+ *
+ * @throws SagaHostError `principal_missing` when there is auth info that no principal can be made of
+ */
+export async function principalOf(
+  caller: Caller,
+  option: PrincipalOption | undefined,
+): Promise<string | null> {
+  const { authInfo } = caller;
+  if (caller.principal !== undefined) return sealable(caller.principal, 'The caller names no subject.');
+  if (authInfo === undefined || authInfo === null) return null;
+  if (option === undefined) {
+    throw missing(
+      'Requests are authenticated, and the host has no `auth.principal`. Give it ' +
+        'auth.principal: (authInfo) => ({ issuer, subject, client }), because the SDKs know only the client application, ' +
+        "which all its users share; or auth: { principal: 'client-only' } if that is meant.",
+    );
+  }
+  if (option === 'client-only') {
+    const { clientId } = authInfo as { readonly clientId?: unknown };
+    if (typeof clientId !== 'string' || clientId === '') throw missing('The auth info has no clientId.');
+    return canonicalize({ client: clientId });
+  }
+  return sealable(
+    await option(authInfo),
+    "The host's `auth.principal` gave no subject for an authenticated request.",
+  );
+}
+
+function sealable(principal: Principal | undefined, problem: string): string {
+  const { issuer, subject, client } = principal ?? {};
+  if (typeof subject !== 'string' || subject === '') throw missing(problem);
+  return canonicalize(issuer === undefined ? { subject, client } : { issuer, subject, client });
+}
+
+function missing(message: string): SagaHostError {
+  return new SagaHostError('principal_missing', message, { public: false });
 }

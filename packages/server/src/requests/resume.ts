@@ -1,10 +1,9 @@
 import type { ClientAnswer } from '@mcp-saga/core';
 import { isUnsupported, present } from '@mcp-saga/core/program';
 import { digestArguments, TokenRefused } from '@mcp-saga/seal';
-import { toAnswers, toArguments } from '../wire/step-answers.ts';
+import { toAnswers, toArguments, stepIdsOf } from '../wire/step-answers.ts';
 import type { Caller } from '../model/caller.ts';
 import { SagaHostError } from '../wire/errors.ts';
-import { stepIdsOf } from '../wire/step-ids.ts';
 import type { DialectTraits } from '../model/dialect-traits.ts';
 import {
   claimOf,
@@ -19,14 +18,13 @@ import { fromHandle } from '../token/handles.ts';
 import type { ResumeRequest } from '../model/host-requests.ts';
 import type { HostParts } from '../settings/host-parts.ts';
 import { reportInstantRefusals, withoutInstantRefusals } from './instant-refusals.ts';
-import { keptBytesOf } from '../token/response-bytes.ts';
+import { keptBytesOf, inPlaceOf, openRequest, sealRequest, usableOf } from '../token/guard-records.ts';
 import { acceptsModel } from '../turn/answer-routes.ts';
 import { openCommitted, standIn, versionGone, type OpenSaga } from '../token/resolve-program.ts';
 import { openSaga, type TokenExpectations } from './open-saga.ts';
 import { runTurn } from '../turn/run-turn.ts';
 import type { CommittedSaga } from '../turn/turn-request.ts';
 import type { GuardClaim } from '../model/guard.ts';
-import { inPlaceOf, openRequest, sealRequest, usableOf } from '../token/sealed-request.ts';
 import { roundOf, sealedFor } from '../token/sealed-saga.ts';
 import type { SealedSaga } from '../model/sealed-saga.ts';
 import { settleTurn } from '../turn/settle-turn.ts';

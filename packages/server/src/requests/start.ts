@@ -9,17 +9,16 @@ import {
 import { isLargerThan } from '@mcp-saga/core/program';
 import { createSecret, digestArguments, type Claims } from '@mcp-saga/seal';
 import { toArguments } from '../wire/step-answers.ts';
-import { principalOf } from './principal.ts';
+import { principalOf, notAdmitted } from './open-saga.ts';
 import type { Caller } from '../model/caller.ts';
 import { SagaHostError } from '../wire/errors.ts';
 import type { StartRequest } from '../model/host-requests.ts';
 import type { HostParts } from '../settings/host-parts.ts';
 import { assertNeeds } from '../turn/answer-routes.ts';
-import { notAdmitted } from './open-saga.ts';
 import { runTurn } from '../turn/run-turn.ts';
 import { servedAs } from '../settings/registry.ts';
 import { settleTurn } from '../turn/settle-turn.ts';
-import { newTokenId } from '../token/token-id.ts';
+import { newTokenId } from '../token/sealed-saga.ts';
 import type { SagaTurn } from '../model/turn.ts';
 
 /** Starts a saga: its first turn. */

@@ -1,7 +1,7 @@
 import { TokenRefused } from '@mcp-saga/seal';
 import type { Program } from '@mcp-saga/core';
 import type { Caller } from '../model/caller.ts';
-import { stepIdsOf } from '../wire/step-ids.ts';
+import { stepIdsOf } from '../wire/step-answers.ts';
 import { fromHandle } from '../token/handles.ts';
 import type { HostParts } from '../settings/host-parts.ts';
 import { openForCaller } from './open-saga.ts';

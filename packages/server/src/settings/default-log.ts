@@ -2,8 +2,7 @@ import { ElicitationRefused, SagaAborted, SagaCancelled } from '@mcp-saga/core';
 import { isAuthoringError } from '@mcp-saga/core/program';
 import { SagaHostError } from '../wire/errors.ts';
 import type { HostHooks } from '../model/hooks.ts';
-import { whyRefused } from './log-reasons.ts';
-import { oneLine, withoutKeys } from './log-path.ts';
+import type { RefusalReason } from '@mcp-saga/seal';
 
 /** Where things go that the operator names no hook for: what nobody hears of is found by the users. */
 export type DefaultLog = Pick<
@@ -104,4 +103,57 @@ export function outline(error: unknown): string {
   const isMistake: boolean = isAuthoringError(error);
   if (isMistake) return `${error.message}${/[.!?]$/.test(error.message) ? '' : '.'}`;
   return `${error.constructor.name}${typeof code === 'string' && /^\w{1,64}$/.test(code) ? ` (${code})` : ''}${at}.`;
+}
+
+/** What each reason of a refusal comes of: for who develops, never for the wire. */
+const reasons: { readonly [reason in RefusalReason]: string } = {
+  malformed: 'It is no token, or a part of one.',
+  too_large: 'It is longer than limits.maxTokenBytes.',
+  unknown_key:
+    'This host does not have its key: another SAGA_KEYS, a key dropped too early, or an ephemeral one.',
+  undecryptable: 'It was changed, or sealed for another `audience`, or by another key of the same id.',
+  purpose: 'It is a token for something else.',
+  audience: 'It was sealed for another `audience`.',
+  sid: 'It is of another saga.',
+  not_yet_valid:
+    'Its time has not come: a cancel token opens after its cancelAfter. For another token, the clock of this host is behind ' +
+    'the clock of the host that issued it.',
+  expired: 'It was good for `limits.tokenTtlMs`, within the `limits.maxLifetimeMs` of its saga.',
+  revoked: 'It was issued before `rejectIssuedBefore`.',
+  method: 'It was handed out by another method.',
+  target: 'This host does not serve its saga, or the call is of another tool.',
+  arguments: 'The call has other arguments than the one that started the saga.',
+  principal: 'The `principal` of this request is another than the one that started the saga.',
+  engine: 'It was sealed by a newer release.',
+  forbidden: '`authorize` said no.',
+  request: 'It belongs to a request with another JSON-RPC ID.',
+  unknown_handle: 'The store has no such handle: it has expired, or no server of this service handed it out.',
+  guard_restarted:
+    'It was issued before this process started, and memoryGuard() does not know whether it was used. A fleet shares a guard.',
+  used: 'The guard knows that it was used with other answers, or that a newer one was.',
+};
+
+/** What a reason comes of, in a sentence; undefined for one that nobody knows. */
+export function whyRefused(reason: string): string | undefined {
+  return Object.hasOwn(reasons, reason) ? reasons[reason as RefusalReason] : undefined;
+}
+
+/**
+ * A path without what its author told runs of a step apart by, which may be an answer: `charge(*)` of `charge(7)`.
+ * Before the first parenthesis and behind the last one stand ids and numbers only.
+ */
+export function withoutKeys(path: string): string {
+  return path.replace(/\(.*\)/s, '(*)');
+}
+
+/**
+ * A line of a log: nothing in it begins another line, or tells a terminal what to do. What names are made of is not
+ * always what an author meant.
+ */
+export function oneLine(text: string): string {
+  return text.replace(
+    // oxlint-disable-next-line no-control-regex -- those are the ones
+    /[\u0000-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
 }

@@ -1,8 +1,7 @@
 import { digestText, skewMs, TokenRefused } from '@mcp-saga/seal';
 import { SagaHostError } from '../wire/errors.ts';
 import type { HostParts } from '../settings/host-parts.ts';
-import { sealSagaAs, toSealedSaga } from './sealed-saga.ts';
-import { newTokenId } from './token-id.ts';
+import { sealSagaAs, toSealedSaga, newTokenId } from './sealed-saga.ts';
 
 /** The sealed state of a saga: a token, or the entry of a handle. */
 export interface SealedToken {

@@ -1,4 +1,4 @@
-import { present } from '@mcp-saga/core/program';
+import { decodeHead, isRecord, present } from '@mcp-saga/core/program';
 import {
   fromBase64Url,
   toBase64Url,
@@ -6,10 +6,11 @@ import {
   type Sealed,
   type Sealer,
   type Stream,
+  digestText,
 } from '@mcp-saga/seal';
-import { isHead } from './program-state.ts';
-import { readSealedJson, readSealedText } from './sealed-json.ts';
 import type { SealedSaga } from '../model/sealed-saga.ts';
+import type { HostParts } from '../settings/host-parts.ts';
+import type { SuspendedTurn } from '../model/turn.ts';
 
 /**
  * How often the client of a saga has come, when the next turn is taken.
@@ -108,4 +109,69 @@ function isOwnStream(value: unknown): value is Own {
   const { s, g, h, t = '', n = 0, k = 0, i = '' } = Object(value) as { readonly [member: string]: unknown };
   const texts = [s, h, t, i].every((member) => typeof member === 'string');
   return texts && [g, n, k].every((member) => Number.isSafeInteger(member));
+}
+
+/** `true` if the text is the head of a program state. */
+function isHead(text: string): boolean {
+  try {
+    const { turn, asked, waits } = decodeHead(text);
+    return Number.isSafeInteger(turn) && isRecord(asked) && isRecord(waits);
+  } catch {
+    return false;
+  }
+}
+
+/** The id of one token (`jti`): 16 random bytes. */
+export function newTokenId(): string {
+  return toBase64Url(crypto.getRandomValues(new Uint8Array(16)));
+}
+
+/**
+ * Reads the text of a sealed stream.
+ *
+ * @throws TokenRefused with reason `malformed` for bytes that are not UTF-8, and for a stream that is missing
+ */
+export function readSealedText(stream: Uint8Array | undefined): string {
+  if (stream === undefined) throw new TokenRefused('malformed');
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(stream);
+  } catch {
+    throw new TokenRefused('malformed');
+  }
+}
+
+/**
+ * Reads the JSON of a sealed stream.
+ *
+ * @throws TokenRefused with reason `malformed`, and without a cause: the message of `JSON.parse` quotes the plaintext
+ */
+export function readSealedJson(stream: Uint8Array | undefined): unknown {
+  const text = readSealedText(stream);
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    throw new TokenRefused('malformed');
+  }
+}
+
+/** Digests a JSON-RPC ID of any length to 96 bits, for a token. `1` and `"1"` are different IDs. */
+export async function digestRequestId(id: string | number): Promise<string> {
+  return (await digestText(JSON.stringify(id))).slice(0, 16);
+}
+
+/**
+ * Seals the token of a turn for the request that reports it. A guard may have kept the turn for a request with another ID,
+ * and the client resumes the request that it waits for.
+ */
+export async function bindToRequest(
+  { keys: { sealer } }: Pick<HostParts, 'keys'>,
+  turn: SuspendedTurn,
+  id: string | number,
+): Promise<SuspendedTurn> {
+  const opened = await sealer.open(turn.token, { purpose: 'token', ignoreExpiry: true, allowFuture: true });
+  const saga = toSealedSaga(opened);
+  const requestId = await digestRequestId(id);
+  if (saga.state.isResumable === true && saga.state.requestId === requestId) return turn;
+  const state = { ...saga.state, isResumable: true, requestId };
+  return { ...turn, token: await sealSaga(sealer, { ...saga, state }) };
 }

@@ -4,7 +4,7 @@ import type { Fence, GuardClaim, GuardVerdict } from '../model/guard.ts';
 import type { SealedSaga } from '../model/sealed-saga.ts';
 import type { SagaTurn, SuspendedTurn } from '../model/turn.ts';
 import type { GuardAccess, HostParts } from '../settings/host-parts.ts';
-import { sealResponse } from '../token/sealed-response.ts';
+import { sealResponse } from '../token/guard-records.ts';
 import { SagaHostError } from '../wire/errors.ts';
 import { settleTurn } from './settle-turn.ts';
 import type { CommittedSaga } from './turn-request.ts';

@@ -1,9 +1,9 @@
 import { present } from '@mcp-saga/core/program';
 import type { ClientStep } from '@mcp-saga/core';
-import { stepIdsOf } from '../wire/step-ids.ts';
+import { stepIdsOf } from '../wire/step-answers.ts';
 import { silentAt, type HostParts } from '../settings/host-parts.ts';
 import { found, versionGone } from '../token/resolve-program.ts';
-import type { UnrenderedTurn } from '../token/sealed-response.ts';
+import type { UnrenderedTurn } from '../token/guard-records.ts';
 import { turnRuntime } from './turn-runtime.ts';
 import type { SuspendedTurn } from '../model/turn.ts';
 

@@ -1,6 +1,10 @@
 import type { SuspendedSagaFacts } from '../model/hooks.ts';
-import type { Observer } from '../settings/host-parts.ts';
+import type { Observer, HostParts } from '../settings/host-parts.ts';
 import type { SagaTurn, SuspendedTurn } from '../model/turn.ts';
+import type { Program } from '@mcp-saga/core';
+import { sealCancelToken } from '../token/token-expiry.ts';
+import { toSealedSaga } from '../token/sealed-saga.ts';
+import type { SealedSaga } from '../model/sealed-saga.ts';
 
 const cancellable = new WeakMap<SuspendedTurn, SuspendedSagaFacts>();
 
@@ -26,4 +30,32 @@ export async function settleTurn({ hooks }: Observer, turn: SagaTurn): Promise<S
     });
   }
   return turn;
+}
+
+/** Seals the token by which a queue cancels a saga that waits. A state that no client gets may be larger than others. (E8) */
+export async function noteCancelOf(
+  host: HostParts,
+  { forks }: Partial<Pick<Program, 'forks'>>,
+  saga: SealedSaga,
+  turn: SuspendedTurn,
+): Promise<void> {
+  if (!host.observer.notifiesSuspended || host.guard === undefined || forks !== 'refuse') return;
+  const { cancelToken, cancelAfter } = await sealCancelToken(host.keys.responses, saga);
+  noteCancel(turn, { saga: turn.saga, sagaId: turn.sagaId, turn: turn.turn, cancelToken, cancelAfter });
+}
+
+/** The same for a turn that a guard has kept: what cancels it is made again, of its own token. */
+export async function noteCancelAgain(host: HostParts, turn: SagaTurn): Promise<void> {
+  if (turn.status !== 'suspended' || !host.observer.notifiesSuspended) return;
+  const saga = toSealedSaga(
+    await host.keys.responses.open(turn.token, {
+      purpose: 'token',
+      sid: turn.sagaId,
+      ignoreExpiry: true,
+      allowFuture: true,
+    }),
+  );
+  const { name, version } = saga.claims.saga;
+  const program = host.registry.version(name, version, host.timing.clock());
+  await noteCancelOf(host, program ?? { forks: 'refuse' }, saga, turn);
 }

@@ -1,20 +1,16 @@
 import type { Program } from '@mcp-saga/core';
 import { present, isSameState, type CommitPoint, type SuspendedOutcome } from '@mcp-saga/core/program';
 import { TokenTooLarge } from '@mcp-saga/seal';
-import { expiryOfLeft } from '../token/cancel-token.ts';
+import { expiryOfLeft, expiryOf } from '../token/token-expiry.ts';
 import { SagaHostError } from '../wire/errors.ts';
-import { expiryOf } from '../token/token-expiry.ts';
-import { stepIdsOf } from '../wire/step-ids.ts';
+import { stepIdsOf } from '../wire/step-answers.ts';
 import type { HostParts } from '../settings/host-parts.ts';
-import { nextKeptBytes } from '../token/response-bytes.ts';
+import { nextKeptBytes, assertKeepable } from '../token/guard-records.ts';
 import type { TurnRequest } from './turn-request.ts';
-import { digestRequestId } from '../token/token-request-id.ts';
-import { noteCancelOf } from './notify-suspended-turn.ts';
-import { assertKeepable } from '../token/sealed-response.ts';
-import { sealSaga } from '../token/sealed-saga.ts';
+import { digestRequestId, sealSaga, newTokenId } from '../token/sealed-saga.ts';
+import { noteCancelOf } from './settle-turn.ts';
 import type { SealedSaga } from '../model/sealed-saga.ts';
-import { withoutKeys } from '../settings/log-path.ts';
-import { newTokenId } from '../token/token-id.ts';
+import { withoutKeys } from '../settings/default-log.ts';
 import type { SuspendedTurn } from '../model/turn.ts';
 
 // Codex cuts a result near 11 KB.

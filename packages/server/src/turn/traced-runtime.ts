@@ -1,9 +1,9 @@
 import { present } from '@mcp-saga/core/program';
 import type { Runtime, StepCall, StepEvent } from '@mcp-saga/core';
 import { errorTypeOf, within } from './traced-turn.ts';
-import type { StepIds } from '../wire/step-ids.ts';
+import type { StepIds } from '../wire/step-answers.ts';
 import { quietly } from '../settings/guarded-hooks.ts';
-import { withoutKeys } from '../settings/log-path.ts';
+import { withoutKeys } from '../settings/default-log.ts';
 import type { StepSpan, TracedStep, TurnSpan } from '../model/telemetry.ts';
 
 /** A runtime whose turn is seen in a trace: the code of each step runs within a span of its own. */

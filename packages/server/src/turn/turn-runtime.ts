@@ -1,19 +1,19 @@
 import { present } from '@mcp-saga/core/program';
-import type { Runtime } from '@mcp-saga/core';
+import type { Runtime, StepEvent } from '@mcp-saga/core';
 import { deriveFromSecret, digestText, toBase64Url } from '@mcp-saga/seal';
-import { askGuard } from '../guard/ask-guard.ts';
+import { askGuard, claimedUntil, isForgotten } from '../guard/ask-guard.ts';
 import { endOfLife } from '../token/token-expiry.ts';
-import { claimedUntil, isForgotten } from '../guard/guard-retention.ts';
 import { quietly } from '../settings/guarded-hooks.ts';
 import type { HostParts } from '../settings/host-parts.ts';
 import { isAccepted, routeOf } from './answer-routes.ts';
 import type { SealedSaga } from '../model/sealed-saga.ts';
 import type { TurnRequest } from './turn-request.ts';
 import { roundOf } from '../token/sealed-saga.ts';
-import { slowSteps } from './slow-steps.ts';
 import { thrownIn } from './thrown-errors.ts';
 import { checkedResult } from '../wire/saga-result.ts';
-import { assertKeepable } from '../token/sealed-response.ts';
+import { assertKeepable } from '../token/guard-records.ts';
+import { withoutKeys } from '../settings/default-log.ts';
+import { longestTimerMs } from '../settings/clock.ts';
 
 // As much of a SHA-256 as a question needs to be told from another: 96 bits.
 const digestLength = 16;
@@ -101,4 +101,35 @@ export function turnRuntime(
 
 function never(): AbortSignal {
   return new AbortController().signal;
+}
+
+/**
+ * Warns of each step that runs for longer than `limits.turnBudgetMs`, once a turn. The budget only ends a turn between two steps, so
+ * a step that never settles holds its request.
+ *
+ * @returns observer for the events of one turn
+ */
+export function slowSteps(
+  { limits: { turnBudgetMs }, observer }: Pick<HostParts, 'limits' | 'observer'>,
+  saga: string,
+): (event: StepEvent) => void {
+  const timers = new Map<string, ReturnType<typeof setTimeout>>();
+  const told = new Set<string>();
+  const tell = (path: string): void => {
+    told.add(path);
+    observer.hooks.onWarning(
+      `Step '${withoutKeys(path)}' of saga '${saga}' is still running after ${turnBudgetMs} ms (limits.turnBudgetMs). ` +
+        'Set its `timeout`, or end it when its `signal` aborts.',
+    );
+  };
+  return ({ kind, type, path }) => {
+    if (kind !== 'step' || told.has(path)) return;
+    clearTimeout(timers.get(path));
+    if (type === 'started') {
+      timers.set(
+        path,
+        setTimeout(() => tell(path), Math.min(turnBudgetMs, longestTimerMs)),
+      );
+    } else timers.delete(path);
+  };
 }

@@ -1,4 +1,4 @@
-import { SagaError, type ClientNeed } from '@mcp-saga/core';
+import { SagaError, type ClientNeed, StepError } from '@mcp-saga/core';
 
 /** Why a host refused something. Stable: match on it, not on messages. */
 export type SagaHostErrorCode =
@@ -71,4 +71,18 @@ export class NotEnded extends SagaHostError {
     this.name = 'NotEnded';
     this.retryAfterMs = retryAfterMs;
   }
+}
+
+/**
+ * What the client may read about a failure. Messages of errors stay with the host unless their author wrote them for
+ * the client (`SagaError`); ids of steps may go out.
+ */
+export function publicMessageOf(saga: string, error: unknown): string {
+  if (error instanceof SagaError && error.public) return error.message;
+  if (error instanceof SagaHostError && error.public) return error.message;
+  if (error instanceof StepError) return `'${saga}' failed at step '${error.stepId}'.`;
+  if (error instanceof SagaError && error.code === 'replay_mismatch') {
+    return `'${saga}' cannot go on: its code no longer does what it did when this call began.`;
+  }
+  return `'${saga}' failed.`;
 }

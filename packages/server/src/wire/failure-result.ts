@@ -1,4 +1,4 @@
-import { publicMessageOf } from './public-message.ts';
+import { publicMessageOf } from './errors.ts';
 import type { FailedTurn } from '../model/turn.ts';
 import { WireError } from './wire-error.ts';
 

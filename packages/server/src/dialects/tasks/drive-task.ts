@@ -3,7 +3,7 @@ import { TokenTooLarge } from '@mcp-saga/seal';
 import type { Caller } from '../../model/caller.ts';
 import { cannotContinue } from '../../turn/cannot-continue.ts';
 import { sleep } from '../../settings/clock.ts';
-import { newTokenId } from '../../token/token-id.ts';
+import { newTokenId } from '../../token/sealed-saga.ts';
 import {
   changeRecord,
   isOpen,

@@ -8,8 +8,7 @@ import {
   type Expectations,
   type Sealed,
 } from '@mcp-saga/seal';
-import { assertBegun } from '../../token/assert-issued.ts';
-import { principalOf } from '../../requests/principal.ts';
+import { assertBegun, principalOf } from '../../requests/open-saga.ts';
 import type { Caller } from '../../model/caller.ts';
 import type { HostParts } from '../../settings/host-parts.ts';
 import { found, openSealed, type OpenSaga } from '../../token/resolve-program.ts';

@@ -1,7 +1,7 @@
 import type { ClientNeed, Json } from '@mcp-saga/core';
 import { TokenRefused, type Claims } from '@mcp-saga/seal';
 import type { HostParts } from '../../settings/host-parts.ts';
-import { readSealedJson } from '../../token/sealed-json.ts';
+import { readSealedJson } from '../../token/sealed-saga.ts';
 import type { WireRequest } from '../../model/client-call.ts';
 import type { TaskStore } from '../../model/task-store.ts';
 

@@ -1,7 +1,6 @@
 import { present } from '@mcp-saga/core/program';
 import { isOpen, type TaskRecord, type TaskStatus } from './task-record.ts';
-import { SagaHostError } from '../../wire/errors.ts';
-import { publicMessageOf } from '../../wire/public-message.ts';
+import { SagaHostError, publicMessageOf } from '../../wire/errors.ts';
 import type { CompletedTurn, FailedTurn } from '../../model/turn.ts';
 import { toToolResult } from '../../wire/tool-result.ts';
 
