@@ -286,7 +286,7 @@ function invalid(message: string): SagaHostError {
 }
 
 /** `true` if a caller may resume requests. */
-export async function mayResume(
+async function mayResume(
   { gate: { principal }, offers: { resumableRequests } }: Pick<HostParts, 'gate' | 'offers'>,
   caller: Caller,
 ): Promise<boolean> {

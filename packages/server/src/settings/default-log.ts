@@ -134,7 +134,7 @@ const reasons: { readonly [reason in RefusalReason]: string } = {
 };
 
 /** What a reason comes of, in a sentence; undefined for one that nobody knows. */
-export function whyRefused(reason: string): string | undefined {
+function whyRefused(reason: string): string | undefined {
   return Object.hasOwn(reasons, reason) ? reasons[reason as RefusalReason] : undefined;
 }
 

@@ -227,7 +227,7 @@ function guardedRegistry({ sagas, guard, compensators }: SagaHostOptions): Regis
  * @throws SealError with code `keys` that names the position of a bad key and, where the keys are those of `SAGA_KEYS`,
  * the variable; never a value
  */
-export function hostKeys(options: Pick<SagaHostOptions, 'keys'>, ringOptions: KeyRingOptions): KeyRing {
+function hostKeys(options: Pick<SagaHostOptions, 'keys'>, ringOptions: KeyRingOptions): KeyRing {
   const variable = environmentOf('SAGA_KEYS');
   const keys = 'keys' in options ? options.keys : variable;
   try {
@@ -244,7 +244,7 @@ interface ProcessLike {
 }
 
 /** An environment variable, where the runtime has such things. */
-export function environmentOf(name: string): string | undefined {
+function environmentOf(name: string): string | undefined {
   const { process } = globalThis as { readonly process?: ProcessLike };
   return process?.env?.[name];
 }

@@ -103,7 +103,7 @@ type KeptRequest = Pick<BegunRequest, 'capabilities' | 'at' | 'cancels'> & {
 };
 
 /** Bytes that a result or the questions of a turn may have for a guard to keep them: half of what a response may. */
-export const maxKeptBytes: number = 32 * 1024 * 1024;
+const maxKeptBytes: number = 32 * 1024 * 1024;
 
 /**
  * Refuses what a guard could not keep, while it can still be undone: a response that is not kept is made again by each
@@ -193,7 +193,7 @@ const margin = 5 * 60_000;
  * Returns `true` if the questions of a turn are larger than its token. A guard then keeps the token alone, which renders the
  * questions again. Otherwise a client could fill the guard with short tokens of long questions.
  */
-export function isRenderedAgain(turn: Pick<SuspendedTurn, 'token' | 'steps' | 'content'>): boolean {
+function isRenderedAgain(turn: Pick<SuspendedTurn, 'token' | 'steps' | 'content'>): boolean {
   return questionBytes(turn) > Math.max(smallQuestions, turn.token.length);
 }
 

@@ -131,7 +131,7 @@ export function newTokenId(): string {
  *
  * @throws TokenRefused with reason `malformed` for bytes that are not UTF-8, and for a stream that is missing
  */
-export function readSealedText(stream: Uint8Array | undefined): string {
+function readSealedText(stream: Uint8Array | undefined): string {
   if (stream === undefined) throw new TokenRefused('malformed');
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(stream);

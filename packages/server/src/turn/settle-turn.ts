@@ -6,12 +6,8 @@ import { sealCancelToken } from '../token/token-expiry.ts';
 import { toSealedSaga } from '../token/sealed-saga.ts';
 import type { SealedSaga } from '../model/sealed-saga.ts';
 
+// By the turn: its queue is notified when the turn counts, and not before.
 const cancellable = new WeakMap<SuspendedTurn, SuspendedSagaFacts>();
-
-/** Notes by which token a suspended turn can be cancelled: told when the turn counts, and not before. */
-export function noteCancel(turn: SuspendedTurn, facts: SuspendedSagaFacts): void {
-  cancellable.set(turn, facts);
-}
 
 /**
  * Tells a queue of the operator's what has become of a saga, now that the turn counts: under a guard, that is when its
@@ -41,7 +37,8 @@ export async function noteCancelOf(
 ): Promise<void> {
   if (!host.observer.notifiesSuspended || host.guard === undefined || forks !== 'refuse') return;
   const { cancelToken, cancelAfter } = await sealCancelToken(host.keys.responses, saga);
-  noteCancel(turn, { saga: turn.saga, sagaId: turn.sagaId, turn: turn.turn, cancelToken, cancelAfter });
+  const { saga: name, sagaId } = turn;
+  cancellable.set(turn, { saga: name, sagaId, turn: turn.turn, cancelToken, cancelAfter });
 }
 
 /** The same for a turn that a guard has kept: what cancels it is made again, of its own token. */

@@ -109,7 +109,7 @@ function never(): AbortSignal {
  *
  * @returns observer for the events of one turn
  */
-export function slowSteps(
+function slowSteps(
   { limits: { turnBudgetMs }, observer }: Pick<HostParts, 'limits' | 'observer'>,
   saga: string,
 ): (event: StepEvent) => void {
