@@ -7,7 +7,7 @@ import type { GuardAccess, HostParts } from '../settings/host-parts.ts';
 import { begun, isSameTurn, Lease, tooLate } from './lease.ts';
 import { cannotContinue } from './cannot-continue.ts';
 import { noteCancelAgain, settleTurn } from './settle-turn.ts';
-import { renderQuestions } from './render-questions.ts';
+import { renderQuestions } from './repeat-turn.ts';
 import { openResponse } from '../token/guard-records.ts';
 import type { SealedSaga } from '../model/sealed-saga.ts';
 import { sleep } from '../settings/clock.ts';
