@@ -32,7 +32,7 @@ describe('the budget of a turn', () => {
     expect(budgetOf().hasTime(2000)).toBe(false);
     expect(budgetOf({ stops: AbortSignal.abort() }).hasTime(1000)).toBe(false);
     const last = budgetOf({ deadline: 0, stops: AbortSignal.abort() });
-    last.canSuspend = false;
+    last.runToEnd();
     expect(last.hasTime(1000)).toBe(true);
   });
 
@@ -55,7 +55,7 @@ describe('the budget of a turn', () => {
   it('runs every effect if no state can be sealed, unless effects are put off', () => {
     for (const fields of [{ deadline: 0 }, { defersEffects: true }]) {
       const budget = budgetOf(fields, { commitFirst: true });
-      budget.canSuspend = false;
+      budget.runToEnd();
       expect(budget.defers(1000, true)).toBe(fields.defersEffects === true);
     }
   });

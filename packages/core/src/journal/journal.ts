@@ -117,8 +117,8 @@ export class Journal {
     this.#awaited = awaited;
   }
 
-  /** `true` if the next entry says that the body was left, because it met a limit. */
-  get isLeftHere(): boolean {
+  /** `true` if the next entry says that the body was halted, because it met a limit. */
+  get isHaltedHere(): boolean {
     return this.replaying && this.path === `${endMark}limit`;
   }
 

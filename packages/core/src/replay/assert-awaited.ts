@@ -46,12 +46,12 @@ export function assertAwaited(head: Head, execution: Execution, journal: Journal
  * Errors behind a new `patched` are returned unchanged.
  */
 export function toMismatch(error: unknown, head: Head, execution: Execution, journal: Journal): unknown {
-  const { ending, marks, pending } = execution;
+  const { phase, marks, pending } = execution;
   if (marks.patchedNow) return error;
   const isMismatch = error instanceof ReplayMismatch;
   const recorded = journal.replaying ? journal.facts() : awaitedFacts(head);
   const mismatch = isMismatch ? error : mismatchOf(journal, pending.values(), recorded);
-  const cause = isMismatch ? ending.failure : error;
+  const cause = isMismatch ? phase.failure : error;
   if (cause !== undefined) mismatch.cause = cause;
   return mismatch;
 }
@@ -80,14 +80,14 @@ function isAwaited({ asked, waits, others, undos }: Head, { pending, ending }: E
  * Number of entries that fit the code, if that is news and the saga is undone that far.
  *
  * @param known - the mismatch that the state names
- * @param policy - `isLeft`: nothing is undone at the first mismatch; `isUndone`: this turn undoes the saga
+ * @param policy - `isKept`: nothing is undone at the first mismatch; `isUndoing`: this turn undoes the saga
  */
 export function newMismatch(
   { recorded, count }: Journal,
   known: Head['mismatch'],
-  policy: { readonly isLeft: boolean; readonly isUndone: boolean },
+  policy: { readonly isKept: boolean; readonly isUndoing: boolean },
 ): Head['mismatch'] {
-  if (known === undefined) return policy.isLeft ? undefined : [count, recorded];
+  if (known === undefined) return policy.isKept ? undefined : [count, recorded];
   // The code has changed once more, while the saga was undone.
-  return policy.isUndone && known[1] < recorded ? [known[0], recorded] : undefined;
+  return policy.isUndoing && known[1] < recorded ? [known[0], recorded] : undefined;
 }

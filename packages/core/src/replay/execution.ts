@@ -3,7 +3,8 @@ import { effectOf, hasDescriptor, type CommandSpec, type EffectSpec } from '../e
 import type { CallSpec } from '../effects/kinds/call.ts';
 import type { TurnFacts } from '../effects/parts/effect.ts';
 import type { Command, GroupSpec, TellSpec } from '../model/command.ts';
-import { Ending, lostUndos, type Cause, type FiberEnd } from '../undo/ending.ts';
+import { Ending, lostUndos, type FiberEnd } from '../undo/ending.ts';
+import { Phase, type Cause } from '../undo/phase.ts';
 import type { Runtime } from '../model/runtime.ts';
 import { Marks, undeclaredForks } from './markers.ts';
 import { SagaAborted, SagaError, type SagaCancelled } from '../values/errors.ts';
@@ -21,8 +22,6 @@ import { UndoStack } from '../undo/undo-stack.ts';
 
 /** What an execution is to tell its turn. */
 export interface ExecutionEvents extends TurnFacts {
-  /** Whether what is told now is news: false while the journal is replayed. */
-  live: boolean;
   readonly runtime: Runtime;
   /** Whether the saga declares what an older token used again may do. (E7) */
   readonly declaresForks: boolean;
@@ -36,7 +35,8 @@ export interface ExecutionEvents extends TurnFacts {
 export class Execution implements BranchHost, FiberHost {
   /** Commands that wait for an outcome, in the order they were asked. */
   readonly pending: ReadonlyMap<string, Task>;
-  /** How the body ended, what was undone so far, and what could not be. */
+  readonly phase: Phase = new Phase();
+  /** What was undone so far, and what could not be. */
   readonly ending: Ending;
   /** What it has passed. */
   readonly marks: Marks;
@@ -45,7 +45,7 @@ export class Execution implements BranchHost, FiberHost {
   readonly #journal: Journal;
   readonly #events: ExecutionEvents;
   readonly #fibers: Scheduler;
-  readonly #stack = new UndoStack();
+  readonly #stack = new UndoStack(this.phase);
   readonly #tasks: Tasks;
   readonly #repeated: RepeatedSteps | undefined;
   #root: Fiber | undefined;
@@ -56,7 +56,7 @@ export class Execution implements BranchHost, FiberHost {
     this.#fibers = new Scheduler(this, events.runtime, this.#stack);
     if (events.runtime.isStrict === true) this.#repeated = new RepeatedSteps();
     this.marks = new Marks(journal, this.#stack, events.runtime, this.uncommitted);
-    this.ending = new Ending(journal, this.#stack, events.runtime, this.uncommitted);
+    this.ending = new Ending(this.phase, journal, this.#stack, events.runtime, this.uncommitted);
     const parts = { fibers: this.#fibers, marks: this.marks, stack: this.#stack, ending: this.ending };
     this.#tasks = new Tasks({ journal, ...parts });
     this.pending = this.#tasks.pending;
@@ -71,7 +71,7 @@ export class Execution implements BranchHost, FiberHost {
 
   /** Ends the body from outside: no `catch` can swallow it, `finally` runs, and then what was done is undone. (E6) */
   endBy(error: unknown): void {
-    if (this.ending.begun || this.#root === undefined) return;
+    if (!this.phase.isRunning || this.#root === undefined) return;
     this.ending.begin({ error });
     closeBranch(this, this.#root);
     this.#fibers.drain();
@@ -83,6 +83,12 @@ export class Execution implements BranchHost, FiberHost {
     this.endBy(error);
   }
 
+  /** Ends the body because its state cannot be kept, and records that. */
+  fail(error: unknown): void {
+    this.ending.beginFailure(error);
+    this.endBy(error);
+  }
+
   /** Undoes a body that returned what its saga does not declare, and records why. */
   refuse(error: unknown): void {
     this.ending.beginRefusal(error);
@@ -90,19 +96,23 @@ export class Execution implements BranchHost, FiberHost {
     this.#fibers.drain();
   }
 
-  /** Leaves a body that cannot go on where it stands, and undoes what it did. */
-  abandon(error: unknown, skipped: readonly SkippedEntry[], registered?: readonly string[]): void {
+  /** Stops a body that cannot continue where it stands, and undoes what it did. */
+  halt(error: unknown, skipped: readonly SkippedEntry[], registered?: readonly string[]): void {
     this.ending.interrupt();
-    this.#tasks.abandon();
+    this.#tasks.halt();
     this.#fibers.clear();
     this.#stack.skipped(skipped, this.#events.runtime, this.ending.report, registered);
     this.#undo(error);
     this.#replay();
   }
 
-  /** Notes what a task did whose body cannot be told of it any more. */
-  outlived(task: Task, entry: TaskEntry, value: unknown): void {
-    this.#tasks.outlived(task, entry, value);
+  /**
+   * Notes what a task did whose body cannot be told of it any more.
+   *
+   * @param isRecorded - `true` if the journal says why
+   */
+  outlived(task: Task, entry: TaskEntry, value: unknown, isRecorded: boolean): void {
+    this.#tasks.outlived(task, entry, value, isRecorded);
   }
 
   /** Commands that were created and never yielded. */
@@ -154,7 +164,7 @@ export class Execution implements BranchHost, FiberHost {
     switch (spec.kind) {
       case 'progress':
       case 'log':
-        if (this.#events.live) this.#events.tell(spec);
+        if (!this.phase.isReplaying) this.#events.tell(spec);
         return this.#give(undefined);
       case 'all':
       case 'allSettled':
@@ -209,7 +219,7 @@ export class Execution implements BranchHost, FiberHost {
       );
     }
     const ending = fiber.isEnding;
-    if (this.ending.begun || this.#root === undefined || (ending && 'next' in cause))
+    if (!this.phase.isRunning || this.#root === undefined || (ending && 'next' in cause))
       return this.#give(undefined);
     if ('next' in cause && !this.#stack.empty) return this.#give(lostUndos(), 'throw');
     this.ending.begin(cause);
@@ -258,7 +268,7 @@ export class Execution implements BranchHost, FiberHost {
     }
     fiber.ended = true;
     if (fiber !== this.#root) {
-      this.ending.undone();
+      this.phase.undone();
       return;
     }
     const failure = this.ending.bodyEnded(end);

@@ -39,8 +39,8 @@ export class Marks {
     let decided = this.#patches.get(id);
     if (decided === undefined) {
       const path = `${undoMark}patched:${id}`;
-      // The limit was met before the mark could be recorded: the body was left here.
-      if (enabled && this.#journal.isLeftHere) throw mismatchOf(this.#journal, []);
+      // The limit was met before the marker could be recorded: the body was halted here.
+      if (enabled && this.#journal.isHaltedHere) throw mismatchOf(this.#journal, []);
       const isFurther = this.#journal.replaying || this.#runtime.isInterrupted === true;
       const isNew = enabled && !isFurther && !this.#journal.isFrozenUndo;
       decided = isNew || this.#journal.isAbout(path);

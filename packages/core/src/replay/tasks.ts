@@ -196,17 +196,17 @@ export class Tasks {
   }
 
   /** Notes what a task did whose body cannot be told of it any more. */
-  outlived(task: Task, entry: TaskEntry, value: unknown): void {
+  outlived(task: Task, entry: TaskEntry, value: unknown, isRecorded: boolean): void {
     const { type } = entry;
     const sealed = this.#host.marks.bind(task, type, value);
-    if (this.#host.ending.isLeft && task.spec.kind === 'step') this.#add(task, entry, sealed);
+    if (isRecorded && task.spec.kind === 'step') this.#add(task, entry, sealed);
     if (type === 'retry') return;
     this.pending.delete(task.path);
     this.#effect(task, type, value, sealed);
   }
 
-  /** Takes off what the journal says of tasks after their body was left. */
-  #outlivedThen(): void {
+  /** Takes off what the journal says of tasks after their body was halted. */
+  #takeOutlived(): void {
     const journal = this.#journal;
     for (;;) {
       const task = journal.replaying ? this.pending.get(journal.path) : undefined;
@@ -215,9 +215,9 @@ export class Tasks {
     }
   }
 
-  /** Leaves all that waits where it stands. */
-  abandon(): void {
-    this.#outlivedThen();
+  /** Stops all that waits where it stands. */
+  halt(): void {
+    this.#takeOutlived();
     for (const task of this.pending.values()) {
       if (task.unknown) this.#effect(task, 'unknown', undefined, undefined);
     }

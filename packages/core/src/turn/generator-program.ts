@@ -27,7 +27,7 @@ export function generatorProgram(
     ): Promise<Outcome> =>
       runtime.isStrict === true && runtime.warn !== undefined
         ? new ReplayCheck(options, runtime).take(state, answers, end)
-        : new Turn(options, state, runtime).take(answers, end),
+        : new Turn(options, state, runtime, { answers, end }).take(),
     asked: (state) => Object.keys(decodeHead(state.head).asked),
     timeline: timelineOf,
     history: historyOf,

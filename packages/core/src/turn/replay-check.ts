@@ -6,7 +6,7 @@ import type { ProgramState } from '../model/program-state.ts';
 import type { Runtime } from '../model/runtime.ts';
 import { undoMark } from '../values/path.ts';
 import { encode } from '../values/codec.ts';
-import type { ExecutionEnd } from '../undo/ending.ts';
+import type { ExecutionEnd } from '../undo/phase.ts';
 import { ReplayMismatch } from '../values/errors.ts';
 import { Execution } from '../replay/execution.ts';
 import { decodeHead } from '../journal/head.ts';
@@ -37,7 +37,7 @@ export class ReplayCheck {
     end: EndRequest | undefined,
   ): Promise<Outcome> {
     const runtime = this.#runtime;
-    const turn = new Turn(this.#options, state, {
+    const noted: Runtime = {
       ...runtime,
       perform: (call) => {
         if (!call.path.startsWith(undoMark)) this.#ran.add(call.path);
@@ -47,8 +47,9 @@ export class ReplayCheck {
         this.#ended = ended;
         runtime.ended?.(ended);
       },
-    });
-    const outcome = await turn.take(answers, end);
+    };
+    const turn = new Turn(this.#options, state, noted, { answers, end });
+    const outcome = await turn.take();
     // Nothing else can have assigned a variable that a replay does not assign.
     if (this.#ran.size > 0) {
       const difference = await this.#difference(outcome, turn.pending);
@@ -69,7 +70,7 @@ export class ReplayCheck {
         return other === undefined ? undefined : `'${other.path}'`;
       }
       if (outcome.status !== 'completed' || this.#ended === undefined) return undefined;
-      const end = this.#replay(this.#ended)?.ending.end;
+      const end = this.#replay(this.#ended)?.phase.end;
       if (end === undefined) return undefined;
       const result = await this.#resultOf(end);
       return result === encode(outcome.result) ? undefined : 'the result';
@@ -96,7 +97,6 @@ export class ReplayCheck {
     if (head.mismatch !== undefined) return undefined;
     const journal = new Journal(state, limits.maxJournalEntries, engine);
     const execution = new Execution(journal, {
-      live: false,
       declaresForks,
       runtime: { ...this.#runtime, isStrict: false, warn: undefined, observe: ignore, threw: ignore },
       tell: ignore,

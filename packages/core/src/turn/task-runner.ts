@@ -27,8 +27,6 @@ export interface TaskRunnerOptions {
   readonly head: Head;
   /** The client is to have a token before the first server step runs. (E1) */
   readonly commitFirst: boolean;
-  /** It was this turn that found that the saga does not fit the code and is to be undone. */
-  readonly isLeftNow: boolean;
   readonly clock: TurnClock;
   /** Commits the state of the turn. Returns `false` if the turn ends there. */
   readonly commit: (reason: CommitReason) => Promise<boolean>;
@@ -66,7 +64,6 @@ export class TaskRunner {
   goLive(): void {
     const { uncommitted, marks } = this.#execution;
     uncommitted.clear();
-    if (this.#options.isLeftNow) uncommitted.note('undo');
     if (marks.patchedNow) uncommitted.note('chance');
     this.#interrupted.goLive(this.#execution.pending.values());
   }
@@ -181,10 +178,14 @@ export class TaskRunner {
     this.#running = new Set();
   }
 
-  /** What ended in a turn that cannot go on did what it did, though nobody hears of it. */
-  drainEnds(): void {
+  /**
+   * Notes what ended in a turn that cannot continue.
+   *
+   * @param isRecorded - `true` if the journal says why
+   */
+  drainEnds(isRecorded: boolean): void {
     for (const { task, end } of this.#ends.splice(0)) {
-      if (end.entry !== undefined) this.#execution.outlived(task, end.entry, end.value);
+      if (end.entry !== undefined) this.#execution.outlived(task, end.entry, end.value, isRecorded);
     }
   }
 
@@ -213,7 +214,7 @@ export class TaskRunner {
     const now = this.clock.now();
     const isKept = this.#reason !== undefined;
     // To undo may take longer than any token is good.
-    const lifeEndsAt = this.#execution.ending.undoes ? undefined : this.#runtime.lifeEndsAt;
+    const lifeEndsAt = this.#execution.phase.undoes ? undefined : this.#runtime.lifeEndsAt;
     const from = this.#ends.length;
     for (const task of this.#execution.pending.values()) {
       if (!this.#isOpen(task)) continue;

@@ -15,9 +15,7 @@ export interface TurnBudgetOptions {
  * and machines decide by the same budget.
  */
 export class TurnBudget {
-  /** `false` if no state can be sealed: then the turn runs to its end, however long that takes. */
-  canSuspend = true;
-
+  #canSuspend = true;
   readonly #commitFirst: boolean;
   #runtime: Runtime;
   #held = 0;
@@ -25,6 +23,16 @@ export class TurnBudget {
   constructor({ runtime, turnsBefore, commitFirst }: TurnBudgetOptions) {
     this.#runtime = runtime;
     this.#commitFirst = commitFirst && turnsBefore === 0;
+  }
+
+  /** `false` if no state can be sealed: then the turn runs to its end, however long that takes. */
+  get canSuspend(): boolean {
+    return this.#canSuspend;
+  }
+
+  /** From here on, no state can be sealed. */
+  runToEnd(): void {
+    this.#canSuspend = false;
   }
 
   /** Returns `true` if something may still run, or a delay pass, in this turn. */

@@ -6,7 +6,6 @@ import { TurnClock } from './time/turn-clock.ts';
 
 /** What an execution tells its turn, and reads from it. */
 export class TurnEvents implements ExecutionEvents {
-  live = false;
   runtime: Runtime;
   readonly declaresForks: boolean;
   /** Last reported progress. It never decreases. */

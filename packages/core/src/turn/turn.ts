@@ -17,6 +17,15 @@ import { TurnEvents } from './turn-events.ts';
 import { startClock } from './time/waits.ts';
 import { warnOfFloats } from './warn-of-floats.ts';
 
+/** What a turn is asked for. */
+export interface TurnRequest {
+  readonly answers: ReadonlyMap<string, ClientAnswer>;
+  /** Ends the saga instead. */
+  readonly end: EndRequest | undefined;
+  /** `true` if this turn has found that the saga does not fit the code: it starts anew, and undoes the saga. */
+  readonly isMismatched?: true;
+}
+
 /**
  * One turn of a generator saga: replay, take the client's answers in the order asked, run what runs here, and stop
  * when every live branch waits for the client or the clock. (U1)
@@ -33,26 +42,25 @@ export class Turn {
   readonly #due: TaskRunner;
   readonly #answers: Answers;
   readonly #events: TurnEvents;
-  #isEnded = false;
-  #mismatch: Head['mismatch'];
-  #left = false;
+  readonly #request: TurnRequest;
+  readonly #mismatch: Head['mismatch'];
   #unclaimed: TurnAborted | undefined;
 
-  /** @param isLeftNow - whether the mismatch that the state names was found in this turn */
-  constructor(options: GeneratorProgramOptions, state: ProgramState, runtime: Runtime, isLeftNow = false) {
+  constructor(options: GeneratorProgramOptions, state: ProgramState, runtime: Runtime, request: TurnRequest) {
+    this.#request = request;
     this.#options = options;
     this.#state = state;
     this.#head = decodeHead(state.head);
     this.#events = new TurnEvents(runtime, options.declaresForks, this.#head.progress);
-    this.#events.live = this.#head.turn === 0;
     this.#mismatch = this.#head.mismatch;
     this.#journal = new Journal(state, runtime.limits.maxJournalEntries, runtime.engine);
     this.#execution = new Execution(this.#journal, this.#events);
+    if (this.#head.turn === 0) this.#execution.phase.goLive();
     this.pending = this.#execution.pending;
     const parts = { execution: this.#execution, journal: this.#journal, runtime, head: this.#head };
     const { commitFirst, name } = options;
     const commit = (reason: CommitReason): Promise<boolean> => this.#commit(reason);
-    this.#due = new TaskRunner({ ...parts, commitFirst, isLeftNow, clock: this.#events.clock, commit });
+    this.#due = new TaskRunner({ ...parts, commitFirst, clock: this.#events.clock, commit });
     this.#answers = new Answers({ ...parts, name, due: this.#due });
   }
 
@@ -61,65 +69,77 @@ export class Turn {
   }
 
   /** Takes the turn. */
-  async take(answers: ReadonlyMap<string, ClientAnswer>, end?: EndRequest): Promise<Outcome> {
-    const outcome = await this.#take(answers, end);
-    const undone = outcome.status === 'failed' ? [...outcome.compensated, ...outcome.residue] : undefined;
-    if (this.#unclaimed !== undefined && undone?.length === 0) throw this.#unclaimed;
-    return outcome;
+  async take(): Promise<Outcome> {
+    const { signal } = this.#runtime;
+    const abort = (): void => this.#due.abort(signal.reason);
+    signal.addEventListener('abort', abort, { once: true });
+    try {
+      const outcome = await this.#advance().catch((error: unknown) => this.#fail(error, false));
+      const undone = outcome.status === 'failed' ? [...outcome.compensated, ...outcome.residue] : undefined;
+      if (this.#unclaimed !== undefined && undone?.length === 0) throw this.#unclaimed;
+      return outcome;
+    } finally {
+      signal.removeEventListener('abort', abort);
+    }
   }
 
-  async #take(answers: ReadonlyMap<string, ClientAnswer>, end?: EndRequest): Promise<Outcome> {
-    const abort = (): void => this.#due.abort(this.#runtime.signal.reason);
-    this.#isEnded = end !== undefined;
-    this.#runtime.signal.addEventListener('abort', abort, { once: true });
+  async #advance(): Promise<Outcome> {
+    const { answers, end } = this.#request;
+    this.#due.assertGoing();
+    this.#start();
+    if (end === undefined) {
+      this.#answers.assertAgreement(answers);
+      await this.#answers.deliver(answers);
+    } else if (end.error instanceof SagaCancelled) {
+      this.#execution.cancel(end.error);
+    } else {
+      // Without a guard, what cannot be kept as it is cannot be kept as a state that ends either.
+      if (this.#runtime.commit === undefined) this.#due.budget.runToEnd();
+      this.#execution.fail(end.error);
+    }
+    return await this.#finish();
+  }
+
+  /** @param isUndoing - `true` if this turn undoes the saga already, because of another error */
+  async #fail(thrown: unknown, isUndoing: boolean): Promise<Outcome> {
+    const error = this.#whyOf(thrown);
+    await this.#due.stop(error);
+    // The token before this turn stays good.
+    if (error instanceof TurnAborted || error instanceof AnswerConflict) throw error;
+    const mismatch = this.#newMismatch(error, isUndoing);
+    // From the start once more: as every turn after this one will have it.
+    if (mismatch !== undefined) {
+      const state = { ...this.#state, head: encodeHead({ ...this.#head, mismatch }) };
+      const request = { ...this.#request, isMismatched: true } as const;
+      return await new Turn(this.#options, state, this.#runtime, request).take();
+    }
+    const { ending } = this.#execution;
+    const { ignored } = this.#answers;
+    // Nothing is undone, so that the code can be rolled back. Replay lists undos of earlier turns. (R3)
+    if (error instanceof ReplayMismatch && this.#mismatch === undefined)
+      return { status: 'failed', error, compensated: [], residue: [], ignored };
+    if (isUndoing) {
+      ending.giveUp();
+      return { status: 'failed', error, ...ending.report, ignored };
+    }
     try {
-      this.#due.assertGoing();
-      try {
-        this.#start();
-        if (end === undefined) {
-          this.#answers.assertAgreement(answers);
-          await this.#answers.deliver(answers);
-        } else if (end.error instanceof SagaCancelled) {
-          this.#execution.cancel(end.error);
-        } else {
-          // Without a guard, what cannot be kept as it is cannot be kept as a state that ends either.
-          this.#due.budget.canSuspend = this.#runtime.commit !== undefined;
-          this.#endBy(end.error);
-        }
-        return await this.#finish();
-      } catch (thrown) {
-        const error = this.#whyOf(thrown);
-        await this.#stop(error);
-        const mismatch = error instanceof ReplayMismatch ? this.#newMismatch() : undefined;
-        // From the start once more: as every turn after this one will have it.
-        if (mismatch !== undefined) return await this.#again(mismatch).take(answers, end);
-        this.#undoAfter(error);
-        return await this.#finish();
-      }
-    } catch (thrown) {
-      const error = this.#whyOf(thrown);
-      await this.#stop(error);
-      const mismatch = this.#left && error instanceof ReplayMismatch ? this.#newMismatch() : undefined;
-      if (mismatch !== undefined) return await this.#again(mismatch).take(answers, end);
-      const { ignored } = this.#answers;
-      // Replay lists undos of earlier turns. This turn undid nothing.
-      if (this.#isLeftAsItIs(error))
-        return { status: 'failed', error, compensated: [], residue: [], ignored };
-      this.#execution.ending.giveUp();
-      return { status: 'failed', error, ...this.#execution.ending.report, ignored };
-    } finally {
-      this.#runtime.signal.removeEventListener('abort', abort);
+      this.#halt(error);
+      return await this.#finish();
+    } catch (next) {
+      return await this.#fail(next, true);
     }
   }
 
   #start(): void {
     const input = this.#journal.skipInput(this.#head.input);
     if (this.#mismatch !== undefined) this.#journal.stopAt(this.#mismatch[0]);
-    if (!this.#events.live) this.#journal.freeze(awaitedFacts(this.#head));
+    const { phase } = this.#execution;
+    if (phase.isReplaying) this.#journal.freeze(awaitedFacts(this.#head));
     try {
       this.#replay(input);
     } catch (error) {
-      throw this.#events.live ? error : toMismatch(error, this.#head, this.#execution, this.#journal);
+      if (!phase.isReplaying) throw error;
+      throw toMismatch(error, this.#head, this.#execution, this.#journal);
     }
     this.#goLive();
     if (this.#head.turn === 0) this.#journal.assertRoom(0);
@@ -130,18 +150,19 @@ export class Turn {
     try {
       execution.start(() => startBody(this.#options.name, this.#options.body, input));
     } catch (error) {
-      const why = execution.ending.leftFor();
+      const why = execution.ending.takeHalt();
       if (why === undefined) throw error;
-      execution.abandon(why, [], this.#head.undos);
+      execution.halt(why, [], this.#head.undos);
     }
-    if (!this.#events.live) assertAwaited(this.#head, execution, this.#journal);
+    if (execution.phase.isReplaying) assertAwaited(this.#head, execution, this.#journal);
   }
 
   #goLive(): void {
-    this.#events.live = true;
+    this.#execution.phase.goLive();
     this.#journal.thaw();
     const now = this.#events.clock.begin();
     this.#due.goLive();
+    if (this.#request.isMismatched === true) this.#execution.uncommitted.note('undo');
     for (const task of this.#execution.pending.values()) startClock(task, this.#head, now);
   }
 
@@ -153,10 +174,10 @@ export class Turn {
 
   /** A result that the caller cannot be given is a failure like another: what the saga did is undone. */
   async #checkResult(): Promise<void> {
-    const { ending } = this.#execution;
-    if (ending.end === undefined || !('result' in ending.end)) return;
+    const { phase } = this.#execution;
+    if (phase.end === undefined || !('result' in phase.end)) return;
     try {
-      ending.end = { result: await this.#runtime.checkResult(resultOf(ending.end.result)) };
+      phase.checked(await this.#runtime.checkResult(resultOf(phase.end.result)));
       return;
     } catch (error) {
       this.#due.assertGoing();
@@ -166,7 +187,7 @@ export class Turn {
   }
 
   /**
-   * Why a turn cannot go on. Where a step could not be claimed, the token before it is still good; before the first one there
+   * Why a turn cannot continue. Where a step could not be claimed, the token before it is still good; before the first one there
    * is none, and nobody could ever undo what was done: then it is a failure like another. (E3)
    */
   #whyOf(error: unknown): unknown {
@@ -176,61 +197,49 @@ export class Turn {
     return error.cause;
   }
 
-  /** Ends what runs. Throws what leaves the token before this turn good. */
-  async #stop(error: unknown): Promise<void> {
-    await this.#due.stop(error);
-    if (error instanceof TurnAborted || error instanceof AnswerConflict) throw error;
+  /**
+   * A request to end the saga undoes as much as possible, whatever the policy.
+   *
+   * @param isUndoing - `true` if this turn has begun to undo the saga
+   */
+  #newMismatch(error: unknown, isUndoing: boolean): Head['mismatch'] {
+    if (!(error instanceof ReplayMismatch)) return undefined;
+    const isKept = this.#options.onMismatch === 'fail' && this.#request.end === undefined;
+    return newMismatch(this.#journal, this.#mismatch, { isKept, isUndoing });
   }
 
-  /** A request to end the saga undoes as much as possible, whatever the policy. */
-  #newMismatch(): Head['mismatch'] {
-    const isLeft = this.#options.onMismatch === 'fail' && !this.#isEnded;
-    return newMismatch(this.#journal, this.#mismatch, { isLeft, isUndone: this.#left });
-  }
-
-  #again(mismatch: NonNullable<Head['mismatch']>): Turn {
-    const head = encodeHead({ ...this.#head, mismatch });
-    return new Turn(this.#options, { ...this.#state, head }, this.#runtime, true);
-  }
-
-  /** A turn that cannot go on: what the saga did is undone. */
-  #undoAfter(error: unknown): void {
-    if (this.#isLeftAsItIs(error) || (error instanceof ReplayMismatch && this.#left)) throw error;
-    this.#left = true;
-    const mismatched = error instanceof ReplayMismatch;
-    // Kept before it is undone: repeated, the turn might not meet the limit or the error, and go on. (E1)
-    const isKept = !mismatched && this.#canKeepLimit;
-    if (isKept) this.#execution.ending.beginLeaving(error);
-    this.#due.drainEnds();
-    if (!mismatched && !isKept) this.#due.budget.canSuspend = false;
+  /** Stops the body where it stands, and undoes what it did. */
+  #halt(error: unknown): void {
+    const isMismatch = error instanceof ReplayMismatch;
+    // Committed before it is undone: repeated, the turn might not meet the limit or the error, and continue. (E1)
+    const isCommitted = !isMismatch && this.#canCommitHalt;
+    if (isCommitted) this.#execution.ending.recordHalt(error);
+    this.#due.drainEnds(isCommitted);
+    if (!isMismatch && !isCommitted) this.#due.budget.runToEnd();
     const { recorded } = this.#journal;
-    const skipped = this.#journal.skipTo(mismatched ? (this.#mismatch?.[1] ?? recorded) : recorded);
-    this.#events.live ||= !this.#journal.replaying;
+    const skipped = this.#journal.skipTo(isMismatch ? (this.#mismatch?.[1] ?? recorded) : recorded);
+    if (!this.#journal.replaying) this.#execution.phase.goLive();
     this.#journal.thaw();
-    if (mismatched) error.isFinal = this.#isEnded;
-    this.#execution.abandon(error, skipped, mismatched ? this.#head.undos : undefined);
-    if (!isKept) this.#goLive();
+    if (isMismatch) error.isFinal = this.#request.end !== undefined;
+    this.#execution.halt(error, skipped, isMismatch ? this.#head.undos : undefined);
+    if (!isCommitted) this.#goLive();
   }
 
-  /** `true` if this turn can end before it undoes what a limit or an error of the engine has ended. */
-  get #canKeepLimit(): boolean {
-    const isForward = !this.#execution.ending.undoes && !this.#journal.replaying;
+  /** `true` if this turn can be committed before it undoes what a limit or an error of the engine has ended. */
+  get #canCommitHalt(): boolean {
+    const isForward = !this.#execution.phase.undoes && !this.#journal.replaying;
     return isForward && this.#due.budget.canSuspend && this.#runtime.commit !== undefined;
   }
 
-  /** Whether nothing is undone, so that the code can be rolled back. (R3) */
-  #isLeftAsItIs(error: unknown): boolean {
-    return error instanceof ReplayMismatch && this.#mismatch === undefined;
-  }
-
   async #outcome(): Promise<Outcome> {
-    const { end, report } = this.#execution.ending;
+    const { ending, phase } = this.#execution;
+    const { end } = phase;
     const { ignored, accepted } = this.#answers;
     if (end !== undefined) {
       warnOfFloats(this.#options, this.#execution.floated(), this.#runtime);
       this.#tellEnd();
       if ('result' in end) return { status: 'completed', result: end.result, ignored };
-      if ('error' in end) return { status: 'failed', error: end.error, ...report, ignored };
+      if ('error' in end) return { status: 'failed', error: end.error, ...ending.report, ignored };
       return { status: 'continued', ...end.next, progress: this.#events.progress, accepted, ignored };
     }
     return await this.#suspended(true);
@@ -252,7 +261,7 @@ export class Turn {
       accepted,
       ignored,
       asks,
-      undoes: this.#execution.ending.undoes,
+      undoes: this.#execution.phase.undoes,
     });
   }
 
@@ -268,8 +277,8 @@ export class Turn {
     } catch (error) {
       if (error instanceof TurnAborted) throw error;
       // Without a state that can be kept, undoing goes on to its end.
-      if (this.#execution.ending.begun) this.#due.budget.canSuspend = false;
-      else this.#endBy(error);
+      if (this.#execution.phase.isRunning) this.#execution.fail(error);
+      else this.#due.budget.runToEnd();
       return true;
     }
     this.#due.assertGoing();
@@ -280,12 +289,6 @@ export class Turn {
     this.#answers.committed();
     this.#due.committed(this.#runtime);
     return true;
-  }
-
-  /** Ends the body because its state cannot be kept, and records that. */
-  #endBy(error: unknown): void {
-    this.#execution.ending.beginFailure(error);
-    this.#execution.endBy(error);
   }
 
   /** An end that its journal leads to again can be looked at later. */

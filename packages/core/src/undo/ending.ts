@@ -1,4 +1,3 @@
-import type { SagaVersion } from '../model/outcome.ts';
 import {
   SagaCancelled,
   SagaError,
@@ -13,58 +12,37 @@ import { endMark, undoMark } from '../values/path.ts';
 import type { Journal } from '../journal/journal.ts';
 import type { Uncommitted } from '../journal/uncommitted.ts';
 import { mismatchOf } from '../journal/mismatch.ts';
+import type { Cause, Phase } from './phase.ts';
 import { toUndone, type Undo, type Undoing, type UndoReport } from './undo-all.ts';
 import type { UndoStack } from './undo-stack.ts';
 
 /** How a fiber ended. */
 export type FiberEnd = { readonly result: unknown } | { readonly error: unknown };
 
-/** How a body ended, and what was undone. */
-export type ExecutionEnd =
-  | { readonly result: unknown }
-  | { readonly error: unknown }
-  | { readonly next: { readonly program: SagaVersion; readonly args: unknown } };
-
-/** Why a body is ended before it returns. */
-export type Cause = Exclude<ExecutionEnd, { readonly result: unknown }>;
-
-/** How an execution comes to its end: why, what was undone on the way, and what could not be. */
+/** How an execution comes to its end: what was undone on the way, and what could not be. */
 export class Ending implements Undoing {
-  /** How it ended, when it has. */
-  end: ExecutionEnd | undefined;
   readonly report: UndoReport = { compensated: [], residue: [] };
   /** What is being undone, and how far the journal was when that began. */
   current: { readonly undo: Undo; readonly from: number } | undefined;
-  /** Whether the body was left where it stands in this turn, and the journal says so. */
-  isLeft = false;
 
+  readonly #phase: Phase;
   readonly #journal: Journal;
   readonly #stack: UndoStack;
   readonly #runtime: Pick<Runtime, 'threw'>;
   readonly #uncommitted: Uncommitted;
-  #cause: Cause | undefined;
 
-  constructor(journal: Journal, stack: UndoStack, runtime: Pick<Runtime, 'threw'>, uncommitted: Uncommitted) {
+  constructor(
+    phase: Phase,
+    journal: Journal,
+    stack: UndoStack,
+    runtime: Pick<Runtime, 'threw'>,
+    uncommitted: Uncommitted,
+  ) {
+    this.#phase = phase;
     this.#journal = journal;
     this.#stack = stack;
     this.#runtime = runtime;
     this.#uncommitted = uncommitted;
-  }
-
-  /** Whether the body is being ended, or has ended. */
-  get begun(): boolean {
-    return this.#cause !== undefined || this.end !== undefined;
-  }
-
-  /** Whether the body is being ended for an error, or has been: what it did is undone, and nothing else is done. */
-  get undoes(): boolean {
-    return this.#cause !== undefined && 'error' in this.#cause;
-  }
-
-  /** The error that failed or ended the body. */
-  get failure(): unknown {
-    const { error } = { error: undefined, ...this.#cause, ...this.end };
-    return error;
   }
 
   /** Paths of undos registered without a name since the last pivot. */
@@ -74,7 +52,7 @@ export class Ending implements Undoing {
 
   /** The body is to end. What it says and undoes from here on has no limit: the limit may be why it ends. */
   begin(cause: Cause): void {
-    this.#cause = cause;
+    this.#phase.beginEnd(cause);
     this.#journal.lift();
   }
 
@@ -93,14 +71,13 @@ export class Ending implements Undoing {
     this.#record('failure', encodeError(error));
   }
 
-  /** The body is left where it stands, since it has met a limit or an error of the engine: recorded for replay. */
-  beginLeaving(error: unknown): void {
-    this.isLeft = true;
+  /** The body is halted, since it has met a limit or an error of the engine: recorded for replay. */
+  recordHalt(error: unknown): void {
     this.#record('limit', error instanceof SagaLimitExceeded ? encode(error.message) : encodeError(error));
   }
 
-  /** Takes off the entry that says why the body was left where it stood; undefined where it was not left there. */
-  leftFor(): SagaLimitExceeded | ResultRefused | undefined {
+  /** Takes off the entry that says why the body was halted. Undefined if it was not halted here. */
+  takeHalt(): SagaLimitExceeded | ResultRefused | undefined {
     if (!this.#journal.replaying || this.#journal.path !== `${endMark}limit`) return undefined;
     const value = this.#journal.next();
     return typeof value === 'string'
@@ -112,8 +89,8 @@ export class Ending implements Undoing {
   recorded(): { readonly error: unknown; readonly refused: boolean } {
     const refused = this.#journal.path === `${endMark}result`;
     const isFailure = this.#journal.path === `${endMark}failure`;
-    const isLeft = this.#journal.path === `${endMark}limit`;
-    if (isLeft || (refused && this.end === undefined)) throw mismatchOf(this.#journal, []);
+    const isHalt = this.#journal.path === `${endMark}limit`;
+    if (isHalt || (refused && this.#phase.end === undefined)) throw mismatchOf(this.#journal, []);
     const value = this.#journal.next();
     if (refused || isFailure) return { error: new ResultRefused(value as StepErrorData), refused };
     return { error: new SagaCancelled(typeof value === 'string' ? value : undefined), refused };
@@ -126,25 +103,19 @@ export class Ending implements Undoing {
 
   /** The body has ended. Gives the error for which it is to be undone, if it is. */
   bodyEnded(end: FiberEnd): { readonly error: unknown } | undefined {
-    const cause = this.#cause;
+    const { cause } = this.#phase;
     if (cause !== undefined && 'error' in cause) return cause;
     if ('error' in end) return end;
     if (cause !== undefined && !this.#stack.empty) return { error: lostUndos() };
-    this.end = cause ?? end;
+    this.#phase.returned(end.result);
     return undefined;
   }
 
   /** Undoing begins. */
   beginUndo(error: unknown): void {
-    this.begin({ error });
+    this.#phase.beginUndo(error);
+    this.#journal.lift();
     this.#uncommitted.note('undo');
-    this.end = undefined;
-    this.#stack.close();
-  }
-
-  /** All that can be undone is. */
-  undone(): void {
-    this.end = this.#cause;
   }
 
   take(): Undo | undefined {
@@ -164,7 +135,6 @@ export class Ending implements Undoing {
 
   /** Undoing is interrupted: what has not begun is on the stack again, what is half undone is residue. */
   interrupt(): void {
-    this.end = undefined;
     if (this.current === undefined) return;
     const { undo, from } = this.current;
     if (undo.work?.kind === 'generator' && this.#journal.count > from) {

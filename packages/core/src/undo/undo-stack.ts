@@ -6,6 +6,7 @@ import { undoKeyMark, undoMark } from '../values/path.ts';
 import type { BoundUndo } from '../model/undo.ts';
 import { isDone, type EntryType } from '../journal/entry-types.ts';
 import type { SkippedEntry } from '../journal/journal.ts';
+import type { Phase } from './phase.ts';
 import { defaultUndoRetry, toUndone, type Undo, type UndoReport } from './undo-all.ts';
 
 /** A named undo as the journal has it: without `bound` where its compensator is not known any more. */
@@ -17,17 +18,16 @@ export interface SealedUndo {
 export class UndoStack {
   /** Paths of undos registered without a name since the last pivot. */
   registered: string[] = [];
+  readonly #phase: Pick<Phase, 'hasBegunUndoing'>;
   #undos: Undo[] = [];
-  #closed = false;
+
+  constructor(phase: Pick<Phase, 'hasBegunUndoing'>) {
+    this.#phase = phase;
+  }
 
   /** `true` if no step is left to undo. */
   get empty(): boolean {
     return this.#undos.every(isUnnamed);
-  }
-
-  /** Undoing begins: what is done from here on belongs to it, and is not undone itself. */
-  close(): void {
-    this.#closed = true;
   }
 
   /** Takes off what is to be undone next: the last one. */
@@ -44,7 +44,7 @@ export class UndoStack {
   done(path: string, spec: StepSpec, result: unknown, sealed: SealedUndo | undefined): void {
     const known = spec.undo?.known;
     // What was sealed is undone, even where the code has dropped its compensation since.
-    if (this.#closed || (known === undefined && sealed === undefined)) return;
+    if (this.#phase.hasBegunUndoing || (known === undefined && sealed === undefined)) return;
     const work =
       sealed !== undefined || known === undefined || 'bind' in known ? toWork(sealed?.bound) : known;
     this.#undos.push({ ...common(path, spec), work, facts: factsOf(spec, result) });
@@ -52,13 +52,13 @@ export class UndoStack {
 
   /** A step failed, or was withdrawn, and its effect may have happened. (E4) */
   unknown(path: string, spec: StepSpec): void {
-    if (this.#closed || spec.undo === undefined) return;
+    if (this.#phase.hasBegunUndoing || spec.undo === undefined) return;
     this.#undos.push({ ...common(path, spec), work: spec.undo.unknown, facts: factsOf(spec, undefined) });
   }
 
   /** An interrupted turn may have executed steps that nothing can name but by their turn. (E9) */
   interrupted(path: string): void {
-    if (!this.#closed) this.leave(path);
+    if (!this.#phase.hasBegunUndoing) this.leave(path);
   }
 
   /** Names what nothing can undo, unless an undo for it is registered. */
@@ -68,7 +68,7 @@ export class UndoStack {
 
   /** The author registered an undo. */
   add(path: string, spec: CompensateSpec, work: Undo['work']): void {
-    if (this.#closed) return;
+    if (this.#phase.hasBegunUndoing) return;
     const { label, retry, timeout } = spec;
     if (work?.kind !== 'named') this.registered.push(path);
     this.#undos.push({ path, key: undefined, label, work, facts: () => ({}), retry, timeout });
@@ -76,7 +76,7 @@ export class UndoStack {
 
   /** What came before is never undone. (E5) */
   pivot(): void {
-    if (this.#closed) return;
+    if (this.#phase.hasBegunUndoing) return;
     this.#undos = [];
     this.registered = [];
   }
