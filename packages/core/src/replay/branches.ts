@@ -68,7 +68,7 @@ export function endBranch(host: BranchHost, branch: Fiber, group: Group, end: Fi
   const { parent } = group;
   if (group.open > 0 || parent.waiting !== group) return;
   parent.waiting = undefined;
-  if (group.abandoned) host.resume(parent, 'return', undefined);
+  if (group.endsParent) host.resume(parent, 'return', undefined);
   else if (group.failure !== undefined) host.resume(parent, 'throw', group.failure.error);
   else host.resume(parent, 'next', group.result());
 }
@@ -82,7 +82,7 @@ export function closeBranch(host: BranchHost, branch: Fiber): void {
   if (!branch.started && group !== undefined) {
     endBranch(host, branch, group, { result: undefined });
   } else if (waiting instanceof Group) {
-    waiting.abandoned = true;
+    waiting.endsParent = true;
     for (const inner of waiting.fibers) closeBranch(host, inner);
   } else if (waiting === undefined || host.withdraw(waiting)) {
     host.resume(branch, 'return', undefined);

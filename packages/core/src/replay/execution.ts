@@ -152,7 +152,7 @@ export class Execution implements BranchHost, FiberHost {
   }
 
   #settle(task: Task, how: Resumption, value: unknown): void {
-    this.#tasks.leave(task);
+    this.#tasks.remove(task);
     if (task.discarded) this.resume(task.fiber, 'return', undefined);
     else if (task.spec.kind === 'call' && how === 'next') this.#call(task.fiber, task.spec, task.path, value);
     else this.resume(task.fiber, how, value);
@@ -182,9 +182,9 @@ export class Execution implements BranchHost, FiberHost {
         if (!this.#events.declaresForks) return this.#undeclared(spec.id);
         return this.#give(this.marks.register(fiber.scope.path(spec.id), spec));
       case 'abort':
-        return this.#leave(fiber, { error: new SagaAborted(spec.reason) });
+        return this.#endSaga(fiber, { error: new SagaAborted(spec.reason) });
       case 'continueAs':
-        return this.#leave(fiber, { next: { program: spec.program, args: spec.args } });
+        return this.#endSaga(fiber, { next: { program: spec.program, args: spec.args } });
     }
   }
 
@@ -211,7 +211,7 @@ export class Execution implements BranchHost, FiberHost {
   }
 
   /** Ends the saga from within. */
-  #leave(fiber: Fiber, cause: Cause): boolean {
+  #endSaga(fiber: Fiber, cause: Cause): boolean {
     if (fiber.undoes) {
       return this.#give(
         new SagaError('An undo cannot end its saga, which has ended: let it throw.'),

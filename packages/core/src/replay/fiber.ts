@@ -86,7 +86,7 @@ export class Fiber {
   helper: unknown;
   /** `true` if helpers cannot be told from their callers. */
   isOpaque = false;
-  /** `true` if a `finally` was left by `break`, `continue`, or `return`, so that code ran behind it. */
+  /** `true` if a `finally` was exited by `break`, `continue`, or `return`, so that code ran behind it. */
   goesOn = false;
   /** Paths of the steps done since it was told to end. */
   readonly lastSteps: string[] = [];
@@ -122,8 +122,8 @@ export class Group {
   readonly results: unknown[] = [];
   open: number;
   failure: { readonly error: unknown } | undefined;
-  /** Its parent was told to end while it waited for this group; a group of its `finally` is not abandoned. */
-  abandoned = false;
+  /** `true` if its parent was told to end while it waited for this group. A group of a `finally` resumes its parent. */
+  endsParent = false;
   /** The branch that won a race. */
   won: { readonly winner: string; readonly value: unknown } | undefined;
 

@@ -30,9 +30,13 @@ export class Scheduler {
   readonly #ready: NonNullable<Fiber['queued']>[] = [];
   #commands = 0;
 
-  readonly #stack: Pick<UndoStack, 'leave'>;
+  readonly #stack: Pick<UndoStack, 'addUncompensated'>;
 
-  constructor(host: FiberHost, { limits }: Pick<Runtime, 'limits'>, stack: Pick<UndoStack, 'leave'>) {
+  constructor(
+    host: FiberHost,
+    { limits }: Pick<Runtime, 'limits'>,
+    stack: Pick<UndoStack, 'addUncompensated'>,
+  ) {
     this.#host = host;
     this.#stack = stack;
     this.#maxCommands = limits.maxCommands;
@@ -90,7 +94,7 @@ export class Scheduler {
     for (;;) {
       if (fiber.isOpaque && how !== 'return') {
         // Nothing tells helpers here. The rest of a `finally` does not run, and is named.
-        this.#stack.leave(`finally after ${fiber.lastSteps.at(-1) ?? 'its first command'}`);
+        this.#stack.addUncompensated(`finally after ${fiber.lastSteps.at(-1) ?? 'its first command'}`);
         how = 'return';
       }
       let step: IteratorResult<Command<unknown>, unknown>;
@@ -107,7 +111,7 @@ export class Scheduler {
       }
       if (++this.#commands > this.#maxCommands) throw tooManyCommands(this.#maxCommands);
       if (fiber.closing && ++fiber.lastWords > maxLastWords) {
-        this.#stack.leave(pathOf(fiber, specOf(step.value)));
+        this.#stack.addUncompensated(pathOf(fiber, specOf(step.value)));
         this.#host.ended(fiber, { result: undefined });
         return;
       }
@@ -128,7 +132,7 @@ export class Scheduler {
   /** Names the steps that ran although their branch was told to end, where a `finally` did not let it. */
   #nameSwallowed(fiber: Fiber, result: unknown): void {
     if (!fiber.goesOn && result === endValue) return;
-    for (const path of fiber.lastSteps) this.#stack.leave(path);
+    for (const path of fiber.lastSteps) this.#stack.addUncompensated(path);
   }
 }
 

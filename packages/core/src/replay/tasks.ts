@@ -56,8 +56,8 @@ export class Tasks {
     this.pending.set(task.path, task);
   }
 
-  /** It waits no longer. */
-  leave(task: Task): void {
+  /** Removes a task that waits no longer. */
+  remove(task: Task): void {
     this.pending.delete(task.path);
     task.fiber.waiting = undefined;
   }
@@ -156,7 +156,7 @@ export class Tasks {
   withdraw(task: Task): boolean {
     const isQuestion = isAskedOfClient(task.spec.kind);
     if (isQuestion ? this.#runsHere(task) : !this.#isUnstarted(task)) return false;
-    this.leave(task);
+    this.remove(task);
     return true;
   }
 

@@ -38,7 +38,7 @@ export async function outcomeOfTurn(turn: WaitingTurn): Promise<SuspendedOutcome
   // Without a prototype, since `__proto__` is an id like any other.
   const asked = Object.create(null) as Record<string, string>;
   const waits = Object.create(null) as Record<string, Wait>;
-  // What it was left for stays known while it is undone.
+  // The questions that led to the mismatch stay known while the saga is undone.
   if (turn.head.mismatch !== undefined) Object.assign(asked, before);
   const content: string[] = [];
   let hasPage = false;

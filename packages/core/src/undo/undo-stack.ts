@@ -58,11 +58,11 @@ export class UndoStack {
 
   /** An interrupted turn may have executed steps that nothing can name but by their turn. (E9) */
   interrupted(path: string): void {
-    if (!this.#phase.hasBegunUndoing) this.leave(path);
+    if (!this.#phase.hasBegunUndoing) this.addUncompensated(path);
   }
 
   /** Names what nothing can undo, unless an undo for it is registered. */
-  leave(path: string): void {
+  addUncompensated(path: string): void {
     if (!this.#undos.some((undo) => undo.path === path)) this.#undos.push({ ...unnamedUndo, path });
   }
 

@@ -102,7 +102,7 @@ export class Effects implements EffectHost {
       if (work.actor.getSnapshot().status === 'active') continue;
       // In a repetition, the effect may end before the machine leaves its state.
       if (work.ready) chance();
-      if (work.running === undefined) this.#leave(work);
+      if (work.running === undefined) this.#drop(work);
       else work.running.abort(new Error('The state that invoked it was left.'));
     }
     for (const work of this.#work.values()) {
@@ -138,7 +138,7 @@ export class Effects implements EffectHost {
   /** Records the effects that wait and may have happened, before the saga is undone. */
   giveUp(): void {
     this.#options.ledger.lift();
-    for (const work of this.#work.values()) if (work.running === undefined) this.#leave(work);
+    for (const work of this.#work.values()) if (work.running === undefined) this.#drop(work);
   }
 
   /** What a state keeps of one that was put off. */
@@ -150,7 +150,7 @@ export class Effects implements EffectHost {
   }
 
   // An attempt before may have had its effect, and nobody will ever know (E4); at least its number is used. (E1)
-  #leave(work: Work): void {
+  #drop(work: Work): void {
     if (work.attempts > 0 || (work.unknown && work.ready)) {
       this.#assertRoom();
       this.#note(work, { type: work.unknown ? 'unknown' : 'failed', text: '{}' });
@@ -223,7 +223,7 @@ export class Effects implements EffectHost {
       work.isEarlier = false;
       // Nothing was tried: its number is free again.
       if (work.attempts === 0 && !work.unknown) work.run = undefined;
-      if (!wanted) this.#leave(work);
+      if (!wanted) this.#drop(work);
       else if (work.unknown) this.#note(work, end);
     } else {
       this.#work.delete(actor);

@@ -17,7 +17,7 @@ export async function withinGrace(
 ): Promise<unknown> {
   let settled: AbortController | undefined;
   let begin!: () => void;
-  const abandoned = new Promise<never>((_, reject) => {
+  const timedOut = new Promise<never>((_, reject) => {
     begin = () => {
       settled = new AbortController();
       const message = `${what} did not settle within ${abortGraceMs} ms of the abort of its request.`;
@@ -27,7 +27,7 @@ export async function withinGrace(
   if (signal.aborted) begin();
   else signal.addEventListener('abort', begin, { once: true });
   try {
-    return await Promise.race([working, abandoned]);
+    return await Promise.race([working, timedOut]);
   } finally {
     signal.removeEventListener('abort', begin);
     settled?.abort();
