@@ -23,7 +23,7 @@ export { runStep, type StepEnd, type StepRun, type StepSpec } from './effects/ki
 export { defaultUndoRetry } from './undo/undo-all.ts';
 export { answerGraceMs } from './turn/time/waits.ts';
 export { runtimeAfter } from './turn/runtime-after.ts';
-export { TurnClock } from './turn/time/turn-clock.ts';
+export { TurnClock } from './turn/time/clocks.ts';
 export { TurnBudget } from './turn/turn-budget.ts';
 export { AuthoringError, isAuthoringError } from './values/errors.ts';
 export { sagaOptionNames } from './author/sagas/saga.ts';

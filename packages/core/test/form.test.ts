@@ -216,7 +216,9 @@ describe('a question whose schema makes no form', () => {
   ];
 
   it.each(noForms)('[W1] is refused where it is made: %s', (_, schema, message) => {
-    expect(() => elicit('q', { message: 'm', schema })).toThrow(expect.objectContaining({ code: 'authoring_error' }));
+    expect(() => elicit('q', { message: 'm', schema })).toThrow(
+      expect.objectContaining({ code: 'authoring_error' }),
+    );
     expect(() => elicit('q', { message: 'm', schema })).toThrow(message);
     expect(() => elicit.outcome('q', { message: 'm', schema })).toThrow(message);
   });

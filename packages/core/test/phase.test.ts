@@ -29,7 +29,7 @@ describe('the phase of a turn', () => {
   it('undoes a body that an error ends once it has ended', () => {
     const phase = new Phase();
     phase.beginEnd({ error });
-    expect(phase).toMatchObject({ undoes: true, hasBegunUndoing: false, failure: error });
+    expect(phase).toMatchObject({ undoes: true, hasBegunUndoing: false, cause: { error } });
     phase.beginUndo(error);
     expect(phase).toMatchObject({ undoes: true, hasBegunUndoing: true, end: undefined });
     phase.undone();

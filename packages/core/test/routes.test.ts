@@ -462,7 +462,9 @@ describe('what a saga says of its clients', () => {
     ['modelAnswers', { modelAnswers: true }],
     ['task', { task: 'always' }],
   ])('[W3] is refused at once where it cannot be meant: %s %j', (name, wrong) => {
-    expect(() => saga({ ...options, ...wrong }, body)).toThrow(expect.objectContaining({ code: 'authoring_error' }));
+    expect(() => saga({ ...options, ...wrong }, body)).toThrow(
+      expect.objectContaining({ code: 'authoring_error' }),
+    );
     expect(() => saga({ ...options, ...wrong }, body)).toThrow(name);
   });
 

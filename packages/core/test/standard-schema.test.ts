@@ -90,7 +90,9 @@ describe('toJsonSchema', () => {
   });
 
   it('[R2] says what to do when JSON lacks the type', () => {
-    expect(() => toJsonSchema(z.object({ d: z.date() }), 'input')).toThrow(expect.objectContaining({ code: 'authoring_error' }));
+    expect(() => toJsonSchema(z.object({ d: z.date() }), 'input')).toThrow(
+      expect.objectContaining({ code: 'authoring_error' }),
+    );
     expect(() => toJsonSchema(z.object({ d: z.date() }), 'input')).toThrow(/z\.iso\.date/);
   });
 });

@@ -128,7 +128,9 @@ describe('sleep', () => {
 
   it.each([-1, Number.NaN, Number.POSITIVE_INFINITY])('refuses %d ms', (ms) => {
     expect(() => sleep(ms)).toThrow(expect.objectContaining({ code: 'authoring_error' }));
-    expect(() => sleepUntil(new Date(Number.NaN))).toThrow(expect.objectContaining({ code: 'authoring_error' }));
+    expect(() => sleepUntil(new Date(Number.NaN))).toThrow(
+      expect.objectContaining({ code: 'authoring_error' }),
+    );
   });
 });
 
@@ -241,7 +243,9 @@ describe('poll', () => {
   });
 
   it.each([{ every: 0 }, { timeout: 0 }, { every: Number.NaN }])('refuses %j', (options) => {
-    expect(() => poll('p', () => 1, { every: 1, timeout: 1, ...options })).toThrow(expect.objectContaining({ code: 'authoring_error' }));
+    expect(() => poll('p', () => 1, { every: 1, timeout: 1, ...options })).toThrow(
+      expect.objectContaining({ code: 'authoring_error' }),
+    );
   });
 });
 

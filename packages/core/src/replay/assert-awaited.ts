@@ -51,7 +51,8 @@ export function toMismatch(error: unknown, head: Head, execution: Execution, jou
   const isMismatch = error instanceof ReplayMismatch;
   const recorded = journal.replaying ? journal.facts() : awaitedFacts(head);
   const mismatch = isMismatch ? error : mismatchOf(journal, pending.values(), recorded);
-  const cause = isMismatch ? phase.failure : error;
+  const { error: failure } = { error: undefined, ...phase.cause };
+  const cause = isMismatch ? failure : error;
   if (cause !== undefined) mismatch.cause = cause;
   return mismatch;
 }

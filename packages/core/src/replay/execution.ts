@@ -7,7 +7,7 @@ import { Ending, lostUndos, type FiberEnd } from '../undo/ending.ts';
 import { Phase, type Cause } from '../undo/phase.ts';
 import type { Runtime } from '../model/runtime.ts';
 import { Marks, undeclaredForks } from './markers.ts';
-import { SagaAborted, SagaError, type SagaCancelled } from '../values/errors.ts';
+import { SagaAborted, SagaCancelled, SagaError } from '../values/errors.ts';
 import { Fiber, newTask, type Resumption, type Task } from './fiber.ts';
 import type { Journal, SkippedEntry, TaskEntry } from '../journal/journal.ts';
 import { mismatchOf } from '../journal/mismatch.ts';
@@ -77,21 +77,15 @@ export class Execution implements BranchHost, FiberHost {
     this.#fibers.drain();
   }
 
-  /** Ends the body because its saga was cancelled, and records that. */
-  cancel(error: SagaCancelled): void {
-    this.ending.beginCancel(error);
-    this.endBy(error);
-  }
-
-  /** Ends the body because its state cannot be kept, and records that. */
+  /** Ends the body because its saga was cancelled or its state cannot be kept, and records that. */
   fail(error: unknown): void {
-    this.ending.beginFailure(error);
+    this.ending.record(error instanceof SagaCancelled ? 'cancel' : 'failure', error);
     this.endBy(error);
   }
 
   /** Undoes a body that returned what its saga does not declare, and records why. */
   refuse(error: unknown): void {
-    this.ending.beginRefusal(error);
+    this.ending.record('result', error);
     this.#undo(error);
     this.#fibers.drain();
   }

@@ -1,5 +1,4 @@
-import { isChance } from './time/chance.ts';
-import { Clocks } from './time/clocks.ts';
+import { Clocks, type TurnClock } from './time/clocks.ts';
 import { isAskedOfClient, isEffect } from '../effects/effect-of.ts';
 import type { CommitReason } from '../model/outcome.ts';
 import type { Runtime } from '../model/runtime.ts';
@@ -16,8 +15,7 @@ import type { TaskEnd } from '../effects/parts/effect.ts';
 import { waitsForClient } from '../effects/routes.ts';
 import { TurnBudget } from './turn-budget.ts';
 import { warnOfLifetime } from './time/warn-of-lifetime.ts';
-import type { TurnClock } from './time/turn-clock.ts';
-import { askAgainAfter, endAtOnce, timingOf } from './time/waits.ts';
+import { askAgainAfter, endAtOnce, isChance, timingOf } from './time/waits.ts';
 
 /** What the running of tasks needs to know of its turn. */
 export interface TaskRunnerOptions {

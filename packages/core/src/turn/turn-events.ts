@@ -2,7 +2,7 @@ import { present } from '../values/present.ts';
 import { infoIn } from '../effects/parts/saga-info.ts';
 import type { ExecutionEvents } from '../replay/execution.ts';
 import type { Runtime } from '../model/runtime.ts';
-import { TurnClock } from './time/turn-clock.ts';
+import { TurnClock } from './time/clocks.ts';
 
 /** What an execution tells its turn, and reads from it. */
 export class TurnEvents implements ExecutionEvents {

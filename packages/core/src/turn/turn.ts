@@ -90,11 +90,10 @@ export class Turn {
     if (end === undefined) {
       this.#answers.assertAgreement(answers);
       await this.#answers.deliver(answers);
-    } else if (end.error instanceof SagaCancelled) {
-      this.#execution.cancel(end.error);
     } else {
       // Without a guard, what cannot be kept as it is cannot be kept as a state that ends either.
-      if (this.#runtime.commit === undefined) this.#due.budget.runToEnd();
+      const isKept = end.error instanceof SagaCancelled || this.#runtime.commit !== undefined;
+      if (!isKept) this.#due.budget.runToEnd();
       this.#execution.fail(end.error);
     }
     return await this.#finish();
@@ -213,7 +212,7 @@ export class Turn {
     const isMismatch = error instanceof ReplayMismatch;
     // Committed before it is undone: repeated, the turn might not meet the limit or the error, and continue. (E1)
     const isCommitted = !isMismatch && this.#canCommitHalt;
-    if (isCommitted) this.#execution.ending.recordHalt(error);
+    if (isCommitted) this.#execution.ending.record('limit', error);
     this.#due.drainEnds(isCommitted);
     if (!isMismatch && !isCommitted) this.#due.budget.runToEnd();
     const { recorded } = this.#journal;

@@ -19,6 +19,12 @@ import type { UndoStack } from './undo-stack.ts';
 /** How a fiber ended. */
 export type FiberEnd = { readonly result: unknown } | { readonly error: unknown };
 
+/**
+ * End of a body that is recorded. `cancel`: the saga was cancelled; `result`: its result was refused; `failure`: its state
+ * cannot be kept; `limit`: the body met a limit or an error of the engine, and was halted.
+ */
+export type RecordedEnd = 'cancel' | 'result' | 'failure' | 'limit';
+
 /** How an execution comes to its end: what was undone on the way, and what could not be. */
 export class Ending implements Undoing {
   readonly report: UndoReport = { compensated: [], residue: [] };
@@ -56,24 +62,16 @@ export class Ending implements Undoing {
     this.#journal.lift();
   }
 
-  /** The body is to end because its saga was cancelled: recorded, so that replay ends it in the same place. */
-  beginCancel(error: SagaCancelled): void {
-    this.#record('cancel', encode(error.reason ?? null));
-  }
-
-  /** What the body returned is refused: recorded, so that replay undoes it without asking again. */
-  beginRefusal(error: unknown): void {
-    this.#record('result', encodeError(error));
-  }
-
-  /** The saga cannot be kept as it is: recorded, so that replay ends it for the same reason. */
-  beginFailure(error: unknown): void {
-    this.#record('failure', encodeError(error));
-  }
-
-  /** The body is halted, since it has met a limit or an error of the engine: recorded for replay. */
-  recordHalt(error: unknown): void {
-    this.#record('limit', error instanceof SagaLimitExceeded ? encode(error.message) : encodeError(error));
+  /** Records why the body ends, so that replay ends it in the same place for the same reason. */
+  record(what: RecordedEnd, error: unknown): void {
+    const text =
+      what === 'cancel' && error instanceof SagaCancelled
+        ? encode(error.reason ?? null)
+        : what === 'limit' && error instanceof SagaLimitExceeded
+          ? encode(error.message)
+          : encodeError(error);
+    this.#journal.lift();
+    this.#journal.append({ type: 'ended', path: endMark + what, fingerprint: 0, text });
   }
 
   /** Takes off the entry that says why the body was halted. Undefined if it was not halted here. */
@@ -94,11 +92,6 @@ export class Ending implements Undoing {
     const value = this.#journal.next();
     if (refused || isFailure) return { error: new ResultRefused(value as StepErrorData), refused };
     return { error: new SagaCancelled(typeof value === 'string' ? value : undefined), refused };
-  }
-
-  #record(what: 'cancel' | 'result' | 'failure' | 'limit', text: string): void {
-    this.#journal.lift();
-    this.#journal.append({ type: 'ended', path: endMark + what, fingerprint: 0, text });
   }
 
   /** The body has ended. Gives the error for which it is to be undone, if it is. */

@@ -47,12 +47,6 @@ export class Phase {
     return cause !== undefined && 'error' in cause;
   }
 
-  /** The error that failed or ended the body. */
-  get failure(): unknown {
-    const { cause } = this.#state;
-    return cause !== undefined && 'error' in cause ? cause.error : undefined;
-  }
-
   /** `true` once compensation has begun: steps from here on belong to it. */
   get hasBegunUndoing(): boolean {
     return this.undoes && this.#state.name !== 'ending';
@@ -94,8 +88,8 @@ export class Phase {
 
   /** All that can be undone is. */
   undone(): void {
-    if (this.#state.name === 'undoing') this.#state = { name: 'ended', cause: this.#state.cause };
-    else this.#assert('undoing');
+    this.#assert('undoing');
+    this.#state = { name: 'ended', cause: this.#state.cause as { readonly error: unknown } };
   }
 
   #assert(...names: State['name'][]): void {

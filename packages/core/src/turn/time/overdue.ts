@@ -1,5 +1,5 @@
 import type { Task } from '../../replay/fiber.ts';
-import type { TurnClock } from './turn-clock.ts';
+import type { TurnClock } from './clocks.ts';
 import { deadlineOf, timingOf } from './waits.ts';
 
 /** What is overdue, and whether work counts. */
