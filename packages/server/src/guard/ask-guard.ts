@@ -1,7 +1,9 @@
 import { outline } from '../settings/default-log.ts';
 import { SagaHostError } from '../wire/errors.ts';
 import type { Observer, HostParts } from '../settings/host-parts.ts';
-import { digestText, type Claims } from '@mcp-saga/seal';
+import type { ClientAnswer } from '@mcp-saga/core';
+import { canonicalize, digestText, type Claims } from '@mcp-saga/seal';
+import { sealRequest, type BegunRequest } from '../token/guard-records.ts';
 import type { GuardClaim } from '../model/guard.ts';
 import type { SealedSaga } from '../model/sealed-saga.ts';
 import { cancelLifetime } from '../token/token-expiry.ts';
@@ -36,7 +38,7 @@ export async function askGuard<T>({ hooks }: Pick<Observer, 'hooks'>, ask: () =>
  *
  * @param request - `keptBytes` is undefined for turns without a limit, such as an undo
  */
-export async function ownerOf(
+async function ownerOf(
   { limits }: Pick<HostParts, 'limits'>,
   { claims: { principal } }: SealedSaga,
   { keptBytes }: { readonly keptBytes?: number },
@@ -63,12 +65,12 @@ const margin = 5 * 60_000;
  * When the guard may forget that a token was used (ms since the epoch): when it has died, and the token that cancels
  * its turn in its place, if there is one. When a saga ends does not matter: its tokens die by themselves. (T13)
  */
-export function guardedUntil(host: GuardedBy, claims: Pick<Claims, 'exp'>): number {
+function guardedUntil(host: GuardedBy, claims: Pick<Claims, 'exp'>): number {
   return wantedUntil(host, claims) + (host.observer.notifiesSuspended ? cancelLifetime : 0) + margin;
 }
 
 /** When the guard may forget the response to a token (ms since the epoch): nothing but the token asks for it. (T13) */
-export function respondsUntil(host: GuardedBy, claims: Pick<Claims, 'exp'>): number {
+function respondsUntil(host: GuardedBy, claims: Pick<Claims, 'exp'>): number {
   return wantedUntil(host, claims) + margin;
 }
 
@@ -96,4 +98,65 @@ export function claimedUntil(
   return (
     Math.max(born + limits.maxLifetimeMs, exp) + (observer.notifiesSuspended ? cancelLifetime : 0) + margin
   );
+}
+
+/** A request for the turn of a token, as the guard is asked for it. */
+export interface TurnClaim extends Pick<GuardClaim, 'action' | 'digest' | 'follows' | 'ends'> {
+  /** The part of the request that is needed to retry the turn. */
+  readonly brought: BegunRequest;
+  /** Number of times that the client has come. */
+  readonly round: number;
+  /** Bytes of the saga in the guard. Default: the turn has no limit. */
+  readonly keptBytes?: number;
+}
+
+/** The claim of a request for the turn of a token. */
+export async function claimOf(host: HostParts, saga: SealedSaga, request: TurnClaim): Promise<GuardClaim> {
+  const { claims, sagaId } = saga;
+  const { action, digest, follows, ends, brought, round } = request;
+  return {
+    sagaId,
+    turn: claims.turn,
+    jti: claims.jti,
+    action,
+    digest,
+    ...(follows === true ? { follows } : {}),
+    request: await sealRequest(host.keys.responses, saga, brought, round),
+    ...(ends === true ? { ends } : {}),
+    ...(await ownerOf(host, saga, request)),
+    leaseMs: host.timing.leaseMs,
+    expiresAt: guardedUntil(host, claims),
+    respondsUntil: respondsUntil(host, claims),
+  };
+}
+
+/** The error of a request whose turn another request runs. */
+export function tooLate(): SagaHostError {
+  return new SagaHostError('busy', 'The same request is being run. Send it again later.');
+}
+
+const maxAnswerDepth = 64;
+
+/** A digest of what a request brings: equal for equal answers, whatever their order. */
+export async function digestOf(action: string, answers: ReadonlyMap<string, ClientAnswer>): Promise<string> {
+  const sorted = [...answers].toSorted(([one], [other]) => (one < other ? -1 : 1));
+  // An answer may be as deep as the door lets through, and stands in a few lists and objects here.
+  return await digestText(canonicalize([action, sorted], { maxDepth: 2 * maxAnswerDepth }));
+}
+
+const first = 50;
+
+const longest = 1_000;
+
+/**
+ * How long to wait before a guard is asked again about a request that is being run elsewhere, in milliseconds. Most
+ * turns are short, so the first waits are; a long one shall not keep a guard on a network busy. Spread, so that many
+ * that wait do not ask together.
+ *
+ * @param waits - how often it has been waited for already
+ * @param random - in [0, 1); default `Math.random`
+ */
+export function busyWait(waits: number, random: () => number = Math.random): number {
+  const most = Math.min(longest, first * 2 ** waits);
+  return most * (0.5 + random() / 2);
 }

@@ -3,15 +3,14 @@ import { TokenRefused } from '@mcp-saga/seal';
 import { cancelExpiry } from '../token/token-expiry.ts';
 import type { Caller } from '../model/caller.ts';
 import { NotEnded, SagaHostError } from '../wire/errors.ts';
-import { digestOf, guarded, type Interrupted, type Run } from '../turn/guarded-turn.ts';
+import { digestOf } from '../guard/ask-guard.ts';
+import { Lease } from '../turn/lease.ts';
 import type { CancelRequest } from '../model/host-requests.ts';
 import type { HostParts } from '../settings/host-parts.ts';
 import { found, standIn, type OpenSaga, readTimeline } from '../token/resolve-program.ts';
 import { openSaga } from './open-saga.ts';
 import { runTurn } from '../turn/run-turn.ts';
-import type { CommittedSaga } from '../turn/turn-request.ts';
-import { inPlaceOf, openRequest, sealRequest } from '../token/guard-records.ts';
-import { settleTurn } from '../turn/settle-turn.ts';
+import { inPlaceOf } from '../token/guard-records.ts';
 import type { SagaTurn, SuspendedTurn } from '../model/turn.ts';
 
 /** Ends a saga and undoes what it did; or, left by its client past a pivot, goes forward with it. (E5 to E8) */
@@ -83,59 +82,59 @@ async function taken(
       `'${saga.claims.saga.name}' cannot be cancelled: it does not say what becomes of older tokens.`,
     );
   }
-  let ran = false;
-  // Another process may know how to undo more: only the queue, whose client is gone, takes what this one can undo.
-  const undoes = isLeft || current.onMismatch === 'compensate';
-  const turn = { program: standIn(opened, false, undoes), saga, tokenBytes, isLeft };
   const goesForward = forward && isPastPivot(opened);
-  const run: Run = async ({ begun }: Interrupted, lease) => {
-    // What follows a commit is cancelled, or taken by itself.
-    const keep = lease && ((next: CommittedSaga): Promise<void> => lease.handOver(next));
-    ran = true;
-    const lost = begun === undefined ? undefined : await openRequest(host.keys.responses, saga, begun);
-    const isInterrupted = begun !== undefined;
-    if (lost === undefined || lost.cancels === true) {
-      const nothing = {
-        ...turn,
-        answers: new Map(),
-        caller,
-        traits: {},
-        isInterrupted,
-        receivedAt: lost?.at,
-      };
-      if (goesForward) return await runTurn(host, { ...nothing, isGuarded: true, keep });
-      return await runTurn(host, { ...nothing, end: { error: new SagaCancelled(request.reason) } });
-    }
-    const { answers, traits, at: receivedAt } = lost;
-    const served = inPlaceOf(lost, caller);
-    const again = {
-      ...turn,
-      program: standIn(opened, true, undoes),
-      answers,
-      receivedAt,
-      caller: served,
-      traits,
-      isInterrupted,
-    };
-    return await runTurn(host, { ...again, isGuarded: true, keep });
-  };
-  if (guard === undefined || forks === 'accept')
-    return { turn: await settleTurn(host.observer, await run({})), ran };
-  // To go forward is another thing than to undo: where one of them was begun, the other one must not take its place.
-  const digest = await digestOf(goesForward ? 'forward' : 'cancel', new Map());
-  const signal = caller.signal ?? new AbortController().signal;
-  const nothing = { answers: new Map(), traits: {}, capabilities: undefined, at: host.timing.clock() };
-  const kept = await sealRequest(host.keys.responses, saga, { ...nothing, cancels: true }, 0);
-  const claim = { action: 'cancel', digest, ends: isLeft, request: kept, signal } as const;
+  const isGuarded = guard !== undefined && forks !== 'accept';
+  const { timing } = host;
+  const lease = new Lease(
+    host,
+    saga,
+    isGuarded
+      ? {
+          action: 'cancel',
+          // To go forward is another thing than to undo: where one of them was begun, the other one must not take its place.
+          digest: await digestOf(goesForward ? 'forward' : 'cancel', new Map()),
+          ends: isLeft,
+          brought: { ...broughtNothing, at: timing.clock(), cancels: true },
+          round: 0,
+          signal: caller.signal ?? new AbortController().signal,
+        }
+      : undefined,
+  );
   try {
-    const { turn: ended } = await guarded(host, guard, saga, claim, run);
-    return { turn: ended, ran };
+    const claimed = await lease.claim();
+    if ('turn' in claimed) return { turn: claimed.turn, ran: false };
+    const { lost } = claimed;
+    const isInterrupted = lost !== undefined;
+    // What was begun by a request that does not cancel is brought to the end of its turn first.
+    const isOwn = lost === undefined || lost.cancels === true;
+    // Another process may know how to undo more: only the queue, whose client is gone, takes what this one can undo.
+    const undoes = isLeft || current.onMismatch === 'compensate';
+    const { answers, traits } = isOwn ? broughtNothing : lost;
+    const turnRequest = {
+      program: standIn(opened, !isOwn, undoes),
+      saga,
+      tokenBytes,
+      isLeft,
+      answers,
+      traits,
+      caller: isOwn ? caller : inPlaceOf(lost, caller),
+      receivedAt: lost?.at,
+      isInterrupted,
+      ...(isOwn && !goesForward
+        ? { end: { error: new SagaCancelled(request.reason) } }
+        : // What follows a commit is cancelled, or taken by itself.
+          { isGuarded: true, commits: isGuarded ? ('hand over' as const) : undefined }),
+    };
+    const { turn } = await runTurn(host, turnRequest, lease);
+    return { turn, ran: true };
   } catch (error) {
     if (!goesForward || !(error instanceof TokenRefused)) throw error;
     // Somebody may have begun to cancel it, and died: from what was undone by then, nothing goes forward.
     return await taken(host, { ...opened, isLeft: false, forward: false }, caller, request);
   }
 }
+
+const broughtNothing = { answers: new Map<string, never>(), traits: {}, capabilities: undefined };
 
 /** Whether nothing that a saga did can be undone any more, so that it is left to go forward. (E5) */
 function isPastPivot({ saga, program }: OpenSaga): boolean {

@@ -5,29 +5,20 @@ import { toAnswers, toArguments, stepIdsOf } from '../wire/step-answers.ts';
 import type { Caller } from '../model/caller.ts';
 import { SagaHostError } from '../wire/errors.ts';
 import type { DialectTraits } from '../model/dialect-traits.ts';
-import {
-  claimOf,
-  digestOf,
-  guarded,
-  type GuardedRequest,
-  type GuardedTurn,
-  type Interrupted,
-} from '../turn/guarded-turn.ts';
-import type { Lease } from '../turn/lease.ts';
+import { digestOf } from '../guard/ask-guard.ts';
+import { Lease, type Claimed, type GuardedTurn, type LeaseRequest } from '../turn/lease.ts';
 import { fromHandle } from '../token/handles.ts';
 import type { ResumeRequest } from '../model/host-requests.ts';
 import type { HostParts } from '../settings/host-parts.ts';
 import { reportInstantRefusals, withoutInstantRefusals } from './instant-refusals.ts';
-import { keptBytesOf, inPlaceOf, openRequest, sealRequest, usableOf } from '../token/guard-records.ts';
+import { keptBytesOf, inPlaceOf, usableOf } from '../token/guard-records.ts';
 import { acceptsModel } from '../turn/answer-routes.ts';
 import { openCommitted, standIn, versionGone, type OpenSaga } from '../token/resolve-program.ts';
 import { openSaga, type TokenExpectations } from './open-saga.ts';
 import { runTurn } from '../turn/run-turn.ts';
-import type { CommittedSaga } from '../turn/turn-request.ts';
-import type { GuardClaim } from '../model/guard.ts';
+import type { TurnRequest } from '../turn/turn-request.ts';
 import { roundOf, sealedFor } from '../token/sealed-saga.ts';
 import type { SealedSaga } from '../model/sealed-saga.ts';
-import { settleTurn } from '../turn/settle-turn.ts';
 import type { SagaTurn } from '../model/turn.ts';
 
 /** Continues a saga from its token: every turn but the first. */
@@ -43,7 +34,7 @@ export async function resume(
     let unknown: SagaTurn['unknown'];
     for (;;) {
       // oxlint-disable-next-line no-await-in-loop -- one turn after the other
-      const { turn, isCommitted } = await taken(host, current, caller);
+      const { turn, isCommitted } = await take(host, current, caller);
       unknown ??= turn.unknown;
       if (!isCommitted || turn.status !== 'suspended') {
         // oxlint-disable-next-line no-await-in-loop -- the last time round
@@ -150,97 +141,76 @@ async function committed(
 }
 
 /** Takes one turn, and those behind its commits. */
-async function taken(host: HostParts, current: Resumption, caller: Caller): Promise<GuardedTurn> {
-  const { opened: found, saga, answers, at, request } = current;
-  const { program } = found;
-  const { traits = {}, goesOnAs, onCommit, isOwnRound = false } = request;
-  const { guard } = host;
-  // What a version that is gone had declared, nobody knows: it is guarded where it can be.
-  const isGuarded = guard !== undefined && program?.forks !== 'accept';
-  const run = async (
-    { begun, isAwaited = false, isBehind = false }: Interrupted = {},
-    lease?: Lease,
-  ): Promise<SagaTurn> => {
-    const lost = begun === undefined ? undefined : await openRequest(host.keys.responses, saga, begun);
-    // Another host may treat instant refusals differently, so the answers of an interrupted request are kept as they were taken.
-    const own = lost === undefined ? withoutInstantRefusals(host.answers, saga, answers, at) : answers;
-    // What it follows or awaits was begun and never finished: it continues with the answers of that request alone.
-    const takesOwn = lost === undefined || (request.follows !== true && !isAwaited);
-    const answered = new Map([...(takesOwn ? own : []), ...(lost?.answers ?? [])]);
-    const keep = async (next: CommittedSaga): Promise<void> => {
-      // The turn behind it is this request's, and no longer in the place of the interrupted one.
-      if (lost !== undefined) await lease?.handOver(next);
-      await lease?.next(next, await claimBehind(host, next, caller, traits));
-      await onCommit?.(next.turn);
-    };
-    const turn = await runTurn(host, {
-      program: standIn(found, begun !== undefined),
-      saga,
-      answers: answered,
-      receivedAt: lost === undefined ? at : lost.at,
-      isInterrupted: begun !== undefined || isBehind,
-      // Served otherwise, it might take another way than what was lost, and nobody would know what that did.
-      caller: lost === undefined ? caller : inPlaceOf(lost, caller),
-      tokenBytes: current.tokenBytes,
-      traits: ableToTake(answered, lost?.traits ?? traits),
-      isGuarded,
-      isOwn: isOwnRound,
-      // An interrupted turn may have had effects: its token is used up. This request still needs the token it awaits.
-      // A repeated call with a resume token finds its first turn, and from there the others.
-      mayStay: isGuarded && current.mayStay && (isAwaited || (lost === undefined && !isBehind)),
-      goesOnAs,
-      keep: lease === undefined && onCommit === undefined ? undefined : keep,
-      endsAfterStep: traits.checkpointAfterStep === true && onCommit === undefined,
-    });
-    return program === undefined && turn.status === 'failed'
-      ? { ...turn, error: versionGone(saga, true) }
-      : turn;
-  };
-  if (guard === undefined || !isGuarded) {
-    return { turn: await settleTurn(host.observer, await run()), isCommitted: false };
+async function take(host: HostParts, current: Resumption, caller: Caller): Promise<GuardedTurn> {
+  const lease = new Lease(host, current.saga, await leaseRequest(host, current, caller));
+  for (;;) {
+    // oxlint-disable-next-line no-await-in-loop -- an interrupted request runs first
+    const claimed = await lease.claim();
+    if ('turn' in claimed) return claimed;
+    // oxlint-disable-next-line no-await-in-loop -- an interrupted request runs first
+    const taken = await runTurn(host, turnRequest(host, current, caller, lease.isGuarded, claimed), lease);
+    if (!claimed.isAwaited) return taken;
+    lease.runsBehind(taken.turn);
   }
-  const claim: GuardedRequest = {
-    ...(await claimFor(host, saga, current, caller, traits)),
-    follows: request.follows === true,
-    ...(current.isBehindCommit ? {} : { keptBytes: keptBytesOf(host, saga, current.tokenBytes) }),
-  };
-  const signal = caller.signal ?? new AbortController().signal;
-  return await guarded(host, guard, saga, { ...claim, signal }, run);
 }
 
-/** The claim of a request for a turn, with what it brings. */
-async function claimFor(
+/** What the guard is asked. Undefined: the saga accepts forks. The declaration of a version that is gone is unknown: it is guarded. */
+async function leaseRequest(
   host: HostParts,
-  saga: SealedSaga,
-  {
-    news,
-    at,
-    request,
-  }: Pick<Resumption, 'news' | 'at'> & { readonly request: Pick<ResumeRequest, 'isOwnRound'> },
-  { capabilities }: Caller,
-  traits: DialectTraits,
-): Promise<GuardedRequest> {
-  const brought = { answers: withoutInstantRefusals(host.answers, saga, news, at), traits, capabilities, at };
-  const usable = usableOf(stepIdsOf(saga.state.generation), brought, host.limits);
-  const round = roundOf(saga, request.isOwnRound === true);
+  { opened: { program }, saga, tokenBytes, news, at, isBehindCommit, request }: Resumption,
+  { capabilities, signal = new AbortController().signal }: Caller,
+): Promise<LeaseRequest | undefined> {
+  if (host.guard === undefined || program?.forks === 'accept') return undefined;
+  const { traits = {}, follows = false, isOwnRound = false } = request;
+  const answers = withoutInstantRefusals(host.answers, saga, news, at);
   return {
     action: 'resume',
     digest: await digestOf('resume', news),
+    brought: usableOf(stepIdsOf(saga.state.generation), { answers, traits, capabilities, at }, host.limits),
+    round: roundOf(saga, isOwnRound),
     awaits: true,
-    request: await sealRequest(host.keys.responses, saga, usable, round),
+    follows,
+    ...(isBehindCommit ? {} : { keptBytes: keptBytesOf(host, saga, tokenBytes) }),
+    signal,
   };
 }
 
-/** The claim of the turn behind a commit. Undefined for a saga that accepts forks. */
-async function claimBehind(
+/** The turn that a request runs: with its own answers, or in the place of the request that began the turn. */
+function turnRequest(
   host: HostParts,
-  { saga, program }: CommittedSaga,
+  { opened: found, saga, answers, at, tokenBytes, mayStay, request }: Resumption,
   caller: Caller,
-  traits: DialectTraits,
-): Promise<GuardClaim | undefined> {
-  if (program.forks === 'accept') return undefined;
-  const nothing = { news: new Map(), at: host.timing.clock(), request: {} };
-  return await claimOf(host, saga, await claimFor(host, saga, nothing, caller, traits));
+  isGuarded: boolean,
+  { lost, isAwaited, isBehind }: Claimed,
+): TurnRequest {
+  const { traits = {}, goesOnAs, onCommit, isOwnRound = false, follows } = request;
+  // Another host may treat instant refusals differently, so the answers of an interrupted request are kept as they were taken.
+  const own = lost === undefined ? withoutInstantRefusals(host.answers, saga, answers, at) : answers;
+  // What it follows or awaits was begun and never finished: it continues with the answers of that request alone.
+  const takesOwn = lost === undefined || (follows !== true && !isAwaited);
+  const answered = new Map([...(takesOwn ? own : []), ...(lost?.answers ?? [])]);
+  return {
+    program: standIn(found, lost !== undefined),
+    saga,
+    answers: answered,
+    receivedAt: lost === undefined ? at : lost.at,
+    isInterrupted: lost !== undefined || isBehind,
+    // Served otherwise, it might take another way than what was lost, and nobody would know what that did.
+    caller: lost === undefined ? caller : inPlaceOf(lost, caller),
+    tokenBytes,
+    traits: ableToTake(answered, lost?.traits ?? traits),
+    isGuarded,
+    isOwn: isOwnRound,
+    // An interrupted turn may have had effects: its token is used up. This request still needs the token it awaits.
+    // A repeated call with a resume token finds its first turn, and from there the others.
+    mayStay: isGuarded && mayStay && (isAwaited || (lost === undefined && !isBehind)),
+    goesOnAs,
+    // The turn behind a commit is this request's, and no longer in the place of the interrupted one.
+    commits: !isGuarded && onCommit === undefined ? undefined : lost === undefined ? 'continue' : 'hand over',
+    onCommit,
+    endsAfterStep: traits.checkpointAfterStep === true && onCommit === undefined,
+    failsAs: found.program === undefined ? versionGone(saga, true) : undefined,
+  };
 }
 
 /** No token can record "method not found", so the turn with that answer also runs what replaces the client. */

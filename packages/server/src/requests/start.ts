@@ -17,7 +17,7 @@ import type { HostParts } from '../settings/host-parts.ts';
 import { assertNeeds } from '../turn/answer-routes.ts';
 import { runTurn } from '../turn/run-turn.ts';
 import { servedAs } from '../settings/registry.ts';
-import { settleTurn } from '../turn/settle-turn.ts';
+import { Lease } from '../turn/lease.ts';
 import { newTokenId } from '../token/sealed-saga.ts';
 import type { SagaTurn } from '../model/turn.ts';
 
@@ -70,8 +70,9 @@ export async function start(
     exp: born,
   };
   const saga = { sagaId, claims, state: { program: state, secret: createSecret(), generation: 0 } };
-  const turn = await runTurn(host, { program, saga, answers: new Map(), caller, tokenBytes: 0, traits });
-  return await settleTurn(host.observer, turn);
+  const first = { program, saga, answers: new Map(), caller, tokenBytes: 0, traits };
+  const { turn } = await runTurn(host, first, new Lease(host, saga));
+  return turn;
 }
 
 async function begin(program: Program, input: Json, origin: Origin): Promise<ProgramState> {

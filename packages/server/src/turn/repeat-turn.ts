@@ -3,9 +3,35 @@ import type { ClientStep } from '@mcp-saga/core';
 import { stepIdsOf } from '../wire/step-answers.ts';
 import { silentAt, type HostParts } from '../settings/host-parts.ts';
 import { found, versionGone } from '../token/resolve-program.ts';
-import type { UnrenderedTurn } from '../token/guard-records.ts';
+import { openResponse, type UnrenderedTurn } from '../token/guard-records.ts';
+import { TokenRefused } from '@mcp-saga/seal';
+import type { GuardVerdict } from '../model/guard.ts';
+import type { SealedSaga } from '../model/sealed-saga.ts';
+import { noteCancelAgain, settleTurn } from './settle-turn.ts';
+import { tracedAgain } from './traced-turn.ts';
 import { turnRuntime } from './turn-runtime.ts';
-import type { SuspendedTurn } from '../model/turn.ts';
+import type { SagaTurn, SuspendedTurn } from '../model/turn.ts';
+
+/**
+ * Repeats the response that a guard kept.
+ *
+ * @throws TokenRefused `used` if another request got the response
+ */
+export async function repeatTurn(
+  host: HostParts,
+  saga: SealedSaga,
+  { response, wentOn, other }: Extract<GuardVerdict, { response: unknown }>,
+): Promise<{ readonly turn: SagaTurn; readonly isCommitted: boolean }> {
+  const { turn: kept, isCommitted } = await openResponse(host.keys.responses, saga, response);
+  const turn = 'asked' in kept ? await renderQuestions(host, kept) : kept;
+  tracedAgain(host.observer, saga, turn);
+  // Told again, should the first time have been lost: of a turn that is not the last one, its client knew. What a queue
+  // delivers is the newest that it was told, so that of the next turn it was not, whoever has gone on.
+  if (wentOn === false || other === true) await noteCancelAgain(host, turn);
+  await settleTurn(host.observer, turn);
+  if (other === true) throw new TokenRefused('used');
+  return { turn, isCommitted };
+}
 
 /**
  * Renders the questions of a suspended turn from its token, as the turn asked them. Replays the saga at the issue time of
@@ -13,7 +39,7 @@ import type { SuspendedTurn } from '../model/turn.ts';
  *
  * @throws SagaHostError `version_gone` if the code of this process cannot continue the saga
  */
-export async function renderQuestions(
+async function renderQuestions(
   host: HostParts,
   { asked: kept, ...turn }: UnrenderedTurn,
 ): Promise<SuspendedTurn> {

@@ -23,35 +23,38 @@ import type { SagaTurn } from '../model/turn.ts';
 import { explained, failureOf } from './thrown-errors.ts';
 import { turnRuntime } from './turn-runtime.ts';
 import type { TurnRequest } from './turn-request.ts';
+import type { GuardedTurn, Lease } from './lease.ts';
 
 /** How often a saga may start over within one turn. */
 const maxContinuations = 1_000;
 
 /**
- * Runs one turn of an opened saga, and seals what is left of it. With `keep`, a turn that is committed ends, and the next one
- * continues in its place.
+ * Runs one turn of an opened saga, seals it, keeps it at the guard, and notifies the queue. A turn that is committed ends, and the
+ * next one continues in its place.
  *
  * @throws SagaHostError `version_gone`, ReplayMismatch: nothing ran, and the token before this turn stays good
  */
-export async function runTurn(host: HostParts, request: TurnRequest): Promise<SagaTurn> {
-  const run = new TurnRun(host, request);
+export async function runTurn(host: HostParts, request: TurnRequest, lease: Lease): Promise<GuardedTurn> {
+  const { failsAs } = request;
+  const run = new TurnRun(host, request, lease);
+  let turn: SagaTurn | undefined;
   try {
-    const turn = await (run.trace.span === undefined ? run.take() : run.trace.within(() => run.take()));
+    turn = await (run.trace.span === undefined ? run.take() : run.trace.within(() => run.take()));
     run.trace.end(turn);
-    return turn;
+    if (failsAs !== undefined && turn.status === 'failed') turn = { ...turn, error: failsAs };
+    await lease.seal(turn);
   } catch (error) {
-    run.trace.fail(error);
-    if (cannotContinue(error)) reportCannotContinue(host.observer, request.saga, error);
-    // An error of the host is what its client gets, although the turn was aborted for it: the guard is down, or the lease is lost.
-    const { cause } = error instanceof TurnAborted ? error : {};
-    throw cause instanceof SagaHostError ? cause : error;
+    return await lease.fail(turn === undefined ? run.failed(error) : error);
   }
+  await lease.finish(turn);
+  return { turn, isCommitted: false };
 }
 
 class TurnRun {
   readonly trace: TurnTrace;
 
   readonly #host: HostParts;
+  readonly #lease: Lease;
   /** As it was made, with what has changed since by commits and `continueAs`. */
   #request: TurnRequest;
   #began: number;
@@ -62,8 +65,9 @@ class TurnRun {
   /** IDs of answers that no step waited for. */
   readonly #unknown: string[] = [];
 
-  constructor(host: HostParts, request: TurnRequest) {
+  constructor(host: HostParts, request: TurnRequest, lease: Lease) {
     this.#host = host;
+    this.#lease = lease;
     this.trace = new TurnTrace(host.observer, request);
     this.#request = { ...request, saga: this.trace.begin(request.saga) };
     this.#began = host.timing.clock();
@@ -107,29 +111,33 @@ class TurnRun {
     }
   }
 
+  /** Reports an error of the turn, and returns the error for the client. */
+  failed(error: unknown): unknown {
+    this.trace.fail(error);
+    const { observer } = this.#host;
+    if (cannotContinue(error)) reportCannotContinue(observer, this.#request.saga, error);
+    // An error of the host is what its client gets, although the turn was aborted for it: the guard is down, or the lease is lost.
+    const { cause } = error instanceof TurnAborted ? error : {};
+    return cause instanceof SagaHostError ? cause : error;
+  }
+
   #deadlineFrom(began: number): number {
     const { runs } = this.#request.traits;
     return runs === false ? Number.NEGATIVE_INFINITY : began + this.#host.limits.turnBudgetMs;
   }
 
   #runtime(ids: StepIds): Runtime {
-    const { keep } = this.#request;
+    const { commits } = this.#request;
     const plain = turnRuntime(this.#host, this.#request, this.#deadline, () => this.#request.saga);
     const runtime =
-      keep === undefined
-        ? plain
-        : { ...plain, commit: (point: CommitPoint) => this.#commit(point, keep, ids) };
+      commits === undefined ? plain : { ...plain, commit: (point: CommitPoint) => this.#commit(point, ids) };
     const { onError } = this.#host.observer.hooks;
     return this.trace.span === undefined ? runtime : tracedRuntime(runtime, this.trace, ids, onError);
   }
 
   /** Ends the turn with a state that a repeated request continues from, and begins the next one. */
-  async #commit(
-    point: CommitPoint,
-    keep: NonNullable<TurnRequest['keep']>,
-    ids: StepIds,
-  ): Promise<CommittedTurn | undefined> {
-    const { program, endsAfterStep, caller } = this.#request;
+  async #commit(point: CommitPoint, ids: StepIds): Promise<CommittedTurn | undefined> {
+    const { program, endsAfterStep, caller, commits, onCommit } = this.#request;
     if (point.reason === 'step' && endsAfterStep === true) return undefined;
     const { turn, saga } = await suspend(this.#host, this.#request, point);
     this.#noteIgnored(point.ignored, ids);
@@ -137,7 +145,9 @@ class TurnRun {
     this.#reported(committed, caller);
     this.trace.end(committed);
     try {
-      await keep({ turn: committed, saga, program });
+      if (commits === 'hand over') await this.#lease.handOver(committed);
+      await this.#lease.next({ turn: committed, saga, program });
+      await onCommit?.(committed);
     } catch (error) {
       throw error instanceof TurnAborted ? error : new TurnAborted(error);
     }

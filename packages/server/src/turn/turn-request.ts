@@ -3,6 +3,7 @@ import type { SealedSaga } from '../model/sealed-saga.ts';
 import type { Caller } from '../model/caller.ts';
 import type { DialectTraits } from '../model/dialect-traits.ts';
 import type { SuspendedTurn } from '../model/turn.ts';
+import type { SagaHostError } from '../wire/errors.ts';
 
 /** What a turn runs on. */
 export interface TurnRequest {
@@ -28,18 +29,16 @@ export interface TurnRequest {
   /** Told before the saga goes on as another one. What it throws ends the turn. */
   readonly goesOnAs?: ((program: Program) => Promise<void>) | undefined;
   /**
-   * Keeps a turn that was committed, and begins the next one. Rejects if this run cannot continue. Default: nothing is committed.
+   * Treatment of a turn that is committed: the run continues with the next turn, or leaves it to another run. Default: nothing is
+   * committed.
    */
-  readonly keep?: ((committed: CommittedSaga) => Promise<void>) | undefined;
+  readonly commits?: 'continue' | 'hand over' | undefined;
+  /** Called with each committed turn, before the next turn does anything. */
+  readonly onCommit?: ((turn: SuspendedTurn) => Promise<void>) | undefined;
+  /** The error that the client gets, whatever fails the saga. */
+  readonly failsAs?: SagaHostError | undefined;
   /** `true` if the turn ends after a server step, for a client that gets a token after each. */
   readonly endsAfterStep?: boolean;
   /** Ends the saga instead of going on with it; what it did is undone within this turn. */
   readonly end?: EndRequest;
-}
-
-/** A turn that was committed: what the next turn starts from. */
-export interface CommittedSaga {
-  readonly turn: SuspendedTurn;
-  readonly saga: SealedSaga;
-  readonly program: TurnRequest['program'];
 }

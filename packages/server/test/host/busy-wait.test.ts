@@ -1,7 +1,7 @@
 import { createSagaHost, elicit, generateKey, memoryGuard, saga } from '@mcp-saga/server';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { z } from 'zod';
-import { busyWait } from '../../src/turn/guarded-turn.ts';
+import { busyWait } from '../../src/guard/ask-guard.ts';
 import { suspended } from '../fixtures/host.ts';
 
 describe('waiting for a request that is being run elsewhere', () => {
