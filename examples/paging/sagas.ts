@@ -28,8 +28,8 @@ export const addProduct = saga(
   function* ({ name }) {
     const { id } = yield* step('add', ({ idempotencyKey, signal }) => shop.add(name, idempotencyKey, signal));
     yield* poll('found', async ({ signal }) => ((await shop.search(name, signal)).found ? true : undefined), {
-      every: 100,
-      timeout: 60_000,
+      everyMs: 100,
+      totalTimeoutMs: 60_000,
       report: ({ asked }) => `${id} is added. Searched ${asked} times: not found yet.`,
     });
     return `${id} is added, and the search finds it.`;

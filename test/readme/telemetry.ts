@@ -15,8 +15,8 @@ export function hooksInto(log: Log): HostHooks {
   const turns = meter.createHistogram('saga.turn.duration', { unit: 'ms' });
   const refused = meter.createCounter('saga.tokens.refused');
   return {
-    onTurn: ({ saga, sagaId, turn, status, tokenBytes, duration, error }) => {
-      turns.record(duration, { saga, status });
+    onTurn: ({ saga, sagaId, turn, status, tokenBytes, durationMs, error }) => {
+      turns.record(durationMs, { saga, status });
       log({ level: status === 'failed' ? 'warn' : 'info', saga, sagaId, turn, status, tokenBytes });
       if (error !== undefined) log({ level: 'debug', sagaId, error });
     },

@@ -10,7 +10,7 @@ export const buy = saga({ name: 'buy', version: '1', forks: 'refuse' }, function
     compensate: ({ result, idempotencyKey }) => bank.refund(result.id, idempotencyKey),
     // It timed out, or the response was lost: nobody knows whether the money moved.
     compensateUnknown: ({ stepKey, idempotencyKey }) => bank.refundIfCharged(stepKey, idempotencyKey),
-    timeout: 10_000,
+    timeoutMs: 10_000,
     retry: 3,
   });
   const { sure } = yield* elicit('sure', { message: 'Ship it?', schema: Sure });

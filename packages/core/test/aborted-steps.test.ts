@@ -34,8 +34,8 @@ function aborted(settings: TurnSettings = {}) {
 describe('code that never settles', () => {
   it.each([
     ['step', (run: () => Promise<never>) => step('charge', run)],
-    ['step with a timeout', (run: () => Promise<never>) => step('charge', run, { timeout: 60_000 })],
-    ['poll', (run: () => Promise<never>) => poll('look', run, { every: 10, timeout: 100 })],
+    ['step with a timeout', (run: () => Promise<never>) => step('charge', run, { timeoutMs: 60_000 })],
+    ['poll', (run: () => Promise<never>) => poll('look', run, { everyMs: 10, totalTimeoutMs: 100 })],
   ])('[E6] holds its request for a grace after the abort, and no longer: a %s', async (_, make) => {
     const { world, aborting, began, settings, stuck } = aborted();
     const program = sagaOf(() => only(make(stuck)));

@@ -76,7 +76,7 @@ describe('a turn that commits', () => {
   it('[E1] asks what is open when the turn ends, and not at a commit', async () => {
     const program = order(function* () {
       yield* all([
-        elicit('sure', { message: 'Sure?', schema: Ok, ttl: 60_000 }),
+        elicit('sure', { message: 'Sure?', schema: Ok, timeoutMs: 60_000 }),
         (function* () {
           yield* step('a', () => 1);
           yield* step('b', () => 2);

@@ -131,13 +131,13 @@ async function tried(
 describe('attempts', () => {
   it('[E2] are made one after the other with a growing backoff, drawn between its half and its whole', async () => {
     expect((await tried(1)).times).toEqual([0]);
-    expect((await tried({ attempts: 4, delay: 100 }, 0)).times).toEqual([0, 50, 150, 350]);
-    expect((await tried({ attempts: 4, delay: 100 }, 0.999_999)).times).toEqual([0, 100, 300, 700]);
-    expect((await tried({ attempts: 4, delay: 100, jitter: false }, 0)).times).toEqual([0, 100, 300, 700]);
-    expect((await tried({ attempts: 4, delay: 100, factor: 1, jitter: false })).times).toEqual([
+    expect((await tried({ attempts: 4, delayMs: 100 }, 0)).times).toEqual([0, 50, 150, 350]);
+    expect((await tried({ attempts: 4, delayMs: 100 }, 0.999_999)).times).toEqual([0, 100, 300, 700]);
+    expect((await tried({ attempts: 4, delayMs: 100, jitter: false }, 0)).times).toEqual([0, 100, 300, 700]);
+    expect((await tried({ attempts: 4, delayMs: 100, factor: 1, jitter: false })).times).toEqual([
       0, 100, 200, 300,
     ]);
-    expect((await tried({ attempts: 4, delay: 100, maxDelay: 150, jitter: false })).times).toEqual([
+    expect((await tried({ attempts: 4, delayMs: 100, maxDelayMs: 150, jitter: false })).times).toEqual([
       0, 100, 250, 400,
     ]);
     expect((await tried(3)).times).toEqual([0, 150, 450]);
@@ -179,9 +179,9 @@ describe('attempts', () => {
     1.5,
     -1,
     Number.NaN,
-    { attempts: 2, delay: -1 },
+    { attempts: 2, delayMs: -1 },
     { attempts: 2, factor: 0.5 },
-    { attempts: 2, maxDelay: Number.NaN },
+    { attempts: 2, maxDelayMs: Number.NaN },
   ])('[E2] refuses %j as a policy', async (retry) => {
     const { error, times } = await tried(retry);
     expect(error).toMatchObject({ code: 'authoring_error' });
@@ -199,7 +199,7 @@ describe('attempts', () => {
             signals.push(signal);
             return deferred().promise;
           },
-          { timeout: 50, retry: { attempts: 2, delay: 100, jitter: false } },
+          { timeoutMs: 50, retry: { attempts: 2, delayMs: 100, jitter: false } },
         );
       } catch (error) {
         const { name, code, stepId } = error as StepError;
@@ -224,7 +224,7 @@ describe('attempts', () => {
           });
           await world.sleep(49);
         },
-        { timeout: 50 },
+        { timeoutMs: 50 },
       );
       yield* step('t', () => world.sleep(1_000));
       return 'done';
@@ -235,7 +235,7 @@ describe('attempts', () => {
 
   it.each([0, -1, Number.NaN])('[E2] refuses %j as a timeout', async (timeout) => {
     const program = sagaOf(function* () {
-      yield* step('s', () => 1, { timeout });
+      yield* step('s', () => 1, { timeoutMs: timeout });
       return 'never';
     });
     expect(failed(await start(program))).toMatchObject({ code: 'authoring_error' });
@@ -308,7 +308,7 @@ describe('a backoff longer than the turn', () => {
           if (attempt <= failures) throw new Error(`down ${attempt}`);
           return attempt;
         },
-        { retry: { attempts: 4, delay: 10_000, factor: 2, jitter: false } },
+        { retry: { attempts: 4, delayMs: 10_000, factor: 2, jitter: false } },
       );
       return `done ${result}`;
     });
@@ -391,7 +391,7 @@ describe('a backoff longer than the turn', () => {
               notes.push(`attempt ${attempt}`);
               if (attempt === 1) throw new Error('down');
             },
-            { retry: { attempts: 2, delay: 10_000, jitter: false } },
+            { retry: { attempts: 2, delayMs: 10_000, jitter: false } },
           ),
           asking: asking(),
         });

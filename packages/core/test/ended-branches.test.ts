@@ -30,7 +30,10 @@ describe('changed code that ends a branch', () => {
           yield* step('charge', () => 1);
           if (throws) throw new Error('broken');
         };
-        yield* all([charge(), step('ship', flaky, { retry: { attempts: 2, delay: 60_000, jitter: false } })]);
+        yield* all([
+          charge(),
+          step('ship', flaky, { retry: { attempts: 2, delayMs: 60_000, jitter: false } }),
+        ]);
       });
     const world = new World();
     const settings = { budget: 1_000, maxHold: 0 };

@@ -118,7 +118,10 @@ const bodies: Record<string, (did: Did) => Steps<unknown>> = {
         yield* step('two', () => void did.push('undo two'));
       },
     });
-    yield* poll('ready', () => ({ done: true as const, value: 1 }), { every: 1_000, timeout: 9_000 });
+    yield* poll('ready', () => ({ done: true as const, value: 1 }), {
+      everyMs: 1_000,
+      totalTimeoutMs: 9_000,
+    });
     yield* book(did, 'b');
   },
 };
@@ -241,7 +244,7 @@ test('[R3] what was undone by code that no longer fits is not undone again by co
     if (away.delete(id)) throw new Error('away');
     did.push(`undo ${id}`);
   };
-  const retry = { attempts: 2, delay: 60_000, maxDelay: 60_000, jitter: false };
+  const retry = { attempts: 2, delayMs: 60_000, maxDelayMs: 60_000, jitter: false };
   const trip = (isUndone: boolean): Program =>
     saga({ name: 'trip', version: '1', forks: 'accept', onMismatch: 'compensate' }, function* () {
       yield* compensate(undo('first'), { id: 'first', retry });

@@ -248,8 +248,8 @@ const mistakes: readonly (readonly [title: string, make: () => unknown, says: st
   ['retry without attempts', yields(() => step('charge', one, { retry: {} as Any })), 'retry.attempts'],
   [
     'a timeout that is a text',
-    yields(() => step('charge', one, { timeout: '5s' as Any })),
-    'The timeout of step',
+    yields(() => step('charge', one, { timeoutMs: '5s' as Any })),
+    'timeoutMs of step',
   ],
   ['a key that is a number', yields(() => step('charge', one, { key: 7 as Any })), 'The key of step'],
   [
@@ -351,7 +351,11 @@ const mistakes: readonly (readonly [title: string, make: () => unknown, says: st
     yields(() => elicit('a', { message: 'm', schema: z.string() as Any })),
     'wrap it in z.object',
   ],
-  ['a ttl that is a text', yields(() => elicit('a', { ...question, ttl: '5m' as Any })), "The ttl of 'a'"],
+  [
+    'a ttl that is a text',
+    yields(() => elicit('a', { ...question, timeoutMs: '5m' as Any })),
+    "timeoutMs of 'a'",
+  ],
   [
     'accept that is unknown',
     yields(() => elicit('a', { ...question, accept: 'user' as Any })),
@@ -420,7 +424,7 @@ const mistakes: readonly (readonly [title: string, make: () => unknown, says: st
   ['sleepUntil() of a text', yields(() => sleepUntil('tomorrow' as Any)), 'needs a valid date'],
   [
     'poll() without a function',
-    yields(() => poll('a', undefined as Any, { every: 1, timeout: 2 })),
+    yields(() => poll('a', undefined as Any, { everyMs: 1, totalTimeoutMs: 2 })),
     'needs a function to ask',
   ],
   [
@@ -428,10 +432,14 @@ const mistakes: readonly (readonly [title: string, make: () => unknown, says: st
     yields(() => poll('a', one, undefined as Any)),
     'takes its options as an object',
   ],
-  ['poll() without a timeout', yields(() => poll('a', one, { every: 1 } as Any)), 'timeout` of poll'],
+  [
+    'poll() without a timeout',
+    yields(() => poll('a', one, { everyMs: 1 } as Any)),
+    'totalTimeoutMs` of poll',
+  ],
   [
     'poll() with interval',
-    yields(() => poll('a', one, { interval: 1, timeout: 2 } as Any)),
+    yields(() => poll('a', one, { interval: 1, totalTimeoutMs: 2 } as Any)),
     "has no option 'interval'",
   ],
 

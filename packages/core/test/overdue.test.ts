@@ -22,7 +22,7 @@ import { World, type TurnSettings } from './support/world.ts';
 const Ok = z.object({ ok: z.boolean() });
 const ok = accepted({ ok: true });
 const question = (ttl?: number) =>
-  elicit('sure', { message: 'Sure?', schema: Ok, ...(ttl === undefined ? {} : { ttl }) });
+  elicit('sure', { message: 'Sure?', schema: Ok, ...(ttl === undefined ? {} : { timeoutMs: ttl }) });
 const minute = 60_000;
 const day = 24 * 60 * minute;
 const unheld: TurnSettings = { budget: minute, maxHold: 0 };
@@ -152,7 +152,7 @@ describe('a poll whose client is late', () => {
         const job = poll(
           'job',
           ({ attempt }) => (asked.push(attempt), isDone() && attempt > 1 ? 'done' : undefined),
-          { every: 10_000, timeout: minute },
+          { everyMs: 10_000, totalTimeoutMs: minute },
         );
         return (yield* race({ job, answer: question() })).winner;
       } catch (error) {
@@ -181,7 +181,7 @@ describe('a poll whose client is late', () => {
     let times = 0;
     const world = new World();
     const program = sagaOf(function* () {
-      yield* poll('job', () => void (times += 1), { every: minute, timeout: minute });
+      yield* poll('job', () => void (times += 1), { everyMs: minute, totalTimeoutMs: minute });
       return '';
     });
     const { state, retryAfterMs } = suspended(await start(program, {}, world, unheld));
@@ -198,7 +198,10 @@ describe('a wait that is no whole number of milliseconds', () => {
     const program = sagaOf(function* () {
       yield* sleep(3_600_000 / 7);
       yield* sleep(1_000 * (yield* random()));
-      yield* poll('p', ({ attempt }) => (attempt > 1 ? true : undefined), { every: 0.3, timeout: 1.7 });
+      yield* poll('p', ({ attempt }) => (attempt > 1 ? true : undefined), {
+        everyMs: 0.3,
+        totalTimeoutMs: 1.7,
+      });
       yield* question(1_000 / 3);
       return 'done';
     });
@@ -219,7 +222,7 @@ describe('a wait that is no whole number of milliseconds', () => {
   it('[E2] is rounded up between two attempts', async () => {
     const world = new World();
     const failing = step('flaky', () => Promise.reject(new Error('no')), {
-      retry: { attempts: 2, delay: 1_000 / 3, jitter: false },
+      retry: { attempts: 2, delayMs: 1_000 / 3, jitter: false },
     });
     const program = sagaOf(function* () {
       yield* failing;
@@ -232,13 +235,13 @@ describe('a wait that is no whole number of milliseconds', () => {
     ['sleep', () => sleep(Number.NaN)],
     ['sleep', () => sleep(-0.5)],
     ['sleep', () => sleep(Number.POSITIVE_INFINITY)],
-    ["'p'", () => poll('p', () => 1, { every: Number.NaN, timeout: 1 })],
-    ["'p'", () => poll('p', () => 1, { every: 1, timeout: Number.POSITIVE_INFINITY })],
-    ["'p'", () => poll('p', () => 1, { every: -1, timeout: 1 })],
+    ["'p'", () => poll('p', () => 1, { everyMs: Number.NaN, totalTimeoutMs: 1 })],
+    ["'p'", () => poll('p', () => 1, { everyMs: 1, totalTimeoutMs: Number.POSITIVE_INFINITY })],
+    ["'p'", () => poll('p', () => 1, { everyMs: -1, totalTimeoutMs: 1 })],
     ["'sure'", () => question(Number.NaN)],
     ["'sure'", () => question(0)],
-    ["'s'", () => step('s', () => 1, { retry: { attempts: 2, delay: Number.POSITIVE_INFINITY } })],
-    ["'s'", () => step('s', () => 1, { retry: { attempts: 2, delay: 1, factor: Number.NaN } })],
+    ["'s'", () => step('s', () => 1, { retry: { attempts: 2, delayMs: Number.POSITIVE_INFINITY } })],
+    ["'s'", () => step('s', () => 1, { retry: { attempts: 2, delayMs: 1, factor: Number.NaN } })],
   ])('refuses what is no duration, and names its step: %s', (named, make) => {
     expect(make).toThrow(expect.objectContaining({ code: 'authoring_error' }));
     expect(make).toThrow(named);
@@ -267,7 +270,7 @@ describe('a wait that ends after the lifetime of its saga', () => {
     ['a sleep', () => sleep(30 * day), 'wait sleep'],
     ['a sleep until a date', () => sleepUntil(new Date(world.time + 7 * day + 1)), 'wait sleep'],
     ['a sleep beside a question', () => all([sleep(30 * day), question()]), 'wait sleep'],
-    ['a poll', () => poll('p', () => undefined, { every: 8 * day, timeout: 9 * day }), 'wait p'],
+    ['a poll', () => poll('p', () => undefined, { everyMs: 8 * day, totalTimeoutMs: 9 * day }), 'wait p'],
   ])('[W6] is refused at the step, warned about, and replayed so: %s', async (_, make, said) => {
     world.warnings.length = 0;
     // `yield*` takes a command as it takes a generator.
@@ -284,7 +287,7 @@ describe('a wait that ends after the lifetime of its saga', () => {
   it('[W6] is only warned about where it is the ttl of a question or the timeout of a poll', async () => {
     world.warnings.length = 0;
     const program = sagaOf(function* () {
-      const job = poll('job', () => undefined, { every: day, timeout: 30 * day });
+      const job = poll('job', () => undefined, { everyMs: day, totalTimeoutMs: 30 * day });
       return (yield* race({ answer: question(30 * day), job })).winner;
     });
     const first = suspended(await start(program, {}, world, living));
@@ -297,7 +300,7 @@ describe('a wait that ends after the lifetime of its saga', () => {
   it('[E2] leaves a failed step without another attempt', async () => {
     const program = sagaOf(function* () {
       yield* step('flaky', () => Promise.reject(new Error('no')), {
-        retry: { attempts: 3, delay: 8 * day, maxDelay: 8 * day, jitter: false },
+        retry: { attempts: 3, delayMs: 8 * day, maxDelayMs: 8 * day, jitter: false },
       });
       return '';
     });

@@ -108,7 +108,11 @@ describe('race', () => {
         fast: step('fast', () => 1),
         loser: (function* (): Steps<void> {
           try {
-            yield* all([ask('x'), sleep(1_000), poll('p', () => undefined, { every: 10, timeout: 100 })]);
+            yield* all([
+              ask('x'),
+              sleep(1_000),
+              poll('p', () => undefined, { everyMs: 10, totalTimeoutMs: 100 }),
+            ]);
           } finally {
             yield* step('last', () => void trace.push('finally'));
           }

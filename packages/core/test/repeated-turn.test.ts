@@ -10,7 +10,7 @@ import { continuesAtCommits, World, type TurnSettings } from './support/world.ts
 const Ok = z.object({ ok: z.boolean() });
 const ok = accepted({ ok: true });
 const sure = (ttl?: number): Command<{ ok: boolean }> =>
-  elicit('sure', { message: 'Sure?', schema: Ok, ...(ttl === undefined ? {} : { ttl }) });
+  elicit('sure', { message: 'Sure?', schema: Ok, ...(ttl === undefined ? {} : { timeoutMs: ttl }) });
 const minute = 60_000;
 const held = { budget: 10 * minute, maxHold: minute };
 const unheld = { ...held, maxHold: 0 };
@@ -73,7 +73,7 @@ describe('a turn that is repeated', () => {
     const { outcome, lost, take, world, receivedAt } = await repeated(function* (does) {
       const both = all([
         sure(30 * minute),
-        elicit('more', { message: 'More?', schema: Ok, ttl: 30 * minute }),
+        elicit('more', { message: 'More?', schema: Ok, timeoutMs: 30 * minute }),
       ]);
       yield* all([does('charge'), both]);
       return 'both';
@@ -112,7 +112,7 @@ describe('a turn that is repeated', () => {
           tries.push('check');
           throw new Error('not yet');
         },
-        { retry: { attempts: 2, delay: 30 * minute, maxDelay: 30 * minute, jitter: false } },
+        { retry: { attempts: 2, delayMs: 30 * minute, maxDelayMs: 30 * minute, jitter: false } },
       );
       const { winner } = yield* race({
         work: (function* (): Steps<void> {
@@ -141,7 +141,7 @@ describe('a turn that is repeated', () => {
           attempts.push(attempt);
           if (attempt <= failures) throw new Error('not yet');
         },
-        { retry: { attempts: 3, delay, factor: 1, maxDelay: delay, jitter: false } },
+        { retry: { attempts: 3, delayMs: delay, factor: 1, maxDelayMs: delay, jitter: false } },
       );
       const work = function* (): Steps<void> {
         yield* sure();
@@ -162,7 +162,7 @@ describe('a turn that is repeated', () => {
         asked.push(attempt);
         return attempt === 4 ? true : undefined;
       };
-      yield* all([sure(), poll('p', answer, { every: 20_000, timeout: 40 * minute })]);
+      yield* all([sure(), poll('p', answer, { everyMs: 20_000, totalTimeoutMs: 40 * minute })]);
       return 'answered';
     });
     expect(completed(lost)).toBe('answered');
@@ -191,7 +191,7 @@ describe('a turn that is repeated', () => {
   it('[E1] [W6] gives a question that is asked in it all its time', async () => {
     const { outcome, world } = await repeated(function* () {
       yield* sure();
-      yield* elicit('more', { message: 'More?', schema: Ok, ttl: 30 * minute });
+      yield* elicit('more', { message: 'More?', schema: Ok, timeoutMs: 30 * minute });
       return 'done';
     });
     expect(suspended(outcome).due).toBe(world.time + 30 * minute);
@@ -200,7 +200,10 @@ describe('a turn that is repeated', () => {
   it('[E1] [W6] asks an outside system that was asked before as often as it would have been then', async () => {
     let asked = 0;
     const { outcome, lost, take } = await repeated(function* () {
-      const polled = poll('p', () => void (asked += 1), { every: 10 * minute, timeout: 40 * minute });
+      const polled = poll('p', () => void (asked += 1), {
+        everyMs: 10 * minute,
+        totalTimeoutMs: 40 * minute,
+      });
       yield* all([sure(), polled]);
       return 'done';
     }, unheld);

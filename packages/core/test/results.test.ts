@@ -225,7 +225,9 @@ describe('the result of a server step', () => {
     expect(await told(step('order', () => ({ items: [new Order()] }), { key: '4111 1111' }))).toMatchObject({
       message: `Step 'order' returned what cannot be kept: value.items[0] is an instance of Order: ${plain}`,
     });
-    expect(await told(poll('ready', (): unknown => new Order(), { every: 1, timeout: 2 }))).toMatchObject({
+    expect(
+      await told(poll('ready', (): unknown => new Order(), { everyMs: 1, totalTimeoutMs: 2 })),
+    ).toMatchObject({
       message: `Poll 'ready': its answer is an instance of Order: ${plain}`,
     });
   });
@@ -243,7 +245,7 @@ describe('the result of a server step', () => {
             seen.push(JSON.stringify(given));
             if (attempt === 1) throw new Error('again');
           },
-          { input: mine, retry: { attempts: 2, delay: 1 } },
+          { input: mine, retry: { attempts: 2, delayMs: 1 } },
         );
         seen.push(JSON.stringify(mine));
         yield* ask('end');

@@ -205,7 +205,7 @@ describe('compensation', () => {
     let attempts = 0;
     const program = trip(function* () {
       yield* step('a', () => 1, {
-        undo: { retry: { attempts: 2, delay: 5_000, jitter: false } },
+        undo: { retry: { attempts: 2, delayMs: 5_000, jitter: false } },
         compensate: () => {
           attempts += 1;
           if (attempts === 1) throw new Error('busy');
@@ -304,7 +304,7 @@ describe('an undo that is a generator', () => {
       );
     const program = trip(function* () {
       yield* step('a', () => 1, {
-        undo: { retry: { attempts: 2, delay: 1 } },
+        undo: { retry: { attempts: 2, delayMs: 1 } },
         *compensate() {
           yield* allSettled([broken('own', 1), broken('its')]);
         },
@@ -385,7 +385,7 @@ describe('an effect whose outcome is not known', () => {
 
   it('[E4] is undone by its own compensation, or is residue, when it times out', async () => {
     const done: string[] = [];
-    const options = { timeout: 5, undo: { retry: 1 } };
+    const options = { timeoutMs: 5, undo: { retry: 1 } };
     const program = trip(function* () {
       yield* allSettled([
         step('a', hang, {
@@ -451,7 +451,7 @@ describe('an effect whose outcome is not known', () => {
       trip(function* () {
         yield* all([
           step('a', () => Promise.reject(new OutcomeUnknown('lost')), {
-            retry: { attempts: 2, delay: 60_000, jitter: false },
+            retry: { attempts: 2, delayMs: 60_000, jitter: false },
             compensate: () => undefined,
           }),
           ask('sure'),

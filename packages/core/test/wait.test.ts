@@ -141,8 +141,8 @@ describe('poll', () => {
   ): Saga<undefined, undefined> =>
     sagaOf(function* () {
       const got = yield* poll('p', ({ attempt }) => question(attempt), {
-        every: 100,
-        timeout: 1_000,
+        everyMs: 100,
+        totalTimeoutMs: 1_000,
         ...options,
       });
       return String(got);
@@ -177,7 +177,7 @@ describe('poll', () => {
     const world = new World();
     const reports: unknown[] = [];
     const program = poller(() => undefined, {
-      report: ({ asked, elapsed }) => `asked ${asked} in ${elapsed}`,
+      report: ({ asked, elapsedMs }) => `asked ${asked} in ${elapsedMs}`,
     });
     let outcome = suspended(await start(program, {}, world, { budget: 60_000, maxHold: 0 }));
     for (let index = 0; index < 2; index += 1) {
@@ -192,7 +192,7 @@ describe('poll', () => {
   it('[W6] throws StepTimedOut when its time is over, counted from the first question, over turns', async () => {
     const world = new World();
     const [outcome, waits] = await patient(
-      poller(() => undefined, { every: 400 }),
+      poller(() => undefined, { everyMs: 400 }),
       world,
       { budget: 60_000, maxHold: 0 },
     );
@@ -221,14 +221,14 @@ describe('poll', () => {
           async ({ signal }) =>
             void (await world.sleep(1_000, signal), seen.push(`aborted ${signal.aborted}`)),
           {
-            every: 10,
-            timeout: 9_000,
+            everyMs: 10,
+            totalTimeoutMs: 9_000,
           },
         ),
         s: sleep(5),
       });
       const waiting = yield* race({
-        q: poll('q', () => undefined, { every: 5_000, timeout: 9_000 }),
+        q: poll('q', () => undefined, { everyMs: 5_000, totalTimeoutMs: 9_000 }),
         s: sleep(5),
       });
       yield* ask('end');
@@ -242,8 +242,8 @@ describe('poll', () => {
     expect(world.time).toBeLessThan(3_100);
   });
 
-  it.each([{ every: 0 }, { timeout: 0 }, { every: Number.NaN }])('refuses %j', (options) => {
-    expect(() => poll('p', () => 1, { every: 1, timeout: 1, ...options })).toThrow(
+  it.each([{ everyMs: 0 }, { totalTimeoutMs: 0 }, { everyMs: Number.NaN }])('refuses %j', (options) => {
+    expect(() => poll('p', () => 1, { everyMs: 1, totalTimeoutMs: 1, ...options })).toThrow(
       expect.objectContaining({ code: 'authoring_error' }),
     );
   });
@@ -253,7 +253,7 @@ describe('a time to live', () => {
   const asker = (ttl = 1_000): Saga<undefined, undefined> =>
     sagaOf(function* () {
       try {
-        return String((yield* elicit('q', { message: 'm', schema: Ok, ttl })).ok);
+        return String((yield* elicit('q', { message: 'm', schema: Ok, timeoutMs: ttl })).ok);
       } catch (error) {
         return `${(error as Error).name} ${error instanceof StepTimedOut ? error.stepId : ''}`;
       }
@@ -284,8 +284,8 @@ describe('a time to live', () => {
     const world = new World();
     const program = sagaOf(function* () {
       const settled = yield* allSettled([
-        elicit('a', { message: 'm', schema: Ok, ttl: 100 }),
-        sample('b', { messages: [], maxTokens: 1 }, { ttl: 100_000 }),
+        elicit('a', { message: 'm', schema: Ok, timeoutMs: 100 }),
+        sample('b', { messages: [], maxTokens: 1 }, { timeoutMs: 100_000 }),
         elicit('c', { message: 'm', schema: Ok }),
       ]);
       return settled.map(({ status }) => status).join(' ');
@@ -297,7 +297,7 @@ describe('a time to live', () => {
     world.time += 100_000;
     expect(completed(await turn(program, two.state, {}, world))).toBe('rejected rejected fulfilled');
     const racing = sagaOf(function* () {
-      yield* race({ q: elicit('q', { message: 'm', schema: Ok, ttl: 10 }), other: ask('other') });
+      yield* race({ q: elicit('q', { message: 'm', schema: Ok, timeoutMs: 10 }), other: ask('other') });
       return '';
     });
     const before = suspended(await start(racing, {}, world));

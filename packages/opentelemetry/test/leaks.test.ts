@@ -59,7 +59,11 @@ function secretive(idempotencyKeys: Set<string>) {
         two: step('login', () => `${mark}-login`, { keep: false }),
       });
       const { way, note } = yield* elicit('way', { message: `Which way? ${mark}-message`, schema: Way });
-      yield* poll('look', () => `${mark}-seen`, { every: 1, timeout: 10, report: () => `${mark}-report` });
+      yield* poll('look', () => `${mark}-seen`, {
+        everyMs: 1,
+        totalTimeoutMs: 10,
+        report: () => `${mark}-report`,
+      });
       yield* step(
         'flaky',
         ({ attempt }) => {
@@ -69,7 +73,7 @@ function secretive(idempotencyKeys: Set<string>) {
           if (attempt === 1) throw new Error(said);
           return said;
         },
-        { retry: { attempts: 2, delay: 1 } },
+        { retry: { attempts: 2, delayMs: 1 } },
       );
       if (way === 'body') throw new Error(`${mark}-body`);
       if (way === 'public') throw new SagaError(`${mark}-public ${note}`);

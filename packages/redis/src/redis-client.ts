@@ -29,7 +29,7 @@ export interface RedisOptions {
    * After how long an answer of Redis is no longer waited for, in milliseconds: both clients would wait for as long as
    * it takes to connect again. Default 2 s.
    */
-  readonly timeout?: number;
+  readonly timeoutMs?: number;
 }
 
 /** Runs a script of Redis on what it is given, at once and with nothing between. */

@@ -8,9 +8,9 @@ const defaultTimeout = 2_000;
  *
  * @throws TypeError or RangeError where the client or the options cannot be meant
  */
-export function scriptRunner(client: RedisClient, { timeout = defaultTimeout }: RedisOptions): RunScript {
+export function scriptRunner(client: RedisClient, { timeoutMs = defaultTimeout }: RedisOptions): RunScript {
   const scripting = scriptingOf(client);
-  if (!(timeout > 0)) throw new RangeError('timeout must be more than 0 milliseconds.');
+  if (!(timeoutMs > 0)) throw new RangeError('timeoutMs must be more than 0 milliseconds.');
   const digests = new Map<string, Promise<string>>();
   const digestOf = (lua: string): Promise<string> => {
     const known = digests.get(lua) ?? sha1(lua);
@@ -27,7 +27,7 @@ export function scriptRunner(client: RedisClient, { timeout = defaultTimeout }: 
         return await scripting.byText(lua, keys, values);
       }
     };
-    return await within(timeout, run());
+    return await within(timeoutMs, run());
   };
 }
 

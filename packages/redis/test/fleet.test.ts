@@ -40,7 +40,7 @@ describeWithRedis('a fleet that shares a guard in Redis', () => {
     const shipped: string[] = [];
     const errors: string[] = [];
     const sagas = [order({ ship: (key) => void shipped.push(key) })];
-    const guard = redisGuard(connected.client, { prefix: 'fleet:', timeout });
+    const guard = redisGuard(connected.client, { prefix: 'fleet:', timeoutMs: timeout });
     const hooks = {
       onError: (error: unknown) => void errors.push(String((error as Error).cause)),
       onReject: () => undefined,

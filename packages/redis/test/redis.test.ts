@@ -37,8 +37,8 @@ describe('what is kept in Redis', () => {
     expect(() => redisGuard({} as RedisClient)).toThrow("a connected client of 'redis'");
     expect(() => redisTaskStore(undefined as unknown as RedisClient)).toThrow(TypeError);
     expect(() => redisGuard(client, { prefix: '{shop}:' })).toThrow('braces');
-    expect(() => redisTaskStore(client, { timeout: 0 })).toThrow(RangeError);
-    expect(() => redisGuard(client, { timeout: Number.NaN })).toThrow(RangeError);
+    expect(() => redisTaskStore(client, { timeoutMs: 0 })).toThrow(RangeError);
+    expect(() => redisGuard(client, { timeoutMs: Number.NaN })).toThrow(RangeError);
   });
 
   it('[T13] refuses a client of @upstash/redis by its name', () => {
@@ -53,7 +53,7 @@ describe('what is kept in Redis', () => {
     onTestFinished(() => void vi.useRealTimers());
     const never = silent(new Promise(() => undefined));
     const rejected = expect(redisGuard(never).begin(claim())).rejects.toThrow('within 2000 ms');
-    const later = expect(redisTaskStore(never, { timeout: 5_000 }).read('a')).rejects.toThrow(
+    const later = expect(redisTaskStore(never, { timeoutMs: 5_000 }).read('a')).rejects.toThrow(
       'within 5000 ms',
     );
     await vi.waitFor(() => expect(vi.getTimerCount()).toBe(2));

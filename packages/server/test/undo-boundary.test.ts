@@ -121,7 +121,7 @@ test.each<[string, readonly StepAnswer[], (did: string[]) => Steps<string>]>([
     declines,
     function* (did) {
       try {
-        yield* elicit('sure', { message: 'Sure?', schema: Empty, ttl: hour });
+        yield* elicit('sure', { message: 'Sure?', schema: Empty, timeoutMs: hour });
       } catch (error) {
         if (!(error instanceof StepTimedOut)) throw error;
       }

@@ -16,7 +16,7 @@ test('[T11] [E3] holds the wait between two attempts of an undo if no token can 
         if (attempt === 1) throw new Error('503');
         did.push('refund');
       },
-      undo: { retry: { attempts: 2, delay: 60_000, jitter: false } },
+      undo: { retry: { attempts: 2, delayMs: 60_000, jitter: false } },
     });
     yield* step('report', () => 'x'.repeat(100_000));
     yield* elicit('review', { message: 'Good?', schema: Empty });

@@ -200,8 +200,8 @@ describe('the world of a run', () => {
     const build = saga({ name: 'build', version: '1' }, function* () {
       yield* progress(1, 2, 'building');
       const state = yield* poll('state', () => undefined as string | undefined, {
-        every: 1_000,
-        timeout: 60_000,
+        everyMs: 1_000,
+        totalTimeoutMs: 60_000,
       });
       yield* log('info', { state });
       return state;
@@ -227,9 +227,9 @@ describe('the world of a run', () => {
     const both = saga({ name: 'both', version: '1' }, function* () {
       const { real } = yield* all({
         real: step('real', () => new Promise<string>((resolve) => void setTimeout(resolve, 30, 'done')), {
-          timeout: 50,
+          timeoutMs: 50,
         }),
-        other: step('other', () => 1, { retry: { attempts: 2, delay: 1_000, jitter: false } }),
+        other: step('other', () => 1, { retry: { attempts: 2, delayMs: 1_000, jitter: false } }),
       });
       return real;
     });

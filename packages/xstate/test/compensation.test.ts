@@ -159,7 +159,7 @@ describe('the effects of a machine', () => {
   it('[E3] an undo that fails for good is residue, and the rest goes on', async () => {
     let tries = 0;
     const { told, program } = shop({
-      undo: { retry: { attempts: 2, delay: 1 } },
+      undo: { retry: { attempts: 2, delayMs: 1 } },
       compensate: () => {
         tries += 1;
         throw new Error('down');
@@ -177,7 +177,7 @@ describe('the effects of a machine', () => {
   it('[E2] a long backoff of an undo is a checkpoint, and nothing is undone twice', async () => {
     let tries = 0;
     const { told, program } = shop({
-      undo: { retry: { attempts: 2, delay: 60_000, jitter: false } },
+      undo: { retry: { attempts: 2, delayMs: 60_000, jitter: false } },
       compensate: () => {
         tries += 1;
         if (tries === 1) throw new Error('down');
@@ -199,7 +199,7 @@ describe('the effects of a machine', () => {
     const machine = setup({
       actors: {
         pay: step(() => new Promise<string>(() => undefined), {
-          timeout: 10,
+          timeoutMs: 10,
           compensate: () => void lost.push('never'),
           compensateUnknown: ({ stepKey }) => void lost.push(stepKey),
         }),

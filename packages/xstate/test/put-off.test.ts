@@ -40,7 +40,7 @@ function till(effectOptions?: Options): Till {
       ...others,
       ...(compensate === undefined ? {} : { compensate }),
       ...(compensateUnknown === undefined ? {} : { compensateUnknown }),
-      retry: { attempts: 3, delay: 3_600_000, jitter: false },
+      retry: { attempts: 3, delayMs: 3_600_000, jitter: false },
     },
   );
   const programOf: Till['programOf'] = (version, options) => {
@@ -211,7 +211,7 @@ describe('an effect that is put off after an attempt that may have happened', ()
             throw Object.assign(new Error('no answer'), { code: 'outcome_unknown' });
           },
           {
-            retry: { attempts: 2, delay: 3_600_000, jitter: false },
+            retry: { attempts: 2, delayMs: 3_600_000, jitter: false },
             compensateUnknown: ({ stepKey }) => void told.push(stepKey),
           },
         ),

@@ -126,7 +126,7 @@ describe('a turn of a machine that is repeated', () => {
     '[E1] [E2] tries an effect again as it did then, with a delay of $delay ms',
     async ({ delay, tried }) => {
       const attempts: number[] = [];
-      const retry = { attempts: 9, delay, factor: 1, maxDelay: delay, jitter: false };
+      const retry = { attempts: 9, delayMs: delay, factor: 1, maxDelayMs: delay, jitter: false };
       const check = step<undefined, void>(
         ({ attempt }) => {
           attempts.push(attempt);
@@ -164,7 +164,7 @@ describe('a turn of a machine that is repeated', () => {
         did.push(`check ${attempt}`);
         if (attempt === 1) throw new Error('not yet');
       },
-      { retry: { attempts: 2, delay: 30 * minute, maxDelay: 30 * minute, jitter: false } },
+      { retry: { attempts: 2, delayMs: 30 * minute, maxDelayMs: 30 * minute, jitter: false } },
     );
     const machine = setup({ types: text, actors: { check } }).createMachine({
       initial: 'checking',

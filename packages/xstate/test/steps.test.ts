@@ -199,7 +199,9 @@ describe('a step of a machine', () => {
     expect(() => elicit({ message: 'Who?', schema })).toThrow(
       "the form field 'a' is an object inside the form",
     );
-    expect(() => elicit.outcome({ message: 'Who?', schema })).toThrow(expect.objectContaining({ code: 'authoring_error' }));
+    expect(() => elicit.outcome({ message: 'Who?', schema })).toThrow(
+      expect.objectContaining({ code: 'authoring_error' }),
+    );
     expect(() => elicit({ message: 'Who?', schema: {} as never })).toThrow('needs a schema');
     expect(() => sample({ messages: [], maxTokens: 1.5 })).toThrow('maxTokens');
   });
@@ -220,7 +222,7 @@ describe('a step of a machine', () => {
         if (attempt < 3) throw new Error('again');
         return { at: new Date(7) };
       },
-      { retry: { attempts: 3, delay: 10, jitter: false } },
+      { retry: { attempts: 3, delayMs: 10, jitter: false } },
     );
     const drive = oneStep(flaky, { n: 7 });
     const outcome = await drive.start({}, { maxHold: 1_000 });
@@ -240,7 +242,7 @@ describe('a step of a machine', () => {
         if (attempt < 2) throw new Error('again');
         return 'done';
       },
-      { retry: { attempts: 2, delay: 5_000, jitter: false } },
+      { retry: { attempts: 2, delayMs: 5_000, jitter: false } },
     );
     const drive = oneStep(flaky);
     await drive.start();

@@ -38,7 +38,12 @@ describe('an option that does not exist', () => {
 
   it.each([undefined, null, 5, 'text'])('is no matter for %j, which is refused as well', (options) => {
     const words: readonly unknown[] = [elicit, elicitUrl, sample];
-    for (const word of words) expect(() => (word as (given: unknown) => unknown)(options)).toThrow(expect.objectContaining({ code: 'authoring_error' }));
-    expect(() => machineSaga(options as never, machine as never)).toThrow(expect.objectContaining({ code: 'authoring_error' }));
+    for (const word of words)
+      expect(() => (word as (given: unknown) => unknown)(options)).toThrow(
+        expect.objectContaining({ code: 'authoring_error' }),
+      );
+    expect(() => machineSaga(options as never, machine as never)).toThrow(
+      expect.objectContaining({ code: 'authoring_error' }),
+    );
   });
 });

@@ -44,8 +44,8 @@ export async function ask(
 
 /** How often, and how long, the provider is asked. */
 export const policy = {
-  timeout: 1_500,
-  retry: { attempts: 8, delay: 40, maxDelay: 400, when: (error: unknown) => !(error instanceof Refused) },
+  timeoutMs: 1_500,
+  retry: { attempts: 8, delayMs: 40, maxDelayMs: 400, when: (error: unknown) => !(error instanceof Refused) },
 };
 
 /** What an undo is given. */
@@ -76,7 +76,7 @@ export function order(kind: Kind, purchase: string): Command<{ readonly id: stri
 export function orderOnce(kind: Kind, purchase: string): Command<{ readonly id: string }> {
   return step(kind, ({ idempotencyKey: key, signal }) => ask('/effect', { key, purchase, kind }, signal), {
     once: true,
-    timeout: policy.timeout,
+    timeoutMs: policy.timeoutMs,
     label: labelOf(kind, purchase),
     compensate: (known) => undo(kind, purchase, known),
     compensateUnknown: (unknown) => undo(kind, purchase, unknown),

@@ -22,7 +22,7 @@ const names = /* @__PURE__ */ optionNames<CompensateOptions>({
   id: true,
   label: true,
   retry: true,
-  timeout: true,
+  timeoutMs: true,
 });
 
 /**
@@ -33,7 +33,7 @@ export function compensate<U>(
   undo: (UndoFunction<undefined, undefined> & CheckedUndo<U>) | BoundUndo,
   options: CompensateOptions = none,
 ): ForkSensitiveCommand<void> {
-  const { id = 'compensate', label, retry, timeout } = options;
+  const { id = 'compensate', label, retry, timeoutMs } = options;
   assertStepId(id);
   if (options !== none) assertKnownOptions('compensate', id, options, names);
   const work = toUndoWork(undo, id);
@@ -45,7 +45,7 @@ export function compensate<U>(
     work,
     label,
     retry: toRetryPolicy(id, retry) ?? defaultUndoRetry,
-    timeout,
+    timeoutMs,
   }) as ForkSensitiveCommand<void>;
 }
 

@@ -25,7 +25,7 @@ export interface ElicitOptions<S extends Schema> {
    * arrives more than 30 s after that is not used: `StepTimedOut` is thrown at the step. Default: as long as the token is
    * good, which is the most in any case.
    */
-  readonly ttl?: number;
+  readonly timeoutMs?: number;
   /**
    * Who may answer. `client`: nobody but the client, where a person may be; `model`: also the model that calls the
    * tool, in its arguments. Default: as the saga or its host says with `modelAnswers`. (T14)
@@ -45,7 +45,7 @@ export interface ElicitUrlOptions {
   /** Where the user is sent: an absolute URL. */
   readonly url: string;
   /** Milliseconds the user has, counted from when it is first asked. Default: as long as the token is good. */
-  readonly ttl?: number;
+  readonly timeoutMs?: number;
   /** Who may answer: see {@link ElicitOptions.accept}. */
   readonly accept?: 'client' | 'model';
 }
@@ -59,21 +59,21 @@ export type ElicitOutcome<T> =
 const formNames = /* @__PURE__ */ optionNames<ElicitOptions<Schema>>({
   message: true,
   schema: true,
-  ttl: true,
+  timeoutMs: true,
   accept: true,
   fallback: true,
 });
 const urlNames = /* @__PURE__ */ optionNames<ElicitUrlOptions>({
   message: true,
   url: true,
-  ttl: true,
+  timeoutMs: true,
   accept: true,
 });
 
 function ask<S extends Schema, T>(id: string, options: ElicitOptions<S>, asOutcome: boolean): Command<T> {
   assertStepId(id);
   assertKnownOptions(asOutcome ? 'elicit.outcome' : 'elicit', id, options, formNames);
-  const { message, ttl, fallback } = options;
+  const { message, timeoutMs: ttl, fallback } = options;
   const schema = options.schema as S;
   if (typeof message !== 'string') throw new AuthoringError(`elicit('${id}') needs a message, a string.`);
   if (schema?.['~standard'] === undefined) {
@@ -132,7 +132,7 @@ export const elicit: Elicit = /* @__PURE__ */ Object.assign(
 export function elicitUrl(id: string, options: ElicitUrlOptions): Command<void> {
   assertStepId(id);
   assertKnownOptions('elicitUrl', id, options, urlNames);
-  const { message, url, ttl } = options;
+  const { message, url, timeoutMs: ttl } = options;
   if (typeof message !== 'string') throw new AuthoringError(`elicitUrl('${id}') needs a message, a string.`);
   if (!URL.canParse(url)) throw new AuthoringError(`elicitUrl('${id}') needs an absolute URL.`);
   assertOneOf(`accept of '${id}'`, options.accept, answerers);

@@ -6,11 +6,11 @@ import type { Command } from '../model/command.ts';
 import { assertStepId, checkedTtl } from '../values/path.ts';
 
 interface SampleOptions {
-  readonly ttl?: number;
+  readonly timeoutMs?: number;
 }
 
 const none: SampleOptions = {};
-const names = /* @__PURE__ */ optionNames<SampleOptions>({ ttl: true });
+const names = /* @__PURE__ */ optionNames<SampleOptions>({ timeoutMs: true });
 const paramNames = /* @__PURE__ */ optionNames<SampleParams>({
   messages: true,
   maxTokens: true,
@@ -24,7 +24,7 @@ const paramNames = /* @__PURE__ */ optionNames<SampleParams>({
 /**
  * Asks the client's model: MCP's `sampling/createMessage`.
  *
- * @param options - `ttl`: milliseconds the model has, counted from when it is first asked
+ * @param options - `timeoutMs`: milliseconds the model has, counted from when it is first asked
  * @throws StepTimedOut (in the body) when the answer comes later
  * @throws ClientCannot (in the body) where the client has no model, and the host does not sample in its stead
  * @throws StepError (in the body) when the client answers with an error
@@ -40,7 +40,7 @@ export function sample(
   if (!Array.isArray(params.messages) || !Number.isInteger(params.maxTokens)) {
     throw new AuthoringError(`sample('${id}') needs messages, an array, and maxTokens, a whole number.`);
   }
-  return command<SampleResult>({ kind: 'sample', id, params, ttl: checkedTtl(id, options.ttl) });
+  return command<SampleResult>({ kind: 'sample', id, params, ttl: checkedTtl(id, options.timeoutMs) });
 }
 
 /**

@@ -47,7 +47,7 @@ export interface StepOptions<I extends Json | undefined> {
   /** A number of attempts, or a policy. Default: one attempt. */
   readonly retry?: RetryPolicy | number;
   /** Milliseconds for one attempt, after which its signal aborts and it has failed. Default: none. */
-  readonly timeout?: number;
+  readonly timeoutMs?: number;
   /**
    * Lets the result be compressed together with what the client sent. Only for results that hold nothing secret and
    * echo nothing the client chose: their length in the token would tell one by the other. (T10) Default false.
@@ -76,14 +76,14 @@ export interface Compensable<R, I, U = unknown> {
   readonly compensate?: (UndoFunction<R, I> & CheckedUndo<U>) | BoundCompensator<R, I>;
 }
 
-const undoNames = /* @__PURE__ */ optionNames<UndoPolicy>({ retry: true, timeout: true });
+const undoNames = /* @__PURE__ */ optionNames<UndoPolicy>({ retry: true, timeoutMs: true });
 const none: AnyStepOptions = {};
 
 const names = /* @__PURE__ */ optionNames<AnyStepOptions>({
   input: true,
   key: true,
   retry: true,
-  timeout: true,
+  timeoutMs: true,
   compensate: true,
   compensateUnknown: true,
   undo: true,
@@ -158,11 +158,11 @@ export function step(
   assertStepId(id);
   if (typeof run !== 'function') throw new AuthoringError(`step('${id}') needs a function to run.`);
   if (options !== none) assertKnownOptions('step', id, options, names);
-  const { input, key, retry, timeout, keep = true, compress = false, once = false } = options;
+  const { input, key, retry, timeoutMs, keep = true, compress = false, once = false } = options;
   if (input !== undefined) assertJson(input, { where: `input of step '${id}'` });
   if (key !== undefined) assertStepKey(id, key);
-  if (timeout !== undefined && !(timeout > 0)) {
-    throw new AuthoringError(`The timeout of step '${id}' must be more than 0 milliseconds.`);
+  if (timeoutMs !== undefined && !(timeoutMs > 0)) {
+    throw new AuthoringError(`timeoutMs of step '${id}' must be more than 0 milliseconds.`);
   }
   return command<never>({
     kind: 'step',
@@ -174,7 +174,7 @@ export function step(
     compress,
     once,
     retry: toRetryPolicy(id, retry),
-    timeout,
+    timeoutMs,
     undo: toStepUndo(id, options),
     of: undefined,
   }) as ForkSensitiveCommand<never>;
@@ -189,7 +189,7 @@ function toStepUndo(id: string, options: AnyStepOptions): StepUndo | undefined {
     unknown: compensateUnknown === undefined ? undefined : toUndoWork(compensateUnknown, id),
     label,
     retry: toRetryPolicy(id, undo?.retry) ?? defaultUndoRetry,
-    timeout: undo?.timeout,
+    timeoutMs: undo?.timeoutMs,
   };
 }
 

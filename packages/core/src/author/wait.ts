@@ -38,18 +38,18 @@ export function sleepUntil(date: Date): Command<void> {
 /** Timing of a poll. */
 export interface PollOptions {
   /** Milliseconds from one question to the next. Fractions are rounded up. */
-  readonly every: number;
+  readonly everyMs: number;
   /**
    * Milliseconds until the poll times out, counted from the first question. Fractions are rounded up. With a late client,
    * the question is asked once more before the timeout. A timeout beyond the lifetime of the saga is fine: the poll
    * continues until the end of that lifetime.
    */
-  readonly timeout: number;
+  readonly totalTimeoutMs: number;
   /** What the user reads meanwhile, where the client shows it. */
-  readonly report?: string | ((facts: { readonly asked: number; readonly elapsed: number }) => string);
+  readonly report?: string | ((facts: { readonly asked: number; readonly elapsedMs: number }) => string);
 }
 
-const names = /* @__PURE__ */ optionNames<PollOptions>({ every: true, timeout: true, report: true });
+const names = /* @__PURE__ */ optionNames<PollOptions>({ everyMs: true, totalTimeoutMs: true, report: true });
 
 /**
  * Asks an outside system until it answers: `ask` returns undefined for "not yet". It must not change anything, since
@@ -69,8 +69,8 @@ export function poll<R>(
   assertStepId(id);
   if (typeof ask !== 'function') throw new AuthoringError(`poll('${id}') needs a function to ask.`);
   assertKnownOptions('poll', id, options, names);
-  const { every, timeout, report } = options;
-  checkedDuration(`\`every\` of poll('${id}')`, every, 'more than 0');
-  checkedDuration(`\`timeout\` of poll('${id}')`, timeout, 'more than 0');
-  return command<Exclude<R, undefined>>({ kind: 'poll', id, ask, every, timeout, report });
+  const { everyMs, totalTimeoutMs, report } = options;
+  checkedDuration(`\`everyMs\` of poll('${id}')`, everyMs, 'more than 0');
+  checkedDuration(`\`totalTimeoutMs\` of poll('${id}')`, totalTimeoutMs, 'more than 0');
+  return command<Exclude<R, undefined>>({ kind: 'poll', id, ask, everyMs, totalTimeoutMs, report });
 }

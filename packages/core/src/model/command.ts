@@ -50,7 +50,7 @@ export interface StepUndo {
   readonly unknown: UndoWork | undefined;
   readonly label: string | undefined;
   readonly retry: RetryPolicy;
-  readonly timeout: number | undefined;
+  readonly timeoutMs: number | undefined;
 }
 
 /** Registers an undo. */
@@ -60,7 +60,7 @@ export interface CompensateSpec {
   readonly work: UndoWork;
   readonly label: string | undefined;
   readonly retry: RetryPolicy;
-  readonly timeout: number | undefined;
+  readonly timeoutMs: number | undefined;
 }
 
 /** The point of no return. */

@@ -34,7 +34,7 @@ export interface UndoPolicy {
   /** Attempts, or a policy. Default: three attempts. */
   readonly retry?: RetryPolicy | number;
   /** Milliseconds for one attempt. Default: none. */
-  readonly timeout?: number;
+  readonly timeoutMs?: number;
 }
 
 /** A step that was undone, or one that could not be: its id, and the label its author gave it. */

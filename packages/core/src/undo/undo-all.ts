@@ -24,7 +24,7 @@ export interface Undo {
   /** The step's result and input, made anew each time. */
   readonly facts: () => { readonly result?: unknown; readonly input?: unknown };
   readonly retry: RetryPolicy;
-  readonly timeout: number | undefined;
+  readonly timeoutMs: number | undefined;
 }
 
 /** Undos have this policy where their author names none. */
@@ -86,7 +86,7 @@ function* undoOne(undo: Undo, work: UndoWork): Steps<void> {
     compress: false,
     once: false,
     retry: undo.retry,
-    timeout: undo.timeout,
+    timeoutMs: undo.timeoutMs,
     undo: undefined,
     of: { path: undo.path, key: undo.key },
   });

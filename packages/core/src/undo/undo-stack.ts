@@ -69,9 +69,9 @@ export class UndoStack {
   /** The author registered an undo. */
   add(path: string, spec: CompensateSpec, work: Undo['work']): void {
     if (this.#phase.hasBegunUndoing) return;
-    const { label, retry, timeout } = spec;
+    const { label, retry, timeoutMs } = spec;
     if (work?.kind !== 'named') this.registered.push(path);
-    this.#undos.push({ path, key: undefined, label, work, facts: () => ({}), retry, timeout });
+    this.#undos.push({ path, key: undefined, label, work, facts: () => ({}), retry, timeoutMs });
   }
 
   /** What came before is never undone. (E5) */
@@ -140,7 +140,7 @@ export class UndoStack {
 
   #foreign(path: string, bound: BoundUndo | undefined, key: string | undefined): void {
     this.#undos = this.#undos.filter((undo) => undo.path !== path);
-    const rest = { key, label: undefined, retry: defaultUndoRetry, timeout: undefined };
+    const rest = { key, label: undefined, retry: defaultUndoRetry, timeoutMs: undefined };
     this.#undos.push({ path, work: toWork(bound), facts: () => ({}), ...rest });
   }
 }
@@ -154,9 +154,9 @@ function keyOf(path: string, named: unknown): string | undefined {
   return /^[^(]*\((.*)\)(?:#\d+)?$/s.exec(path)?.[1];
 }
 
-function common(path: string, spec: StepSpec): Pick<Undo, 'path' | 'key' | 'label' | 'retry' | 'timeout'> {
-  const { label, retry = defaultUndoRetry, timeout } = spec.undo ?? {};
-  return { path, key: spec.key, label, retry, timeout };
+function common(path: string, spec: StepSpec): Pick<Undo, 'path' | 'key' | 'label' | 'retry' | 'timeoutMs'> {
+  const { label, retry = defaultUndoRetry, timeoutMs } = spec.undo ?? {};
+  return { path, key: spec.key, label, retry, timeoutMs };
 }
 
 /** What nothing can undo, and no step has declared: an interrupted turn, a step behind the end of its branch. */
@@ -166,7 +166,7 @@ const unnamedUndo: Omit<Undo, 'path'> = {
   work: undefined,
   facts: () => ({}),
   retry: defaultUndoRetry,
-  timeout: undefined,
+  timeoutMs: undefined,
 };
 
 function isUnnamed({ facts }: Undo): boolean {

@@ -65,7 +65,10 @@ export function nearestName(misspelled: string, names: readonly string[]): strin
     const candidate = stemOf(name);
     const isPart =
       Math.min(candidate.length, wanted.length) > 3 &&
-      (candidate.startsWith(wanted) || wanted.startsWith(candidate) || wanted.endsWith(candidate));
+      (candidate.startsWith(wanted) ||
+        candidate.endsWith(wanted) ||
+        wanted.startsWith(candidate) ||
+        wanted.endsWith(candidate));
     const distance = isPart && candidate !== wanted ? 1 : distanceOf(wanted, candidate);
     if (distance < least) [nearest, least] = [name, distance];
   }

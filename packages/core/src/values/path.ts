@@ -22,7 +22,7 @@ export function assertStepKey(id: string, key: string): void {
 
 /** Checks a time to live, in milliseconds. Throws an `AuthoringError` for anything but a positive, finite number or undefined. */
 export function checkedTtl(id: string, ttl: number | undefined): number | undefined {
-  return ttl === undefined ? undefined : checkedDuration(`The ttl of '${id}'`, ttl, 'more than 0');
+  return ttl === undefined ? undefined : checkedDuration(`timeoutMs of '${id}'`, ttl, 'more than 0');
 }
 
 /**

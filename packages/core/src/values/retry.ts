@@ -5,12 +5,12 @@ import { AuthoringError } from './errors.ts';
 export interface RetryPolicy {
   /** How often it is tried at the most, the first time included. */
   readonly attempts: number;
-  /** Milliseconds before the second attempt. Fractions of a delay are rounded up. Default 200. */
-  readonly delay?: number;
+  /** Time before the second attempt, in milliseconds. Fractions of a delay are rounded up. Default 200. */
+  readonly delayMs?: number;
   /** What each delay is multiplied by for the next one. Default 2. */
   readonly factor?: number;
-  /** The longest delay in milliseconds. Default 60,000. */
-  readonly maxDelay?: number;
+  /** The longest delay, in milliseconds. Default 60,000. */
+  readonly maxDelayMs?: number;
   /** Whether a delay is drawn between half of it and all of it, so that many clients do not come at once. Default true. */
   readonly jitter?: boolean;
   /** Whether an error is worth another attempt. Gets what was thrown. Default: every error is. */
@@ -19,9 +19,9 @@ export interface RetryPolicy {
 
 const names = /* @__PURE__ */ optionNames<RetryPolicy>({
   attempts: true,
-  delay: true,
+  delayMs: true,
   factor: true,
-  maxDelay: true,
+  maxDelayMs: true,
   jitter: true,
   when: true,
 });
@@ -34,13 +34,14 @@ export function toRetryPolicy(id: string, retry: RetryPolicy | number | undefine
   if (retry === undefined) return undefined;
   const policy = typeof retry === 'number' ? { attempts: retry } : retry;
   if (typeof retry !== 'number') assertKnownOptions('retry of step', id, retry, names);
-  const { attempts, delay = 0, factor = 1, maxDelay = 0 } = policy;
+  const { attempts, delayMs = 0, factor = 1, maxDelayMs = 0 } = policy;
   if (!Number.isInteger(attempts) || attempts < 1) {
     throw new AuthoringError(`retry.attempts of step '${id}' must be a whole number from 1.`);
   }
-  checkedDuration(`retry.delay of step '${id}'`, delay, 0);
+  checkedDuration(`retry.delayMs of step '${id}'`, delayMs, 0);
   // Without a cap, delays double for as long as the saga lives.
-  if (maxDelay !== Number.POSITIVE_INFINITY) checkedDuration(`retry.maxDelay of step '${id}'`, maxDelay, 0);
+  if (maxDelayMs !== Number.POSITIVE_INFINITY)
+    checkedDuration(`retry.maxDelayMs of step '${id}'`, maxDelayMs, 0);
   if (!(Number.isFinite(factor) && factor >= 1)) {
     throw new AuthoringError(`retry.factor of step '${id}' must be a finite number that is 1 or more.`);
   }
@@ -61,8 +62,8 @@ export function delayAfter(
 ): number | undefined {
   if (policy === undefined || attempt >= policy.attempts) return undefined;
   if (policy.when !== undefined && !policy.when(error)) return undefined;
-  const { delay = 200, factor = 2, maxDelay = 60_000, jitter = true } = policy;
-  const full = Math.min(maxDelay, longestDelay, delay * factor ** (attempt - 1));
+  const { delayMs = 200, factor = 2, maxDelayMs = 60_000, jitter = true } = policy;
+  const full = Math.min(maxDelayMs, longestDelay, delayMs * factor ** (attempt - 1));
   return Math.ceil(jitter ? full * (0.5 + random() / 2) : full);
 }
 

@@ -246,10 +246,10 @@ function stepOf(asked: StepNode, place: Place): Command<unknown> {
       ...(input === undefined ? {} : { input }),
       ...(key === undefined ? {} : { key }),
       ...(label === undefined ? {} : { label }),
-      ...(timeout === undefined ? {} : { timeout }),
+      ...(timeout === undefined ? {} : { timeoutMs: timeout }),
       ...(keep ? {} : { keep: false }),
       once,
-      retry: { attempts, delay: 1_000, jitter: false },
+      retry: { attempts, delayMs: 1_000, jitter: false },
       ...undos,
     } as never,
   );
@@ -277,7 +277,7 @@ function commandOf(leaf: Leaf, place: Place): Command<unknown> {
       const options = {
         message: messageOf(leaf, place),
         schema: form,
-        ...(ttl === undefined ? {} : { ttl }),
+        ...(ttl === undefined ? {} : { timeoutMs: ttl }),
       };
       return asOutcome ? elicit.outcome(id, options) : elicit(id, options);
     }
@@ -293,7 +293,10 @@ function commandOf(leaf: Leaf, place: Place): Command<unknown> {
       const { asks, every } = leaf;
       const who = whoOf(leaf, place);
       const made: Made = { by: who, alike: alikeOf(leaf, place), code: 0 };
-      return poll(leaf.id, ({ attempt }) => (attempt < asks ? undefined : made), { every, timeout: 1e12 });
+      return poll(leaf.id, ({ attempt }) => (attempt < asks ? undefined : made), {
+        everyMs: every,
+        totalTimeoutMs: 1e12,
+      });
     }
     case 'sleep':
       return sleep(leaf.ms);

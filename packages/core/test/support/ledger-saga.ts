@@ -228,7 +228,7 @@ class Walk {
         return elicit(piece.id, {
           message: piece.refusable ? 'sure?' : 'how many?',
           schema: Form,
-          ...(piece.ttl === undefined ? {} : { ttl: piece.ttl }),
+          ...(piece.ttl === undefined ? {} : { timeoutMs: piece.ttl }),
         });
       case 'register': {
         const undo: UndoFunction<undefined, undefined> | BoundUndo =
@@ -237,7 +237,7 @@ class Walk {
             : piece.work === 'steps'
               ? this.#undoSteps()
               : cancelOf(this.#stage).with({ key: 'registered' });
-        return compensate(undo, { id: 'registered', retry: { attempts: 2, delay: 5 } });
+        return compensate(undo, { id: 'registered', retry: { attempts: 2, delayMs: 5 } });
       }
       case 'abort':
         return abort('enough');
@@ -249,7 +249,10 @@ class Walk {
         return sleep(piece.ms);
       case 'poll': {
         const { asks, timeout } = piece;
-        return poll('poll', ({ attempt }) => (attempt >= asks ? attempt : undefined), { every: 20, timeout });
+        return poll('poll', ({ attempt }) => (attempt >= asks ? attempt : undefined), {
+          everyMs: 20,
+          totalTimeoutMs: timeout,
+        });
       }
     }
   }
@@ -270,8 +273,8 @@ class Walk {
       ...(keyed ? { key: 'k' } : {}),
       ...known,
       ...(unknown ? { compensateUnknown: cancel } : {}),
-      retry: { attempts: retried ? 2 : 1, delay: 40, jitter: false },
-      undo: { retry: { attempts: 2, delay: 30, jitter: false } },
+      retry: { attempts: retried ? 2 : 1, delayMs: 40, jitter: false },
+      undo: { retry: { attempts: 2, delayMs: 30, jitter: false } },
     });
   }
 

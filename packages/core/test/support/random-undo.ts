@@ -79,7 +79,7 @@ const pathOf = (key: string): string => {
 };
 
 function ask({ id, outcome, ttl }: Extract<Node, { kind: 'ask' }>): Command<unknown> {
-  const options = { message: id, schema: Form, ...(ttl ? { ttl: 40 } : {}) };
+  const options = { message: id, schema: Form, ...(ttl ? { timeoutMs: 40 } : {}) };
   return outcome ? elicit.outcome(id, options) : elicit(id, options);
 }
 
@@ -101,8 +101,8 @@ export function sagaOf(
     };
     const settings = {
       ...(key ? { key: `k${time}` } : {}),
-      retry: { attempts, delay: 30, jitter: false },
-      undo: { retry: { attempts: 2, delay: 30, jitter: false } },
+      retry: { attempts, delayMs: 30, jitter: false },
+      undo: { retry: { attempts: 2, delayMs: 30, jitter: false } },
     };
     const byKey = ({ stepKey, idempotencyKey }: UndoContext<unknown, undefined>): void =>
       ledger.undo(pathOf(stepKey), idempotencyKey);
@@ -165,8 +165,8 @@ export function sagaOf(
         return;
       case 'poll':
         yield* poll('poll', ({ attempt }) => (attempt > node.answers ? attempt : undefined), {
-          every: node.every,
-          timeout: 100,
+          everyMs: node.every,
+          totalTimeoutMs: 100,
           report: 'still waiting',
         });
         return;

@@ -82,7 +82,7 @@ function* stepsOf(wait: Wait): Steps<string> {
     case 'ask': {
       const { id, ttl } = wait;
       return yield* caught(
-        elicit(id, { message: id, schema: Empty, ...(ttl === undefined ? {} : { ttl }) }),
+        elicit(id, { message: id, schema: Empty, ...(ttl === undefined ? {} : { timeoutMs: ttl }) }),
         id,
       );
     }
@@ -90,7 +90,7 @@ function* stepsOf(wait: Wait): Steps<string> {
       const { id, every, timeout, answersAt } = wait;
       const ask = ({ attempt }: { readonly attempt: number }): true | undefined =>
         attempt >= answersAt ? true : undefined;
-      return yield* caught(poll(id, ask, { every, timeout }), id);
+      return yield* caught(poll(id, ask, { everyMs: every, totalTimeoutMs: timeout }), id);
     }
     case 'sequence': {
       const results: string[] = [];

@@ -172,14 +172,14 @@ export const waits = saga(options, function* () {
   // @ts-expect-error -- a date
   yield* sleepUntil(1_000);
   // @ts-expect-error -- no timeout
-  yield* poll('a', () => 1, { every: 10 });
+  yield* poll('a', () => 1, { everyMs: 10 });
   // @ts-expect-error -- undefined is "not yet", and is not what it gives
   const answer: undefined = yield* poll('b', () => (Math.random() > 2 ? 1 : undefined), {
-    every: 1,
-    timeout: 9,
+    everyMs: 1,
+    totalTimeoutMs: 9,
   });
   // @ts-expect-error -- a poll has no idempotency key: it must not change anything
-  yield* poll('c', ({ idempotencyKey }) => idempotencyKey, { every: 1, timeout: 9 });
+  yield* poll('c', ({ idempotencyKey }) => idempotencyKey, { everyMs: 1, totalTimeoutMs: 9 });
   // @ts-expect-error -- a race is a record: its winner has a name
   yield* race([helper()]);
   const first = yield* race({ a: helper(), b: step('b', () => 'b') });

@@ -139,7 +139,7 @@ export const steps = saga({ name: 'steps', version: '1' }, function* () {
       expectType<Equal<typeof context, unknown>>();
       return input.n;
     },
-    { input: { n: 1 }, retry: 3, timeout: 10 },
+    { input: { n: 1 }, retry: 3, timeoutMs: 10 },
   );
   expectType<Equal<typeof withInput, number>>();
   const noInput = yield* step('none', ({ input }) => input);
@@ -254,17 +254,17 @@ export const waits = saga({ name: 'waits', version: '1' }, function* () {
       return attempt > 2 ? { state: 'done' as const } : undefined;
     },
     {
-      every: 10,
-      timeout: 100,
-      report: ({ asked, elapsed }) => {
-        expectType<Equal<[typeof asked, typeof elapsed], [number, number]>>();
-        return `${asked} ${elapsed}`;
+      everyMs: 10,
+      totalTimeoutMs: 100,
+      report: ({ asked, elapsedMs }) => {
+        expectType<Equal<[typeof asked, typeof elapsedMs], [number, number]>>();
+        return `${asked} ${elapsedMs}`;
       },
     },
   );
   expectType<Equal<typeof job, { state: 'done' }>>();
   const first = yield* race({
-    answer: elicit('answer', { message: 'm', schema: Target, ttl: 1_000 }),
+    answer: elicit('answer', { message: 'm', schema: Target, timeoutMs: 1_000 }),
     size: helper('size'),
     late: sleep(60_000),
   });

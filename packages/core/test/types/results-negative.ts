@@ -10,7 +10,7 @@ class Order {
 }
 
 declare function of<T>(): T;
-const rare = { every: 1, timeout: 2 };
+const rare = { everyMs: 1, totalTimeoutMs: 2 };
 
 export const refused = [
   // @ts-expect-error -- an instance of a class

@@ -66,7 +66,7 @@ export function order({ provider }: Tracing) {
           await called('GET /stock');
           if (attempt === 1) throw Object.assign(new Error('secret'), { code: 'ECONNRESET' });
         },
-        { retry: { attempts: 2, delay: 1 } },
+        { retry: { attempts: 2, delayMs: 1 } },
       ),
     });
     const { sure } = yield* elicit('sure', { message: 'Sure?', schema: Sure });
@@ -76,7 +76,7 @@ export function order({ provider }: Tracing) {
         await called('GET /parcel');
         return polls++ % 2 === 0 ? undefined : 'sent';
       },
-      { every: 1, timeout: 10_000 },
+      { everyMs: 1, totalTimeoutMs: 10_000 },
     );
     yield* sample('thanks', {
       messages: [{ role: 'user', content: { type: 'text', text: `Thank them for saying ${sure}` } }],

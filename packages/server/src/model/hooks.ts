@@ -28,7 +28,7 @@ export interface TurnFacts {
   /** Bytes of the token that was sealed; 0 when the saga ended. */
   readonly tokenBytes: number;
   /** Milliseconds. */
-  readonly duration: number;
+  readonly durationMs: number;
 }
 
 /** A step that was not undone. */
@@ -72,7 +72,7 @@ export interface InstantRefusal {
   readonly stepId: string;
   readonly action: 'decline' | 'cancel';
   /** Milliseconds from the question to the refusal. */
-  readonly after: number;
+  readonly afterMs: number;
 }
 
 /** What a host tells its operator. None of these gets a token, a key or an answer. */

@@ -9,12 +9,12 @@ export function reportInstantRefusals(
   asked: ReadonlySet<string>,
   answers: ReadonlyMap<string, ClientAnswer>,
 ): void {
-  const after = timing.clock() - claims.iat;
-  if (after >= by.instantRefusals.withinMs) return;
+  const afterMs = timing.clock() - claims.iat;
+  if (afterMs >= by.instantRefusals.withinMs) return;
   for (const [stepId, answer] of answers) {
     const action = asked.has(stepId) ? refusalOf(answer) : undefined;
     if (action !== undefined)
-      observer.hooks.onInstantRefusal({ saga: claims.saga.name, sagaId, stepId, action, after });
+      observer.hooks.onInstantRefusal({ saga: claims.saga.name, sagaId, stepId, action, afterMs });
   }
 }
 

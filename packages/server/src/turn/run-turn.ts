@@ -218,7 +218,7 @@ class TurnRun {
       status,
       ...(status === 'failed' ? failureOf(turn, caller) : {}),
       tokenBytes: status === 'suspended' ? turn.token.length : 0,
-      duration: this.#host.timing.clock() - this.#began,
+      durationMs: this.#host.timing.clock() - this.#began,
     });
     return turn;
   }

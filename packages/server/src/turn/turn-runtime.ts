@@ -119,7 +119,7 @@ function slowSteps(
     told.add(path);
     observer.hooks.onWarning(
       `Step '${withoutKeys(path)}' of saga '${saga}' is still running after ${turnBudgetMs} ms (limits.turnBudgetMs). ` +
-        'Set its `timeout`, or end it when its `signal` aborts.',
+        'Set its `timeoutMs`, or end it when its `signal` aborts.',
     );
   };
   return ({ kind, type, path }) => {

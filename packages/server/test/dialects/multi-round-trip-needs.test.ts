@@ -149,8 +149,8 @@ describe('a state without requests', () => {
   test('[W6] tells what is waited for, and ends the call with the last round of the client', async () => {
     const watching = saga({ name: 'watching', version: '1' }, function* () {
       return yield* poll('build', () => undefined as string | undefined, {
-        every: 5,
-        timeout: 600_000,
+        everyMs: 5,
+        totalTimeoutMs: 600_000,
         report: 'The build runs',
       });
     });

@@ -34,7 +34,7 @@ describe.each(inSessions)('questions that are pushed, $name', ({ connect }) => {
       const { hurried, patient } = yield* all({
         hurried: (function* () {
           try {
-            yield* elicit('hurried', { message: 'Quick!', schema: Target, ttl: 20 });
+            yield* elicit('hurried', { message: 'Quick!', schema: Target, timeoutMs: 20 });
             return 'in time';
           } catch (error) {
             yield* step('note', () => noted.resolve(undefined));

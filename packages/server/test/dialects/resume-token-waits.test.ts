@@ -49,7 +49,7 @@ describe.each(eras)('%s', (era) => {
           polled += 1;
           return ready ? 'ready' : undefined;
         },
-        { every: 5_000, timeout: 60_000, report: ({ asked }) => `Asked ${asked} times.` },
+        { everyMs: 5_000, totalTimeoutMs: 60_000, report: ({ asked }) => `Asked ${asked} times.` },
       );
       return found;
     });
@@ -97,7 +97,11 @@ describe.each(eras)('%s', (era) => {
     const both = saga({ name: 'both', version: '1' }, function* () {
       yield* all({
         asked: elicit('go', { message: 'Go?', schema: Empty }),
-        watched: poll('ready', () => undefined, { every: 1_000, timeout: 2_000, report: 'Not ready.' }),
+        watched: poll('ready', () => undefined, {
+          everyMs: 1_000,
+          totalTimeoutMs: 2_000,
+          report: 'Not ready.',
+        }),
       });
       return '';
     });

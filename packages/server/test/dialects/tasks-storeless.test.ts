@@ -86,7 +86,7 @@ describe('without a store', () => {
       'polls',
       function* (): Steps<string> {
         yield* sleep(minute);
-        yield* poll('poll', () => void runs.push('poll'), { every: minute, timeout: 10 * minute });
+        yield* poll('poll', () => void runs.push('poll'), { everyMs: minute, totalTimeoutMs: 10 * minute });
         return 'polled';
       },
     ],

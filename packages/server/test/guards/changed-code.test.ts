@@ -100,7 +100,7 @@ describe('a deploy whose code does not fit', () => {
         if ((tries += 1) < 2) throw new Error('503');
         did.push('undo b');
       },
-      undo: { retry: { attempts: 5, delay: 60_000, jitter: false } },
+      undo: { retry: { attempts: 5, delayMs: 60_000, jitter: false } },
     });
     const make = (isChanged: boolean): SagaHost =>
       order(function* () {

@@ -80,11 +80,14 @@ describe('a saga that its client has left behind a pivot', () => {
           did.push('label');
           if ((tries += 1) < 3) throw new Error('503');
         },
-        { retry: { attempts: 5, delay: 200 } },
+        { retry: { attempts: 5, delayMs: 200 } },
       );
       yield* sleep(1_000);
       let asked = 0;
-      yield* poll('labelled', () => ((asked += 1) > 2 ? true : undefined), { every: 1_000, timeout: 60_000 });
+      yield* poll('labelled', () => ((asked += 1) > 2 ? true : undefined), {
+        everyMs: 1_000,
+        totalTimeoutMs: 60_000,
+      });
     });
     expect(await waits.host.cancel(waits.cancelToken)).toMatchObject({ result: 'on its way' });
     expect(waits.did).toEqual(['label', 'label', 'label', 'ship', 'settled']);
@@ -116,8 +119,8 @@ describe('a saga that its client has left behind a pivot', () => {
     let packed = 0;
     const { host, clock, did, facts, cancelToken } = await left(function* (asked) {
       yield* poll('packed', () => (asked.push('?'), (packed += 1) > 3 ? true : undefined), {
-        every: hour,
-        timeout: day,
+        everyMs: hour,
+        totalTimeoutMs: day,
       });
     });
     let token = cancelToken;
@@ -136,7 +139,7 @@ describe('a saga that its client has left behind a pivot', () => {
   it('[E5] [E8] goes on without an answer where its question has a time', async () => {
     const { host, clock, did, facts, cancelToken } = await left(function* () {
       try {
-        yield* elicit('gift', { message: 'As a gift?', schema: Ok, ttl: hour });
+        yield* elicit('gift', { message: 'As a gift?', schema: Ok, timeoutMs: hour });
       } catch (error) {
         if (!(error instanceof StepTimedOut)) throw error;
       }

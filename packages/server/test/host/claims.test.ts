@@ -132,7 +132,7 @@ describe('expiry', () => {
         () => {
           throw new Error('not yet');
         },
-        { retry: { attempts: 2, delay: 5 * hour, maxDelay: day, jitter: false } },
+        { retry: { attempts: 2, delayMs: 5 * hour, maxDelayMs: day, jitter: false } },
       );
       return 'done';
     });

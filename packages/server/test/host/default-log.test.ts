@@ -153,7 +153,7 @@ describe('a host without hooks', () => {
       status: 'failed',
       error: new Error('x'),
       tokenBytes: 0,
-      duration: 0,
+      durationMs: 0,
     });
     coreOf(host).observer.hooks.onError(new SagaHostError('busy', 'a\nb'));
     const said = [...warn.mock.calls, ...error.mock.calls].flat().map(String);

@@ -36,7 +36,7 @@ describe('a client that answers late', () => {
     const polling = saga({ name: 'polling', version: '1' }, function* () {
       const done = ({ attempt }: { readonly attempt: number }): string | undefined =>
         attempt > 1 ? 'done' : undefined;
-      return yield* poll('job', done, { every: minute / 7, timeout: minute / 3 });
+      return yield* poll('job', done, { everyMs: minute / 7, totalTimeoutMs: minute / 3 });
     });
     const { host, clock } = hostOf(polling, { limits: { maxHoldMs: 0 } });
     const { token } = suspended(await host.start('polling', {}));
@@ -52,7 +52,7 @@ describe('a wait', () => {
       yield* step('charge', () => 1, { compensate: () => void undone.push('charge') });
       yield* sleep(3_600_000 / 7);
       yield* sleep(minute * (1 + (yield* random())));
-      yield* elicit('ok', { message: 'OK?', schema: Empty, ttl: day / 7 });
+      yield* elicit('ok', { message: 'OK?', schema: Empty, timeoutMs: day / 7 });
       return 'paid';
     });
     const { host, clock } = hostOf(pay, { limits: { maxHoldMs: 0 } });

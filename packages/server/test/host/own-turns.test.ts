@@ -119,7 +119,7 @@ describe('a token with which there is only undoing to do', () => {
       tries += 1;
       if (tries === 1) throw new Error('away');
     };
-    const retry = { attempts: 2, delay: wait, maxDelay: wait, jitter: false };
+    const retry = { attempts: 2, delayMs: wait, maxDelayMs: wait, jitter: false };
     return function* (late: (ms: number) => void): Steps<string> {
       yield* compensate(undo, { retry });
       return yield* failsAfter(30_000)(late);

@@ -39,11 +39,14 @@ describe('what telemetry is told', () => {
             if (attempt === 1) throw Object.assign(new Error('secret'), { code: 'ECONNRESET' });
             return 1;
           },
-          { retry: { attempts: 2, delay: 1 } },
+          { retry: { attempts: 2, delayMs: 1 } },
         ),
         b: step('plain', () => 2, { compensate: () => undefined }),
       });
-      yield* poll('build', () => (builds++ === 0 ? undefined : 'built'), { every: 1, timeout: 1000 });
+      yield* poll('build', () => (builds++ === 0 ? undefined : 'built'), {
+        everyMs: 1,
+        totalTimeoutMs: 1000,
+      });
       yield* elicit('go', asks('Go?'));
       yield* step('last', () => {
         throw new RangeError('secret');
@@ -88,7 +91,7 @@ describe('what telemetry is told', () => {
   test('the attempt that timed out has ended for the saga, though its code goes on', async () => {
     const telemetry = recordingTelemetry();
     const slow = saga({ name: 'slow', version: '1' }, function* () {
-      yield* step('hang', () => new Promise(() => undefined), { timeout: 5 });
+      yield* step('hang', () => new Promise(() => undefined), { timeoutMs: 5 });
       return 'done';
     });
     const { host } = hostOf(slow, { telemetry, testing: { sleep: async () => undefined } });
@@ -136,7 +139,7 @@ describe('what telemetry is told', () => {
       const broken = (): undefined => {
         throw new RangeError('secret');
       };
-      yield* poll('parcel', broken, { every: 1, timeout: 1000 });
+      yield* poll('parcel', broken, { everyMs: 1, totalTimeoutMs: 1000 });
       return 'done';
     });
     failed(await hostOf(polling, { telemetry }).host.start('polling', {}));

@@ -132,7 +132,11 @@ test('refuses to complete what is no variable of the template, and completions t
   const uriTemplate = 'orders://{id}';
   const named = { name: 'order', version: '1', uriTemplate } as const;
   // @ts-expect-error -- not a variable
-  expect(() => resourceSaga({ ...named, complete: { other: () => [] } }, body)).toThrow(expect.objectContaining({ code: 'authoring_error' }));
+  expect(() => resourceSaga({ ...named, complete: { other: () => [] } }, body)).toThrow(
+    expect.objectContaining({ code: 'authoring_error' }),
+  );
   // @ts-expect-error -- not a function
-  expect(() => resourceSaga({ ...named, complete: { id: ['a'] } }, body)).toThrow(expect.objectContaining({ code: 'authoring_error' }));
+  expect(() => resourceSaga({ ...named, complete: { id: ['a'] } }, body)).toThrow(
+    expect.objectContaining({ code: 'authoring_error' }),
+  );
 });

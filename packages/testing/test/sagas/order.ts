@@ -17,8 +17,8 @@ export const order = saga(
     const payment = yield* step('charge', ({ idempotencyKey }) => shop.charge(cents, idempotencyKey), {
       compensate: ({ result, idempotencyKey }) => shop.refund(result.id, idempotencyKey),
       compensateUnknown: ({ stepKey, idempotencyKey }) => shop.refund(stepKey, idempotencyKey),
-      timeout: 10_000,
-      retry: { attempts: 3, delay: 100, jitter: false },
+      timeoutMs: 10_000,
+      retry: { attempts: 3, delayMs: 100, jitter: false },
     });
     const { sure } = yield* elicit('sure', { message: 'Ship it?', schema: Sure });
     if (!sure) throw new Error('not sure');

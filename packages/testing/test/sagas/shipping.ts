@@ -55,10 +55,10 @@ export function shippingOf(changes: ShippingChanges = {}): Program {
         {
           retry: {
             attempts: 3,
-            delay: 30_000,
+            delayMs: 30_000,
             when: (error) => (error as { status?: number }).status !== 400,
           },
-          timeout: 5_000,
+          timeoutMs: 5_000,
           compensate: ({ result }) => void done.push(`refund ${result.id}`),
           compensateUnknown: () => void done.push('refund'),
         },

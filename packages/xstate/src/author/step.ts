@@ -16,7 +16,7 @@ const effectBrand: unique symbol = Symbol.for('mcp-saga.xstate.effect');
 
 /** Options of {@link step}: how it runs and how it is undone. See the options of `step` in a saga. */
 export interface StepLogicOptions<R, I, U = unknown>
-  extends Pick<StepOptions<undefined>, 'retry' | 'timeout' | 'once' | 'undo'>, Compensable<R, I, U> {
+  extends Pick<StepOptions<undefined>, 'retry' | 'timeoutMs' | 'once' | 'undo'>, Compensable<R, I, U> {
   /** Undoes a run of unknown outcome: it timed out, was stopped, or its response was lost. */
   readonly compensateUnknown?: UndoFunction<undefined, I> | BoundUndo;
   /**
@@ -28,7 +28,7 @@ export interface StepLogicOptions<R, I, U = unknown>
 
 const names = /* @__PURE__ */ optionNames<StepLogicOptions<unknown, unknown>>({
   retry: true,
-  timeout: true,
+  timeoutMs: true,
   once: true,
   undo: true,
   compensate: true,

@@ -124,7 +124,7 @@ function stepOf(options: MachineProgramOptions, { type, path, value }: LedgerEnt
     compress: false,
     once: false,
     retry: undefined,
-    timeout: undefined,
+    timeoutMs: undefined,
     undo: undone === undefined ? undefined : toUndo(spec, undone),
     of: undefined,
   };
@@ -157,7 +157,7 @@ function toUndo(spec: EffectSpec | undefined, { facts }: UndoneEffect): StepUndo
     unknown: undefined,
     label: undefined,
     retry: defaultUndoRetry,
-    timeout: undefined,
+    timeoutMs: undefined,
   };
   if (spec?.undo === undefined) return gone;
   const { known, unknown } = spec.undo;

@@ -7,11 +7,11 @@ import { performed } from '../parts/run-code.ts';
 export interface PollSpec extends Spec {
   readonly kind: 'poll';
   readonly ask: (context: never) => unknown;
-  readonly every: number;
-  readonly timeout: number;
+  readonly everyMs: number;
+  readonly totalTimeoutMs: number;
   readonly report:
     | string
-    | ((facts: { readonly asked: number; readonly elapsed: number }) => string)
+    | ((facts: { readonly asked: number; readonly elapsedMs: number }) => string)
     | undefined;
 }
 
@@ -27,6 +27,6 @@ export const poll: Effect<PollSpec> = {
       : ended('polled', encode(answer, { where: `Poll '${path}': its answer` }));
   },
   due: (_, since) => since,
-  deadline: ({ timeout }, since) => Math.ceil(since + timeout),
+  deadline: ({ totalTimeoutMs }, since) => Math.ceil(since + totalTimeoutMs),
   report: ({ report }, facts) => (typeof report === 'function' ? report(facts) : report),
 };

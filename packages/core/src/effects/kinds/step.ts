@@ -20,7 +20,7 @@ export interface StepSpec extends Spec {
   readonly compress: boolean;
   readonly once: boolean;
   readonly retry: RetryPolicy | undefined;
-  readonly timeout: number | undefined;
+  readonly timeoutMs: number | undefined;
   readonly undo: StepUndo | undefined;
   /** The step that this one undoes. */
   readonly of: { readonly path: string; readonly key: string | undefined } | undefined;
@@ -222,9 +222,9 @@ async function runOnce(
   const input: unknown = task.input === undefined ? undefined : JSON.parse(task.input);
   const work = async (signal: AbortSignal): Promise<unknown> =>
     performed(runtime, 'step', task.path, spec.run, { ...facts, input, context: runtime.context, signal });
-  const { timeout } = spec;
+  const { timeoutMs } = spec;
   // Without a timeout there is nothing that ends an attempt alone: a signal of its own would cost more than the rest.
-  if (timeout === undefined) return await work(outer);
+  if (timeoutMs === undefined) return await work(outer);
   const attempt = new AbortController();
   const settled = new AbortController();
   const abort = (): void => attempt.abort(outer.reason);
@@ -232,11 +232,11 @@ async function runOnce(
   outer.addEventListener('abort', abort, { once: true });
   const working = work(attempt.signal);
   try {
-    const timer = runtime.sleep(timeout, settled.signal).then(() => {
+    const timer = runtime.sleep(timeoutMs, settled.signal).then(() => {
       if (settled.signal.aborted) return undefined;
       const error = new StepError(task.path, {
         name: 'TimeoutError',
-        message: `Step '${task.path}' took longer than ${timeout} ms.`,
+        message: `Step '${task.path}' took longer than ${timeoutMs} ms.`,
         code: 'timeout',
       });
       attempt.abort(error);

@@ -44,7 +44,7 @@ export interface Effect<S extends Spec> {
   /** Text for the user while the saga waits. */
   readonly report?: (
     spec: S,
-    facts: { readonly asked: number; readonly elapsed: number },
+    facts: { readonly asked: number; readonly elapsedMs: number },
   ) => string | undefined;
 }
 

@@ -65,13 +65,13 @@ export function timingOf(task: Task, time: number): Timing {
  */
 function asksOnceMore({ spec, until = 0, asked }: Task, deadline: number, time: number): boolean {
   if (spec.kind !== 'poll' || (time === deadline && until >= deadline)) return false;
-  return asked === 0 || until - spec.every < deadline;
+  return asked === 0 || until - spec.everyMs < deadline;
 }
 
 /** Sets when a poll that was not answered is asked again, after a time by its clock. */
 export function askAgainAfter(task: Task, time: number): void {
   task.asked += 1;
-  if (task.spec.kind === 'poll') task.until = Math.ceil(time + task.spec.every);
+  if (task.spec.kind === 'poll') task.until = Math.ceil(time + task.spec.everyMs);
 }
 
 /** When a task that does not wait for the client is due, by its clock (ms since the epoch): 0 for at once. */
@@ -91,7 +91,7 @@ export function toWait(task: Task): Wait | undefined {
 
 /** What the user may read: about a poll that goes on, at a checkpoint. */
 export function reportOf({ spec, since = 0, asked }: Task, now: number): string | undefined {
-  return effectOf(spec).report?.(spec, { asked, elapsed: now - since });
+  return effectOf(spec).report?.(spec, { asked, elapsedMs: now - since });
 }
 
 /**
