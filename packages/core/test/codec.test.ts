@@ -3,7 +3,7 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { CodecError, decode, encode, revive } from '../src/values/codec.ts';
 import { SagaError } from '../src/values/errors.ts';
-import { mayHoldTag } from '../src/journal/entries.ts';
+import { mayHoldTag } from '../src/journal/entry-types.ts';
 
 /** Deep equality that tells -0, NaN, holes, own `__proto__` keys, URLs and dates apart. */
 function same(a: unknown, b: unknown): boolean {

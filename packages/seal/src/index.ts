@@ -13,14 +13,14 @@ export {
   type RefusalReason,
   type SealErrorCode,
 } from './model/errors.ts';
-export { hasBegun, skewMs, type Expectations } from './sealer/expectations.ts';
+export { hasBegun, skewMs } from './sealer/sealer-setup.ts';
 export { digestText } from './digest/hash.ts';
 export type { KeyInput, KeysOption, OctJwk } from './keys/key-input.ts';
 export { createKeyRing, generateKey, type KeyRing, type KeyRingOptions } from './keys/key-ring.ts';
 export { deriveTokenKey } from './keys/key-schedule.ts';
 export { defaultLimits, type Limits } from './token/token-limits.ts';
 export { createSealer } from './sealer/create-sealer.ts';
-export type { Sealed, Sealer, SealerOptions } from './sealer/sealer.ts';
-export { createSecret, deriveFromSecret } from './keys/secret.ts';
-export type { Stream } from './token/streams.ts';
-export { publishedTestKeys } from './keys/test-keys.ts';
+export type { Expectations, Sealed, Sealer, SealerOptions } from './sealer/sealer.ts';
+export { createSecret, deriveFromSecret } from './digest/hash.ts';
+export type { Stream } from './token/layout.ts';
+export { publishedTestKeys } from './keys/key-input.ts';

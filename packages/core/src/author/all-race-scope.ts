@@ -1,5 +1,5 @@
 import { AuthoringError } from '../values/errors.ts';
-import { command, specOf } from '../effects/make-command.ts';
+import { command, specOf } from '../effects/effect-of.ts';
 import type { Command, Steps, GroupSpec, ForkSensitiveCommand } from '../model/command.ts';
 import type { IsForkSensitive } from './checks/needs-forks.ts';
 import { isIterator } from '../values/generators.ts';

@@ -1,5 +1,5 @@
 import { AuthoringError } from '../values/errors.ts';
-import { command } from '../effects/make-command.ts';
+import { command } from '../effects/effect-of.ts';
 import type { Command } from '../model/command.ts';
 
 /**

@@ -2,7 +2,7 @@ import { assertKnownOptions, optionNames } from '../values/known-options.ts';
 import { AuthoringError } from '../values/errors.ts';
 import type { CheckedUndo } from './checks/checked-undo.ts';
 import { encode } from '../values/codec.ts';
-import { command } from '../effects/make-command.ts';
+import { command } from '../effects/effect-of.ts';
 import type { Command, ForkSensitiveCommand } from '../model/command.ts';
 import type { BoundUndo, UndoFunction, UndoPolicy } from '../model/undo.ts';
 import { assertStepId } from '../values/path.ts';

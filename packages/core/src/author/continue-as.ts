@@ -1,4 +1,4 @@
-import { command } from '../effects/make-command.ts';
+import { command } from '../effects/effect-of.ts';
 import { AuthoringError } from '../values/errors.ts';
 import type { Command } from '../model/command.ts';
 import type { Program } from '../model/program.ts';

@@ -1,6 +1,6 @@
 import { assertKnownOptions, assertOneOf, optionNames } from '../values/known-options.ts';
 import { AuthoringError } from '../values/errors.ts';
-import { command } from '../effects/make-command.ts';
+import { command } from '../effects/effect-of.ts';
 import type { CheckedForm } from './checks/checked-form.ts';
 import type { Command } from '../model/command.ts';
 import { formOf } from '../values/form-of.ts';

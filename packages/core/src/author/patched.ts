@@ -1,5 +1,5 @@
 import { assertKnownOptions, optionNames } from '../values/known-options.ts';
-import { command } from '../effects/make-command.ts';
+import { command } from '../effects/effect-of.ts';
 import type { Command } from '../model/command.ts';
 import { assertStepId } from '../values/path.ts';
 

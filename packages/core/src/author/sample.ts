@@ -1,7 +1,7 @@
 import { assertKnownOptions, optionNames } from '../values/known-options.ts';
 import { AuthoringError } from '../values/errors.ts';
 import type { Root, SampleParams, SampleResult } from '../model/client-step.ts';
-import { command } from '../effects/make-command.ts';
+import { command } from '../effects/effect-of.ts';
 import type { Command } from '../model/command.ts';
 import { assertStepId, checkedTtl } from '../values/path.ts';
 

@@ -2,7 +2,7 @@ import { assertKnownOptions, optionNames } from '../values/known-options.ts';
 import { AuthoringError } from '../values/errors.ts';
 import type { CheckedResult } from './checks/checked-result.ts';
 import type { CheckedUndo } from './checks/checked-undo.ts';
-import { command } from '../effects/make-command.ts';
+import { command } from '../effects/effect-of.ts';
 import type { Command, StepUndo, ForkSensitiveCommand } from '../model/command.ts';
 import type { BoundCompensator, BoundUndo, UndoFunction, UndoPolicy } from '../model/undo.ts';
 import { assertJson, type Json } from '../values/json.ts';

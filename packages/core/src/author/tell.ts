@@ -1,5 +1,5 @@
 import { AuthoringError } from '../values/errors.ts';
-import { command } from '../effects/make-command.ts';
+import { command } from '../effects/effect-of.ts';
 import type { Command, LogLevel } from '../model/command.ts';
 import { assertJson, type Json } from '../values/json.ts';
 

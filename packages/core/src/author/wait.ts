@@ -2,7 +2,7 @@ import { assertKnownOptions, optionNames } from '../values/known-options.ts';
 import { AuthoringError } from '../values/errors.ts';
 import { checkedDuration } from '../values/retry.ts';
 import type { CheckedResult } from './checks/checked-result.ts';
-import { command } from '../effects/make-command.ts';
+import { command } from '../effects/effect-of.ts';
 import type { Command } from '../model/command.ts';
 import { assertStepId } from '../values/path.ts';
 import type { StepContext } from './step.ts';

@@ -1,22 +1,21 @@
 import { revive } from '../values/codec.ts';
 import { ReplayMismatch, SagaLimitExceeded, type StepFacts } from '../values/errors.ts';
-import { answerersOf, entriesOf, lastOf, mayHoldTag, type Answerers } from './entries.ts';
+import {
+  answerersOf,
+  entriesOf,
+  lastOf,
+  mayHoldTag,
+  type Answerers,
+  entryTypes,
+  formatOf,
+  provenanceLetters,
+  type EntryType,
+  type NewEntry,
+} from './entry-types.ts';
 import type { Provenance } from '../model/client-step.ts';
 import { engineVersion, type ProgramState } from '../model/program-state.ts';
 import { endMark, undoMark } from '../values/path.ts';
-import { entryTypes, formatOf, provenanceLetters, type EntryType } from './entry-types.ts';
 import { reveal, withhold, type Revealed } from './withheld.ts';
-
-/** An entry to be added. */
-export interface NewEntry {
-  readonly type: EntryType;
-  readonly path: string;
-  readonly fingerprint: number;
-  /** The encoded value, if entries of its type have one. */
-  readonly text?: string;
-  /** For answers: who gave it, and a digest by which a repeated answer is compared. */
-  readonly answer?: { readonly provenance: Provenance; readonly agreement: number };
-}
 
 /** An entry about a task, which says itself where it belongs. */
 export type TaskEntry = Omit<NewEntry, 'path' | 'fingerprint'>;

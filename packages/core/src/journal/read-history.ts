@@ -1,8 +1,6 @@
-import { present } from '../values/present.ts';
+import { present, type Json } from '../values/json.ts';
 import { decodeHead, encodeHead } from './head.ts';
-import { entriesOf } from './entries.ts';
-import type { Json } from '../values/json.ts';
-import { formatOf, provenanceLetters, type EntryFormat } from './entry-types.ts';
+import { entriesOf, formatOf, provenanceLetters, type EntryFormat } from './entry-types.ts';
 import type { HistoryEntry, SagaHistory, TimelineEntry } from '../model/history.ts';
 import type { ProgramState } from '../model/program-state.ts';
 

@@ -1,4 +1,4 @@
-import { specOf } from '../effects/make-command.ts';
+import { specOf } from '../effects/effect-of.ts';
 import type { Command, GroupSpec } from '../model/command.ts';
 import type { FiberEnd } from '../undo/ending.ts';
 import { Fiber, Group, type Resumption, type Task } from './fiber.ts';

@@ -1,4 +1,4 @@
-import { present } from '../values/present.ts';
+import { present } from '../values/json.ts';
 import { AuthoringError } from '../values/errors.ts';
 import { encode } from '../values/codec.ts';
 import type { EffectSpec } from '../effects/effect-of.ts';

@@ -1,5 +1,11 @@
-import { CreatedCommands, notACommand, noting, specOf, take } from '../effects/make-command.ts';
-import type { CommandSpec } from '../effects/effect-of.ts';
+import {
+  CreatedCommands,
+  notACommand,
+  noting,
+  specOf,
+  take,
+  type CommandSpec,
+} from '../effects/effect-of.ts';
 import type { Command } from '../model/command.ts';
 import type { FiberEnd } from '../undo/ending.ts';
 import type { Runtime } from '../model/runtime.ts';

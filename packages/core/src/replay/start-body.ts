@@ -1,6 +1,6 @@
 import { AuthoringError } from '../values/errors.ts';
 import type { SagaBody, Steps } from '../model/command.ts';
-import { specOf } from '../effects/make-command.ts';
+import { specOf } from '../effects/effect-of.ts';
 import { isIterator } from '../values/generators.ts';
 import type { Schema } from '../values/standard-schema.ts';
 

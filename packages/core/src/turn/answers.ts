@@ -1,4 +1,10 @@
-import { acceptAnswer, agreementOf } from '../effects/accept-answer.ts';
+import {
+  acceptAnswer,
+  agreementOf,
+  isAccepted,
+  isUnsupported,
+  routeWithoutClient,
+} from '../effects/accept-answer.ts';
 import type { ClientAnswer } from '../model/client-step.ts';
 import { isAskedOfClient, isQuestion, toClientStep } from '../effects/effect-of.ts';
 import type { IgnoredAnswer } from '../model/outcome.ts';
@@ -10,7 +16,6 @@ import type { Task } from '../replay/fiber.ts';
 import type { Head } from '../journal/head.ts';
 import type { Journal } from '../journal/journal.ts';
 import { digestOfStep } from './turn-outcome.ts';
-import { isAccepted, isUnsupported, routeWithoutClient } from '../effects/routes.ts';
 import { answerGraceMs } from './time/waits.ts';
 
 /** What the taking of answers needs to know of its turn. */

@@ -12,7 +12,7 @@ import { runOverdue, type Overdue, type OverdueOptions } from './time/overdue.ts
 import { later } from '../effects/kinds/step.ts';
 import { runTask } from '../effects/run-task.ts';
 import type { TaskEnd } from '../effects/parts/effect.ts';
-import { waitsForClient } from '../effects/routes.ts';
+import { waitsForClient } from '../effects/accept-answer.ts';
 import { TurnBudget } from './turn-budget.ts';
 import { warnOfLifetime } from './time/warn-of-lifetime.ts';
 import { askAgainAfter, endAtOnce, isChance, timingOf } from './time/waits.ts';

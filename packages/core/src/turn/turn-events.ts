@@ -1,4 +1,4 @@
-import { present } from '../values/present.ts';
+import { present } from '../values/json.ts';
 import { infoIn } from '../effects/parts/saga-info.ts';
 import type { ExecutionEvents } from '../replay/execution.ts';
 import type { Runtime } from '../model/runtime.ts';

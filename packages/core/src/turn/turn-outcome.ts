@@ -7,7 +7,7 @@ import type { Runtime } from '../model/runtime.ts';
 import { encode } from '../values/codec.ts';
 import type { Task } from '../replay/fiber.ts';
 import { encodeHead, type Head, type Wait } from '../journal/head.ts';
-import { waitsForClient } from '../effects/routes.ts';
+import { waitsForClient } from '../effects/accept-answer.ts';
 import { warnOfLifetime } from './time/warn-of-lifetime.ts';
 import { deadlineOf, dueAt, reportOf, startClock, toWait } from './time/waits.ts';
 

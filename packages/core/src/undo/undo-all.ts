@@ -1,9 +1,9 @@
-import { present } from '../values/present.ts';
+import { present } from '../values/json.ts';
 import { AuthoringError } from '../values/errors.ts';
 import type { Steps, UndoWork } from '../model/command.ts';
 import type { BoundUndo, UndoneStep } from '../model/undo.ts';
 import { undoKeyMark, undoMark } from '../values/path.ts';
-import { command } from '../effects/make-command.ts';
+import { command } from '../effects/effect-of.ts';
 import { generatorKind, isIterator } from '../values/generators.ts';
 import type { RetryPolicy } from '../values/retry.ts';
 

@@ -1,4 +1,4 @@
-import { present } from './present.ts';
+import { present } from './json.ts';
 import { encode } from './codec.ts';
 import { SagaError, type StepErrorData } from './errors.ts';
 

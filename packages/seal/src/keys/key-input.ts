@@ -1,6 +1,6 @@
 import { fromBase64Url } from '../platform/base64url.ts';
 import { SealError } from '../model/errors.ts';
-import { isKid } from '../token/header.ts';
+import { isKid } from '../token/envelope.ts';
 
 /** A symmetric key as a JSON Web Key (RFC 7517; RFC 7518, section 6.4). */
 export interface OctJwk {
@@ -114,3 +114,41 @@ function fromBytes(kid: unknown, key: Uint8Array): RawKey | string {
 function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null;
 }
+
+// Short patterns have at most 8 distinct bytes; phrases of 32 characters rarely have more than 18 distinct ones.
+const patternBytes = 8;
+const phraseCharacters = 18;
+
+/**
+ * `true` if a 32-byte key is evidently not random: a byte or a short pattern repeated, or printable ASCII text with few
+ * distinct characters.
+ *
+ * A random key is never refused in practice. The probability of at most 8 distinct bytes is below
+ * C(256, 8) (8/256)^32 < 2^-111. The probability of printable text with at most 18 distinct characters is below
+ * C(95, 18) (18/256)^32 < 2^-59.
+ */
+export function isWeakKey(key: Uint8Array): boolean {
+  const distinct = new Set(key).size;
+  return distinct <= patternBytes || (distinct <= phraseCharacters && key.every(isPrintable));
+}
+
+function isPrintable(byte: number): boolean {
+  return byte >= 0x20 && byte <= 0x7e;
+}
+
+/**
+ * Keys, as base64url, that everybody knows: those of this project's own tests and documents, and those of the
+ * standards. A key ring takes one only where the environment is exactly `test`.
+ */
+export const publishedTestKeys: readonly string[] = [
+  // 32 zero bytes.
+  'AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA',
+  // 32 bytes of all ones.
+  '__________________________________________8',
+  // The bytes 0 to 31: the key of the golden vectors.
+  'AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8',
+  // The bytes 1 to 32.
+  'AQIDBAUGBwgJCgsMDQ4PEBESExQVFhcYGRobHB0eHyA',
+  // The content encryption key of RFC 7516, appendix A.1.
+  'saH0gFSP4XM_tAP_a5rU9ooHbltwLiJpL4LLLnrqQPw',
+];

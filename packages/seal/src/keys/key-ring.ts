@@ -8,13 +8,13 @@ import {
   readKeys,
   type KeysOption,
   type RawKey,
+  publishedTestKeys,
+  isWeakKey,
 } from './key-input.ts';
-import { isKid } from '../token/header.ts';
+import { isKid } from '../token/envelope.ts';
 import { extract } from './key-schedule.ts';
 import { loadNode } from '../platform/node.ts';
-import { randomBytes } from './secret.ts';
-import { publishedTestKeys } from './test-keys.ts';
-import { isWeakKey } from './weak-key.ts';
+import { randomBytes } from '../digest/hash.ts';
 
 /** Keys that seal and open tokens. The first seals, every one opens. Printing one shows no key. */
 export interface KeyRing {

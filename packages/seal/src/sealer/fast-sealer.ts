@@ -3,7 +3,15 @@ import { encodeClaims, type Purpose } from '../token/claims.ts';
 import { TokenRefused } from '../model/errors.ts';
 import type { Envelope } from '../token/envelope.ts';
 import { expandInput } from '../keys/key-schedule.ts';
-import { pack, unpack, type StoredStream } from '../token/layout.ts';
+import {
+  pack,
+  unpack,
+  type StoredStream,
+  encodeStreams,
+  inflateSync,
+  isDeflated,
+  store,
+} from '../token/layout.ts';
 import { prefersKeyObjects, type NodeBuiltins, type NodeKey } from '../platform/node.ts';
 import type { Sealer } from './sealer.ts';
 import {
@@ -14,7 +22,6 @@ import {
   type SealingKey,
   type Setup,
 } from './sealer-setup.ts';
-import { encodeStreams, inflateSync, isDeflated, store } from '../token/streams.ts';
 
 const gcm = { authTagLength: 16 } as const;
 

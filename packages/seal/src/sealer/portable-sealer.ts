@@ -3,9 +3,17 @@ import { CompactEncrypt } from 'jose/jwe/compact/encrypt';
 import { encodeClaims, type Purpose } from '../token/claims.ts';
 import { TokenRefused } from '../model/errors.ts';
 import { hmacPortable } from '../digest/hash.ts';
-import { toHeader } from '../token/header.ts';
+import { toHeader } from '../token/envelope.ts';
 import { expandInput } from '../keys/key-schedule.ts';
-import { pack, unpack } from '../token/layout.ts';
+import {
+  pack,
+  unpack,
+  deflatePortable,
+  encodeStreams,
+  inflatePortable,
+  isDeflated,
+  store,
+} from '../token/layout.ts';
 import type { Sealer } from './sealer.ts';
 import {
   admit,
@@ -15,7 +23,6 @@ import {
   type SealingKey,
   type Setup,
 } from './sealer-setup.ts';
-import { deflatePortable, encodeStreams, inflatePortable, isDeflated, store } from '../token/streams.ts';
 
 /** The implementation over WebCrypto, the web platform's compression streams and jose. */
 export function createPortableSealer(setup: Setup): Sealer {

@@ -1,15 +1,28 @@
 import type { Base64UrlCodec } from '../platform/base64url.ts';
 import { hasLoneSurrogate } from '../digest/canonicalize.ts';
-import { decodeClaims, isPurpose, type Purpose } from '../token/claims.ts';
-import { createEnvelopeReader, measureToken, type Envelope, type EnvelopeReader } from '../token/envelope.ts';
+import {
+  decodeClaims,
+  isPurpose,
+  type Purpose,
+  type Binding,
+  type BoundClaims,
+  type Claims,
+} from '../token/claims.ts';
+import {
+  createEnvelopeReader,
+  measureToken,
+  type Envelope,
+  type EnvelopeReader,
+  createHeaderFormat,
+  isSid,
+  type HeaderFormat,
+} from '../token/envelope.ts';
 import { TokenRefused, TokenTooLarge } from '../model/errors.ts';
-import { assertExpected, type Expectations } from './expectations.ts';
-import { createHeaderFormat, isSid, type HeaderFormat } from '../token/header.ts';
 import { readRing, type RingKey } from '../keys/key-ring.ts';
 import { measure, type Contents } from '../token/layout.ts';
 import { resolveLimits, type Limits } from '../token/token-limits.ts';
-import { randomBytes } from '../keys/secret.ts';
-import type { Sealed, SealerOptions } from './sealer.ts';
+import { randomBytes } from '../digest/hash.ts';
+import type { Expectations, Sealed, SealerOptions } from './sealer.ts';
 
 /** A key of the ring with its header. */
 export interface SealingKey extends RingKey {
@@ -102,4 +115,49 @@ function exactly(length: number, bytes: Uint8Array): Uint8Array {
   // A short nonce would repeat, and a nonce that repeats gives the key stream away.
   if (bytes.length !== length) throw new RangeError('The source of randomness gave another number of bytes');
   return bytes;
+}
+
+/** How far the clocks of two instances may lie apart, in milliseconds. */
+export const skewMs: number = 30_000;
+
+/**
+ * Checks a decrypted token against its envelope and against what is expected.
+ *
+ * @throws TokenRefused, with the first reason found.
+ */
+export function assertExpected(sealed: BoundClaims, bound: Binding, expect: Expectations, now: number): void {
+  const { claims } = sealed;
+  // The key is bound to these four already; inside they hold against a fault in the key schedule.
+  if (sealed.purpose !== bound.purpose) throw new TokenRefused('purpose');
+  if (sealed.audience !== bound.audience) throw new TokenRefused('audience');
+  if (sealed.kid !== bound.kid) throw new TokenRefused('unknown_key');
+  if (sealed.sid !== bound.sid) throw new TokenRefused('sid');
+  if (expect.sid !== undefined && expect.sid !== sealed.sid) throw new TokenRefused('sid');
+  assertTimely(claims, expect, now);
+  if (expect.methods !== undefined && !expect.methods.includes(claims.method))
+    throw new TokenRefused('method');
+  const { target, argsDigest } = expect.entry ?? {};
+  if (target !== undefined && target !== claims.entry.target) throw new TokenRefused('target');
+  if (argsDigest !== undefined && argsDigest !== claims.entry.argsDigest) throw new TokenRefused('arguments');
+  if (expect.principal !== undefined && expect.principal !== claims.principal)
+    throw new TokenRefused('principal');
+  const { engines } = expect;
+  if (engines !== undefined && !(claims.engine >= engines.min && claims.engine <= engines.max)) {
+    throw new TokenRefused('engine');
+  }
+}
+
+/** Returns `true` unless the token, or its saga, began later than the clock of this instance and the skew allow. */
+export function hasBegun({ born, iat }: Pick<Claims, 'born' | 'iat'>, now: number): boolean {
+  return born <= now + skewMs && iat <= now + skewMs;
+}
+
+// Every comparison states what is allowed, so that a time that is no number refuses.
+function assertTimely(claims: Claims, expect: Expectations, now: number): void {
+  const { iat, exp } = claims;
+  if (expect.allowFuture !== true && !hasBegun(claims, now)) throw new TokenRefused('not_yet_valid');
+  const lives = now < exp + skewMs;
+  if (!lives && expect.ignoreExpiry !== true) throw new TokenRefused('expired');
+  const isRecent = expect.rejectIssuedBefore === undefined || iat >= expect.rejectIssuedBefore;
+  if (!isRecent) throw new TokenRefused('revoked');
 }

@@ -1,9 +1,32 @@
 import type { MaybePromise } from '../model/maybe-promise.ts';
 import type { Claims, Purpose } from '../token/claims.ts';
-import type { Expectations } from './expectations.ts';
 import type { KeyRing } from '../keys/key-ring.ts';
 import type { Limits } from '../token/token-limits.ts';
-import type { Stream } from '../token/streams.ts';
+import type { Stream } from '../token/layout.ts';
+
+/** What must agree before a token counts. What is left out is not checked; purpose, audience and time always are. */
+export interface Expectations {
+  readonly purpose: Purpose;
+  /** The methods that may have started the saga. */
+  readonly methods?: readonly string[];
+  /** What the client calls now, where it repeats its original call. */
+  readonly entry?: { readonly target?: string; readonly argsDigest?: string };
+  /** Who calls now; `null` for nobody known. */
+  readonly principal?: string | null;
+  /** The engine versions that can go on, both included. */
+  readonly engines?: { readonly min: number; readonly max: number };
+  /** Refuses what was sealed earlier, in milliseconds since the epoch: for when a key or a token got out. */
+  readonly rejectIssuedBefore?: number;
+  /** Opens expired tokens too: for operators' inspection, and for what never left the host. Never for what a client brings. */
+  readonly ignoreExpiry?: boolean;
+  /**
+   * Opens tokens that were sealed in the future, too: for a caller that compares `born` and `iat` with its clock itself, after
+   * every other check.
+   */
+  readonly allowFuture?: boolean;
+  /** The saga the token must be of. */
+  readonly sid?: string;
+}
 
 /** What a token held. */
 export interface Sealed {

@@ -6,7 +6,7 @@ import { canonicalize, digestText, type Claims } from '@mcp-saga/seal';
 import { sealRequest, type BegunRequest } from '../token/guard-records.ts';
 import type { GuardClaim } from '../model/guard.ts';
 import type { SealedSaga } from '../model/sealed-saga.ts';
-import { cancelLifetime } from '../token/token-expiry.ts';
+import { cancelLifetime } from '../token/sealed-saga.ts';
 
 /**
  * Asks the guard. Where that fails, `onError` is told that it was the guard, with what it threw as `cause`: the error of

@@ -1,6 +1,6 @@
 import { SagaCancelled } from '@mcp-saga/core';
 import { TokenRefused } from '@mcp-saga/seal';
-import { cancelExpiry } from '../token/token-expiry.ts';
+import { cancelExpiry } from '../token/sealed-saga.ts';
 import type { Caller } from '../model/caller.ts';
 import { NotEnded, SagaHostError } from '../wire/errors.ts';
 import { digestOf } from '../guard/ask-guard.ts';

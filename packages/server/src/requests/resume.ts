@@ -1,4 +1,4 @@
-import type { ClientAnswer } from '@mcp-saga/core';
+import type { ClientAnswer, Json } from '@mcp-saga/core';
 import { isUnsupported, present } from '@mcp-saga/core/program';
 import { digestArguments, TokenRefused } from '@mcp-saga/seal';
 import { toAnswers, toArguments, stepIdsOf } from '../wire/step-answers.ts';
@@ -9,8 +9,7 @@ import { digestOf } from '../guard/ask-guard.ts';
 import { Lease, type Claimed, type GuardedTurn, type LeaseRequest } from '../turn/lease.ts';
 import { fromHandle } from '../token/handles.ts';
 import type { ResumeRequest } from '../model/host-requests.ts';
-import type { HostParts } from '../settings/host-parts.ts';
-import { reportInstantRefusals, withoutInstantRefusals } from './instant-refusals.ts';
+import type { HostParts, Answers } from '../settings/host-parts.ts';
 import { keptBytesOf, inPlaceOf, usableOf } from '../token/guard-records.ts';
 import { acceptsModel } from '../turn/answer-routes.ts';
 import { openCommitted, standIn, versionGone, type OpenSaga } from '../token/resolve-program.ts';
@@ -236,4 +235,48 @@ async function expected({ methods, entry }: ResumeRequest): Promise<TokenExpecta
 /** Hands a saga to another call, which has all of its rounds. */
 function startedBy(method: string, { claims, state, ...saga }: SealedSaga): SealedSaga {
   return { ...saga, claims: { ...claims, method }, state: { ...state, ownTurns: claims.turn } };
+}
+
+/** Reports instant refusals to `onInstantRefusal`. */
+function reportInstantRefusals(
+  { observer, timing, answers: by }: Pick<HostParts, 'observer' | 'timing' | 'answers'>,
+  { claims, sagaId }: SealedSaga,
+  asked: ReadonlySet<string>,
+  answers: ReadonlyMap<string, ClientAnswer>,
+): void {
+  const afterMs = timing.clock() - claims.iat;
+  if (afterMs >= by.instantRefusals.withinMs) return;
+  for (const [stepId, answer] of answers) {
+    const action = asked.has(stepId) ? refusalOf(answer) : undefined;
+    if (action !== undefined)
+      observer.hooks.onInstantRefusal({ saga: claims.saga.name, sagaId, stepId, action, afterMs });
+  }
+}
+
+/**
+ * Replaces instant refusals by a "method not found" error, with `treatAs: 'unsupported'`.
+ *
+ * @param at - time of the request with these answers (ms since the epoch)
+ */
+function withoutInstantRefusals(
+  { instantRefusals: { withinMs, treatAs } }: Pick<Answers, 'instantRefusals'>,
+  { claims }: SealedSaga,
+  answers: ReadonlyMap<string, ClientAnswer>,
+  at: number,
+): ReadonlyMap<string, ClientAnswer> {
+  if (treatAs !== 'unsupported' || at - claims.iat >= withinMs) return answers;
+  const unsupported = { code: -32_601, message: 'Refused before a person could read it.' };
+  return new Map(
+    [...answers].map(([stepId, answer]) => [
+      stepId,
+      answer.provenance === 'client' && refusalOf(answer) !== undefined
+        ? { error: unsupported, provenance: 'client' }
+        : answer,
+    ]),
+  );
+}
+
+function refusalOf(answer: ClientAnswer): 'decline' | 'cancel' | undefined {
+  const { action } = Object('result' in answer ? answer.result : undefined) as { readonly action?: Json };
+  return action === 'decline' || action === 'cancel' ? action : undefined;
 }

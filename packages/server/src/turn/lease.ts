@@ -16,7 +16,7 @@ import { sleep } from '../settings/clock.ts';
 import type { GuardAccess, HostParts } from '../settings/host-parts.ts';
 import { openRequest, sealResponse, type BegunRequest } from '../token/guard-records.ts';
 import { roundOf } from '../token/sealed-saga.ts';
-import { cannotContinue } from './cannot-continue.ts';
+import { cannotContinue } from '../token/resolve-program.ts';
 import { repeatTurn } from './repeat-turn.ts';
 import { settleTurn } from './settle-turn.ts';
 

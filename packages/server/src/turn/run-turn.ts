@@ -8,12 +8,11 @@ import {
   type Runtime,
 } from '@mcp-saga/core';
 import type { CommitPoint, CommittedTurn } from '@mcp-saga/core/program';
-import { cannotContinue, isLeftAsItIs, reportCannotContinue } from './cannot-continue.ts';
+import { cannotContinue, isLeftAsItIs, reportCannotContinue, advanceFrom } from '../token/resolve-program.ts';
 import type { Caller } from '../model/caller.ts';
 import { SagaHostError } from '../wire/errors.ts';
 import { stepIdsOf, type StepIds } from '../wire/step-answers.ts';
 import type { HostParts } from '../settings/host-parts.ts';
-import { advanceFrom } from '../token/resolve-program.ts';
 import { servedAs } from '../settings/registry.ts';
 import { suspend } from './suspend.ts';
 import { TurnTrace } from './traced-turn.ts';

@@ -2,8 +2,7 @@ import type { SuspendedSagaFacts } from '../model/hooks.ts';
 import type { Observer, HostParts } from '../settings/host-parts.ts';
 import type { SagaTurn, SuspendedTurn } from '../model/turn.ts';
 import type { Program } from '@mcp-saga/core';
-import { sealCancelToken } from '../token/token-expiry.ts';
-import { toSealedSaga } from '../token/sealed-saga.ts';
+import { sealCancelToken, toSealedSaga } from '../token/sealed-saga.ts';
 import type { SealedSaga } from '../model/sealed-saga.ts';
 
 // By the turn: its queue is notified when the turn counts, and not before.

@@ -1,13 +1,12 @@
 import type { Program } from '@mcp-saga/core';
 import { present, isSameState, type CommitPoint, type SuspendedOutcome } from '@mcp-saga/core/program';
 import { TokenTooLarge } from '@mcp-saga/seal';
-import { expiryOfLeft, expiryOf } from '../token/token-expiry.ts';
+import { expiryOfLeft, expiryOf, digestRequestId, sealSaga, newTokenId } from '../token/sealed-saga.ts';
 import { SagaHostError } from '../wire/errors.ts';
 import { stepIdsOf } from '../wire/step-answers.ts';
 import type { HostParts } from '../settings/host-parts.ts';
 import { nextKeptBytes, assertKeepable } from '../token/guard-records.ts';
 import type { TurnRequest } from './turn-request.ts';
-import { digestRequestId, sealSaga, newTokenId } from '../token/sealed-saga.ts';
 import { noteCancelOf } from './settle-turn.ts';
 import type { SealedSaga } from '../model/sealed-saga.ts';
 import { withoutKeys } from '../settings/default-log.ts';

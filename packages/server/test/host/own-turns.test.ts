@@ -10,7 +10,7 @@ import {
   type Steps,
 } from '@mcp-saga/server';
 import { describe, expect, test } from 'vitest';
-import { cancelLifetime } from '../../src/token/token-expiry.ts';
+import { cancelLifetime } from '../../src/token/sealed-saga.ts';
 import { start, testClock } from '../fixtures/clock.ts';
 import { accept, hooksInto, hostOf, nothingTold, suspended } from '../fixtures/host.ts';
 import { Empty } from '../fixtures/sagas.ts';

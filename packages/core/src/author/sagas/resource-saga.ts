@@ -1,4 +1,4 @@
-import { present } from '../../values/present.ts';
+import { present } from '../../values/json.ts';
 import { assertKnownOptions, optionNames } from '../../values/known-options.ts';
 import { AuthoringError } from '../../values/errors.ts';
 import type { CheckedBody } from '../checks/checked-body.ts';

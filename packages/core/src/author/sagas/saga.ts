@@ -1,4 +1,4 @@
-import { present } from '../../values/present.ts';
+import { present } from '../../values/json.ts';
 import { assertKnownOptions, assertOneOf, optionNames } from '../../values/known-options.ts';
 import { AuthoringError } from '../../values/errors.ts';
 import { generatorProgram } from '../../turn/generator-program.ts';

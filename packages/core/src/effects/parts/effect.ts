@@ -1,7 +1,8 @@
 import type { ClientStep } from '../../model/client-step.ts';
 import type { HostSampling, Runtime } from '../../model/runtime.ts';
 import type { EntryType } from '../../journal/entry-types.ts';
-import type { Journal, NewEntry, TaskEntry } from '../../journal/journal.ts';
+import type { Journal, TaskEntry } from '../../journal/journal.ts';
+import type { NewEntry } from '../../journal/entry-types.ts';
 import type { ClientNeed, TurnAborted } from '../../values/errors.ts';
 import type { Json } from '../../values/json.ts';
 import type { Scope } from '../../values/path.ts';

@@ -1,7 +1,7 @@
 import { TurnAborted } from '@mcp-saga/core';
 import { TokenTooLarge } from '@mcp-saga/seal';
 import type { Caller } from '../../model/caller.ts';
-import { cannotContinue } from '../../turn/cannot-continue.ts';
+import { cannotContinue } from '../../token/resolve-program.ts';
 import { sleep } from '../../settings/clock.ts';
 import { newTokenId } from '../../token/sealed-saga.ts';
 import {

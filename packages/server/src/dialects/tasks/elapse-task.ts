@@ -1,8 +1,7 @@
 import { TurnAborted, type Outcome, type ReplayMismatch } from '@mcp-saga/core';
-import { isLeftAsItIs } from '../../turn/cannot-continue.ts';
+import { isLeftAsItIs, versionGone, type OpenSaga, advanceFrom } from '../../token/resolve-program.ts';
 import type { SagaHostError } from '../../wire/errors.ts';
 import { silentAt, type HostParts } from '../../settings/host-parts.ts';
-import { versionGone, type OpenSaga, advanceFrom } from '../../token/resolve-program.ts';
 import { turnRuntime } from '../../turn/turn-runtime.ts';
 import type { CompletedTurn, FailedTurn } from '../../model/turn.ts';
 
