@@ -50,7 +50,7 @@ async function ownerOf(
 
 /** Makes the error of a turn beyond a limit of the guard. The token of the turn stays good. */
 export function guardFull({ reject }: Pick<Observer, 'reject'>): SagaHostError {
-  reject('guard-full');
+  reject('guard_full');
   return new SagaHostError(
     'guard_full',
     'The server keeps too much for this caller now. Send it again later.',
