@@ -5,13 +5,13 @@ import type { RecordedTurn } from './turns-recording.ts';
 
 type Fields = { readonly [name: string]: unknown };
 
-/** What a field must be: the name of a type, a check of what it holds, or either where it may be left out. */
+/** Type of a field by name, with `?` if it may be absent, or a check. */
 type Shape = { readonly [name: string]: string | ((value: unknown, at: string) => void) };
 
 /**
- * Checks that something is a recording.
+ * Checks the form of a recording.
  *
- * @throws SagaTestError `script`, naming what of it is broken
+ * @throws SagaTestError `script`, with the broken field
  */
 export function assertRecording(value: unknown): asserts value is Recording {
   const { recording, kind = 'journal', happened, end } = fieldsOf(value);
@@ -37,9 +37,9 @@ export function assertRecording(value: unknown): asserts value is Recording {
 }
 
 /**
- * Checks that something is a turn that was recorded.
+ * Checks the form of a recorded turn.
  *
- * @throws SagaTestError `script`, naming what of it is broken
+ * @throws SagaTestError `script`, with the broken field
  */
 export function assertTurn(value: unknown): asserts value is RecordedTurn {
   const { recording, kind } = fieldsOf(value);

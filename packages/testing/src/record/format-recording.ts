@@ -1,6 +1,6 @@
 import type { Recording } from './journal-recording.ts';
 
-/** A recording as it is written to a file: each thing that happened on a line of its own, so that a diff is read easily. */
+/** Formats a recording for a file: one event a line, so that a diff is easy to read. */
 export function formatRecording(recording: Recording): string {
   const fields = Object.entries(recording).map(
     ([name, value]) => `  ${JSON.stringify(name)}: ${field(name, value)}`,

@@ -3,10 +3,10 @@ import { SagaTestError } from '../values/errors.ts';
 import type { RecordedTurn, TurnBeginning, TurnEvent, TurnsRecording } from './turns-recording.ts';
 
 /**
- * Makes a recording of the turns of one saga, in whatever order they come. Of turns that were repeated, or taken from an
- * older token, those stand in it that led to the end: to the last one, where there are several.
+ * Makes a recording from the turns of one saga, in any order. Drops turns that did not lead to the end, or to the last one if
+ * there are several.
  *
- * @throws SagaTestError `script` where none of them ends the saga, or one on the way to the end is missing
+ * @throws SagaTestError `script` if no turn ends the saga, or a turn on the way is missing
  */
 export function joinRecording(turns: readonly RecordedTurn[]): TurnsRecording {
   for (const turn of turns) assertTurn(turn);

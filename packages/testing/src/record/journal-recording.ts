@@ -12,37 +12,37 @@ import {
 } from './recorded-event.ts';
 import type { TurnsRecording } from './turns-recording.ts';
 
-/** One thing that a journal says has happened. */
+/** One entry of a journal. */
 export interface RecordedEntry extends RecordedEvent {
-  /** What the user or the model read, where that is known. */
+  /** Text that the user or the model read, if it is known. */
   readonly asked?: string;
-  /** What `kind` and `outcome` say for a reader, as a journal says it. */
+  /** Entry type in the journal: `kind` and `outcome` in one letter. */
   readonly letter: string;
-  /** A number made of what was asked: code that asks for something else has another one. */
+  /** Fingerprint of the command. Code that asks for something else has another one. */
   readonly fingerprint: number;
 }
 
-/** What the journal of a saga says has happened: of a generator's. */
+/** Recording of a generator: its journal. */
 export interface JournalRecording extends RecordingHead {
   readonly kind?: 'journal';
   readonly input: Json;
   readonly happened: readonly RecordedEntry[];
   readonly end: RecordedEnd;
-  /** What it went on as, where it ended with `continueAs` and that was recorded with it. */
+  /** Recording of the saga that it continued as, if that was recorded too. */
   readonly next?: Recording;
 }
 
 /**
- * What happened in a saga, from its arguments to its end: plain JSON, to be read, kept and replayed. It holds arguments,
- * answers and results as far as they were not redacted; no key, no token, nothing sealed.
+ * Recording of a saga from its arguments to its end, as JSON. Contains arguments, answers, and results unless they were
+ * redacted, and no key or token.
  *
- * A generator is recorded by its journal, for two reasons: its last token contains all of it, so that a host in production stores
- * nothing between two turns; and a replay starts from the journal, so that `patched` takes the branch that the saga took. A machine
- * keeps no journal, and is recorded turn by turn.
+ * A generator is recorded by its journal. Its last token contains the whole journal, so that a host keeps nothing between turns;
+ * and only a journal shows whether a token in flight replays on new code: with `patched`, `now`, and the order of entries. A
+ * machine has no journal, and is recorded turn by turn.
  */
 export type Recording = JournalRecording | TurnsRecording;
 
-/** Makes a recording of a journal. */
+/** Makes a recording from a journal. */
 export function toRecording(
   { name, version }: { readonly name: string; readonly version: string },
   engine: number,
@@ -68,7 +68,7 @@ export function toRecording(
   };
 }
 
-/** The history that a recording tells. */
+/** Reads the history of a recording. */
 export function historyIn({ input, happened }: JournalRecording): SagaHistory {
   return { input, entries: happened.map(({ id: path, ...entry }) => ({ ...entry, path })) };
 }

@@ -5,41 +5,42 @@ import { recordedProgram } from './recorded-program.ts';
 import type { JournalRecording } from './journal-recording.ts';
 import type { RecordedTurn } from './turns-recording.ts';
 
-/** Which saga is recorded. */
+/** Identifies a recorded saga. */
 export interface RecordedSaga {
   readonly sagaId: string;
 }
 
-/** How sagas are recorded. */
+/** Options of `recordSagas`. */
 export interface RecordSagasOptions {
   /**
-   * Gets the recording of each generator's saga that ends, with its id: one whose last request is repeated ends once more.
-   * Awaited before the client is answered, since on some platforms nothing goes on after that.
+   * Receives the recording of each saga of a generator when it ends. Awaited before the client is answered. A repeated last
+   * request reports the end again.
    */
   readonly onRecording: (recording: JournalRecording, saga: RecordedSaga) => unknown;
   /**
-   * Gets each turn of a machine's saga, since no token of one tells how it came there: from whichever process served it,
-   * and awaited as above. Keep them all, `joinRecording` makes a recording of those that led to the end. Required where a
-   * saga is a machine's.
+   * Receives each turn of a saga of a machine, from any process. Awaited before the client is answered. Pass all turns of a saga
+   * to `joinRecording`. Required if one of the sagas is a machine.
    */
   readonly onTurn?: (turn: RecordedTurn, saga: RecordedSaga) => unknown;
   /**
-   * Says what is kept of arguments, answers, results and errors, and of a machine's sagas of what steps are given and
-   * questions ask: what it returns stands in the recording. A saga that decides by what was replaced will decide otherwise
-   * when it is replayed: keep its shape.
+   * Returns what the recording keeps of a value: an argument, answer, result, or error; of a machine also an input of a step and
+   * a question. A saga that decides by a replaced value decides otherwise in a replay, so keep its shape.
    */
   readonly redact: Redact;
-  /** Gets what the others throw; no saga fails of it. Default: it is lost. */
+  /** Receives errors of the other options, which fail no saga. Default: errors are dropped. */
   readonly onError?: (error: unknown) => void;
 }
 
 /**
- * Sagas that are recorded where they run, so that one of production becomes a test:
- * `createSagaHost({ sagas: recordSagas([order], { onRecording, redact }) })`. The host keeps nothing meanwhile: all that
- * has happened stands in the journal that the last request brings, or was handed over turn by turn. A generator's saga is
- * recorded where it ends by itself.
+ * Records sagas in production, so that they become tests. The host keeps nothing between turns. A saga of a generator is
+ * recorded when it ends by itself.
  *
- * @throws SagaTestError `script` for a saga of a machine without `onTurn`
+ * @throws SagaTestError `script` if a saga is a machine and `onTurn` is missing
+ *
+ * @example
+ * ```ts
+ * createSagaHost({ sagas: recordSagas([order], { onRecording, redact }), … });
+ * ```
  */
 export function recordSagas(sagas: readonly Program[], options: RecordSagasOptions): readonly Program[] {
   const { onRecording, onTurn, redact, onError = () => undefined } = options;

@@ -1,42 +1,39 @@
 import type { Json } from '@mcp-saga/server';
 import { encode, type HistoryEntry, type Outcome } from '@mcp-saga/server/internal';
 
-/** The version of the format of recordings: what is written today is read by every later release. */
+/** Version of the format of recordings. Later releases read it. */
 export const recordingVersion = 1;
 
-/** One thing that happened in a recorded saga. */
+/** One event of a recorded saga. */
 export interface RecordedEvent {
-  /** In which turn, from 1, where that is known: a journal keeps nothing of turns. */
+  /** Number of its turn, from 1, if it is known. */
   readonly turn?: number;
-  /** Which word of the saga: `elicit`, `step`, `now`, … */
+  /** Effect: `elicit`, `step`, `now`, … */
   readonly kind: string;
   readonly id: string;
-  /** What became of it: `accepted`, `done`, `failed`, … */
+  /** Outcome: `accepted`, `done`, `failed`, … */
   readonly outcome: string;
-  /** How many milliseconds had passed since what stands before it, where that is known. */
+  /** Milliseconds since the event before it, if they are known. */
   readonly waited?: number;
-  /** The answer, the result or the error. What JSON lacks is written as `{"$": …}`. */
+  /** Answer, result, or error. Values that JSON lacks are written as `{"$": …}`. */
   readonly value?: Json;
   readonly by?: NonNullable<HistoryEntry['by']>;
-  /**
-   * What of it is not as it was. A `given` is not compared then; behind a `value`, what may be made of it is not: what is
-   * asked and given, and with what the saga ends.
-   */
+  /** Redacted parts. A redacted `given` is not compared. After a redacted `value`, neither are questions, inputs, and the end. */
   readonly redacted?: readonly Recorded['part'][];
 }
 
-/** What stands at the head of each recording. */
+/** Head of a recording. */
 export interface RecordingHead {
   readonly recording: typeof recordingVersion;
   readonly saga: string;
   readonly version: string;
-  /** The version of the replay rules it was recorded under. */
+  /** Version of the engine that began the saga. */
   readonly engine: number;
-  /** Whether the arguments are not as they were: nothing that may be made of them is compared. */
+  /** Set if the arguments were redacted: values that depend on them are not compared. */
   readonly redacted?: readonly 'input'[];
 }
 
-/** How a recorded saga ended. */
+/** End of a recorded saga. */
 export type RecordedEnd = (
   | { readonly status: 'completed'; readonly result: Json }
   | {
@@ -47,44 +44,41 @@ export type RecordedEnd = (
     }
   | { readonly status: 'continued'; readonly saga: string; readonly version: string }
 ) & {
-  /** The result or the message is not as it was: it is not compared. */
+  /** The result or message was redacted, and is not compared. */
   readonly redacted?: true;
 };
 
-/** Something of a recording that may have to be kept out of it. */
+/** Value that a recording may have to leave out. */
 export interface Recorded {
   /**
-   * `input`, `result` and `error` are of the saga; others are the words that ask and do. `compensate`: the name and the
-   * arguments of what undoes the step of that id, by which a replay undoes it, too.
+   * `input`, `result`, and `error` of the saga, or an effect. `compensate`: name and arguments of the compensator of a step,
+   * which a replay uses too.
    */
   readonly kind: string;
-  /** The id of the step; empty for what is of the saga. */
+  /** ID of the step; empty for a value of the saga. */
   readonly id: string;
   /**
-   * `value`: what came in or came out: the arguments, an answer, a result, an error. `given`: what went the other way, of
-   * machines only: what a step was given, or what a question asks, its text and its schema. A generator's journal keeps
-   * nothing of that but a fingerprint, so that each part of its recording is a `value`.
+   * `value`: an argument, answer, result, or error. `given`, of machines only: the input of a step, or a question with its
+   * schema.
    */
   readonly part: 'given' | 'value';
 }
 
 /**
- * Gives what of a value may be kept. Ids stand in a recording as they are, with the `key` of a step that has one, and so do
- * the fingerprints of a journal: 32 bits of what was asked, by which replay tells that today something else is asked.
+ * Returns what the recording keeps of a value. IDs, keys of steps, and fingerprints (32 bits of a command) are always kept.
  *
- * What it gives is handed to the saga when it is replayed, and whatever the saga makes of it is another thing than it was:
- * behind the first `value` that was changed, replay compares what is asked and done by its kind and its id only, and of the
- * end whether it is the same kind of end. So change what must not be kept, and give back the rest as it is.
+ * A replay gives the redacted value to the saga. After the first changed `value`, it compares only the kind and ID of events,
+ * and the kind of the end. So return values that may be kept unchanged.
  */
 export type Redact = (value: Json, of: Recorded) => Json;
 
-/** Something that was to be redacted, and whether that has made it another one. */
+/** Redacted value, and whether it changed. */
 export interface Redacted {
   readonly kept: Json;
   readonly redacted: boolean;
 }
 
-/** Has a value redacted. */
+/** Redacts a value. */
 export function redactedBy(redact: Redact, value: Json, of: Recorded): Redacted {
   // Before: what is redacted in place is another one as well.
   const text = JSON.stringify(value);
@@ -92,7 +86,7 @@ export function redactedBy(redact: Redact, value: Json, of: Recorded): Redacted 
   return { kept, redacted: JSON.stringify(kept) !== text };
 }
 
-/** What may be kept of something that happened. */
+/** Redacts an event. */
 export function redactedEvent<E extends Omit<RecordedEvent, 'turn'> & { readonly given?: Json }>(
   event: E,
   redact: Redact,
@@ -110,7 +104,7 @@ export function redactedEvent<E extends Omit<RecordedEvent, 'turn'> & { readonly
   };
 }
 
-/** The end of a saga as a recording has it. */
+/** Formats the end of a saga for a recording. */
 export function endOf(
   outcome: Exclude<Outcome, { readonly status: 'suspended' }>,
   redact: Redact,
@@ -133,7 +127,7 @@ export function endOf(
   }
 }
 
-/** The error of a saga as a recording has it. */
+/** Formats the error of a saga for a recording. */
 export function failure(
   thrown: unknown,
   redact: Redact,
@@ -153,7 +147,7 @@ export function failure(
   };
 }
 
-/** A value as the codec writes it. */
+/** Converts a value to JSON by the codec of the journal. */
 export function toJson(value: unknown): Json {
   return JSON.parse(encode(value)) as Json;
 }

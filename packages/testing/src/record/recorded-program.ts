@@ -13,22 +13,21 @@ import { toRecording, type JournalRecording } from './journal-recording.ts';
 import { TurnRecorder, type NotedTurn } from './turn-recorder.ts';
 import type { RecordedTurn } from './turns-recording.ts';
 
-/** Who gets what is recorded. It is made when it is called for: what that throws is theirs to catch. */
+/** Receives recordings. Errors of the functions it is given are its own to catch. */
 export interface RecordingSink {
-  /** The whole of a saga that has ended. */
+  /** Receives a saga that ended. */
   readonly journal: (recording: () => JournalRecording, sagaId: string) => unknown;
-  /** One turn of a saga that keeps no journal. */
+  /** Receives a turn of a saga without a journal. */
   readonly turn: (turn: () => Promise<RecordedTurn>, sagaId: string) => unknown;
 }
 
-/** A program that gives recordings of itself, before its client hears of what is recorded. */
+/** Wraps a program so that it reports recordings of itself before its client is answered. */
 export function recordedProgram(recorded: Program, redact: Redact, sink: RecordingSink): Program {
   return wrapProgram(recorded, (program) =>
     program.history === undefined ? byTurns(program, redact, sink) : byJournal(program, redact, sink),
   );
 }
 
-/** All that has happened stands in the journal that the last request brings. */
 function byJournal(program: Program, redact: Redact, { journal }: RecordingSink): ProgramMethods {
   return {
     advance: async (state, answers, runtime, end): Promise<Outcome> => {
@@ -49,7 +48,6 @@ function byJournal(program: Program, redact: Redact, { journal }: RecordingSink)
   };
 }
 
-/** No request brings more than where the saga is: each turn is recorded by itself. */
 function byTurns(program: Program, redact: Redact, sink: RecordingSink): ProgramMethods {
   const begun = new WeakMap<ProgramState, Json>();
   return {

@@ -2,8 +2,8 @@ import type { Json } from '@mcp-saga/server';
 import { toJson } from './recorded-event.ts';
 
 /**
- * What a step threw, as far as what is made of it goes: `name`, `message`, `code` and `data` as an engine keeps them, and
- * the plain fields beside them, by which a retry may decide. Never throws, whatever its getters do.
+ * Converts an error to JSON: `name`, `message`, `code`, and `data`, and its other plain fields, which a retry policy may read.
+ * Never throws.
  */
 export function thrownToJson(thrown: unknown): Json {
   if (typeof thrown !== 'object' || thrown === null) {
@@ -17,7 +17,7 @@ export function thrownToJson(thrown: unknown): Json {
   return fields;
 }
 
-/** An error that says what was recorded of one. */
+/** Restores a recorded error. */
 export function thrownFrom(json: Json | undefined): Error {
   const { name = 'Error', message = '', ...rest } = Object(json) as { readonly [key: string]: unknown };
   const error = new Error(String(message));

@@ -7,7 +7,7 @@ type Fields = { readonly [key: string]: Json };
 const isRecord = (value: Json | undefined): value is Fields =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** An answer as something that happened; `toAnswer` makes the same answer of it. */
+/** Converts an answer to an event. `toAnswer` restores it. */
 export function answerEvent(id: string, answer: ClientAnswer, knownKind: string | undefined): RawEvent {
   const { provenance: by } = answer;
   if ('error' in answer) {
@@ -38,12 +38,12 @@ function kindOfResult(result: Json): string {
 const answering: ReadonlySet<string> = new Set(['elicit', 'elicitUrl', 'sample', 'roots', 'answer']);
 const outcomes: ReadonlySet<string> = new Set(['accepted', 'declined', 'cancelled', 'error', 'answered']);
 
-/** Whether something that happened is an answer of the client's. */
+/** `true` if an event is an answer of the client. */
 export function isAnswer({ kind, outcome }: Pick<TurnEvent, 'kind' | 'outcome'>): boolean {
   return answering.has(kind) && outcomes.has(outcome);
 }
 
-/** The answer that was recorded. */
+/** Restores a recorded answer. */
 export function toAnswer({ kind, outcome, value, by: provenance = 'client' }: TurnEvent): ClientAnswer {
   switch (outcome) {
     case 'error':

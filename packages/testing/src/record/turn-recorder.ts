@@ -13,7 +13,7 @@ import { toJson } from './recorded-event.ts';
 import { thrownToJson } from './thrown-values.ts';
 import { answerEvent } from './turn-answers.ts';
 
-/** What a turn began with, and what is asked of it. */
+/** Start of a turn, and what to do in it. */
 export interface TurnRequest {
   readonly program: Pick<Program, 'advance' | 'asked'>;
   readonly state: ProgramState;
@@ -24,7 +24,7 @@ export interface TurnRequest {
   readonly onCommit?: (noted: NotedTurn, outcome: Outcome) => Promise<void>;
 }
 
-/** What was noted of a turn. */
+/** Recorded facts of a turn. */
 export interface NotedTurn {
   readonly request: Pick<TurnRequest, 'state' | 'runtime' | 'end'>;
   /** When the turn began, in milliseconds since the epoch. */
@@ -37,7 +37,7 @@ type Commit = NonNullable<Runtime['commit']>;
 type CommitPoint = Parameters<Commit>[0];
 type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 
-/** Takes a turn, and notes all that comes into it from outside and all that it comes to. */
+/** Takes a turn, and records what comes into it and what it asks. */
 export class TurnRecorder {
   #request: TurnRequest;
   #began: number;
@@ -71,23 +71,23 @@ export class TurnRecorder {
     return outcome;
   }
 
-  /** Notes no more. */
+  /** Stops recording. */
   close(): void {
     this.#over = true;
   }
 
-  /** What was noted of the current turn. */
+  /** Facts of the current turn. */
   get noted(): NotedTurn {
     return { request: this.#request, began: this.#began, events: this.events, host: this.#host };
   }
 
-  /** What has happened. */
+  /** Events so far. */
   get events(): readonly RawEvent[] {
     const unended = Array.from(this.#running, (event) => ({ ...event, outcome: 'not ended' }));
     return [...this.#answers(), ...this.#events, ...unended, ...this.#came];
   }
 
-  /** What the host said that the turn went by. */
+  /** Facts of the host. */
   get #host(): HostFacts {
     const { deadline, maxHold, maxWait, tokenBytes, ...runtime } = this.#request.runtime;
     const facts: Mutable<HostFacts> = {};
@@ -176,7 +176,7 @@ export class TurnRecorder {
     };
   }
 
-  /** A turn that is committed ends there, and the next one begins. */
+  /** Ends the turn at a commit, and begins the next one. */
   async #commit(point: CommitPoint): ReturnType<Commit> {
     const { runtime, onCommit, program } = this.#request;
     const next = await runtime.commit?.(point);
@@ -202,7 +202,7 @@ export class TurnRecorder {
     return next;
   }
 
-  /** Runs code, and notes what it was given and what it came to. */
+  /** Runs code, and records its input and outcome. */
   async #noted(kind: string, id: string, input: unknown, code: () => unknown): Promise<unknown> {
     const run = (this.#runs.get(id) ?? 0) + 1;
     this.#runs.set(id, run);
@@ -237,7 +237,7 @@ export class TurnRecorder {
   }
 }
 
-/** What a turn that did not end the saga left behind: questions, and what it waits for. */
+/** Questions and waits at the end of a turn. */
 function cameTo(
   { steps, retryAfterMs, deadline }: Extract<Outcome, { readonly status: 'suspended' }>,
   now: number,
@@ -265,7 +265,7 @@ function cameTo(
   ];
 }
 
-/** What code came to; where it cannot be kept, why not. */
+/** Outcome of code; if the value cannot be encoded, the reason. */
 function resultOf(result: unknown): Pick<RawEvent, 'outcome' | 'value'> {
   if (result === undefined) return { outcome: 'done' };
   try {

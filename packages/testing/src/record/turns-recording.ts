@@ -2,30 +2,27 @@ import type { Json } from '@mcp-saga/server';
 import type { Question, Route } from '@mcp-saga/server/internal';
 import type { RecordedEnd, RecordedEvent, RecordingHead } from './recorded-event.ts';
 
-/**
- * One thing that happened in a turn. What its client answered comes first; then what ran and what passed, in the order in
- * which it ended; then what is asked or waited for.
- */
+/** One event of a turn. Answers come first, then steps and waits in the order in which they ended, then questions. */
 export interface TurnEvent extends RecordedEvent {
   readonly turn: number;
-  /** What a step was given, or the parameters of a question. */
+  /** Input of a step, or parameters of a question. */
   readonly given?: Json;
-  /** Which run of this step it is within the turn, from the second one on. */
+  /** Number of the run of this step in the turn, from 2. */
   readonly run?: number;
-  /** Of a wait: for how many milliseconds. */
+  /** Length of a wait, in milliseconds. */
   readonly ms?: number;
-  /** Of a wait: in how many milliseconds the last of all that it waits for happens. */
+  /** Time until the last of several waits ends, in milliseconds. */
   readonly latest?: number;
-  /** Why a question is asked again, or an answer was not used. */
+  /** Reason why a question is asked again, or an answer is not used. */
   readonly reason?: string;
 }
 
-/** Something that happened in a turn, with all its values. */
+/** Event of a turn, not redacted. */
 export type RawEvent = Omit<TurnEvent, 'turn' | 'redacted'>;
 
-/** What its host says of a turn that a program may go by. */
+/** Facts of the host on which a program may depend. */
 export interface HostFacts {
-  /** Milliseconds that the turn has; `over`: nothing may happen in it. Left out where it may take as long as it likes. */
+  /** Budget of the turn, in milliseconds. `over`: it may run nothing. Absent: no limit. */
   readonly budget?: number | 'over' | 'unlimited';
   readonly maxHold?: number;
   readonly maxWait?: number;
@@ -33,70 +30,69 @@ export interface HostFacts {
   readonly checkpointAfterStep?: true;
   readonly checkpointBeforeUndo?: true;
   readonly defersEffects?: true;
-  /** The saga had a token when this turn began, though it is its first one. */
+  /** The saga had a token when its first turn began. */
   readonly hasToken?: true;
-  /** Where questions went that were not asked, by what they need. */
+  /** Routes of questions that did not go to the client. */
   readonly routes?: { readonly [need: string]: Route };
-  /** Whose answers did not count, by what was asked. */
+  /** Provenances whose answers did not count, by question. */
   readonly refused?: readonly string[];
-  /** Whether keys of steps that run once were free, in the order in which they were claimed. */
+  /** Results of claims of `once` steps, in order. */
   readonly claims?: readonly boolean[];
-  /** The numbers that jitter was made of. */
+  /** Random numbers for jitter. */
   readonly random?: readonly number[];
 }
 
-/** What a turn began with. */
+/** Start of a turn. */
 export interface TurnBeginning {
-  /** When it began: ISO 8601. */
+  /** Time of the start, in ISO 8601. */
   readonly time: string;
   readonly host: HostFacts;
-  /** Why the saga was ended from outside. */
+  /** Reason of a cancellation. */
   readonly ended?: { readonly name: string; readonly message: string };
 }
 
 /**
- * One turn of a saga whose token holds where it is, and not how it came there: a machine's. Its process knows no more of
- * the saga than this; `joinRecording` makes a recording of all of them.
+ * One turn of a machine, whose token does not contain how it got to its state. `joinRecording` makes a recording of all turns of
+ * a saga.
  */
 export interface RecordedTurn extends RecordingHead, TurnBeginning {
   readonly kind: 'turn';
-  /** Counted over all of the saga, from 1: a turn that was repeated has the number of the one it repeats. */
+  /** Number of the turn in the saga, from 1. A repeated turn has the number of the first try. */
   readonly turn: number;
-  /** The arguments, of the first turn. */
+  /** Arguments, in the first turn. */
   readonly input?: Json;
   /**
-   * Names the state it began with; not there for the first turn. Names are made with the saga's own secret: they say which
-   * turn follows which, and nothing of what the state holds.
+   * Name of the state at the start; absent in the first turn. Names are derived with the secret of the saga, and reveal nothing
+   * of the state.
    */
   readonly from?: string;
-  /** Names the state it left; not there for the last turn. */
+  /** Name of the state at the end; absent in the last turn. */
   readonly to?: string;
   readonly happened: readonly Omit<TurnEvent, 'turn'>[];
   readonly end?: RecordedEnd;
 }
 
-/** What happened in a saga turn by turn: of one that keeps no journal of its answers. */
+/** Recording of a machine, turn by turn. */
 export interface TurnsRecording extends RecordingHead {
   readonly kind: 'turns';
-  /** The arguments as they were sent. */
+  /** Arguments as the client sent them. */
   readonly input: Json;
-  /** What each turn began with. */
   readonly turns: readonly TurnBeginning[];
   readonly happened: readonly TurnEvent[];
   readonly end: RecordedEnd;
 }
 
-/** Whether it is a delay that passed while the turn was taken. */
+/** `true` for a delay that passed during the turn. */
 export function isPassed({ kind, outcome }: Pick<TurnEvent, 'kind' | 'outcome'>): boolean {
   return kind === 'wait' && outcome === 'passed';
 }
 
-/** Whether it is what a turn left behind: something asked or waited for. */
+/** `true` for a question or wait at the end of a turn. */
 export function isLeft({ outcome }: Pick<TurnEvent, 'outcome'>): boolean {
   return outcome === 'asked' || outcome === 'waits';
 }
 
-/** A question as far as a host has to know it, as a text. */
+/** Formats the facts of a question that a host routes by. */
 export function questionKey({ need, accept, hasFallback, isUnsupported }: Question): string {
   const by = accept === undefined ? '' : ` of the ${accept}`;
   return `${need}${by}${hasFallback ? ' or a fallback' : ''}${isUnsupported === true ? ' without the client' : ''}`;

@@ -2,7 +2,7 @@ import type { RecordedEnd } from '../recorded-event.ts';
 import { isSameValue } from '../../values/same-value.ts';
 import { show } from '../../values/show.ts';
 
-/** How a saga ended, as a line of a comparison has it. */
+/** Formats an end as a line of a comparison. */
 export function endText(end: RecordedEnd): string {
   switch (end.status) {
     case 'completed':
@@ -15,9 +15,7 @@ export function endText(end: RecordedEnd): string {
 }
 
 /**
- * Whether a saga ends as it was recorded; where that was redacted, or may be made of what was, as far as it was not.
- *
- * @param recording - whose end it is, and whether something that the saga could make it of was redacted
+ * `true` if a saga ends as recorded. A result or message that is redacted, or may depend on a redacted value, is not compared.
  */
 export function isSameEnd(
   { end, isMadeOfRedacted }: { readonly end: RecordedEnd; readonly isMadeOfRedacted: boolean },
@@ -30,7 +28,7 @@ export function isSameEnd(
   return isSameValue(comparable(end, whole), comparable(now, whole));
 }
 
-/** An end as a whole, or without its result or message. */
+/** An end, with or without its result or message. */
 function comparable(end: RecordedEnd, whole: boolean): unknown {
   const { redacted: _, ...kept } = end;
   if (whole) return kept;

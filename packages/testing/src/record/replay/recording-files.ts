@@ -9,33 +9,36 @@ import type { Recording } from '../journal-recording.ts';
 import type { ReplayOptions } from './replay-turns.ts';
 import { replayRecording } from './replay-recording.ts';
 
-/** How recordings are replayed. */
+/** Options of `replayRecordings`. */
 export interface ReplayRecordingsOptions extends Pick<ReplayOptions, 'ends'> {
-  /** What the host serves. */
+  /** Sagas that the host serves. */
   readonly sagas: readonly Program[];
 }
 
-/** A file to be replayed: a test of its own. */
+/** Recording in a file: a test of its own. */
 export interface RecordingFile {
-  /** The path of the file, as it was found: the title of the test. */
+  /** Path of the file: title of the test. */
   readonly file: string;
   /**
-   * Replays it on the code of today.
+   * Replays the file on the current code.
    *
-   * @throws SagaTestError `replay_mismatch`, with what is recorded and what happens now side by side
+   * @throws SagaTestError `replay_mismatch`, with the recording and the current code side by side
    */
   readonly replay: () => Promise<void>;
 }
 
 /**
- * Finds recordings, each to be replayed in a test of its own:
- * `it.each(replayRecordings('recordings/*.json', { sagas }))('$file', ({ replay }) => replay())`,
- * or with Node's own runner, `for (const { file, replay } of …) test(file, replay)`. A file `*.jsonl` holds the turns of one
- * machine's saga, one a line, as the `onTurn` of `recordSagas` gets them.
+ * Finds recordings, and makes a test of each. A file `*.jsonl` contains the turns of one machine, one a line, as `recordSagas`
+ * reports them to `onTurn`.
  *
- * @param pattern - a file, a folder, or a path with `*` for part of a name and `**` for any folders; relative to the
- *   working directory
- * @throws SagaTestError `script` where there is none: a gate that looks at nothing is always open
+ * @param pattern - a file, a folder, or a path with `*` for part of a name and `**` for folders; relative to the working
+ *   directory
+ * @throws SagaTestError `script` if no file is found
+ *
+ * @example
+ * ```ts
+ * it.each(replayRecordings('recordings/*.json', { sagas }))('$file', ({ replay }) => replay());
+ * ```
  */
 export function replayRecordings(
   pattern: string | URL,
@@ -59,7 +62,7 @@ function parsed(path: string, text: string): unknown {
   return lines.map((line): unknown => JSON.parse(line));
 }
 
-/** Writes a recording to a file, and makes the folder for it. */
+/** Writes a recording to a file, and creates its folder. */
 export function saveRecording(file: string | URL, recording: Recording): void {
   const path = typeof file === 'string' ? file : fileURLToPath(file);
   mkdirSync(dirname(resolve(path)), { recursive: true });

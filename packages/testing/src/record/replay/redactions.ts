@@ -1,15 +1,11 @@
 import type { RecordedEvent } from '../recorded-event.ts';
 
-/** A recording as far as it says what of it was redacted. */
 interface Redactable {
   readonly redacted?: readonly 'input'[];
   readonly happened: readonly Pick<RecordedEvent, 'id' | 'redacted'>[];
 }
 
-/**
- * From which of the things that happened on they may be made of something that was redacted, or decided by it: in the
- * recording it is not what it was. Infinity where nothing was redacted that a saga gets to see.
- */
+/** Index of the first event that may depend on a redacted value; Infinity if no value was redacted. */
 export function madeOfRedactedFrom({ redacted = [], happened }: Redactable): number {
   if (redacted.length > 0) return 0;
   const first = happened.findIndex(isRedacted);
@@ -17,10 +13,9 @@ export function madeOfRedactedFrom({ redacted = [], happened }: Redactable): num
 }
 
 /**
- * What is to be thought of a difference behind something that was redacted, to be put before what is thought of others;
- * empty where nothing was.
+ * Explains that a difference may come from a redacted value; empty if no value was redacted.
  *
- * @param at - how many things had happened before it
+ * @param at - number of events before the difference
  */
 export function redactedNote({ redacted = [], happened }: Redactable, at: number): string {
   const ids = happened.slice(0, at).flatMap((event) => (isRedacted(event) ? [`'${event.id}'`] : []));

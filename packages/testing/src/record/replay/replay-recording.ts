@@ -16,15 +16,15 @@ import { sideBySide, type Row } from '../../report/side-by-side.ts';
 import type { RecordedTurn } from '../turns-recording.ts';
 
 /**
- * Runs what was recorded on the code of today: nothing is asked and nothing is done, every answer and every result is the
- * recorded one. So it says before a deploy whether sagas that have begun can go on.
+ * Replays a recording on the current code. Asks and runs nothing: answers and results are the recorded ones. Shows before a
+ * deploy whether sagas in flight can continue.
  *
- * A generator's saga is run as by a host that is given the token of then, from its journal. A machine's has none: its
- * turns are taken again from its arguments on, at the times at which they were taken.
+ * A generator is resumed from its journal, as from a token. A machine takes its turns again from its arguments, at the recorded
+ * times.
  *
- * @param recording - a recording, or the turns of one saga that `recordSagas` gave
- * @param sagas - what the host serves; of older versions, those that `previous` names
- * @throws SagaTestError `replay_mismatch`, with what is recorded and what happens now side by side
+ * @param recording - a recording, or the turns of one machine that `recordSagas` reported
+ * @param sagas - sagas that the host serves, with older versions in `previous`
+ * @throws SagaTestError `replay_mismatch`, with the recording and the current code side by side
  */
 export async function replayRecording(
   recording: unknown,
@@ -69,17 +69,17 @@ async function replayJournal(
   );
 }
 
-/** How far the code of today comes by itself. */
+/** Progress of the current code through a recording. */
 interface Advanced {
   readonly mismatch?: ReplayMismatch;
   readonly end?: RecordedEnd;
-  /** What it would do next, where it has not ended. */
+  /** Effects that it would run next, if it has not ended. */
   readonly does: readonly string[];
 }
 
 /**
- * How far the code of today comes by a whole recording. What may be made of something that was redacted counts as what was
- * asked then wherever it is asked by the same step: it has the fingerprint of what it was made of then.
+ * Replays a whole recording. An entry that may depend on a redacted value keeps its step, and takes the fingerprint of the
+ * current code.
  */
 async function compared(
   program: Program,
@@ -140,7 +140,7 @@ async function advanced(program: Program, recording: JournalRecording, count: nu
   return { end: endOf(outcome, (value) => value), does };
 }
 
-/** What happens now, where the recording ends or says something else. */
+/** Formats what the current code does in place of an entry. */
 function sayingNow({ does, end }: Advanced, mismatch: ReplayMismatch | undefined): string {
   if (does.length > 0) return [...does, ...(end === undefined ? [] : [endText(end)])].join('; ');
   if (mismatch !== undefined && mismatch.asked.length > 0)

@@ -1,10 +1,10 @@
 import { type Program } from '@mcp-saga/server';
 import { validate, type Runtime } from '@mcp-saga/server/internal';
 
-/** What a replay says of its turn; for the rest it has no limits, asks the client everything, and tells nobody. */
+/** Members of the runtime that a replay sets. The others set no limits, ask the client everything, and report nothing. */
 export type ReplayedParts = Partial<Runtime> & Pick<Runtime, 'turn' | 'engine' | 'signal' | 'perform'>;
 
-/** A runtime in which nothing happens but what `parts` let happen. */
+/** Makes a runtime that runs only what `parts` runs. */
 export function replayRuntime(program: Program, parts: ReplayedParts): Runtime {
   const unlimited = Number.POSITIVE_INFINITY;
   return {

@@ -12,20 +12,23 @@ import { eventText, turnRows, type TurnNow } from './turn-rows.ts';
 import { TurnScript } from './turn-script.ts';
 import type { TurnBeginning, TurnsRecording } from '../turns-recording.ts';
 
-/** What of a recording has to hold. */
+/** Options of a replay. */
 export interface ReplayOptions {
-  /** How the file or the recording is called in messages. */
+  /** Name of the recording in messages. */
   readonly name?: string;
-  /** Whether the saga has to end as it did: with the same result or error. Default `compare`. */
+  /**
+   * `compare`: the saga must end with the same result or error.
+   *
+   * @default 'compare'
+   */
   readonly ends?: 'compare' | 'ignore';
 }
 
 /**
- * Takes the turns of a recording again, by the code of today: from its arguments on, with the answers that came and at the
- * times at which they came. Nothing is run: what steps came to is what was recorded.
+ * Replays a machine from its arguments, with the recorded answers, outcomes of steps, and times.
  *
- * @param name - how the recording is called in messages
- * @throws SagaTestError `replay_mismatch` at the first turn that comes to something else
+ * @param name - name of the recording in messages
+ * @throws SagaTestError `replay_mismatch` at the first turn that differs
  */
 export async function replayTurns(
   recording: TurnsRecording,

@@ -3,10 +3,10 @@ import { SagaTestError } from '../../values/errors.ts';
 import type { Recording } from '../journal-recording.ts';
 
 /**
- * The program that goes on with a recorded saga today.
+ * Finds the program that serves a recorded saga today.
  *
- * @param name - how the recording is called in messages
- * @throws SagaTestError `replay_mismatch` where nothing does
+ * @param name - name of the recording in messages
+ * @throws SagaTestError `replay_mismatch` if there is none
  */
 export function programOf(
   { saga, version }: Pick<Recording, 'saga' | 'version'>,

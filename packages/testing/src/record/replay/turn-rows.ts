@@ -8,19 +8,19 @@ import { isSameValue } from '../../values/same-value.ts';
 import { show } from '../../values/show.ts';
 import type { Row } from '../../report/side-by-side.ts';
 
-/** What the code of today makes of a turn. */
+/** Outcome of a turn with the current code. */
 export interface TurnNow {
   readonly events: readonly RawEvent[];
-  /** Delays that were recorded and passed too late for anybody to wait for them. */
+  /** Recorded delays that nothing waited for. */
   readonly unheard: readonly TurnEvent[];
-  /** What it would do that was not recorded, where it would do something. */
+  /** Effect that is not recorded, if it would run one. */
   readonly does?: string;
   readonly end?: RecordedEnd;
 }
 
 type Event = Omit<TurnEvent, 'turn'>;
 
-/** A turn as it was recorded beside what the code of today makes of it, as far as the line where they part. */
+/** Compares a recorded turn with the current code, up to the first difference. */
 export function turnRows(
   recording: TurnsRecording,
   turn: number,
@@ -63,7 +63,7 @@ export function turnRows(
   return rows;
 }
 
-/** What stands beside something that was recorded, which is taken from what happens now. */
+/** Takes the event that corresponds to a recorded one. */
 function taken(events: RawEvent[], recorded: Event): RawEvent | undefined {
   // Code that nobody waits for any more, since its time was over, ends before its turn does or after it: that says nothing.
   const unended = events.findIndex(
@@ -77,7 +77,7 @@ function isSameRun(one: Event, other: Event): boolean {
   return one.kind === other.kind && one.id === other.id && one.run === other.run;
 }
 
-/** Whether today the same happens as was recorded; of what was redacted or may be made of that, only that it happens. */
+/** `true` if an event equals the recorded one. Values that are redacted, or depend on redacted values, are not compared. */
 function isSameEvent(recorded: Event, now: Event, isMadeOfRedacted: boolean): boolean {
   if (!isSameRun(recorded, now) || recorded.outcome !== now.outcome || recorded.reason !== now.reason)
     return false;
@@ -89,7 +89,7 @@ function isSameEvent(recorded: Event, now: Event, isMadeOfRedacted: boolean): bo
   );
 }
 
-/** What happened, as a line of a comparison has it. */
+/** Formats an event as a line of a comparison. */
 export function eventText(event: Event): string {
   const { id, outcome, value, reason, ms, latest } = event;
   if (outcome === 'asked') {
@@ -106,7 +106,7 @@ export function eventText(event: Event): string {
   return `${id} ${outcome}${value === undefined ? '' : `: ${show(value)}`}${unused}`;
 }
 
-/** Two things that happened, told apart even where they read alike. */
+/** Formats two events so that they read differently. */
 function eventTexts(recorded: Event, now: Event): readonly [recorded: string, now: string] {
   const texts = [eventText(recorded), eventText(now)] as const;
   if (texts[0] !== texts[1]) return texts;
@@ -121,7 +121,7 @@ function eventTexts(recorded: Event, now: Event): readonly [recorded: string, no
   return [`${text}, ${at(recorded.given)}`, `${text}, ${at(now.given)}`];
 }
 
-/** Where two values differ first. */
+/** Path of the first difference between two values. */
 function differenceIn(one: Json, other: Json): readonly string[] {
   if (typeof one !== 'object' || typeof other !== 'object' || one === null || other === null) return [];
   const [a, b] = [one, other] as unknown as readonly [{ [key: string]: Json }, { [key: string]: Json }];

@@ -14,7 +14,7 @@ const { setImmediate: nextTick, setTimeout: realTimeout } = globalThis;
 const lookAfterMs = 2;
 const patience = 250;
 
-/** Code that is not run: it ends as it did. */
+/** Call that ends as recorded. */
 interface Pending {
   readonly id: string;
   readonly settle: (event: TurnEvent) => void;
@@ -22,13 +22,13 @@ interface Pending {
 }
 
 /**
- * The world of a turn as it was recorded: its times, what its steps came to, and when. Nothing is run. What is to be run
- * that the recording does not know stops the turn.
+ * Replays the world of a recorded turn: its times, and the outcomes of its steps in order. An effect that is not recorded stops
+ * the turn.
  */
 export class TurnScript {
-  /** What was to be done that is not recorded, where something was: the turn was stopped there. */
+  /** Effect that is not recorded and stopped the turn. */
   does: string | undefined;
-  /** Told when the turn is stopped: what ends from then on, ends of that. */
+  /** Called when the turn is stopped. */
   onHalt: () => void = () => undefined;
 
   readonly #began: TurnBeginning;
@@ -47,7 +47,7 @@ export class TurnScript {
     this.#events = happened.filter((event) => !isAnswer(event) && !isLeft(event));
   }
 
-  /** Has a turn taken, event by event as they were recorded; undefined where it was stopped. */
+  /** Takes a turn, event by event as recorded; undefined if it was stopped. */
   async play<T>(take: () => Promise<T>): Promise<T | undefined> {
     let isOver = false;
     const work = take().finally(() => {
@@ -74,7 +74,7 @@ export class TurnScript {
     return undefined;
   }
 
-  /** Delays for which nobody waited: they passed at the very time at which what they were to end had ended. */
+  /** Delays that nothing waited for: they passed at the time at which the step that they limit ended. */
   get unheard(): readonly TurnEvent[] {
     return this.#events.filter((event, index) => {
       const before = this.#events[index - 1];
@@ -83,7 +83,6 @@ export class TurnScript {
     });
   }
 
-  /** The runtime of the turn. */
   runtime(program: Program, { engine, turn }: { readonly engine: number; readonly turn: number }): Runtime {
     const { host } = this.#began;
     const { budget, random = [], claims = [], routes = {}, refused = [] } = host;
@@ -118,7 +117,7 @@ export class TurnScript {
     return ids.length === 0 ? 'does not come to an end' : `waits for ${ids.join(', ')}, which had not ended`;
   }
 
-  /** What code came to, when it is its turn. */
+  /** Outcome of a call, when it is its turn. */
   #ends(kind: StepCall['kind'] | 'sample', id: string, input: unknown): Promise<unknown> {
     const run = (this.#runs.get(id) ?? 0) + 1;
     this.#runs.set(id, run);
@@ -138,7 +137,7 @@ export class TurnScript {
     });
   }
 
-  /** Lets the next thing happen that was recorded and that somebody waits for; false where nobody does. */
+  /** Plays the next recorded event that something waits for; `false` if there is none. */
   #next(): boolean {
     for (; this.#at < this.#events.length;) {
       const event = this.#events[this.#at] as TurnEvent;
@@ -195,7 +194,7 @@ function settleAs(
   else resolve(value === undefined ? undefined : decode(JSON.stringify(value)));
 }
 
-/** A value that cannot be kept, either: for the same reason. */
+/** A value that fails to encode for the recorded reason. */
 function unreadable(why: TurnEvent['value']): object {
   const refuse = (): never => {
     throw thrownFrom(why);
