@@ -2,11 +2,11 @@ import { SagaTestError } from '../values/errors.ts';
 import { isSameValue } from '../values/same-value.ts';
 import { show } from '../values/show.ts';
 
-/** One promise of a store, as a test of any test runner. */
+/** A promise of a store, as a test for any test runner. */
 export interface ConformanceCase {
   readonly title: string;
   /**
-   * Tests it.
+   * Runs the test.
    *
    * @throws SagaTestError `violated`
    */

@@ -4,18 +4,18 @@ import { agrees } from './guard-model.ts';
 import { guardTurns } from './guard-turns.ts';
 import type { GuardUnderTest } from './guard-requests.ts';
 
-/** How a guard is tested. */
+/** Options of `guardConformance`. */
 export interface GuardConformanceOptions {
-  /** How many random sequences of calls are compared with a model of a guard. Default 100. */
+  /** Number of random sequences of calls that are compared with a model. Default 100. */
   readonly runs?: number;
   /** Seed of the sequences. Default 1. */
   readonly seed?: number;
 }
 
 /**
- * The promises that every guard has to keep, wherever it stores its turns: each a test for any test runner.
+ * Returns the promises of every guard, as tests for any test runner.
  *
- * @param make - makes a guard that has stored nothing yet; called for each test, and for each random sequence
+ * @param make - makes an empty guard, for each test and each random sequence
  *
  * @example
  * ```ts

@@ -9,7 +9,7 @@ import {
   type GuardUnderTest,
 } from './guard-requests.ts';
 
-/** Responses, keys and bytes: how long, and how much of them a guard stores. */
+/** Tests of how long a guard stores responses and keys, and how many bytes. */
 export function guardMemory(make: () => Promise<GuardUnderTest>): readonly ConformanceCase[] {
   const cases: ConformanceCase[] = [];
   const test = (title: string, run: () => Promise<void>): void => void cases.push({ title, run });

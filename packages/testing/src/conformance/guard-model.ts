@@ -52,20 +52,20 @@ function drawCommands(random: () => number): readonly Command[] {
 
 interface Turn {
   readonly request: string;
-  /** What it brings, where it brings something that can be kept. */
+  /** Sealed request, if it can be stored. */
   readonly brought: string | undefined;
   readonly digest: string;
   readonly begun: number;
-  /** When it was leased last: from then on its response is kept. */
+  /** Time of its last lease, from which its response is stored. */
   leasedAt: number;
   leases: number[];
-  /** `true` if it was leased before, but for a request that awaited it. */
+  /** `true` if it was leased before, except for a request that awaited it. */
   isAgain: boolean;
   leasedUntil: number;
   response?: string;
 }
 
-/** What a request brings, sealed. Some guards keep nothing of it. */
+/** Sealed request. Some guards store none. */
 function broughtBy(digest: string): string | undefined {
   return digest === 'yes' ? 'sealed answers' : undefined;
 }
@@ -187,9 +187,9 @@ class Model {
 }
 
 /**
- * Asks a guard and the model the same, in random sequences.
+ * Compares a guard with the model in random sequences of calls.
  *
- * @throws SagaTestError `violated`, with the shortest sequence that was found to make a difference
+ * @throws SagaTestError `violated`
  */
 export async function agrees(make: () => Promise<GuardUnderTest>, runs: number, seed: number): Promise<void> {
   const random = seeded(seed);

@@ -3,14 +3,14 @@ import type { Fence } from '@mcp-saga/server/internal';
 import { SagaTestError } from '../values/errors.ts';
 import { show } from '../values/show.ts';
 
-/** A guard, and the time by which it forgets. */
+/** A guard under test, and its clock. */
 export interface GuardUnderTest {
   readonly guard: SagaGuard;
-  /** The same store, as another process reaches it. */
+  /** Same store, as another process sees it. */
   readonly elsewhere: SagaGuard;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
-  /** Lets `ms` milliseconds pass for all that the guard has stored. */
+  /** Advances the clock of the store. */
   readonly pass: (ms: number) => Promise<void>;
 }
 
@@ -23,21 +23,21 @@ export function fenceOf(verdict: GuardVerdict): Fence {
   throw new SagaTestError('violated', `Expected that the turn runs, and got ${show(verdict)}.`);
 }
 
-/** The request that is handed out with a turn. */
+/** Request that was stored with a turn. */
 export const begunOf = (verdict: GuardVerdict): unknown => (verdict as { readonly begun?: unknown }).begun;
-/** The response of a turn that has ended. */
+/** Response of a turn that ended. */
 export const responseOf = (verdict: GuardVerdict): unknown =>
   (verdict as { readonly response?: unknown }).response;
 
-/** A fresh guard, and requests that ask it. */
+/** A new guard, and requests to it. */
 export interface AskedGuard extends GuardUnderTest {
-  /** A request for turn 1, but for what is changed. */
+  /** Makes a request for turn 1, with changes. */
   readonly claim: (change?: Partial<GuardClaim>) => GuardClaim;
-  /** Asks the guard to begin with it. */
+  /** Begins a turn. */
   readonly begin: (change?: Partial<GuardClaim>) => Promise<GuardVerdict>;
 }
 
-/** Makes a guard, and requests that ask it. */
+/** Makes a guard, and requests to it. */
 export async function setUpGuard(make: () => Promise<GuardUnderTest>): Promise<AskedGuard> {
   const { guard, elsewhere, now, pass } = await make();
   const claim = (change: Partial<GuardClaim> = {}): GuardClaim => ({

@@ -1,14 +1,14 @@
 import type { TaskStore } from '@mcp-saga/server';
 import { same, type ConformanceCase } from './conformance-case.ts';
 
-/** A store of tasks, and the time by which it forgets. */
+/** A store of tasks under test, and its clock. */
 export interface TaskStoreUnderTest {
   readonly store: TaskStore;
-  /** The same store, as another process reaches it. */
+  /** Same store, as another process sees it. */
   readonly elsewhere: TaskStore;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
-  /** Lets `ms` milliseconds pass for all that is stored. */
+  /** Advances the clock of the store. */
   readonly pass: (ms: number) => Promise<void>;
 }
 

@@ -5,14 +5,14 @@ import { forgotten } from './nothing-forgotten.ts';
 
 interface Ran {
   readonly id: string;
-  /** Number of the run of its code, from 1. */
+  /** Number of the run, from 1. */
   readonly run: number;
   readonly turn: number;
 }
 
 /**
- * The process dies after a step, and the repetition of the request meets a provider that is down: that of the step, or that of
- * the first step of the request. A first request is left out: its client has no token to repeat it with.
+ * Cases in which the process dies after a step, and that step or the first step of the request fails when the request is sent
+ * again. Skips the first request, whose client has no token to send again.
  */
 export function thenFailing(test: TestSaga, { run }: Explored): readonly Case[] {
   const all = ranIn(run.trace);

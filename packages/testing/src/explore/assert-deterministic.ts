@@ -9,12 +9,10 @@ import { perturbations, standStill, type Perturbation } from './perturbation.ts'
 import { shrunk } from './shrink.ts';
 
 /**
- * Runs a script once, and then on machines with another clock, other randomness, another time zone and another language,
- * with everything the first run got from outside: what its steps returned, what it was answered, what `now()` said. The
- * saga must ask and do the very same.
+ * Runs a script, and then again with another clock, other randomness, another time zone, and another language, with the recorded
+ * results, answers, and times. The saga must ask and run the same.
  *
- * @throws SagaTestError `not_deterministic`: the first step that differs, side by side, what makes it differ, and the
- *   smallest script that shows it
+ * @throws SagaTestError `not_deterministic`: the first step that differs, the cause, and the smallest script that shows it
  */
 export async function assertDeterministic(script: Script): Promise<ExploreReport> {
   const test = scriptOf('assertDeterministic', script);
@@ -99,7 +97,7 @@ interface Telling {
   readonly line: string;
 }
 
-/** What a saga did of its own, in full. */
+/** Actions of a saga, in full. */
 function tellingOf(trace: readonly TraceEntry[]): readonly Telling[] {
   return [...trace].flatMap((entry) => {
     const line = (told[entry.type] as ((event: TraceEvent) => string) | undefined)?.(entry);

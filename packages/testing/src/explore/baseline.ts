@@ -5,11 +5,11 @@ import type { TestSaga } from '../run/test-saga.ts';
 import { explored, type Explored, type ExploreOptions, type Violation } from './exploration.ts';
 
 /**
- * Runs a script as it is: what its cases are compared with. What is wrong with it already is told first.
+ * Runs a script undisturbed, to compare its cases with.
  *
- * @param check - what must hold of it, where the cases are asked the same
- * @throws SagaTestError `script` where the script lets something go wrong that never came to pass; `violated` where the saga
- *   fails by a slip of its own code, or `check` does not hold
+ * @param check - must pass for the undisturbed run too
+ * @throws SagaTestError `script` if a fault of the script never applied; `violated` if the saga fails by a mistake in its code,
+ *   or `check` throws
  */
 export async function baselineOf(test: TestSaga, check?: ExploreOptions['check']): Promise<Explored> {
   const baseline = await explored(test);
@@ -34,7 +34,7 @@ function inUndisturbed({ world }: Explored, what: string, cause: unknown): SagaT
 
 const slips = new Set(['TypeError', 'ReferenceError', 'RangeError', 'SyntaxError']);
 
-/** What is wrong with a saga that fails by a slip of its own code, where without the case, if there is one, it does not. */
+/** Reports a saga that fails by a mistake in its own code, unless the undisturbed saga fails too. */
 export function programmingError({ run, world }: Explored, baseline?: Explored): Violation | undefined {
   const { error } = run;
   if (run.status !== 'failed' || !(error instanceof Error) || !slips.has(error.name)) return undefined;

@@ -207,7 +207,7 @@ function repeated(baseline: Explored, { world }: Explored, options: CrashOptions
   return undefined;
 }
 
-/** What is wrong with an effect that was done more than once under its key. */
+/** Reports an effect that ran more than once and never read its key. */
 export function carelessly({ id, took, standIn, runs }: Effect): Violation | undefined {
   if (took || standIn || runs < 2) return undefined;
   const undo = id.startsWith('~');
@@ -226,7 +226,7 @@ export function carelessly({ id, took, standIn, runs }: Effect): Violation | und
 
 const effectOf = (id: string): string => `run.effects.find(({ id }) => id === ${toSource(id)})`;
 
-/** A step or an undo, as a sentence has it. */
+/** Names a step or an undo in a sentence. */
 export function nameOf(id: string): string {
   return id.startsWith('~') ? `the undo of '${id.slice(1)}'` : `'${id}'`;
 }

@@ -79,7 +79,10 @@ function casesOf(test: TestSaga, { run }: Explored): readonly Case[] {
   });
 }
 
-/** Each undo fails in one case only, the simplest that calls it: a saga of many steps has as many, and not their square. */
+/**
+ * Lets each undo fail in one case, the simplest that calls it: the number of cases grows with the number of steps, and not with
+ * its square.
+ */
 function furtherCasesOf(
   cases: readonly Case[],
   undos: ReadonlyMap<Case, readonly string[]>,
@@ -103,7 +106,7 @@ function furtherCasesOf(
   });
 }
 
-/** The process dies after an undo, and what failed before does not fail when the request is sent again. */
+/** Case in which the process dies after an undo, and the step does not fail again. */
 function onceOnly(undo: string, { when, script, fault }: Case, times: number): Case {
   const crash: Rule = { kind: 'crash', id: undo, when: 'after', run: 1 };
   return {
@@ -114,7 +117,7 @@ function onceOnly(undo: string, { when, script, fault }: Case, times: number): C
   };
 }
 
-/** How often the code of the step that a case lets fail was to be run. */
+/** Number of calls of the failing step. */
 function attemptsIn({ fault: [rule] }: Case, { world }: Explored): number {
   return rule !== undefined && 'id' in rule ? (world.runs.get(rule.id) ?? 1) : 1;
 }
@@ -135,7 +138,7 @@ function undosIn({ world }: Explored): readonly string[] {
   return [...world.runs.keys()].filter((id) => id.startsWith('~'));
 }
 
-/** What is missing where a check does not hold since nobody knew whether a step had happened, and so nobody undid it. */
+/** Adds advice on `compensateUnknown` to a failed check of an unknown outcome. */
 function adviseOnUnknown(finding: Finding, left: readonly string[]): Finding {
   const [rule] = finding.case.fault;
   if (rule === undefined || (rule.kind !== 'lose' && rule.kind !== 'timeout')) return finding;
@@ -147,7 +150,7 @@ function adviseOnUnknown(finding: Finding, left: readonly string[]): Finding {
   return { ...finding, what: `${finding.what}\n\n${advice}` };
 }
 
-/** What was left as residue without a try to undo it. */
+/** Residue that was never undone. */
 function leftIn({ run, world }: Explored): readonly string[] {
   return run.residue.filter((id) => !world.runs.has(`~${id}`));
 }

@@ -26,15 +26,15 @@ import {
 
 /** An older token that was used again, and its outcome. */
 export interface Fork {
-  /** The question it went back to; undefined for a token that asked nothing. */
+  /** Question of the token; undefined if it asked none. */
   readonly id: string | undefined;
   readonly turn: number;
-  /** What was answered otherwise; undefined: the same. */
+  /** Other answer; undefined: the same. */
   readonly answer: unknown;
   readonly status: SagaRun['status'];
-  /** What it undid that the first run had done. */
+  /** Steps of the first run that it undid. */
   readonly undone: readonly string[];
-  /** What was done again, under the same idempotency key. */
+  /** Steps that ran again, under the same idempotency key. */
   readonly again: readonly string[];
 }
 
@@ -74,7 +74,7 @@ export async function forkEverywhere(
 /** A token that is used again. */
 interface ForkCase extends Case {
   readonly index: number;
-  /** The question it waits for, if it does. */
+  /** Question of the token, if it has one. */
   readonly id: string | undefined;
   readonly answer: unknown;
 }

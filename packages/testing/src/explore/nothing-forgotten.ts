@@ -1,15 +1,15 @@
 import { toSource } from '../script/script-source.ts';
 import { isHarmless, type Explored, type ExploreOptions, type Violation } from './exploration.ts';
 
-/** An effect that happened, or may have. */
+/** An effect that happened, or may have happened. */
 interface Happened {
   readonly id: string;
   readonly sure: boolean;
 }
 
 /**
- * What is wrong with the end of a saga that failed: an effect that was neither undone nor named as residue, or undos in
- * another order than last first. Behind a pivot nothing has to be undone.
+ * Reports an effect of a failed saga that is neither undone nor residue, and undos in another order than last first. Steps
+ * before a pivot need no undo.
  */
 export function forgotten({ run }: Explored, options: ExploreOptions): Violation | undefined {
   if (run.status !== 'failed') return undefined;
@@ -55,7 +55,7 @@ function standing({ trace, ...run }: Explored['run'], options: ExploreOptions): 
   };
 }
 
-/** The effects of a run that have to be undone, or to be named, in the order they happened. */
+/** Effects that a failed saga must undo or name, in order. */
 function happenedIn(trace: Explored['run']['trace']): readonly Happened[] {
   const list: Happened[] = [];
   let past = false;
@@ -85,8 +85,8 @@ function isUnknown(error: unknown): boolean {
 }
 
 /**
- * What is wrong with a saga that completed with less than it did: what it undid in a request that died, it did not undo when
- * the request was sent again, since that time it came to something else. A guard keeps what is undone in a turn of its own.
+ * Reports a saga that completed without an effect. It undid the effect in a request that died, and did not fail when the request
+ * was sent again. A guard prevents that: it keeps the failure before anything is undone.
  */
 export function keptUndone({ run, world }: Explored, options: ExploreOptions): Violation | undefined {
   if (run.status !== 'completed') return undefined;

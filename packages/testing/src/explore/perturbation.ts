@@ -1,16 +1,16 @@
 import { seeded } from '../values/seeded-random.ts';
 
-/** Something of the machine that a saga must not depend on, made another. */
+/** A change of the machine that a saga must not depend on. */
 export interface Perturbation {
-  /** What is made another, as a sentence has it. */
+  /** Description of the change. */
   readonly what: string;
-  /** What a saga reads that differs by it, and what it should do. */
+  /** Likely cause in a saga, and its fix. */
   readonly advice: string;
-  /** Makes it so, and gives what takes it back. */
+  /** Applies the change. Returns its inverse. */
   readonly apply: () => () => void;
 }
 
-/** Everything of a machine that is another one on the next. */
+/** All changes that `assertDeterministic` tries. */
 export const perturbations: readonly Perturbation[] = [
   {
     what: 'nothing different but that it is run once more',
@@ -49,7 +49,7 @@ export const perturbations: readonly Perturbation[] = [
   },
 ];
 
-/** Stops the clock of the machine, and has it draw the same numbers: `again` from the first one. */
+/** Stops the clock of the machine, and repeats its random numbers after `again`. */
 export function standStill(): { readonly again: () => void; readonly end: () => void } {
   const real = globalThis.Date.now();
   let random = seeded(1);

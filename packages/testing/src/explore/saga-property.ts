@@ -21,26 +21,26 @@ import { TestSaga } from '../run/test-saga.ts';
 import { assertKnownOptions, assertSaga, type NamesOf } from '../values/known-options.ts';
 import { breathe } from '../values/virtual-clock.ts';
 
-/** What a property draws from. */
+/** Options of `sagaProperty`. */
 export interface SagaPropertyOptions<W> extends Omit<
   TestSagaOptions,
   'input' | 'context' | 'before' | 'providers'
 > {
-  /** The arguments. Default: none. */
+  /** Arguments of the saga. Default: none. */
   readonly input?: fc.Arbitrary<unknown>;
-  /** Makes the world that the saga acts on: anew for each run. */
+  /** Makes the world of a run. */
   readonly world?: () => W;
-  /** The `context` of steps, made of the world. */
+  /** Makes the `context` of steps. */
   readonly context?: (world: W) => unknown;
-  /** Fakes whose calls are checked, made of the world. */
+  /** Returns the fakes that the kit checks. */
   readonly providers?: (world: W) => readonly TestProvider[];
-  /** What stands in for steps, made of the world. */
+  /** Returns the stand-ins for steps. */
   readonly steps?: (world: W) => { readonly [id: string]: StandIn<unknown> };
-  /** What questions are answered, by id: contents of forms, or what models say. Default: made of the schema of the form. */
+  /** Answers by ID: contents of forms, or texts of models. Default: drawn from the schema of the form. */
   readonly answers?: { readonly [id: string]: fc.Arbitrary<unknown> };
-  /** What goes wrong: steps fail, time out and lose their responses; the process dies; users refuse. Default: all of it. */
+  /** Faults: steps that fail, time out, or lose their responses; crashes; refusals. Default: all. */
   readonly faults?: readonly ('steps' | 'crashes' | 'refusals')[];
-  /** Steps that only read, or that nobody minds to find done twice or not undone. */
+  /** Steps that only read, or may run twice or stay as they are. */
   readonly harmless?: readonly string[];
 }
 
@@ -57,12 +57,11 @@ const propertyNames: NamesOf<SagaPropertyOptions<unknown>> = {
 type Draw = fc.GeneratorValue;
 
 /**
- * A property of a saga, for `fc.assert`: whatever users answer, whatever fails, and wherever the process dies, what failed
- * was undone or named, what was repeated carried its key, it never fails by a slip of its own code, and the invariant
- * holds.
+ * Makes a property for `fc.assert`. With any answers, failures, and crashes, a saga that fails must undo or name its effects,
+ * repeated effects must use their keys, no run fails by a mistake in the code, and the invariant holds.
  *
- * @param invariant - throws, or gives false, where it does not hold
- * @throws SagaTestError `script` for arguments of another kind; so does a property that is awaited without `fc.assert`
+ * @param invariant - throws or returns `false` if it does not hold
+ * @throws SagaTestError `script` for invalid arguments, and when the property is awaited without `fc.assert`
  *
  * @example
  * ```ts

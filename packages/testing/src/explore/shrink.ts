@@ -3,17 +3,16 @@ import type { TestSaga } from '../run/test-saga.ts';
 // A saga of a few steps is run in a millisecond or so; one of hundreds shall not take for ever to be told of.
 const maxTries = 64;
 
-/** A script, and what it shows. */
+/** A script, and its finding. */
 export interface Shrunk<T> {
   readonly script: TestSaga;
   readonly found: T;
 }
 
 /**
- * Leaves out of a script what a failure does not need: lines many at a time, then one by one. What is left is the smallest
- * that was found in a bounded number of tries.
+ * Drops lines that a failure does not need, many at a time and then one by one, with a limited number of runs.
  *
- * @param again - what a smaller script shows, where it shows the same; else undefined. What it throws is something else.
+ * @param again - returns the finding of a smaller script, or undefined if it is another one or throws
  */
 export async function shrunk<T>(
   given: Shrunk<T>,
@@ -33,10 +32,10 @@ export async function shrunk<T>(
   return smallest;
 }
 
-/** Whether two messages tell of the same: their first lines, but for numbers, which may count how often it was tried. */
+/** `true` if the first lines of two messages are equal, except for numbers. */
 export function isSameMessage(one: string, other: string): boolean {
   return gist(one) === gist(other);
 }
 
-/** What a message is about: its first line, but for numbers. */
+/** First line of a message, without numbers. */
 export const gist = (message: string): string => (message.split('\n', 1)[0] ?? '').replaceAll(/\d+/g, '#');

@@ -14,27 +14,27 @@ import { explored, scriptOf, withoutAutoAnswers, type ExploreReport } from './ex
 import { isSameMessage, shrunk } from './shrink.ts';
 import { cannotGoOn, linesOf, textsIn, type Texts, type UpgradeProblem } from './upgrade-problem.ts';
 
-/** What is made of problems. */
+/** Options of `upgradeEverywhere`. */
 export interface UpgradeOptions {
-  /** Gives the problems back instead of throwing them. Default false. */
+  /** Returns the problems instead of throwing. Default false. */
   readonly reportOnly?: boolean;
-  /** What must hold after each run that was upgraded on the way. */
+  /** Throws if an upgraded run is not as it must be. */
   readonly check?: (run: SagaRun) => unknown;
 }
 
 const upgradeNames: NamesOf<UpgradeOptions> = { reportOnly: true, check: true };
 
-/** What an upgrade came to. */
+/** Result of `upgradeEverywhere`. */
 export interface UpgradeReport extends ExploreReport {
   readonly problems: readonly UpgradeProblem[];
 }
 
 /**
- * Runs a script with the old code as far as each of its tokens, and goes on with the new code: what happens to the sagas in
- * flight when it is deployed. A script says what both are answered.
+ * Runs a script with the old code to each of its tokens, and continues with the new code, as a deployment does with sagas in
+ * flight.
  *
- * @throws SagaTestError `violated`: every token that the new code cannot go on with, recorded and asked side by side, and the
- *   smallest script that comes to the first of them
+ * @throws SagaTestError `violated`: each token that the new code cannot continue, side by side, and the smallest script for the
+ *   first one
  */
 export async function upgradeEverywhere(
   script: Script,
@@ -73,11 +73,11 @@ export async function upgradeEverywhere(
   return { cases: baseline.points.length, problems };
 }
 
-/** What came of one token. */
+/** Outcome of one token. */
 interface Upgraded {
   readonly world: World;
   readonly problem?: UpgradeProblem;
-  /** What is wrong, in a line; undefined where nothing is. */
+  /** Description of the problem; undefined if there is none. */
   readonly what?: string;
   readonly cause?: unknown;
 }
@@ -115,14 +115,14 @@ async function upgraded(
   }
 }
 
-/** What the new code asks where it begins by itself, as far as it comes. */
+/** Questions of the new code from its start. */
 async function textsOf(script: TestSaga): Promise<Texts> {
   let world: World | undefined;
   await explored(script, (each) => (world = each)).catch(() => undefined);
   return textsIn(world?.trace ?? new Trace());
 }
 
-/** The script with what it lacks, and without what the first problem does not need. */
+/** The script, with missing answers and without unneeded lines. */
 async function smallestOf(
   script: TestSaga,
   next: Program,

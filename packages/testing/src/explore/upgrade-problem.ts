@@ -3,30 +3,30 @@ import type { StepFacts } from '@mcp-saga/server/internal';
 import { oneLine, showError } from '../values/show.ts';
 import type { Trace } from '../report/trace.ts';
 
-/** A saga that new code could not go on with. */
+/** A saga that the new code cannot continue. */
 export interface UpgradeProblem {
-  /** The turn whose token it was. */
+  /** Turn of its token. */
   readonly turn: number;
-  /** What it waited for then. */
+  /** Questions that it waited for. */
   readonly waitedFor: readonly string[];
-  /** What the journal has; undefined where it failed for another reason. */
+  /** Entry of the journal; undefined if it failed for another reason. */
   readonly recorded: StepFacts | undefined;
-  /** What the new code asks for. */
+  /** Commands of the new code. */
   readonly asked: readonly StepFacts[];
   readonly error: unknown;
 }
 
-/** What is asked, by id. */
+/** Questions by ID. */
 export type Texts = ReadonlyMap<string, string>;
 
-/** What was asked in a run. */
+/** Questions of a run. */
 export function textsIn(trace: Trace): Texts {
   return new Map(
     trace.flatMap((entry) => (entry.type === 'asked' ? [[entry.id, entry.message] as const] : [])),
   );
 }
 
-/** What stands in a message of a problem. The texts are those of the old code and of the new one. */
+/** Describes a problem, with the questions of the old and the new code. */
 export function linesOf(
   { turn, waitedFor, recorded, asked, error }: UpgradeProblem,
   texts?: { readonly old: Texts; readonly next: Texts },
@@ -49,7 +49,7 @@ export function linesOf(
   return [where, `    recorded: ${before}`, `    now asks: ${now}${differs}`];
 }
 
-/** What is to be done about problems. */
+/** Advice on problems. */
 export function adviceOn(problems: readonly UpgradeProblem[]): string {
   if (problems.every(({ error }) => isMachine(error))) {
     return (
@@ -63,7 +63,7 @@ export function adviceOn(problems: readonly UpgradeProblem[]): string {
   );
 }
 
-/** All problems of an upgrade, and what is to be done about them. */
+/** Describes all problems, with advice. */
 export function cannotGoOn(
   old: Program,
   next: Program,

@@ -2,24 +2,24 @@ import type { Program } from '@mcp-saga/server';
 import { unrepeated } from '../values/step-ids.ts';
 import type { ReportedRun, TraceEntry } from './trace.ts';
 
-/** What can become of something a saga does. */
+/** Outcome of a step or question. */
 export type CoverageOutcome = 'answered' | 'declined' | 'cancelled' | 'ran' | 'failed' | 'undone';
 
-/** How often what became of one step of a saga, over all runs. Repetitions of an id are counted with it. */
+/** Counted outcomes of a step, with its repetitions. */
 export interface StepCoverage {
   readonly id: string;
   readonly kind: 'question' | 'form' | 'step' | 'poll';
   readonly seen: { readonly [K in CoverageOutcome]?: number };
-  /** What can become of it and was in no run. */
+  /** Possible outcomes that no run had. */
   readonly missing: readonly CoverageOutcome[];
 }
 
-/** Everything one saga was seen to do. */
+/** Coverage of one saga. */
 export interface OneSagaCoverage {
   readonly saga: string;
   readonly runs: number;
   readonly steps: readonly StepCoverage[];
-  /** Which step came after which, and how often; from and to `start`, `completed` and `failed`. */
+  /** Counted transitions between steps, and from `start` and to `completed` and `failed`. */
   readonly edges: readonly { readonly from: string; readonly to: string; readonly times: number }[];
 }
 
@@ -31,15 +31,14 @@ interface Counts {
 
 const collecting = new Set<SagaCoverage>();
 
-/** Tells those who collect of a run. */
+/** Reports a run to all collectors. */
 export function noteRun(program: Program, run: Pick<ReportedRun, 'trace' | 'status'>): void {
   for (const coverage of collecting) coverage.note(program.name, run);
 }
 
 /**
- * Collects what sagas do in all runs from now on, those of explorations included: at the top of a test file, to be read
- * after its tests. A generator says nothing of what it does not do, so only what was seen at least once is counted; of that,
- * every way it can end is expected to be seen.
+ * Collects all later runs, those of explorers included. Call it at the top of a test file, and read the result after the tests.
+ * Counts only steps that at least one run reached.
  */
 export function sagaCoverage(): SagaCoverage {
   const coverage = new SagaCoverage();
@@ -47,11 +46,11 @@ export function sagaCoverage(): SagaCoverage {
   return coverage;
 }
 
-/** What sagas did in the runs of a test file. `String(coverage)` is a table. */
+/** Coverage of the runs of a test file. `String(coverage)` is a table. */
 export class SagaCoverage {
   readonly #sagas = new Map<string, Counts>();
 
-  /** Collects no more. */
+  /** Stops collecting. */
   stop(): void {
     collecting.delete(this);
   }
@@ -81,7 +80,7 @@ export class SagaCoverage {
     goTo(status);
   }
 
-  /** What was seen, by saga. */
+  /** Coverage by saga. */
   get sagas(): readonly OneSagaCoverage[] {
     return Array.from(this.#sagas, ([saga, { runs, steps, edges }]) => ({
       saga,
@@ -100,14 +99,14 @@ export class SagaCoverage {
     }));
   }
 
-  /** What no run has shown yet: `order: sure is never declined`. For a test that insists. */
+  /** Missing outcomes, such as `order: sure is never declined`. */
   get missing(): readonly string[] {
     return this.sagas.flatMap(({ saga, steps }) =>
       steps.flatMap(({ id, missing }) => missing.map((outcome) => `${saga}: ${id} ${never[outcome]}`)),
     );
   }
 
-  /** A table: each step, what became of it how often, and what never did. */
+  /** Formats a table of steps and outcomes. */
   toString(): string {
     return this.sagas
       .map(({ saga, runs, steps }) => {
@@ -124,7 +123,7 @@ export class SagaCoverage {
       .join('\n\n');
   }
 
-  /** A Mermaid flowchart: which step came after which, and dashed, what never became of a step. */
+  /** Formats a Mermaid flowchart of transitions, with missing outcomes dashed. */
   toMermaid(): string {
     const lines = ['flowchart TD'];
     for (const [index, { saga, steps, edges }] of this.sagas.entries()) {

@@ -1,17 +1,17 @@
-/** A line of an expected trace that stands for any number of lines. */
+/** Line of an expected trace that matches any number of lines. */
 const anything = new Set(['…', '...']);
 
-/** What of an expected trace was not met. */
+/** Result of a comparison. */
 export interface TraceMatch {
   readonly pass: boolean;
-  /** The trace as it would have had to be: where a line matches, it is written as it is, so that a diff shows the rest. */
+  /** Expected trace for a diff: a matching line is the actual one. */
   readonly expected: string;
   readonly actual: string;
 }
 
 /**
- * Compares a trace with lines of it. A line matches its beginning (`ran charge` matches `ran charge: {"id":1}`), and `…`
- * any number of lines. A trace as it is printed, with its turns, is taken, too.
+ * Compares a trace with expected lines. A line matches its beginning (`ran charge` matches `ran charge: {"id":1}`), and `…` any
+ * number of lines. Accepts a printed trace with turns, too.
  */
 export function matchTrace(actual: readonly string[], expected: string | readonly string[]): TraceMatch {
   const wanted = linesOf(expected);
@@ -72,7 +72,7 @@ function indexOf(actual: readonly string[], line: string, from: number): number 
   return actual.findIndex((each, index) => index >= from && isLine(each, line));
 }
 
-/** Whether a line begins with what is expected of it, and goes on with no other word. */
+/** `true` if a line begins with the expected words. */
 function isLine(actual: string | undefined, expected: string): boolean {
   if (actual === undefined || !actual.startsWith(expected)) return false;
   return (

@@ -5,7 +5,7 @@ import { matchTrace } from './match-trace.ts';
 import { idsMeant } from '../values/step-ids.ts';
 import type { ReportedRun, TraceEntry } from './trace.ts';
 
-/** What a matcher says, to vitest, jest and bun alike. */
+/** Result of a matcher for vitest, jest, and bun. */
 export interface MatcherResult {
   readonly pass: boolean;
   readonly message: () => string;
@@ -22,7 +22,7 @@ export type IDs = string | readonly string[];
 
 /** Options of `toHaveRun`. */
 export interface RunsExpected {
-  /** How often the code of each step was called, failures included. Default: at least once, and not only in vain. */
+  /** Number of calls of the code of each step, with failures. Default: at least one success. */
   readonly times?: number;
 }
 

@@ -1,14 +1,14 @@
 import type { ClientStep, Json } from '@mcp-saga/server';
 import type { QuestionKind } from './trace.ts';
 
-/** Which word of a saga asks a client step. */
+/** Effect that asks a question. */
 export function kindOfStep({ type, params }: Pick<ClientStep, 'type' | 'params'>): QuestionKind {
   if (type === 'sampling') return 'sample';
   if (type === 'roots') return 'roots';
   return params['mode'] === 'url' ? 'elicitUrl' : 'elicit';
 }
 
-/** What the user or the model reads. */
+/** Text for the user or the model. */
 export function messageOf({ type, params }: Pick<ClientStep, 'type' | 'params'>): string {
   if (type === 'elicitation') return typeof params['message'] === 'string' ? params['message'] : '';
   if (type === 'roots') return '';

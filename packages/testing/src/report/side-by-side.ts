@@ -1,8 +1,8 @@
-/** One line of two columns. */
+/** A line in two columns. */
 export interface Row {
   readonly recorded: string;
   readonly now: string;
-  /** Whether this is where they part. */
+  /** `true` for the line that differs. */
   readonly differs: boolean;
 }
 
@@ -10,7 +10,7 @@ const widest = 56;
 // So many lines before and after the one that differs are shown.
 const around = 6;
 
-/** Two columns, with a mark at the line where they part, and not much else. */
+/** Formats two columns around the line that differs. */
 export function sideBySide(rows: readonly Row[]): string {
   const at = rows.findIndex(({ differs }) => differs);
   const from = at === -1 ? 0 : Math.max(0, at - around);

@@ -1,7 +1,7 @@
 import { isEmpty, show, showError } from '../values/show.ts';
 import type { ByEvent, Trace, TraceEvent } from './trace.ts';
 
-/** A trace as a Mermaid sequence diagram: turns between the client, the server and the world its steps act on. */
+/** Formats a trace as a Mermaid sequence diagram of client, server, and world. */
 export function mermaidOf(trace: Trace): string {
   const diagram = [
     'sequenceDiagram',

@@ -1,9 +1,9 @@
 import { isEmpty, oneLine, show, showError } from '../values/show.ts';
 
-/** What is asked of a client. */
+/** Effect that asks the client. */
 export type QuestionKind = 'elicit' | 'elicitUrl' | 'sample' | 'roots';
 
-/** One thing that happened in a run. */
+/** Event of a run. */
 export type TraceEvent =
   | { readonly type: 'started'; readonly saga: string; readonly input: unknown }
   | {
@@ -13,7 +13,7 @@ export type TraceEvent =
       readonly message: string;
       /** The parameters of the MCP request. */
       readonly params: { readonly [key: string]: unknown };
-      /** Why it is asked again. */
+      /** Reason why it is asked again. */
       readonly reason?: string;
     }
   | { readonly type: 'answered'; readonly id: string; readonly kind: QuestionKind; readonly answer: unknown }
@@ -43,22 +43,22 @@ export type TraceEvent =
   | { readonly type: 'gaveUp'; readonly error: unknown }
   | { readonly type: 'refused'; readonly reason: string };
 
-/** One thing that happened, and in which turn: from 1, as the saga counts them. */
+/** Event of a run, with its turn, from 1. */
 export type TraceEntry = TraceEvent & { readonly turn: number };
 
-/** What happened in a run, in order. */
+/** Events of a run, in order. */
 export class Trace extends Array<TraceEntry> {
-  /** What is made of a trace by `filter`, `map` and their like is a plain array. */
+  /** `filter`, `map`, and other methods return a plain array. */
   static override get [Symbol.species](): ArrayConstructor {
     return Array;
   }
 
-  /** One readable line for each entry: what `toMatchSagaTrace` compares. */
+  /** One line per entry, as `toMatchSagaTrace` compares them. */
   get lines(): readonly string[] {
     return Array.from(this, lineOf);
   }
 
-  /** The story of the run, turn by turn. */
+  /** Formats the run, turn by turn. */
   override toString(): string {
     let turn = 0;
     return Array.from(this, (entry) => {
@@ -69,7 +69,7 @@ export class Trace extends Array<TraceEntry> {
   }
 }
 
-/** A run as matchers and coverage read it. */
+/** Run for matchers and coverage. */
 export interface ReportedRun {
   readonly status: 'completed' | 'failed' | 'refused';
   readonly trace: Trace;
@@ -79,7 +79,7 @@ export interface ReportedRun {
   readonly residue: readonly string[];
 }
 
-/** What is said of each type of event. */
+/** Text for each type of event. */
 export type ByEvent<Said> = {
   readonly [Type in TraceEvent['type']]: (event: TraceEvent & { readonly type: Type }) => Said;
 };
@@ -123,7 +123,7 @@ const units = [
   ['min', 60_000],
 ] as const;
 
-/** A long wait, so that it can be read: ` (3 d 2 h)`. */
+/** Formats a long wait: ` (3 d 2 h)`. */
 function inWords(ms: number): string {
   let left = ms;
   const parts = units.flatMap(([unit, length]) => {

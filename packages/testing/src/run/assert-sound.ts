@@ -4,9 +4,9 @@ import type { Ended } from './serving.ts';
 import type { World } from '../world/world.ts';
 
 /**
- * Throws where a run shows that its saga cannot be relied upon, however it ended.
+ * Throws if a run shows a mistake in its saga, however it ended.
  *
- * @throws SagaTestError `not_deterministic`, `floating`; what the code of a step was told by the kit
+ * @throws SagaTestError `not_deterministic`, `floating`, or an error of the kit in the code of a step
  */
 export function assertSound(program: Program, world: World, ended: Ended): void {
   if (world.objection !== undefined) throw world.objection;
@@ -25,7 +25,7 @@ export function assertSound(program: Program, world: World, ended: Ended): void 
   }
 }
 
-/** What a mismatch says of a saga, side by side. */
+/** Explains a mismatch, side by side. */
 export function explainMismatch(saga: string, turn: number, { recorded, asked }: ReplayMismatch): string {
   const now = asked.map(({ kind, path }) => `${kind} '${path}'`).join(', ');
   const same = asked.some(({ kind, path }) => kind === recorded.kind && path === recorded.path);

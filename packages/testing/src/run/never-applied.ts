@@ -6,9 +6,8 @@ import { ruleSource } from '../script/script-source.ts';
 import type { World } from '../world/world.ts';
 
 /**
- * Throws where a script lets something go wrong, and nothing of it came to pass: the test of a fault would hold without the
- * fault. Of an answer or a stand-in that nobody needed it only warns, and only where nothing goes wrong: a script is the
- * start of many, which go many ways.
+ * Throws if a fault of the script never applied, since the test would pass without it. Adds a warning for each unused answer or
+ * stand-in, unless the script has faults.
  *
  * @throws SagaTestError `script`
  */
@@ -25,12 +24,12 @@ export function assertApplied(world: World): void {
   }
 }
 
-/** Whether a line of a script lets something go wrong, and does not only say what is answered or done. */
+/** `true` for a fault, `false` for an answer or a stand-in. */
 export function isFault({ kind }: Rule): boolean {
   return kind !== 'answer' && kind !== 'sample' && kind !== 'roots' && kind !== 'step';
 }
 
-/** Whether a line of a script has held in a run. */
+/** `true` if a rule was used in a run. */
 export function wasApplied({ used }: Pick<World, 'used'>, rule: Rule): boolean {
   return used.has(rule) || ('times' in rule && rule.times === 0);
 }
@@ -40,7 +39,7 @@ function isOverruled(rule: Rule, later: readonly Rule[]): boolean {
   return subject !== undefined && later.some((other) => subjectOf(other) === subject);
 }
 
-/** What a line speaks of, where a later one of the same holds in its place. */
+/** Subject of a rule. A later rule with the same subject replaces it. */
 function subjectOf(rule: Rule): string | undefined {
   const { kind } = rule;
   if (kind === 'crash' || kind === 'loseResponse' || kind === 'deny') return undefined;
@@ -59,7 +58,7 @@ function neverApplied(world: World, rules: readonly Rule[]): SagaTestError {
   );
 }
 
-/** What there was in place of what a line speaks of. */
+/** Says what happened in place of a rule. */
 function hintOn(world: World, rule: Rule): string {
   if (rule.kind === 'loseResponse') return `the responses were those of turns ${world.responses.join(', ')}`;
   if (rule.kind === 'deny') return 'no step needed it';

@@ -17,37 +17,37 @@ import type { Ended, Serving, TestRequest } from './serving.ts';
 import type { World } from '../world/world.ts';
 import { watchProviders } from '../world/watch-providers.ts';
 
-/** Where a run was suspended: all that a fork needs to go on from there. */
+/** Point at which a run was suspended. A fork starts from it. */
 export interface Point {
   readonly turn: number;
   readonly token: string;
   readonly asked: readonly ClientStep[];
-  /** What was answered, of what was answered at once. */
+  /** Answers that were sent at once. */
   readonly answers: readonly StepAnswer[];
-  /** The time, in milliseconds since the epoch. */
+  /** Time, in milliseconds since the epoch. */
   readonly time: number;
   readonly generation: number;
   /** When the saga continues without an answer, in milliseconds since the epoch. Absent: never. */
   readonly due?: number;
-  /** How many entries the trace had, when the questions stood in it. */
+  /** Length of the trace, with the questions. */
   readonly traced: number;
 }
 
-/** A run from its start, or from a fork, to its end. */
+/** A run from its start or a fork to its end. */
 export interface Played {
   readonly ended: Ended;
   readonly points: readonly Point[];
 }
 
-/** How a run is played, where not from its start to its end by the same code. */
+/** Options of `play`. */
 export interface PlayOptions {
   /** The first request. Default: starts the saga. */
   readonly first?: TestRequest;
-  /** From which request on, counted from 0, another host serves it: of other code, with the same key. */
+  /** Host of other code, with the same key, and the number of its first request, from 0. */
   readonly handover?: { readonly at: number; readonly to: Serving };
 }
 
-/** Prepares the fakes of a run, and notes that it begins. */
+/** Resets the fakes of a run, and starts its trace. */
 export async function begin(world: World, { name: saga }: Program): Promise<void> {
   const { before, input, providers = [] } = world.options;
   for (const provider of providers) provider.reset();
@@ -55,7 +55,7 @@ export async function begin(world: World, { name: saga }: Program): Promise<void
   world.tell({ type: 'started', saga, input });
 }
 
-/** Plays a run to its end, while its providers are watched. */
+/** Plays a run to its end, and watches its providers. */
 export async function play(
   program: Program,
   world: World,
@@ -114,7 +114,7 @@ async function playTurns(
   );
 }
 
-/** Sends a request until there is a response to it: one that died is sent again, as a client does. */
+/** Sends a request until its response arrives. A request that died is sent again. */
 async function served(
   world: World,
   serving: Serving,
@@ -141,7 +141,7 @@ async function served(
   }
 }
 
-/** `true` if the host rejected a request that comes to the same when it is sent again. */
+/** `true` if the host rejected a request and would reject it again. */
 function isRefusal(error: unknown): boolean {
   if (error instanceof SagaHostError && error.code === 'version_gone') return true;
   return [TokenRefused, NeedsMissing, ReplayMismatch].some((refusal) => error instanceof refusal);
@@ -172,7 +172,7 @@ async function nextRequest(program: Program, world: World, turn: SuspendedTurn):
   return { type: 'resume', token, answers };
 }
 
-/** The questions that the client answers in its next request. Lets time pass if it can answer none of them yet. */
+/** Questions that the next request answers. Advances the clock if it can answer none yet. */
 function answeredNow(world: World, steps: readonly ClientStep[]): readonly ClientStep[] {
   if (steps.length === 0) return [];
   const now = world.clock.now();

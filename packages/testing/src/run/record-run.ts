@@ -3,7 +3,7 @@ import type { RecordedEntry, Recording } from '../record/journal-recording.ts';
 import type { World } from '../world/world.ts';
 import type { Trace, TraceEntry } from '../report/trace.ts';
 
-/** The recording of a run, with what only a run knows: the turns, and what was asked. */
+/** Recording of a run, with its turns, waits, and questions. */
 export function recordingOf(world: World): Recording {
   const generations = [...world.recordings].toSorted(([one], [other]) => one - other);
   const recording = generations.reduceRight<Recording | undefined>((next, [generation, each]) => {
@@ -23,7 +23,7 @@ export function recordingOf(world: World): Recording {
   );
 }
 
-/** The entries of a journal, with what the trace tells of them. */
+/** Adds facts of the trace to the entries of a journal. */
 function told(
   happened: readonly RecordedEntry[],
   generation: number,

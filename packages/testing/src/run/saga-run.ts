@@ -14,42 +14,38 @@ import { standingIn } from '../world/watch-providers.ts';
 import { idsMeant } from '../values/step-ids.ts';
 import type { Trace } from '../report/trace.ts';
 
-/** What a fork answers otherwise: a refusal, the content of a form, or what a model says. */
+/** Answer of a fork: a refusal, content of a form, or text of a model. */
 export type ForkAnswer<T> = T | 'decline' | 'cancel';
 
-/** What a run was played with. */
 interface PlayedOn {
   readonly program: Program;
   readonly world: World;
   readonly serving: Serving;
 }
 
-/** A saga that a test has run to its end. */
+/** Result of `testSaga(…).run()`. */
 export class SagaRun<Steps extends object = Record<string, unknown>, Result = unknown> {
-  /**
-   * `refused`: the host did not continue. Its guard knows that the token was used, the client lacks a capability that the saga
-   * needs, or the code of the saga was changed.
-   */
+  /** `refused`: the host rejected a request. The token was used, the client lacks a capability, or the code changed. */
   readonly status: 'completed' | 'failed' | 'refused';
-  /** What the saga returned; undefined where it failed. */
+  /** Result of the saga; undefined if it failed. */
   readonly result: Result;
-  /** What it failed with; undefined where it did not. */
+  /** Error of the saga; undefined if it did not fail. */
   readonly error: unknown;
-  /** The ids of the steps that were undone, last first, as the client is told. */
+  /** IDs of the undone steps, last first, as the client sees them. */
   readonly compensated: readonly string[];
-  /** The ids of the steps that could not be undone, as the client is told. */
+  /** IDs of the steps that could not be undone, as the client sees them. */
   readonly residue: readonly string[];
-  /** IDs of the steps whose effects are in the `providers` of the test when the run ends: done, and not undone. */
+  /** IDs of the steps whose effects stay in the `providers` of the test. */
   readonly standing: readonly string[];
-  /** What happened, in order. `String(run.trace)` is a story. */
+  /** Events, in order. `String(run.trace)` is readable. */
   readonly trace: Trace;
-  /** What the steps did, by idempotency key; a run and its forks share it, as they share the world. */
+  /** Effects of the steps, by idempotency key. A run shares them with its forks. */
   readonly effects: readonly Effect[];
   /** Advice for the author. */
   readonly warnings: readonly string[];
-  /** Errors that nobody but an operator would hear of. */
+  /** Errors that only an operator would see. */
   readonly errors: readonly unknown[];
-  /** Where it was suspended, in order. */
+  /** Points at which it was suspended, in order. */
   readonly points: readonly Point[];
 
   readonly #played: PlayedOn;
@@ -71,29 +67,29 @@ export class SagaRun<Steps extends object = Record<string, unknown>, Result = un
   }
 
   /**
-   * What happened, as a file that later code can be tried on: see `replayRecordings` of `@mcp-saga/testing/node`.
+   * Recording of the run, for `replayRecordings` of `@mcp-saga/testing/node`.
    *
-   * @throws SagaTestError where the saga did not end by itself
+   * @throws SagaTestError `script` if the saga did not end by itself
    */
   get recording(): Recording {
     return recordingOf(this.#played.world);
   }
 
-  /** Writes the recording to a file; in Node, Bun and Deno. */
+  /** Writes the recording to a file, in Node, Bun, and Deno. */
   async save(file: string | URL): Promise<void> {
     const { saveRecording } = await import('../record/replay/recording-files.ts');
     saveRecording(file, this.recording);
   }
 
-  /** The run as a Mermaid sequence diagram: its turns between client, server and world. */
+  /** Formats the run as a Mermaid sequence diagram of client, server, and world. */
   toMermaid(): string {
     return mermaidOf(this.trace);
   }
 
   /**
-   * Goes back to where a question was first asked: the token of then, which its client still has.
+   * Returns the token of the first time that a question was asked.
    *
-   * @throws SagaTestError where it was not asked
+   * @throws SagaTestError `script` if it was not asked
    */
   at<K extends keyof Steps & string>(id: K): TimeTravel<Steps, Steps[K], Result> {
     const asked = this.points.flatMap((each) => each.asked.map((step) => step.stepId));
@@ -104,9 +100,9 @@ export class SagaRun<Steps extends object = Record<string, unknown>, Result = un
   }
 
   /**
-   * Goes back so many turns: 1 is the last token before the end.
+   * Returns the token of some turns ago; 1 is the last token.
    *
-   * @throws SagaTestError where the saga had not so many
+   * @throws SagaTestError `script` if there were fewer turns
    */
   back(turns: number): TimeTravel<Steps, unknown, Result> {
     const point = this.points.at(-turns);
@@ -119,12 +115,12 @@ export class SagaRun<Steps extends object = Record<string, unknown>, Result = un
   }
 }
 
-/** An older token of a run: it can be used again, as its client can. */
+/** An older token of a run, which a client may use again. */
 export class TimeTravel<Steps extends object, T, Result> {
   readonly #played: PlayedOn;
   readonly #run: Pick<SagaRun, 'trace'>;
   readonly #id: string | undefined;
-  /** Where it went back to. */
+  /** Point of the token. */
   readonly point: Point;
 
   constructor(played: PlayedOn, run: Pick<SagaRun, 'trace'>, point: Point, id: string | undefined) {
@@ -135,8 +131,8 @@ export class TimeTravel<Steps extends object, T, Result> {
   }
 
   /**
-   * Uses the token again, with another answer or the same ones, and goes on by the same script. What the saga did after
-   * it stays done: the world does not go back. A guard refuses another answer: the run is `refused`.
+   * Uses the token again with another answer, or the same ones, and continues with the script. Effects after the token stay. A
+   * guard rejects another answer: the run is `refused`.
    */
   async fork(answer?: ForkAnswer<unknown extends T ? object | string : T>): Promise<SagaRun<Steps, Result>> {
     const id = this.#id;
@@ -147,7 +143,7 @@ export class TimeTravel<Steps extends object, T, Result> {
     return await this.#go(id ?? `turn ${this.point.turn}`, request, answer === undefined ? undefined : id);
   }
 
-  /** Cancels the saga with the token: undone is what it did until then, if a guard does not know better. */
+  /** Cancels the saga with the token. Undoes the steps before it, unless a guard knows more. */
   async cancel(reason?: string): Promise<SagaRun<Steps, Result>> {
     return await this.#go(this.#id ?? `turn ${this.point.turn}`, {
       type: 'cancel',

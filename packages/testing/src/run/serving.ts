@@ -21,31 +21,31 @@ import { Crash, type World } from '../world/world.ts';
 import { simulatedProgram } from '../world/simulated-program.ts';
 import type { TestSagaOptions } from '../script/test-options.ts';
 
-/** One request to the host. */
+/** A request to the host. */
 export type TestRequest =
   | { readonly type: 'start' }
   | { readonly type: 'resume'; readonly token: string; readonly answers: readonly StepAnswer[] }
   | { readonly type: 'cancel'; readonly token: string; readonly reason: string | undefined };
 
-/** How a run ended. */
+/** End of a run. */
 export type Ended =
   | Exclude<SagaTurn, SuspendedTurn>
   | { readonly status: 'refused'; readonly error: unknown };
 
-/** Serves the requests of a run: each by a host of its own, that shares nothing with the one before but key and guard. */
+/** Serves each request of a run with a new host, which shares only key and guard with the others. */
 export class Serving {
   readonly #program: Program;
   readonly #key: string;
   readonly #guard: SagaGuard | undefined;
 
-  /** @param before - a serving whose tokens this one shall open */
+  /** @param before - a serving whose tokens this one opens */
   constructor(program: Program, world: World, before?: Serving) {
     this.#program = program;
     this.#key = before === undefined ? generateKey() : before.#key;
     this.#guard = program.forks === undefined ? undefined : memoryGuard({ clock: () => world.clock.now() });
   }
 
-  /** Serves a request; undefined where it died. */
+  /** Serves a request; undefined if it died. */
   async serve(world: World, request: TestRequest): Promise<SagaTurn | undefined> {
     const controller = new AbortController();
     world.dead = false;
@@ -113,7 +113,7 @@ export class Serving {
   }
 }
 
-/** A program whose turns and end are noted in a world. A request that died leaves none. */
+/** Wraps a program so that the world keeps its recordings, except of requests that died. */
 function recordedOn(world: World, program: Program): Program {
   const { turns, recordings } = world;
   return recordedProgram(program, (value) => value, {
@@ -129,7 +129,7 @@ function recordedOn(world: World, program: Program): Program {
   });
 }
 
-/** The error for arguments that a saga rejects: where a script has them from. Undefined for another error. */
+/** Error for arguments that the saga rejects: names the option of the test. Undefined for another error. */
 function inputNotTaken(error: unknown, { input }: TestSagaOptions): SagaTestError | undefined {
   if (!(error instanceof SagaHostError && error.cause instanceof InvalidInput)) return undefined;
   const given = input === undefined ? 'there is no `input` in them' : `theirs is ${show(input)}`;

@@ -17,12 +17,12 @@ import {
   type TestSagaOptions,
 } from '../script/test-options.ts';
 
-/** How often a fault holds. Default: always. */
+/** Number of times that a fault applies. Default: always. */
 export interface Times {
   readonly times?: number;
 }
 
-/** A script, whatever the types of its steps: what those who explore start from. */
+/** A script for explorers. */
 export interface Script {
   readonly saga: Program;
   readonly options: TestSagaOptions;
@@ -32,8 +32,8 @@ export interface Script {
 type Id<Steps> = keyof Steps & string;
 
 /**
- * A saga and a script of the world around it: who answers what, and what goes wrong. It never changes: each word gives a
- * new script, so that one can be the start of many. What is said later about a step holds.
+ * A saga, and a script of the world around it: answers and faults. Immutable: each word returns a new script. A later rule for a
+ * step replaces an earlier one.
  */
 export class TestSaga<P extends Program = Program, Steps extends object = AnySteps> {
   readonly saga: P;
@@ -47,15 +47,18 @@ export class TestSaga<P extends Program = Program, Steps extends object = AnySte
   }
 
   /**
-   * Names the steps of the saga and the values they give, once: from here on ids are completed and values are checked.
+   * Declares the steps and their values, so that IDs and values are checked.
    *
-   * `testSaga(deploy).steps<{ target: { target: string }; safety: SampleResult; release: Release }>()`
+   * @example
+   * ```ts
+   * testSaga(deploy).steps<{ target: { target: string }; safety: SampleResult; release: Release }>();
+   * ```
    */
   steps<S extends object>(): TestSaga<P, S> {
     return new TestSaga<P, S>(this.saga, this.options, this.rules);
   }
 
-  /** What answers, and what stands in for a step. An id holds for its repetitions too: `item` for `item#2`. */
+  /** Answers, and stand-ins for steps. An ID also matches its repetitions: `item` matches `item#2`. */
   get on(): On<P, Steps> {
     return {
       elicit: (id, answer) => this.with({ kind: 'answer', id, answer }),
@@ -66,7 +69,7 @@ export class TestSaga<P extends Program = Program, Steps extends object = AnySte
     };
   }
 
-  /** What fails. `~id` is the undo of a step. */
+  /** Failures. `~id` is the undo of a step. */
   get fail(): Fail<P, Steps> {
     return {
       step: (id, error, at = {}) => {
@@ -80,12 +83,12 @@ export class TestSaga<P extends Program = Program, Steps extends object = AnySte
     };
   }
 
-  /** What takes too long: its code does not run, and its own timeout passes; nobody knows what became of it. */
+  /** Timeouts: the code of the step does not run, and its outcome is unknown. */
   get timeout(): { step(id: Id<Steps>, times?: Times): TestSaga<P, Steps> } {
     return { step: (id, at) => this.with({ kind: 'timeout', id, times: timesIn('timeout.step', at) }) };
   }
 
-  /** What is lost on the way back: `step`, the response of what it calls, after it had its effect; `response`, the host's. */
+  /** Dropped responses: of a step after its effect, or of the host. */
   get lose(): {
     step(id: Id<Steps>, times?: Times): TestSaga<P, Steps>;
     response(turn: number): TestSaga<P, Steps>;
@@ -96,7 +99,7 @@ export class TestSaga<P extends Program = Program, Steps extends object = AnySte
     };
   }
 
-  /** Where the process dies: the client sends the request again, to another one. `run`: at which run of the code, from 1. */
+  /** Crashes of the process. The client sends the request again. `run`: number of the run of the code, from 1. */
   get crash(): {
     before(id: Id<Steps>, at?: { readonly run?: number }): TestSaga<P, Steps>;
     after(id: Id<Steps>, at?: { readonly run?: number }): TestSaga<P, Steps>;
@@ -107,37 +110,37 @@ export class TestSaga<P extends Program = Program, Steps extends object = AnySte
     };
   }
 
-  /** Who says no. Default `decline`; `cancel`: dismisses the question. */
+  /** Refused questions. Default `decline`; `cancel` dismisses the question. */
   get refuse(): { elicit(id: Id<Steps>, action?: 'decline' | 'cancel'): TestSaga<P, Steps> } {
     return { elicit: (id, action = 'decline') => this.with({ kind: 'refuse', id, action }) };
   }
 
-  /** Delays the answer to a question, or the answer of a model, by `ms` milliseconds after it was asked. */
+  /** Delays the answer to a question by `ms` milliseconds. */
   get late(): { elicit(id: Id<Steps>, ms: number): TestSaga<P, Steps> } {
     return { elicit: (id, ms) => this.with({ kind: 'late', id, ms: positive('late.elicit', ms) }) };
   }
 
-  /** Leaves a question without an answer: the client returns every `ms` milliseconds without one. */
+  /** Gives no answer. The client returns every `ms` milliseconds. */
   get silent(): { elicit(id: Id<Steps>, ms: number): TestSaga<P, Steps> } {
     return { elicit: (id, ms) => this.with({ kind: 'silent', id, ms: positive('silent.elicit', ms) }) };
   }
 
-  /** What the client cannot do: `ClientCannot` at the steps that need it. */
+  /** Missing capabilities: steps that need one throw `ClientCannot`. */
   get deny(): { client(need: ClientNeed): TestSaga<P, Steps> } {
     return { client: (need) => this.with({ kind: 'deny', need }) };
   }
 
-  /** Where the saga is cancelled: when a question is asked, in place of an answer. */
+  /** Cancels the saga instead of an answer. */
   get cancel(): { at(id: Id<Steps>, reason?: string): TestSaga<P, Steps> } {
     return { at: (id, reason) => this.with({ kind: 'end', id, reason }) };
   }
 
-  /** The script with more lines. */
+  /** Adds rules to the script. */
   with(...rules: readonly Rule[]): TestSaga<P, Steps> {
     return new TestSaga<P, Steps>(this.saga, this.options, [...this.rules, ...rules]);
   }
 
-  /** The script with some lines left out; for those who look for a smaller one. */
+  /** Drops rules from the script, for explorers. */
   without(at: number, count: number): TestSaga<P, Steps> {
     return new TestSaga<P, Steps>(
       this.saga,
@@ -147,11 +150,11 @@ export class TestSaga<P extends Program = Program, Steps extends object = AnySte
   }
 
   /**
-   * Runs the saga to its end: a real host for every turn, that opens the token of the one before, replays, goes on and
-   * seals. Time passes by itself.
+   * Runs the saga to its end. Each turn has a new host, which opens the token, replays, continues, and seals. Waits take no real
+   * time.
    *
-   * @throws SagaTestError where a question is not answered, an answer is not accepted, a replay does something else, a
-   *   command was never yielded, or what the script lets go wrong never came to pass
+   * @throws SagaTestError for a question without an answer, an answer that is not accepted, a replay that differs, a command
+   *   without `yield*`, or a fault that never applied
    */
   async run(): Promise<SagaRun<Steps, ResultOf<P>>> {
     const world = new World(this.options, this.rules);
@@ -160,51 +163,60 @@ export class TestSaga<P extends Program = Program, Steps extends object = AnySte
     return run;
   }
 
-  /** Runs it in a world that was prepared, for explorers. */
+  /** Runs the saga in a prepared world, for explorers. */
   async runOn(world: World): Promise<SagaRun<Steps, ResultOf<P>>> {
     await begin(world, this.saga);
     const serving = new Serving(this.saga, world);
     return new SagaRun(this.saga, world, serving, await play(this.saga, world, serving));
   }
 
-  /** The script as source code, not run: for what takes a script. */
+  /** Source code of the script, without its run. */
   get source(): string {
     return scriptExpression(this.saga.name, this.options, this.rules);
   }
 
-  /** The script as source code, ready to paste. */
+  /** Source code of the script and its run, ready to paste. */
   toString(): string {
     return scriptSource(this.saga.name, this.options, this.rules);
   }
 }
 
-/** What answers, and what stands in for a step. */
+/** Answers, and stand-ins for steps. */
 export interface On<P extends Program, Steps extends object> {
-  /** The user accepts a form with this content, or with what a function makes of the question. */
+  /** Accepts a form with content, or with the result of a function of the question. */
   elicit<K extends Id<Steps>>(id: K, answer: Answer<Steps[K]>): TestSaga<P, Steps>;
-  /** The user agrees to open the page. */
+  /** Accepts to open a page. */
   url(id: Id<Steps>): TestSaga<P, Steps>;
-  /** The client's model says this. */
+  /** Answers for the model. */
   sample(id: Id<Steps>, answer: Sample): TestSaga<P, Steps>;
   roots(id: Id<Steps>, roots: readonly Root[]): TestSaga<P, Steps>;
   /**
-   * Stands in for the code of a step, or of a poll: its result, or a function that is called in its place. Without one the
-   * saga's own code runs. `~id` is the undo of a step.
+   * Replaces the code of a step or poll by a result or a function. Without a stand-in the code of the saga runs. `~id` is the
+   * undo of a step.
    */
   step<K extends Id<Steps>>(id: K, result: StandIn<Steps[K]>): TestSaga<P, Steps>;
 }
 
-/** What fails. */
+/** Failures. */
 export interface Fail<P extends Program, Steps extends object> {
-  /** The step throws, and its code does not run: known to have had no effect. `from`: run of its code to start at, from 1. */
+  /** Throws in place of the code, which has no effect. `from`: number of the first run that fails, from 1. */
   step(id: Id<Steps>, error: unknown, times?: Times & { readonly from?: number }): TestSaga<P, Steps>;
-  /** The undo of the step throws. */
+  /** Throws in the undo of a step. */
   undo(id: Id<Steps>, error: unknown, times?: Times): TestSaga<P, Steps>;
-  /** The client answers the question with an error. */
+  /** Answers a question with an error of the client. */
   client(id: Id<Steps>, message: string): TestSaga<P, Steps>;
 }
 
-/** Begins a script: a saga, its arguments, and the world it starts in: `testSaga(order, { input: { cents: 900 } })`. */
+/**
+ * Begins a script with a saga, its arguments, and its world.
+ *
+ * @example
+ * ```ts
+ * const run = await testSaga(order, { input: { cents: 900 } })
+ *   .on.elicit('sure', { sure: true })
+ *   .run();
+ * ```
+ */
 export function testSaga<P extends Program>(saga: P, ...[options]: OptionsParameter<P>): TestSaga<P> {
   assertSaga('testSaga', saga);
   assertKnownOptions('testSaga', options, testSagaNames, ' The arguments of the saga are `input`.');

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { choicesOf, type Content, type Field, type Form } from './form-content.ts';
 
-/** Contents that a form takes, as users enter them: every field within its bounds, optional ones left out at times. */
+/** Arbitrary contents of a form: each field within its bounds, optional fields sometimes absent. */
 export function formArbitrary({ properties, required }: Form): fc.Arbitrary<Content> {
   const fields = Object.fromEntries(
     Object.entries(properties).map(([name, field]) => [name, fieldArbitrary(field)]),

@@ -1,6 +1,6 @@
 import type { Json } from '@mcp-saga/server';
 
-/** One field of a form, as MCP writes it: what of it the kit reads. */
+/** Field of a form in MCP, as far as the kit reads it. */
 export interface Field {
   readonly type: 'string' | 'number' | 'integer' | 'boolean' | 'array';
   readonly title?: string;
@@ -20,16 +20,16 @@ export interface Field {
   readonly maxItems?: number;
 }
 
-/** A form, as MCP writes it. */
+/** Form in MCP. */
 export interface Form {
   readonly properties: { readonly [name: string]: Field };
   readonly required: readonly string[];
 }
 
-/** What a user enters. */
+/** Content of a form. */
 export type Content = { readonly [name: string]: Json };
 
-/** The form that a question's parameters hold; undefined for a question by URL. */
+/** Returns the form of a question; undefined for a question by URL. */
 export function formOf(params: { readonly [key: string]: Json }): Form | undefined {
   const schema = params['requestedSchema'] as
     | { readonly properties?: Form['properties']; readonly required?: readonly string[] }
@@ -38,7 +38,7 @@ export function formOf(params: { readonly [key: string]: Json }): Form | undefin
   return { properties: schema.properties ?? {}, required: schema.required ?? [] };
 }
 
-/** The texts a field offers to choose from, or undefined where it is not a choice. */
+/** Returns the choices of a field; undefined if it has none. */
 export function choicesOf(field: Field): readonly string[] | undefined {
   const from = field.type === 'array' ? field.items : field;
   if (from === undefined) return undefined;
@@ -46,7 +46,7 @@ export function choicesOf(field: Field): readonly string[] | undefined {
   return from.enum ?? titled?.map((choice) => choice.const);
 }
 
-/** The simplest content a form takes: what is required, and no more. */
+/** Returns the simplest content of a form: its required fields. */
 export function simplestContent({ properties, required }: Form): Content {
   return Object.fromEntries(
     Object.entries(properties).flatMap(([name, field]) =>
@@ -62,7 +62,7 @@ const formatted = {
   'date-time': '2030-01-31T12:00:00Z',
 } as const;
 
-/** The simplest value a field takes. */
+/** Returns the simplest value of a field. */
 export function simplestValue(name: string, field: Field): Json {
   const choices = choicesOf(field);
   switch (field.type) {
@@ -80,7 +80,7 @@ export function simplestValue(name: string, field: Field): Json {
   }
 }
 
-/** A form as a person reads it: one line for each field. */
+/** Describes a form, one line per field. */
 export function describeForm({ properties, required }: Form): readonly string[] {
   return Object.entries(properties).map(([name, field]) => {
     const choices = choicesOf(field);

@@ -1,7 +1,7 @@
 import type { Json } from '@mcp-saga/server';
 import { choicesOf, simplestContent, type Content, type Field, type Form } from './form-content.ts';
 
-/** What a user may enter that is at the edge of what a form takes, and what of it is. */
+/** Content at the edge of a form, and its description. */
 export interface Edge {
   readonly what: string;
   readonly content: Content;
@@ -11,10 +11,9 @@ export interface Edge {
 const longText = 5_000;
 
 /**
- * Contents at the edges of a form: each field in turn at its bounds, empty, longest, each choice; and what may be left out,
- * left out.
+ * Returns contents at the edges of a form: each field at its bounds, empty, longest, each choice, and absent if it is optional.
  *
- * @param base - what the other fields hold
+ * @param base - values of the other fields
  */
 export function edgesOf(form: Form, base: Content = simplestContent(form)): readonly Edge[] {
   const edges: Edge[] = [];

@@ -1,7 +1,7 @@
 import type { ClientNeed, Root } from '@mcp-saga/server/internal';
 import { unrepeated } from '../values/step-ids.ts';
 
-/** One line of a script: what a test says of the world around its saga. */
+/** A line of a script: a fact of the world around the saga. */
 export type Rule =
   | { readonly kind: 'answer'; readonly id: string; readonly answer: unknown }
   | { readonly kind: 'refuse'; readonly id: string; readonly action: 'decline' | 'cancel' }
@@ -26,7 +26,7 @@ export type Rule =
 
 type Named = Extract<Rule, { readonly id: string }>;
 
-/** Kinds of lines that say what a client sends for a question. */
+/** Kinds of lines that answer a question. */
 export const answeringKinds: ReadonlySet<Rule['kind']> = new Set<Rule['kind']>([
   'answer',
   'refuse',
@@ -35,7 +35,7 @@ export const answeringKinds: ReadonlySet<Rule['kind']> = new Set<Rule['kind']>([
   'clientError',
 ]);
 
-/** The rules of a script, found by kind and id. */
+/** Rules of a script, found by kind and ID. */
 export class Rules {
   readonly #all: Rule[] = [];
   readonly #named = new Map<string, Named[]>();
@@ -45,12 +45,12 @@ export class Rules {
     this.add(...all);
   }
 
-  /** All of them, in the order they were said. */
+  /** All rules, in order. */
   get all(): readonly Rule[] {
     return this.#all;
   }
 
-  /** Says something more. */
+  /** Adds rules. */
   add(...rules: readonly Rule[]): void {
     for (const rule of rules) {
       this.#all.push(rule);
@@ -63,10 +63,9 @@ export class Rules {
   }
 
   /**
-   * The rule of some kinds that holds for a step: of those that name its id the last one; else of those that name an id it
-   * repeats (`item` holds for `item#2` and for `item(key)`).
+   * Finds the last rule of some kinds for a step: by its ID, or by the ID that it repeats (`item` for `item#2` and `item(key)`).
    *
-   * @param holds - whether a rule still holds; default: each does
+   * @param holds - `true` for a rule that still applies. Default: all
    */
   find<K extends Named['kind']>(
     kinds: readonly K[],
@@ -80,7 +79,7 @@ export class Rules {
     return (among(id) ?? among(unrepeated(id))) as Extract<Named, { readonly kind: K }> | undefined;
   }
 
-  /** The rule by which the process dies before, or after, the nth run of the code of a step. */
+  /** Finds the rule that crashes the process before or after a run of a step. */
   crash(id: string, when: 'before' | 'after', run: number): Rule | undefined {
     return this.#crashes.size === 0 ? undefined : this.#crashes.get(`${when} ${run} ${id}`);
   }

@@ -2,7 +2,7 @@ import { answeringKinds, type Rule } from './rules.ts';
 import { showAll } from '../values/show.ts';
 import type { TestSagaOptions } from './test-options.ts';
 
-/** A value as source code that can be pasted. A function is written as it was, where that is short. */
+/** Formats a value as source code. A short function is printed as it is. */
 export function toSource(value: unknown): string {
   if (typeof value === 'string') return quoted(value);
   if (typeof value === 'function') {
@@ -20,7 +20,7 @@ export function toSource(value: unknown): string {
   return fields.length === 0 ? '{}' : `{ ${fields.join(', ')} }`;
 }
 
-/** One line of a script as a test writes it. */
+/** Formats a rule as source code. */
 export function ruleSource(rule: Rule): string {
   switch (rule.kind) {
     case 'answer':
@@ -55,12 +55,12 @@ export function ruleSource(rule: Rule): string {
   }
 }
 
-/** A whole script, ready to paste. */
+/** Formats a script that runs, ready to paste. */
 export function scriptSource(saga: string, options: TestSagaOptions, rules: readonly Rule[]): string {
   return `await ${scriptExpression(saga, options, rules)}\n  .run();`;
 }
 
-/** A script that is not run: for what takes one. */
+/** Formats a script without its run. */
 export function scriptExpression(saga: string, given: TestSagaOptions, rules: readonly Rule[]): string {
   const variable = /^[A-Za-z_$][\w$]*$/.test(saga) ? saga : 'saga';
   const { input, ...others } = given;
@@ -74,7 +74,7 @@ export function scriptExpression(saga: string, given: TestSagaOptions, rules: re
   ].join('\n');
 }
 
-/** Whether a line of a script is not overruled by a later one. */
+/** `true` if no later line overrules a line. */
 function isHeard(rule: Rule, at: number, rules: readonly Rule[]): boolean {
   if (rule.kind !== 'step' && !answeringKinds.has(rule.kind)) return true;
   const same = (other: Rule): boolean =>

@@ -2,7 +2,7 @@ import type { Program, SagaHostOptions, Schema, ToolResult } from '@mcp-saga/ser
 import type { InferInput, InferOutput } from '@mcp-saga/server/internal';
 import type { NamesOf } from '../values/known-options.ts';
 
-/** What of a host a test may want otherwise. */
+/** Options of the host that a test may set. */
 export type TestHostOptions = Pick<SagaHostOptions, 'answers' | 'compensators' | 'limits'>;
 
 /** Receives each call of a provider, by its idempotency key. */
@@ -12,43 +12,43 @@ export type ProviderObserver = (key: string, action: 'do' | 'undo') => void;
 export interface TestProvider {
   /** Keys of what was done and not undone. */
   readonly standingKeys: readonly string[];
-  /** Reports each call to `observer`, or to nothing if it is undefined. */
+  /** Reports each call to `observer`; undefined: to nothing. */
   observe(observer: ProviderObserver | undefined): void;
   /** Forgets everything. */
   reset(): void;
 }
 
-/** What a run is made of, whatever its saga. */
+/** Options of `testSaga`. */
 export interface TestSagaOptions {
-  /** The arguments. Default: none. */
+  /** Arguments of the saga. Default: none. */
   readonly input?: unknown;
-  /** When it starts: a date, or milliseconds since the epoch. Default: 2030-01-15T12:00:00Z. */
+  /** Start of the clock: a date, or milliseconds since the epoch. Default: 2030-01-15T12:00:00Z. */
   readonly clock?: Date | number;
   /**
-   * What `random()`, `uuid()` and the jitter of retries are made of; named, it stands in the idempotency keys too, so that
-   * two runs can act on one fake. Default 1.
+   * Seed of `random()`, `uuid()`, and the jitter of retries. A seed is part of idempotency keys, so that two runs can use one
+   * fake. Default 1.
    */
   readonly seed?: number;
-  /** Handed to steps as `context`. */
+  /** Passed to steps as `context`. */
   readonly context?: unknown;
-  /** Other sagas that this one goes on as, with `continueAs`. */
+  /** Sagas that this one continues as. */
   readonly sagas?: readonly Program[];
   /**
-   * Fakes that steps act on. Each is reset before a run. The run fails if a fake is called with a key that no step has, or after the
-   * code of the step has ended; explorers report what is not undone in them.
+   * Fakes of the steps, reset before each run. A run fails if a fake gets a key of no step, or is called after the code of the
+   * step ended. Explorers report effects that stay in them.
    */
   readonly providers?: readonly TestProvider[];
-  /** Called before each run: resets the fakes that the saga acts on. Those who explore run a saga many times. */
+  /** Called before each run: resets fakes. Explorers run a saga many times. */
   readonly before?: () => unknown;
-  /** Called before each turn: what a fresh process would find otherwise, such as the order in which plugins register. */
+  /** Called before each turn: changes what a new process would find, such as the order of plugins. */
   readonly restart?: (turn: number) => unknown;
-  /** What of the host is to be otherwise. */
+  /** Options of the host. */
   readonly host?: TestHostOptions;
-  /** How many turns a saga may take before it is taken for one without end. Default 10,000. */
+  /** Maximum number of turns. Default 10,000. */
   readonly maxTurns?: number;
 }
 
-/** The names of all options of `testSaga`. */
+/** Names of the options of `testSaga`. */
 export const testSagaNames: NamesOf<TestSagaOptions> = {
   input: true,
   clock: true,
@@ -62,19 +62,19 @@ export const testSagaNames: NamesOf<TestSagaOptions> = {
   maxTurns: true,
 };
 
-/** The arguments a saga takes, before its schema has parsed them. */
+/** Arguments of a saga, before its schema parses them. */
 export type InputOf<P extends Program> = P extends { readonly input: infer I extends Schema }
   ? InferInput<I>
   : unknown;
 
-/** What a saga returns, as its caller gets it. */
+/** Result of a saga. */
 export type ResultOf<P extends Program> = P extends { readonly output: infer O extends Schema }
   ? InferOutput<O>
   : P extends { readonly output: undefined }
     ? string | ToolResult
     : unknown;
 
-/** The options of a test of one saga: to be given where the saga takes arguments. */
+/** Options of a test. Required if the saga takes arguments. */
 export type OptionsParameter<P extends Program> = P extends { readonly input: Schema }
   ? [options: Omit<TestSagaOptions, 'input'> & { readonly input: InputOf<P> }]
   : [options?: TestSagaOptions];

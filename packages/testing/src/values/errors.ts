@@ -1,6 +1,6 @@
 import { SagaError } from '@mcp-saga/server';
 
-/** What a test kit error is about. */
+/** Cause of an error of the test kit. */
 export type TestErrorCode =
   | 'unanswered'
   | 'answer_not_accepted'
@@ -12,7 +12,7 @@ export type TestErrorCode =
   | 'wire_error'
   | 'wire_cut';
 
-/** The kit cannot go on, or has found something: the message says what, and what to do about it. */
+/** Error of the test kit. The message says what to do. */
 export class SagaTestError extends SagaError {
   declare readonly code: TestErrorCode;
 

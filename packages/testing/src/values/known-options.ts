@@ -5,9 +5,9 @@ import { nearestName } from '@mcp-saga/server/internal';
 export type NamesOf<Options> = { readonly [Name in keyof Options]-?: true };
 
 /**
- * Checks the names in an object of options.
+ * Checks the names of options.
  *
- * @param of - what takes the options, as messages name it
+ * @param of - name of the function in messages
  * @param hint - advice if no known name is near
  * @throws SagaTestError `script`, with the nearest known name
  */

@@ -1,7 +1,7 @@
 import type { Json } from '@mcp-saga/server';
 import { encode } from '@mcp-saga/server/internal';
 
-/** Whether two values are the same, as a journal would write them; in which order their fields stand says nothing. */
+/** `true` if two values are equal in a journal, with fields in any order. */
 export function isSameValue(one: unknown, other: unknown): boolean {
   return Object.is(one, other) || canonical(one) === canonical(other);
 }

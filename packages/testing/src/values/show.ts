@@ -1,17 +1,17 @@
 const longest = 120;
 
-/** A value as a story tells it: JSON, with what JSON lacks by name, cut where it is long. */
+/** Formats a value on one line, as JSON with names for values that JSON lacks. Truncates long values. */
 export function show(value: unknown): string {
   return oneLine(showAll(value));
 }
 
-/** A text as one line, cut where it is long. */
+/** Formats a text on one line. Truncates long texts. */
 export function oneLine(text: string): string {
   const line = text.replaceAll(/\s*\n\s*/g, ' ');
   return line.length > longest ? `${line.slice(0, longest)}…` : line;
 }
 
-/** A value as source code that can be pasted, as far as it can be written. */
+/** Formats a value as source code, if it can be written. */
 export function showAll(value: unknown): string {
   if (value === undefined) return 'undefined';
   if (typeof value === 'bigint') return `${value}n`;
@@ -24,7 +24,7 @@ export function showAll(value: unknown): string {
   }
 }
 
-/** An error as a story tells it. */
+/** Formats an error on one line. */
 export function showError(error: unknown): string {
   const { name, message } = Object(error) as { readonly name?: unknown; readonly message?: unknown };
   if (typeof name !== 'string') return show(error);
@@ -39,19 +39,19 @@ function plain(value: unknown): unknown {
   return value;
 }
 
-/** Reads the message of what was thrown. */
+/** Returns the message of a thrown value. */
 export function messageOfError(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** Returns `true` if there is nothing in an input. */
+/** `true` for an input without content. */
 export function isEmpty(input: unknown): boolean {
   return (
     input === undefined || (typeof input === 'object' && input !== null && Object.keys(input).length === 0)
   );
 }
 
-/** Indents a text, as it stands in a message. */
+/** Indents a text for a message. */
 export function indented(text: string): string {
   return text.replaceAll(/^/gm, '    ');
 }

@@ -1,7 +1,7 @@
 // As they are when the kit is loaded: a test may put fake timers in their place.
 const { setImmediate: nextTick, setTimeout: realTimeout } = globalThis;
 
-/** Lets timers and I/O of others have their turn. */
+/** Waits until other timers and I/O had their turn. */
 export function breathe(): Promise<void> {
   return new Promise((resolve) => nextTick(resolve));
 }
@@ -20,11 +20,11 @@ const lookAfterMs = 2;
 const patienceMs = 2_000;
 
 /**
- * The time of a run. It stands still while anything happens, and jumps to the next timer when nothing else can: a saga
- * that sleeps for a week is tested in no time. Code of a step that does real work, such as I/O, is waited for.
+ * Clock of a run. Stands still while code runs, and jumps to the next timer when nothing else can run. Waits for code of a step
+ * that does real work, such as I/O.
  */
 export class VirtualClock {
-  /** Told when time has passed: from when on, and how many milliseconds. */
+  /** Called after time passed, with the milliseconds. */
   onPass: (ms: number) => void = () => undefined;
 
   #now: number;
@@ -37,19 +37,19 @@ export class VirtualClock {
 
   /**
    * @param start - milliseconds since the epoch
-   * @param isManual - whether time passes by `pass` and `wake` only. Default false
+   * @param isManual - lets time pass only by `pass` and `wake`. Default false
    */
   constructor(start: number, isManual: boolean = false) {
     this.#now = start;
     this.#isManual = isManual;
   }
 
-  /** When the first sleep ends, in milliseconds since the epoch. */
+  /** Time at which the first sleep ends, in milliseconds since the epoch. */
   get due(): number | undefined {
     return this.#first?.at;
   }
 
-  /** Ends the first sleep, whatever the time is; false if there is none. */
+  /** Ends the first sleep at any time. Returns `false` if there is none. */
   wake(): boolean {
     const first = this.#first;
     first?.wake();
@@ -61,19 +61,19 @@ export class VirtualClock {
     return this.#now;
   }
 
-  /** Sets the time, as a process that died is replaced by one that finds the time of the request it repeats. */
+  /** Sets the time: a repeated request finds the time of the first one. */
   reset(to: number): void {
     this.#now = to;
   }
 
-  /** Lets time pass at once. */
+  /** Advances the time. */
   pass(ms: number): void {
     if (ms <= 0) return;
     this.#now += ms;
     this.onPass(ms);
   }
 
-  /** Resolves when the time has come, or at once when `signal` aborts. */
+  /** Resolves at the end of the time, or when `signal` aborts. */
   sleep(ms: number, signal?: AbortSignal): Promise<void> {
     return this.#wait(signal, (wake) => {
       const timer = { at: this.#now + ms, wake };
@@ -84,7 +84,7 @@ export class VirtualClock {
     });
   }
 
-  /** Resolves when `signal` aborts; and where nothing is left that could abort it, then. */
+  /** Resolves when `signal` aborts, or when nothing is left that could abort it. */
   stall(signal: AbortSignal): Promise<void> {
     return this.#wait(signal, (wake) => {
       const stalled = { wake };
@@ -96,7 +96,7 @@ export class VirtualClock {
     });
   }
 
-  /** Code of the author runs: time stands still until it has ended. */
+  /** Stops time until code of the author ends. */
   async during<T>(work: PromiseLike<T>): Promise<T> {
     this.#working += 1;
     try {
@@ -107,7 +107,7 @@ export class VirtualClock {
     }
   }
 
-  /** A sleep for code of the author, for which time need not stand still. */
+  /** Sleeps in code of the author, while time passes. */
   async sleepInWork(ms: number, signal: AbortSignal): Promise<void> {
     this.#working -= 1;
     try {

@@ -1,6 +1,6 @@
 import type { Program } from '@mcp-saga/server';
 
-/** The methods of a program that something else may stand in for. */
+/** Methods of a program that a wrapper may replace. */
 export type ProgramMethods = Partial<Pick<Program, 'begin' | 'advance'>>;
 
 /**

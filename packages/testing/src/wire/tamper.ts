@@ -1,14 +1,14 @@
-/** A token that somebody has changed. */
+/** A changed token. */
 export interface Tampered {
-  /** What was done to it. */
+  /** Description of the change. */
   readonly how: string;
   readonly token: string;
 }
 
 /**
- * What an attacker does to a token: each of these must be refused like any other that does not open.
+ * Changes a token as an attacker might. A host must reject each result like any token that does not open.
  *
- * @param other - another token of the same host, to be mixed with it
+ * @param other - another token of the same host, to combine with it
  */
 export function tamper(token: string, other?: string): readonly Tampered[] {
   const middle = Math.floor(token.length / 2);
@@ -40,7 +40,7 @@ export function tamper(token: string, other?: string): readonly Tampered[] {
   ];
 }
 
-/** Swaps two characters that are not the same. */
+/** Swaps two different characters. */
 function swapped(token: string, from: number): string {
   for (let index = from; index + 1 < token.length; index += 1) {
     const [one = '', other = ''] = [token[index], token[index + 1]];

@@ -19,32 +19,29 @@ import { capabilitiesOf, eraOf } from './channel/ways.ts';
 import { WireWorld, wiredProgram } from './channel/wired-program.ts';
 import { WireClient, type WireClientOptions } from './wire-client.ts';
 
-/** What a host under test is made of: what it is in production, as far as that matters. */
+/** Options of a host under test: those of production, and a clock. */
 export interface WireHostOptions extends Omit<Partial<SagaHostOptions>, 'sagas'> {
   readonly sagas: SagaHostOptions['sagas'];
-  /** When it begins: a date, or milliseconds since the epoch. Default: 2030-01-15T12:00:00Z. */
+  /** Start of its clock: a date, or milliseconds since the epoch. Default: 2030-01-15T12:00:00Z. */
   readonly clock?: Date | number;
 }
 
-/** The server around the host. */
+/** Options of the server around the host. */
 export interface WireServerOptions {
-  /**
-   * Makes the server that the sagas are attached to, an `McpServer` of `@modelcontextprotocol/server`: one with other
-   * tools, prompts, resources.
-   */
+  /** Makes the `McpServer` of `@modelcontextprotocol/server` that serves the sagas, with other tools, prompts, or resources. */
   readonly server?: () => McpServerLike;
-  /** Handed to steps as `context`. */
+  /** Passed to steps as `context`. */
   readonly context?: unknown;
 }
 
-/** A host that clients in memory call. */
+/** A host for clients in memory. */
 export class TestHost {
-  /** The time of the host. Waits let it pass by themselves. */
+  /** Clock of the host. Waits advance it. */
   readonly clock: { now(): number; pass(ms: number): void };
   readonly #world: WireWorld;
   readonly #makeHost: () => SagaHost;
   readonly #server: WireServerOptions;
-  /** Whether its clock is the one of this test. */
+  /** `true` if the test sets the clock. */
   readonly #isOwn: boolean;
   readonly #works: Promise<unknown>[] = [];
   readonly #clients: WireClient[] = [];
@@ -60,12 +57,12 @@ export class TestHost {
     this.#makeHost = 'attach' in host ? () => host : hostsOf(host, this.#world);
   }
 
-  /** What the steps of its sagas did, by idempotency key. Not known of a host that was given as it is. */
+  /** Effects of its steps, by idempotency key. Empty for a host that was passed as it is. */
   get effects(): readonly Effect[] {
     return this.#world.ledger.effects;
   }
 
-  /** A client in memory. */
+  /** Creates a client in memory. */
   client(options: WireClientOptions): WireClient {
     const { dialect, user, answers = {} } = options;
     const era = eraOf(dialect, options.era);
@@ -89,10 +86,10 @@ export class TestHost {
   }
 
   /**
-   * Cuts connections: once the step of that id has run, those that are open; or in place of the answer to the request
-   * of that number, from 1, over all clients. The server does not hear of a lost answer; a cut aborts its request. To be said
-   * right before the call it is meant for: a call throws that comes to its result without the step, and `close` where
-   * there were not so many requests.
+   * Cuts open connections after a step with this ID, or drops the answer to the request with this number, from 1, over all
+   * clients. A cut aborts the request at the server; a dropped answer does not.
+   *
+   * Plan a cut right before the call. A call that ends without the step throws, and so does `close` after too few requests.
    */
   cutAfter(after: string | number, { times = 1 }: { readonly times?: number } = {}): this {
     this.#world.cutter.plan(after, times);
@@ -102,7 +99,7 @@ export class TestHost {
   /**
    * Closes the sessions of its clients.
    *
-   * @throws SagaTestError `script` where a cut that was planned never came to pass
+   * @throws SagaTestError `script` if a planned cut never happened
    */
   async close(): Promise<void> {
     await Promise.all(this.#clients.map((client) => client.close()));
@@ -137,9 +134,14 @@ export class TestHost {
 }
 
 /**
- * Begins a test of a whole server, over the wire, in memory: `testHost({ sagas: [order] })`. Each request meets a host
- * that has nothing of the one before but the key, the guard and the store of tasks, as in a fleet. With the options of a
- * host, time is the test's own; a host that is given as it is keeps its clock.
+ * Tests a whole server over the wire, in memory. Each request reaches a host that shares only the key, the guard, and the store
+ * of tasks with the others, as in a fleet. A host that is passed as it is keeps its own clock.
+ *
+ * @example
+ * ```ts
+ * const client = testHost({ sagas: [order] }).client({ dialect: 'saga methods', answers: { sure: { sure: true } } });
+ * expect(await client.call('order', { cents: 900 })).toMatchObject({ structuredContent: { id: 1 } });
+ * ```
  */
 export function testHost(host: SagaHost | WireHostOptions, server: WireServerOptions = {}): TestHost {
   return new TestHost(host, server);
@@ -175,7 +177,7 @@ function authInfoOf(user: string): AuthInfo {
   return { token: 'test', clientId: 'test', scopes: [], extra: { user } };
 }
 
-/** The principal of a client of a test. */
+/** Principal of a client of a test. */
 function userOf(authInfo: unknown): { readonly subject: string; readonly client: string } {
   const { clientId, extra } = authInfo as AuthInfo;
   const user = extra?.['user'];

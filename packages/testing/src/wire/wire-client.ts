@@ -9,7 +9,7 @@ import { maxRounds, type Drive, type Driving } from './channel/driving.ts';
 import type { Answerer, WireAnswers } from './channel/wire-answers.ts';
 import type { WireDialect, WireEra } from './channel/ways.ts';
 
-/** How a client of each dialect sees a call through. */
+/** Drives a call to its end, by dialect. */
 const drives: Readonly<Record<WireDialect, Drive>> = {
   'saga methods': sagaMethods,
   'multi round-trip': toTheEnd(multiRoundTrip),
@@ -19,26 +19,26 @@ const drives: Readonly<Record<WireDialect, Drive>> = {
   tasks: toTheEnd(tasks),
 };
 
-/** How a client reaches a server, and who it is. */
+/** Options of a client. */
 export interface WireClientOptions {
   readonly dialect: WireDialect;
-  /** Default: the newest in which its dialect is spoken. */
+  /** Version of MCP. Default: the newest with its dialect. */
   readonly era?: WireEra;
-  /** What it answers, by the id of the step that asks; or a function of the question. Default: nothing. */
+  /** Answers by ID of the step, or a function of the question. Default: none. */
   readonly answers?: WireAnswers;
-  /** Who its user is: what a host makes a principal of. Default: nobody is authenticated. */
+  /** User, from which the host makes a principal. Default: not authenticated. */
   readonly user?: string;
-  /** The auth info of its requests, where a host reads it otherwise. Default: made of `user`. */
+  /** Auth info of its requests. Default: made from `user`. */
   readonly authInfo?: AuthInfo;
-  /** What it declares. Default: what is needed to be served in its dialect. */
+  /** Declared capabilities. Default: those that its dialect needs. */
   readonly capabilities?: { readonly [name: string]: object };
-  /** What it does to each token before it gives it back: nothing, or what an attacker does. */
+  /** Changes each token before it is sent back, as an attacker might. */
   readonly token?: (token: string) => string;
-  /** What it does when its connection is cut: sends the request `again` (default), or gives up. */
+  /** `again`: sends the request again after a cut (default). `throw`: fails. */
   readonly whenCut?: 'again' | 'throw';
 }
 
-/** What a tool gave. */
+/** Result of a tool. */
 export interface WireResult {
   readonly content: readonly { readonly type: string; readonly text?: string }[];
   readonly structuredContent?: Fields;
@@ -46,7 +46,7 @@ export interface WireResult {
   readonly [name: string]: unknown;
 }
 
-/** One request that a client sent, and what came of it. */
+/** A request, and its result or error. */
 export interface WireExchange {
   readonly method: string;
   readonly params: Fields;
@@ -54,22 +54,22 @@ export interface WireExchange {
   readonly error?: unknown;
 }
 
-/** What a client shares with the host it was made by. */
+/** Connection of a client to its host. */
 export interface Surroundings {
   readonly channel: Channel;
   readonly answerer: Pick<Answerer, 'answer'>;
-  /** Lets time pass, and what goes on behind the answers come to its end. */
+  /** Advances the clock, and waits for work behind the answers. */
   readonly wait: (ms: number) => Promise<void>;
-  /** Has a call made, from its start to its end. Default: makes it. */
+  /** Wraps a call from start to end. Default: makes it. */
   readonly during?: <T>(call: () => Promise<T>) => Promise<T>;
 }
 
-/** A client in memory, which writes its messages by hand: all that a server sees of it is what it sends. */
+/** A client in memory that writes its own messages, so that a test controls all that the server receives. */
 export class WireClient {
   readonly options: WireClientOptions;
-  /** The tokens it was given, oldest first. */
+  /** Tokens that it received, oldest first. */
   readonly tokens: string[] = [];
-  /** What it sent, in order. */
+  /** Requests that it sent, in order. */
   readonly exchanges: WireExchange[] = [];
   readonly #surroundings: Surroundings;
 
@@ -79,10 +79,10 @@ export class WireClient {
   }
 
   /**
-   * Calls a tool, answers what it asks, waits where it has to, and gives its result.
+   * Calls a tool, answers its questions, waits if it must, and returns the result.
    *
-   * @throws WireError what the server answers instead
-   * @throws SagaTestError `unanswered`; `script` where a step was never run that a cut was planned after
+   * @throws WireError the error of the server
+   * @throws SagaTestError `unanswered`; `script` if a step of a planned cut never ran
    */
   async call(name: string, args: Fields = {}): Promise<WireResult> {
     const drive = drives[this.options.dialect];
@@ -91,7 +91,7 @@ export class WireClient {
     return (await (during === undefined ? call() : during(call))) as WireResult;
   }
 
-  /** Sends a request of any method, and gives its result. */
+  /** Sends a request with any method, and returns its result. */
   async send(method: string, params: Fields = {}, listener?: Listener): Promise<Fields> {
     try {
       const result = await this.#surroundings.channel.send(method, params, listener);
@@ -106,7 +106,7 @@ export class WireClient {
     }
   }
 
-  /** Ends its session, where it has one. */
+  /** Closes its session, if it has one. */
   async close(): Promise<void> {
     await this.#surroundings.channel.close();
   }

@@ -12,7 +12,7 @@ import { unanswered } from './unanswered-question.ts';
 const maxTries = 5;
 
 /**
- * Answers a question as the script says.
+ * Answers a question by the script.
  *
  * @throws SagaTestError `unanswered`, `answer_not_accepted`, `not_deterministic`
  */
@@ -50,10 +50,7 @@ async function answerByRule(
   return answerOf(step, rule, answer);
 }
 
-/**
- * Whether a question that was open while the code was changed says something else since: a client shows it as it is now, and
- * sends the answer to that. Once, as the code was changed once.
- */
+/** `true` if an open question changed with the code. Its answer goes to the new question, once. */
 function isReworded({ mayMismatch, reworded }: World, { stepId, reason }: ClientStep): boolean {
   if (!mayMismatch || !hasChanged(reason) || reworded.has(stepId)) return false;
   reworded.add(stepId);
@@ -64,7 +61,7 @@ function hasChanged(reason = ''): boolean {
   return reason.startsWith('the question has changed');
 }
 
-/** The questions a script answers, by id. */
+/** IDs of the questions that a script answers. */
 function answeredIds(rules: readonly Rule[]): readonly string[] {
   const ids = rules.flatMap((rule) =>
     rule.kind === 'answer' || rule.kind === 'refuse' || rule.kind === 'sample' || rule.kind === 'roots'
@@ -74,7 +71,7 @@ function answeredIds(rules: readonly Rule[]): readonly string[] {
   return [...new Set(ids)];
 }
 
-/** A line of a script that says what a client sends for a question. */
+/** A rule that answers a question. */
 export type AnsweringRule = Extract<Rule, { readonly kind: ReturnType<typeof kindsFor>[number] }>;
 
 function kindsFor({
@@ -90,7 +87,7 @@ function kindsFor({
   }
 }
 
-/** What a client sends for a rule. */
+/** Makes the answer of a rule. */
 export function answerOf(step: ClientStep, rule: AnsweringRule, given: unknown): StepAnswer {
   const { stepId } = step;
   switch (rule.kind) {
@@ -114,7 +111,7 @@ export function answerOf(step: ClientStep, rule: AnsweringRule, given: unknown):
   }
 }
 
-/** What was sent as the content of an answer. */
+/** Content of an answer. */
 function sentFor({ sent }: World, stepId: string): unknown {
   const answer = sent.get(stepId);
   const result: unknown = answer !== undefined && 'result' in answer ? answer.result : undefined;
@@ -156,10 +153,7 @@ function both(before: ClientStep | undefined, now: ClientStep): string {
   return `First it asked:\n\n${indented(asked)}\n\nNow it asks:\n\n${indented(text)}${unseen}`;
 }
 
-/**
- * Answers what a script does not foresee in the simplest way there is: for the ways a saga goes that nobody has thought of.
- * What was answered so is noted, since a script to be pasted has to say it.
- */
+/** Gives the simplest answer to each question that the script does not answer, and stores it as a rule for a pasted script. */
 export function autoAnswerOn(world: World): void {
   world.autoAnswer = (step) => {
     const rule = simplestRule(step);

@@ -1,48 +1,50 @@
-/** One effect: what a step did under one idempotency key. */
+/** Effect of a step, by its idempotency key. */
 export interface Effect {
   readonly id: string;
   readonly key: string;
-  /** Of an undo: the path of what it undoes. */
+  /** Path of the undone step, in an undo. */
   readonly undoes: string | undefined;
-  /** How often the code ran to its end under this key. */
+  /** Number of runs under this key that ended. */
   runs: number;
-  /** Whether the code that ran took its idempotency key, or an undo that of its step, so that a provider can know it again. */
+  /**
+   * `true` if the code read its idempotency key, or in an undo that of its step, so that a provider can recognize a repetition.
+   */
   took: boolean;
-  /** Whether the test stood in for the code. */
+  /** `true` if a stand-in replaced the code. */
   readonly standIn: boolean;
   /** Turns in which it ran. */
   readonly turns: number[];
 }
 
-/** What the steps of a run did, by idempotency key: a provider that honours the keys did each of them once. */
+/** Effects of a run, by idempotency key. A provider that honors the keys runs each of them once. */
 export class EffectLedger {
   #runs = 0;
   readonly #effects = new Map<string, Effect>();
   readonly #codes = new Map<string, { readonly id: string; running: number }>();
   readonly #keys = new Map<string, string>();
 
-  /** Every effect, in the order in which it was first done. */
+  /** All effects, in the order of their first run. */
   get effects(): readonly Effect[] {
     return [...this.#effects.values()];
   }
 
-  /** How often code of steps and undos ran to its end. */
+  /** Number of runs of steps and undos that ended. */
   get runs(): number {
     return this.#runs;
   }
 
-  /** Code that was given an idempotency key. Undefined if no code was. */
+  /** Code that received a key. Undefined if none did. */
   codeOf(key: string): { readonly id: string; readonly running: number } | undefined {
     return this.#codes.get(key);
   }
 
-  /** `true` if a key is the last one that the step was given: a saga that was called anew has others. */
+  /** `true` for the newest key of a step. A saga that starts again has other keys. */
   isCurrent(key: string): boolean {
     const id = this.codeOf(key)?.id;
     return id !== undefined && this.#keys.get(id) === key;
   }
 
-  /** Notes that code runs that was given keys. Call the result when it has ended. */
+  /** Registers running code and its keys. Call the result when it ends. */
   begin(keys: readonly (readonly [key: string, id: string])[]): () => void {
     const codes = keys.map(([key, id]) => {
       const code = this.#codes.get(key) ?? { id, running: 0 };
@@ -56,7 +58,7 @@ export class EffectLedger {
     };
   }
 
-  /** Notes that code ran to its end. */
+  /** Registers code that ended. */
   note(facts: Pick<Effect, 'id' | 'key' | 'undoes' | 'took' | 'standIn'>, turn: number): void {
     this.#runs += 1;
     const known = this.#effects.get(facts.key);

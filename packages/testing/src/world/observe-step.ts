@@ -2,7 +2,7 @@ import type { StepEvent } from '@mcp-saga/server/internal';
 import { kindOfStep } from '../report/question-text.ts';
 import type { World } from './world.ts';
 
-/** Notes what a turn says happened to a step. The engine tells no values: those are noted where they pass the kit. */
+/** Adds an event of a step to the trace. Events carry no values, which the kit sees elsewhere. */
 export function observe(world: World, event: StepEvent): void {
   const { type, path, attempt = 1, error } = event;
   const id = world.idOf(path);

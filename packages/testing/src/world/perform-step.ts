@@ -6,7 +6,7 @@ import { Crash, noteOn, type World } from './world.ts';
 // As they are when the kit is loaded: a test may put fake timers in their place.
 const { setTimeout: realTimeout, clearTimeout: clearReal } = globalThis;
 
-/** Carries out the code of a step as a script says: with its own code or a stand-in, and with what goes wrong. */
+/** Runs a step by the script: its code or a stand-in, with the scripted faults. */
 export async function perform(world: World, call: StepCall): Promise<unknown> {
   const path = world.idOf(call.path);
   const run = (world.runs.get(path) ?? 0) + 1;
@@ -48,7 +48,7 @@ function diesAt(world: World, id: string, when: 'before' | 'after', run: number)
   throw world.crash({ type: 'crashed', when, id });
 }
 
-/** What code comes to, noted; or what it came to in another run. */
+/** Runs code and stores its outcome, or plays the outcome of another run. */
 async function taped(
   world: World,
   path: string,
@@ -85,7 +85,7 @@ function faultOf(world: World, path: string, run: number) {
   return rule;
 }
 
-/** What a step is told that takes too long: by its own timeout, or where it has none, by nobody but the script. */
+/** Error of a step that takes too long: of its own timeout, or of the script. */
 async function timedOut(world: World, path: string, { step: { signal } }: StepCall): Promise<unknown> {
   await world.clock.stall(signal);
   if (signal.aborted) return signal.reason;
@@ -139,15 +139,15 @@ async function carryOut(world: World, path: string, call: StepCall): Promise<unk
   return result;
 }
 
-/** How the code of a step is watched. */
+/** Options of `toldWhenSlow`. */
 export interface Watch {
-  /** After how much real time it is told, in milliseconds. Default 2000. */
+  /** Real time before the warning, in milliseconds. Default 2000. */
   readonly afterMs?: number;
-  /** Default: a warning on the console, since a test runner that gives up shows nothing else. */
+  /** Receives the warning. Default: the console, since a test runner that times out prints nothing else. */
   readonly tell?: (warning: string) => void;
 }
 
-/** Waits for the code of a step, and tells which one it is where that takes long: time stands still meanwhile. */
+/** Waits for the code of a step, and names the step if that takes long. */
 export async function toldWhenSlow<T>(
   id: string,
   work: PromiseLike<T>,

@@ -1,16 +1,15 @@
 import type { ProviderObserver, TestProvider } from '../script/test-options.ts';
 import { SagaTestError } from '../values/errors.ts';
 
-/** What became of one key. */
+/** State of one key. */
 interface Kept<T> {
   readonly entry: T;
   standing: boolean;
 }
 
 /**
- * A fake provider that honours idempotency keys, as those of money do: what is asked twice under one key happens once, and
- * what was undone stays undone, even if the request for it comes late. Name it in the `providers` of a test, and the kit checks
- * how it is called.
+ * A fake provider that honors idempotency keys, as payment providers do. A repeated call under one key runs once. An undone
+ * effect stays undone, even if its request arrives late. Pass it in `providers` of a test, and the kit checks its calls.
  *
  * @example
  * ```ts
@@ -22,13 +21,13 @@ interface Kept<T> {
  * ```
  */
 export class Provider<T> implements TestProvider {
-  /** Every call, in order, by its key: what a provider that knows no keys would have done. */
+  /** Keys of all calls, in order, with repetitions. */
   readonly calls: string[] = [];
   readonly #kept = new Map<string, Kept<T>>();
   readonly #undone = new Set<string>();
   #observer: ProviderObserver | undefined;
 
-  /** Does something once for each key, and gives what it did the first time. */
+  /** Runs once per key. Returns the entry of the first call. */
   do(key: string, entry: T): T {
     this.#observer?.(key, 'do');
     this.calls.push(key);
@@ -39,10 +38,9 @@ export class Provider<T> implements TestProvider {
   }
 
   /**
-   * Undoes what was done under a key, if it was: the `stepKey` of an undo.
+   * Undoes the effect of a key, if there is one: the `stepKey` of an undo.
    *
-   * @throws SagaTestError `violated` where it is the key of the undo itself, which undoes nothing: of a run of `testSaga`, whose
-   *   keys tell. It ends the run.
+   * @throws SagaTestError `violated` for the key of the undo itself. Ends the run.
    */
   undo(key: string): void {
     const known = this.#kept.get(key);
@@ -58,22 +56,22 @@ export class Provider<T> implements TestProvider {
     if (known !== undefined) known.standing = false;
   }
 
-  /** The keys that were undone and never done: nothing was there to undo, or an undo was given another key. */
+  /** Keys that were undone and never done. */
   get strays(): readonly string[] {
     return [...this.#undone].filter((key) => !this.#kept.has(key));
   }
 
-  /** What was done and not undone, in the order it was done. */
+  /** Entries that were done and not undone, in order. */
   get standing(): readonly T[] {
     return [...this.#kept.values()].flatMap(({ entry, standing }) => (standing ? [entry] : []));
   }
 
-  /** Keys of what was done and not undone, in the order it was done. */
+  /** Keys that were done and not undone, in order. */
   get standingKeys(): readonly string[] {
     return Array.from(this.#kept).flatMap(([key, { standing }]) => (standing ? [key] : []));
   }
 
-  /** Reports each call to `observer`: how the kit watches it during a run. */
+  /** Reports each call to `observer`, for the kit. */
   observe(observer: ProviderObserver | undefined): void {
     this.#observer = observer;
   }

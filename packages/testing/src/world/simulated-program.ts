@@ -5,7 +5,7 @@ import { observe } from './observe-step.ts';
 import { perform } from './perform-step.ts';
 import type { World } from './world.ts';
 
-/** A program in a simulated world: its clock, randomness and steps come from there, and what it does is noted there. */
+/** Wraps a program so that its clock, randomness, and steps are those of a simulated world. */
 export function simulatedProgram(staged: Program, world: World): Program {
   return wrapProgram(staged, (program) => ({
     advance: async (state, answers, runtime, end): Promise<Outcome> => {

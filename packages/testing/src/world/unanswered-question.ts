@@ -4,7 +4,7 @@ import { describeForm, formOf, simplestContent } from '../script/form-content.ts
 import { kindOfStep, messageOf } from '../report/question-text.ts';
 import { toSource } from '../script/script-source.ts';
 
-/** The error for a question that a script does not answer: what was asked, and a line to paste that answers it. */
+/** Makes the error for a question without an answer, with a line to paste. */
 export function unanswered(saga: string, step: ClientStep, scripted: readonly string[]): SagaTestError {
   const { stepId } = step;
   const lines = [`Nobody answers '${stepId}'. The saga '${saga}' ${asks(step)}:`, ''];
@@ -21,7 +21,7 @@ export function unanswered(saga: string, step: ClientStep, scripted: readonly st
   return new SagaTestError('unanswered', lines.join('\n'));
 }
 
-/** The line of a script that answers a question. */
+/** Formats a rule that answers a question. */
 export function suggestion(step: ClientStep): string {
   const id = toSource(step.stepId);
   switch (kindOfStep(step)) {

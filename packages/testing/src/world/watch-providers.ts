@@ -4,7 +4,7 @@ import { SagaTestError } from '../values/errors.ts';
 import type { World } from './world.ts';
 import { breathe } from '../values/virtual-clock.ts';
 
-/** Watches the providers of a run. Call the result when the run has ended: it waits for effects that come late. */
+/** Watches the providers of a run. Call the result after the run: it waits for late effects. */
 export function watchProviders(world: World): () => Promise<void> {
   const { providers = [] } = world.options;
   const observe = (key: string, action: 'do' | 'undo'): void => {
@@ -41,7 +41,7 @@ function objectionTo(
   );
 }
 
-/** IDs of the steps whose effects are still in the providers of a run, by the keys of the last saga that was begun. */
+/** IDs of the steps whose effects are still in the providers, by the keys of the last saga that started. */
 export function standingIn({ options: { providers = [] }, ledger }: World): readonly string[] {
   const keys = providers.flatMap((provider: TestProvider) => provider.standingKeys);
   return keys.flatMap((key) => {

@@ -10,25 +10,25 @@ import type { TestSagaOptions } from '../script/test-options.ts';
 import { Trace, type TraceEvent } from '../report/trace.ts';
 import { VirtualClock } from '../values/virtual-clock.ts';
 
-/** When runs begin, where a test does not say: noon of a day without daylight saving changes. */
+/** Default start of the clock: noon of a day without daylight saving changes. */
 export const defaultClock: number = Date.UTC(2030, 0, 15, 12);
 
-/** The request that is being served died, or its response never arrived. */
+/** The request died, or its response was dropped. */
 export class Crash extends Error {}
 
-/** Answers questions that a script does not foresee. */
+/** Answers a question without a rule. */
 export type AutoAnswer = (question: ClientStep) => StepAnswer | undefined;
 
-/** What the code of a step came to. */
+/** Outcome of the code of a step. */
 export type CallEnd = { readonly result: unknown } | { readonly thrown: unknown };
 
-/** What came into a run from outside, by id. */
+/** Inputs of a run, by ID. */
 export interface Tape {
   readonly calls: Map<string, CallEnd[]>;
   readonly answers: Map<string, StepAnswer[]>;
 }
 
-/** Notes one more entry under an id. */
+/** Adds an entry under an ID. */
 export function noteOn<T>(tape: Map<string, T[]>, id: string, entry: T): T {
   const known = tape.get(id);
   if (known === undefined) tape.set(id, [entry]);
@@ -36,14 +36,14 @@ export function noteOn<T>(tape: Map<string, T[]>, id: string, entry: T): T {
   return entry;
 }
 
-/** What the code of a step was given, and what it gave. */
+/** Input, key, and result of a step. */
 export interface StepFacts {
   readonly input: unknown;
   readonly key: string | undefined;
   readonly result: unknown;
 }
 
-/** The world around one run: its clock and randomness, what a script says of it, and what has happened in it. */
+/** World of a run: clock, randomness, script, and history. */
 export class World {
   readonly options: TestSagaOptions;
   readonly clock: VirtualClock;
@@ -51,65 +51,65 @@ export class World {
   readonly random: () => number;
   readonly trace: Trace = new Trace();
   readonly warnings: string[] = [];
-  /** Errors that nobody but an operator would hear of. */
+  /** Errors that only an operator would see. */
   readonly errors: unknown[] = [];
-  /** How often the code of each step was to be run, by path: over all requests, those that died included. */
+  /** Number of calls of the code of each step, by path, in all requests. */
   readonly runs: Map<string, number> = new Map();
-  /** Runs of code, as `id run`, that began a request or had others beside them: what went before does not say when. */
+  /** Runs of code, as `id run`, that began a request or ran beside others. */
   readonly fresh: Set<string> = new Set();
-  /** How much code has ended in the request that is being served, and how much runs. */
+  /** Number of runs that ended in the current request, and that still run. */
   ended = 0;
   running = 0;
-  /** What the code of each step was given and gave, by id: the last time. */
+  /** Last input, key, and result of each step, by ID. */
   readonly calls: Map<string, StepFacts> = new Map();
-  /** What the client was asked before the turn that is being taken. */
+  /** Questions before the current turn. */
   asked: ReadonlyMap<string, ClientStep> = new Map();
-  /** What the client answers in the turn that is being taken. */
+  /** Answers in the current turn. */
   sent: ReadonlyMap<string, StepAnswer> = new Map();
-  /** What the code of each step came to, run by run; and what each question was answered, time by time. */
+  /** Outcomes of each step by run, and answers to each question. */
   readonly tape: Tape = { calls: new Map(), answers: new Map() };
-  /** What is played in place of code and answers: what another run came to. */
+  /** Outcomes of another run, played instead of code and answers. */
   playback: Tape | undefined;
-  /** When each question that waits for an answer was asked, in milliseconds since the epoch. */
+  /** Time of each open question, in milliseconds since the epoch. */
   readonly askedAt: Map<string, number> = new Map();
-  /** How often each question was answered. */
+  /** Number of answers to each question. */
   readonly answered: Map<string, number> = new Map();
-  /** Whether a saga may do something else than its journal says: where its code was changed. */
+  /** `true` if the code changed, so that a replay may differ. */
   mayMismatch = false;
-  /** Questions that were asked otherwise while they were open, where the code was changed: each may be so once. */
+  /** Open questions that changed with the code, which each may do once. */
   readonly reworded: Set<string> = new Set();
-  /** Answers what the script does not; for those who explore. */
+  /** Answers questions without a rule, for explorers. */
   autoAnswer: AutoAnswer | undefined;
-  /** What was answered so, as the lines of a script that would have said it. */
+  /** Those answers, as rules. */
   readonly autoAnswered: Rule[] = [];
-  /** What is to happen to a step, said when its code is first to be run; for those who explore. */
+  /** Returns the faults of a step before its first run, for properties. */
   foresee: ((id: string) => readonly Rule[]) | undefined;
-  /** How often a rule has held. */
+  /** Number of uses of each rule. */
   readonly used: Map<Rule, number> = new Map();
-  /** The turn that is being taken. */
+  /** Current turn. */
   turn = 1;
-  /** How often the saga has started over with `continueAs`. */
+  /** Number of `continueAs` so far. */
   generation = 0;
-  /** How often the first request died after an effect: its client can only call anew, with new idempotency keys. */
+  /** Number of first requests that died after an effect. The client starts again, with new idempotency keys. */
   restarts = 0;
-  /** Questions that a fork answers, and not the script. */
+  /** Questions that a fork answers. */
   readonly forked: Set<string> = new Set();
-  /** What the kit itself holds against the code of a step that ran: it ends the run, whatever the saga makes of it. */
+  /** Error that the kit found in the code of a step. Ends the run even if the saga catches it. */
   objection: SagaTestError | undefined;
-  /** What was undone in the request that is being served, by id. */
+  /** IDs undone in the current request. */
   readonly undone: Set<string> = new Set();
-  /** What was undone in requests that died: a saga that fails when they are sent again undoes it again. */
+  /** IDs undone in requests that died. A saga that fails again undoes them again. */
   readonly undoneInVain: Set<string> = new Set();
-  /** The turns whose responses came, in order. */
+  /** Turns whose responses arrived, in order. */
   readonly responses: number[] = [];
-  /** Kills the request that is being served. */
+  /** Aborts the current request. */
   kill: (reason: Crash) => void = () => undefined;
-  /** Whether the request that is being served has died: what still happens in it, nobody hears of. */
+  /** `true` if the current request died: nothing that follows in it is recorded. */
   dead = false;
   readonly rules: Rules;
-  /** What was recorded of the saga, by how often it had started over. */
+  /** Recordings of the saga, by number of `continueAs`. */
   readonly recordings: Map<number, () => Recording>;
-  /** The turns of a saga that keeps no journal, those that led nowhere included. */
+  /** Recorded turns of a machine, dropped ones included. */
   readonly turns: RecordedTurn[];
 
   constructor(
@@ -128,7 +128,7 @@ export class World {
     this.clock.onPass = (ms) => this.tell({ type: 'waited', ms });
   }
 
-  /** Notes that something has happened. */
+  /** Adds an event to the trace. */
   tell(event: TraceEvent): void {
     if (this.dead) return;
     const last = this.trace.at(-1);
@@ -139,27 +139,27 @@ export class World {
     }
   }
 
-  /** The id of a step of the program, as scripts and traces have it: after `continueAs`, `@n` stands behind the path. */
+  /** ID of a step in scripts and traces: after `continueAs`, the path and `@n`. */
   idOf(path: string): string {
     return this.generation === 0 ? path : `${path}@${this.generation}`;
   }
 
-  /** The key of a step or an undo, readable and the same in every run of a script: `do:charge`, `undo:~charge`. */
+  /** Readable key of a step or undo, equal in each run of a script: `do:charge`, `undo:~charge`. */
   idempotencyKey(path: string, direction: 'do' | 'undo'): string {
     return `${direction}:${this.idOf(path)}${this.#mark()}`;
   }
 
-  /** What `random()` and `uuid()` are made of. */
+  /** Bytes for `random()` and `uuid()`. */
   randomBytes(path: string): Uint8Array {
     return seededBytes(this.options.seed ?? 1, this.idOf(path) + this.#mark());
   }
 
-  /** The name of the saga that runs. */
+  /** ID of the current saga. */
   get sagaId(): string {
     return `saga-${this.restarts + 1}`;
   }
 
-  /** What the client says it can do, or undefined where a script denies it nothing. */
+  /** Capabilities of the client; undefined if the script denies none. */
   get capabilities(): Json | undefined {
     const denied = new Set<ClientNeed>(
       this.rules.all.flatMap((rule) => (rule.kind === 'deny' ? [rule.need] : [])),
@@ -176,7 +176,7 @@ export class World {
     };
   }
 
-  /** Notes that a rule holds once more; false when it has held as often as it may. */
+  /** Counts a use of a rule. `false` after `times` uses. */
   use(rule: Rule, times: number = Infinity): boolean {
     const used = this.used.get(rule) ?? 0;
     if (used >= times) return false;
@@ -184,12 +184,12 @@ export class World {
     return true;
   }
 
-  /** Notes that the saga needs something of its client: a rule that denies it holds. */
+  /** Uses the rules that deny a capability. */
   needs(need: ClientNeed): void {
     for (const rule of this.rules.all) if (rule.kind === 'deny' && rule.need === need) this.use(rule);
   }
 
-  /** The request that is being served dies. */
+  /** Lets the current request die. */
   crash(event: TraceEvent): Crash {
     this.tell(event);
     const crash = new Crash('The request died, as the script says.');

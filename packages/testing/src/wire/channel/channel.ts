@@ -1,6 +1,6 @@
 import { SagaTestError } from '../../values/errors.ts';
 
-/** What goes over a wire, in either direction. */
+/** A JSON-RPC message. */
 export interface WireMessage {
   readonly id?: string | number;
   readonly method?: string;
@@ -14,7 +14,7 @@ export interface Fields {
   readonly [name: string]: unknown;
 }
 
-/** What a client does with what comes before the answer to its request. */
+/** Handles messages that arrive before the answer to a request. */
 export interface Listener {
   /** JSON-RPC ID of the request. Default: a new one. */
   readonly id?: string | number | undefined;
@@ -23,19 +23,19 @@ export interface Listener {
   readonly onRequest?: (method: string, params: Fields) => Promise<Fields>;
 }
 
-/** How a client reaches a server. */
+/** A connection to a server. */
 export interface Channel {
   /**
-   * Sends a request, and gives its result.
+   * Sends a request, and returns its result.
    *
-   * @throws WireError what the server answers instead of a result
-   * @throws WireCut where the connection is cut before the answer is there
+   * @throws WireError the error of the server
+   * @throws WireCut if the connection is cut before the answer
    */
   send(method: string, params: Fields, listener?: Listener): Promise<Fields>;
   close(): Promise<void>;
 }
 
-/** A server answered with a JSON-RPC error. */
+/** JSON-RPC error of a server. */
 export class WireError extends SagaTestError {
   declare readonly code: 'wire_error';
   /** Code of JSON-RPC, such as -32602. */
@@ -50,7 +50,7 @@ export class WireError extends SagaTestError {
   }
 }
 
-/** The connection was cut: what became of the request, the client does not know. */
+/** The connection was cut. The outcome of the request is unknown. */
 export class WireCut extends SagaTestError {
   declare readonly code: 'wire_cut';
 
@@ -60,13 +60,13 @@ export class WireCut extends SagaTestError {
   }
 }
 
-/** The result in an answer. */
+/** Returns the result of an answer. */
 export function resultOf({ result, error }: WireMessage): Fields {
   if (error !== undefined) throw new WireError(error);
   return result ?? {};
 }
 
-/** Who sends a request, as the transport's authentication finds it. */
+/** Identity of a client, as the transport authenticates it. */
 export interface AuthInfo {
   readonly token: string;
   readonly clientId: string;

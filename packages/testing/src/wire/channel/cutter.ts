@@ -2,7 +2,7 @@ import { SagaTestError } from '../../values/errors.ts';
 import { nearestName } from '@mcp-saga/server/internal';
 import { toSource } from '../../script/script-source.ts';
 
-/** Cuts connections where a test says so. */
+/** Cuts connections as a test plans it. */
 export class Cutter {
   readonly #steps = new Map<string, number>();
   readonly #requests = new Set<number>();
@@ -11,16 +11,16 @@ export class Cutter {
   readonly #ran = new Set<string>();
   readonly #cut = new Set<string | number>();
 
-  /** Cuts once the step has run, or in place of the answer to the request of that number. */
+  /** Plans a cut after a step, or in place of the answer to a request. */
   plan(after: string | number, times: number): void {
     if (typeof after === 'number') this.#requests.add(after);
     else this.#steps.set(after, (this.#steps.get(after) ?? 0) + times);
   }
 
   /**
-   * Throws where a cut was planned that never came to pass, not even once: its test would hold without it.
+   * Throws if a planned cut never happened, since the test would pass without it.
    *
-   * @param all - whether no more requests are to come, which might have been meant
+   * @param all - whether no more requests follow
    * @throws SagaTestError `script`
    */
   assertMet(all: boolean): void {
@@ -38,20 +38,20 @@ export class Cutter {
     );
   }
 
-  /** A request is sent. Says whether its answer is to be lost. */
+  /** Counts a request. Returns `true` if its answer is to be dropped. */
   sending(): boolean {
     this.#sent += 1;
     this.#cut.add(this.#sent);
     return this.#requests.has(this.#sent);
   }
 
-  /** A connection is open until what this returns is called. */
+  /** Registers an open connection. Call the result when it closes. */
   opened(cut: () => void): () => void {
     this.#open.add(cut);
     return () => void this.#open.delete(cut);
   }
 
-  /** A step has run. Says whether the connections were cut. */
+  /** Reports that a step ran. Returns `true` if connections were cut. */
   ran(id: string): boolean {
     this.#ran.add(id);
     const left = this.#steps.get(id) ?? 0;

@@ -8,28 +8,28 @@ export interface ToolCall {
   readonly arguments: Fields;
 }
 
-/** One client at work: what a dialect needs to see a call through. */
+/** A client in a call, as a dialect uses it. */
 export interface Driving {
   readonly answerer: Pick<Answerer, 'answer'>;
-  /** Sends a request; where the connection is cut, again, until there is an answer. */
+  /** Sends a request, again after each cut. */
   send(method: string, params: Fields, listener?: Listener): Promise<Fields>;
   /** Sends a request once. */
   sendOnce: Channel['send'];
-  /** What the client does when the connection was cut: throws, where it does not try again. */
+  /** Throws the error of a cut, unless the client tries again. */
   onCut(error: unknown): void;
-  /** A token came; gives what the client sends back. */
+  /** Stores a token, and returns what the client sends back. */
   holds(token: unknown): unknown;
-  /** Lets time pass. */
+  /** Advances the clock. */
   wait(ms: number): Promise<void>;
 }
 
-/** Sees a call through to its result. */
+/** Drives a call to its result. */
 export type Drive = (driving: Driving, call: ToolCall) => Promise<Fields>;
 
-/** The error for a call that does not end. */
+/** Error for a call that does not end. */
 export function endless({ name }: ToolCall): SagaTestError {
   return new SagaTestError('script', `The call of '${name}' has not ended in ${maxRounds} rounds.`);
 }
 
-/** How many rounds a call may take. */
+/** Maximum number of rounds of a call. */
 export const maxRounds = 1_000;

@@ -13,18 +13,18 @@ import {
 import type { Cutter } from './cutter.ts';
 import type { WireEra } from './ways.ts';
 
-/** The MCP SDK's server, which is loaded when the first client sends something. */
+/** Server module of the MCP SDK, loaded with the first request. */
 export type Sdk = typeof sdkModule;
 
-/** What a channel is made of. */
+/** Options of a channel. */
 export interface ChannelOptions {
   readonly era: WireEra;
   readonly capabilities: object;
   readonly authInfo: AuthInfo | undefined;
-  /** Makes a server: of one request, or of a session. */
+  /** Makes a server for one request, or for a session. */
   readonly createServer: (sdk: Sdk) => McpServer;
   readonly cutter: Cutter;
-  /** Whether there is one connection with a handshake, or one for each request. */
+  /** `true` for one connection with a handshake; `false` for a connection per request. */
   readonly inSession: boolean;
 }
 
@@ -32,8 +32,8 @@ export interface ChannelOptions {
 export const info: { readonly name: string; readonly version: string } = { name: 'test', version: '1' };
 
 /**
- * Reaches a server in memory by the transports of the SDK: over HTTP, where each request meets a server that knows nothing of the
- * others; or in a session. Not by the SDK's `Client`: it chooses the IDs of requests, which resumed requests keep.
+ * Connects to a server in memory with the transports of the SDK: over HTTP, with a new server for each request; or in a session.
+ * Does not use the `Client` of the SDK, which chooses IDs of requests: a resumed request keeps its ID.
  */
 export class SdkChannel implements Channel {
   readonly #options: ChannelOptions;
@@ -104,7 +104,7 @@ export class SdkChannel implements Channel {
     return connection;
   }
 
-  /** Adds what a request says of its client, since no session does. */
+  /** Adds the facts of the client that a session would know. */
   #enveloped({ _meta: own, ...params }: Fields): Fields {
     const { era, capabilities } = this.#options;
     const prefix = 'io.modelcontextprotocol/';
@@ -123,7 +123,7 @@ interface Waiting {
   readonly listener: Listener;
 }
 
-/** A connection to a server, and the requests that wait for their answers. */
+/** A connection, and its open requests. */
 class Connection {
   readonly transport: Transport;
   readonly #sendOptions: object;

@@ -1,4 +1,4 @@
-/** The wire protocols sagas are served over. */
+/** Protocols that serve sagas. */
 export type WireDialect =
   | 'saga methods'
   | 'multi round-trip'
@@ -7,16 +7,16 @@ export type WireDialect =
   | 'resumable requests'
   | 'tasks';
 
-/** The version of MCP that a client speaks: requests that stand for themselves, or a connection with a handshake. */
+/** Version of MCP: with independent requests, or with a session. */
 export type WireEra = '2026-07-28' | '2025-11-25';
 
-/** One way in which a client reaches sagas. */
+/** A protocol, and the version of MCP that carries it. */
 export interface WireWay {
   readonly dialect: WireDialect;
   readonly era: WireEra;
 }
 
-/** Every way there is: for `it.each`. */
+/** All combinations of protocol and version: for `it.each`. */
 export const wireWays: readonly WireWay[] = [
   { dialect: 'saga methods', era: '2026-07-28' },
   { dialect: 'saga methods', era: '2025-11-25' },
@@ -30,9 +30,9 @@ export const wireWays: readonly WireWay[] = [
 ];
 
 /**
- * The era of a client: the newest one in which its dialect is spoken, unless it says so itself.
+ * Returns the version of MCP of a client. Default: the newest with its dialect.
  *
- * @throws TypeError where there is no such client
+ * @throws TypeError if the dialect has no such version
  */
 export function eraOf(dialect: WireDialect, era: WireEra | undefined): WireEra {
   const eras = wireWays.filter((way) => way.dialect === dialect).map((way) => way.era);
@@ -46,7 +46,7 @@ export function eraOf(dialect: WireDialect, era: WireEra | undefined): WireEra {
   return era ?? newest;
 }
 
-/** What a client declares, so that a server serves it in this dialect. */
+/** Capabilities that a client must declare to be served in a dialect. */
 export function capabilitiesOf({ dialect, era }: WireWay): { readonly [name: string]: object } {
   const asked = { elicitation: { form: {}, url: {} }, sampling: {}, roots: {} };
   switch (dialect) {

@@ -8,10 +8,10 @@ import { show } from '../../values/show.ts';
 import type { Fields } from './channel.ts';
 import type { WireWorld } from './wired-program.ts';
 
-/** What a client says to a question: the content of a form, what a model says, roots; `decline` or `cancel` refuses a form. */
+/** Answer to a question: content of a form, text of a model, or roots. `decline` or `cancel` refuses a form. */
 export type WireAnswer = string | Fields | readonly Root[];
 
-/** How a client answers: by the id of the step that asks, which holds for its repetitions too; or by a function of the question. */
+/** Answers by ID of the step, which also matches its repetitions; or a function of the question. */
 export type WireAnswers =
   | { readonly [id: string]: WireAnswer | ((question: Question) => WireAnswer | PromiseLike<WireAnswer>) }
   | ((question: Question) => WireAnswer | PromiseLike<WireAnswer>);
@@ -22,9 +22,9 @@ const types = {
   'roots/list': 'roots',
 } as const;
 
-/** A question on the wire, in whatever dialect. */
+/** A question, in any dialect. */
 export interface WireQuestion {
-  /** Where the dialect says it. */
+  /** ID of the step, if the dialect has it. */
   readonly id?: string;
   readonly method: string;
   readonly params: Fields;
@@ -42,7 +42,7 @@ export class Answerer {
   }
 
   /**
-   * What the client sends as the result of a question.
+   * Returns the result for a question.
    *
    * @throws SagaTestError `unanswered`
    */

@@ -7,7 +7,7 @@ import type { VirtualClock } from '../../values/virtual-clock.ts';
 import { wrapProgram } from '../../values/wrap-program.ts';
 import type { Cutter } from './cutter.ts';
 
-/** What is known of what goes on behind the wire. */
+/** State behind the wire. */
 export class WireWorld {
   readonly clock: VirtualClock;
   readonly cutter: Cutter;
@@ -20,12 +20,12 @@ export class WireWorld {
     this.ledger = parts.ledger;
   }
 
-  /** Notes what a saga asks. */
+  /** Stores the questions of a saga. */
   asks(steps: readonly ClientStep[]): void {
     this.#asked.push(...steps);
   }
 
-  /** The id of the step that asked, where the wire does not say it. */
+  /** Finds the step that asked, if the dialect does not name it. */
   idOf(type: ClientStep['type'], message: string): string {
     const found = this.#asked.findLast(
       (step) => step.type === type && (type === 'roots' || message.startsWith(messageOf(step))),
@@ -34,7 +34,7 @@ export class WireWorld {
   }
 }
 
-/** A program as it is, by the clock of a test, with connections that are cut after its steps. */
+/** Wraps a program: runs steps with the clock of the test, and cuts connections after them. */
 export function wiredProgram(wired: Program, world: WireWorld): Program {
   const { clock, cutter, ledger } = world;
   return wrapProgram(wired, (program) => ({

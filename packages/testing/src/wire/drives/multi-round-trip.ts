@@ -1,7 +1,7 @@
 import type { Fields } from '../channel/channel.ts';
 import { endless, maxRounds, type Drive, type Driving, type ToolCall } from '../channel/driving.ts';
 
-/** A request, as a result says that it is needed. */
+/** Requests that a result asks for. */
 export interface InputRequests {
   readonly [key: string]: { readonly method: string; readonly params: Fields };
 }
@@ -31,7 +31,7 @@ export async function inRounds(
   throw endless(call);
 }
 
-/** The answers to what is needed, by key. */
+/** Answers the requests, by key. */
 export async function responsesTo({ answerer }: Driving, requests: InputRequests): Promise<Fields> {
   const responses: Record<string, Fields> = {};
   for (const [id, { method, params }] of Object.entries(requests)) {
@@ -40,7 +40,7 @@ export async function responsesTo({ answerer }: Driving, requests: InputRequests
   return responses;
 }
 
-/** The time after which a result says to come again. */
+/** Delay before the next round, in milliseconds. */
 export function retryAfter({ _meta: meta }: Fields): number {
   const hints = Object(Object(meta)['io.github.mcp-saga/saga']) as { readonly retryAfterMs?: number };
   return hints.retryAfterMs ?? 0;

@@ -5,7 +5,7 @@ import { asked } from './push.ts';
 
 const policy = 'notifications/requests/resumePolicy';
 
-/** `tools/call`, and after a cut `requests/resume` with the newest token that the server has told. */
+/** `tools/call`, and after a cut `requests/resume` with the newest token. */
 export const resumableRequests: Drive = (driving, call) =>
   inRounds(driving, call, async (params) => {
     let token: unknown;
@@ -32,7 +32,7 @@ export const resumableRequests: Drive = (driving, call) =>
     throw endless(call);
   });
 
-/** What a resumed request needs, which it may only say as an error: the call itself is sent again with it. */
+/** Input that a resumed request needs. It arrives as an error, and the call is sent again with the input. */
 function neededIn(error: unknown): Fields | undefined {
   if (!(error instanceof WireError)) return undefined;
   const { reason, ...needed } = Object(error.data) as { readonly reason?: string };

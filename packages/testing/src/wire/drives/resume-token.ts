@@ -7,10 +7,10 @@ const methods: { readonly [type: string]: string } = {
   sampling: 'sampling/createMessage',
 };
 
-/** `tools/call` of a client that cannot be asked. */
+/** `tools/call` of a client without elicitation and sampling. */
 export const resumeToken: Drive = (driving, call) => driving.send('tools/call', { ...call });
 
-/** Repeats a call with `resumeToken` and `answers` beside the same arguments, as the model that calls does it. */
+/** Repeats a call with `resumeToken` and `answers` beside the same arguments, as a model does. */
 export const toTheEnd =
   (drive: Drive): Drive =>
   async (driving, call) => {

@@ -11,7 +11,7 @@ interface Task {
   readonly pollIntervalMs?: number;
 }
 
-/** `tools/call` that becomes a task, `tasks/get` until it is over, and `tasks/update` with the answers. */
+/** `tools/call` as a task: `tasks/get` until it ends, and `tasks/update` with answers. */
 export const tasks: Drive = async (driving, call) => {
   // A saga that is no task is served in rounds.
   const begun = await inRounds(driving, call, (params) => driving.send('tools/call', params));
