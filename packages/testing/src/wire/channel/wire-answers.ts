@@ -20,12 +20,16 @@ const types = {
   'elicitation/create': 'elicitation',
   'sampling/createMessage': 'sampling',
   'roots/list': 'roots',
+  elicitation: 'elicitation',
+  sampling: 'sampling',
+  roots: 'roots',
 } as const;
 
 /** A question, in any dialect. */
 export interface WireQuestion {
   /** ID of the step, if the dialect has it. */
   readonly id?: string;
+  /** Method of MCP, or type of a client step. */
   readonly method: string;
   readonly params: Fields;
 }

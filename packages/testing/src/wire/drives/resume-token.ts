@@ -2,11 +2,6 @@ import type { Fields } from '../channel/channel.ts';
 import { endless, maxRounds, type Drive } from '../channel/driving.ts';
 import { retryAfter } from './multi-round-trip.ts';
 
-const methods: { readonly [type: string]: string } = {
-  elicitation: 'elicitation/create',
-  sampling: 'sampling/createMessage',
-};
-
 /** `tools/call` of a client without elicitation and sampling. */
 export const resumeToken: Drive = (driving, call) => driving.send('tools/call', { ...call });
 
@@ -26,8 +21,8 @@ export const toTheEnd =
         }[];
       };
       const answers: Record<string, Fields> = {};
-      for (const { stepId: id, type, params } of steps) {
-        answers[id] = await driving.answerer.answer({ id, method: methods[type] ?? type, params });
+      for (const { stepId: id, type: method, params } of steps) {
+        answers[id] = await driving.answerer.answer({ id, method, params });
       }
       if (steps.length === 0) await driving.wait(retryAfter(result));
       const more = { resumeToken: driving.holds(token), ...(steps.length === 0 ? {} : { answers }) };

@@ -8,12 +8,6 @@ interface Suspended {
   readonly retryAfterMs?: number;
 }
 
-const methods: { readonly [type: string]: string } = {
-  elicitation: 'elicitation/create',
-  sampling: 'sampling/createMessage',
-  roots: 'roots/list',
-};
-
 /** `tools/callSaga`, `tools/resumeSaga`. */
 export const sagaMethods: Drive = async (driving, call) => {
   let result = await driving.send('tools/callSaga', { ...call });
@@ -21,9 +15,8 @@ export const sagaMethods: Drive = async (driving, call) => {
     const { state, sagaToken, steps, retryAfterMs = 0 } = result as unknown as Suspended;
     if (state !== 'suspended') return result;
     const completedSteps: Fields[] = [];
-    for (const { type, stepId, params } of steps) {
-      const question = { id: stepId, method: methods[type] ?? type, params };
-      completedSteps.push({ stepId, result: await driving.answerer.answer(question) });
+    for (const { type: method, stepId, params } of steps) {
+      completedSteps.push({ stepId, result: await driving.answerer.answer({ id: stepId, method, params }) });
     }
     if (steps.length === 0) await driving.wait(retryAfterMs);
     const next = { sagaToken: driving.holds(sagaToken), completedSteps };
