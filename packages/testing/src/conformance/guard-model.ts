@@ -27,7 +27,7 @@ type Command =
   | { readonly do: 'claim'; readonly key: string }
   | { readonly do: 'pass' };
 
-/** What is asked of a guard, in any order: by requests that repeat, fork, die, or come late. */
+/** Draws calls of requests that repeat, fork, die, or arrive late. */
 function drawCommands(random: () => number): readonly Command[] {
   const below = (limit: number): number => Math.floor(random() * limit);
   const one = <T>(...of: readonly T[]): T => of[below(of.length)] as T;
@@ -70,7 +70,7 @@ function broughtBy(digest: string): string | undefined {
   return digest === 'yes' ? 'sealed answers' : undefined;
 }
 
-/** What a guard is to say, said as plainly as it can be: leases are numbered over the whole run. */
+/** Expected responses of a guard. Leases are numbered over the whole run. */
 class Model {
   #time = 0;
   #leases = 0;

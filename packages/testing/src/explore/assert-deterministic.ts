@@ -40,7 +40,6 @@ export async function assertDeterministic(script: Script): Promise<ExploreReport
   return { cases: perturbations.length };
 }
 
-/** The first step that differs. */
 interface Difference {
   readonly id: string | undefined;
   readonly what: string;
@@ -97,7 +96,6 @@ interface Telling {
   readonly line: string;
 }
 
-/** Actions of a saga, in full. */
 function tellingOf(trace: readonly TraceEntry[]): readonly Telling[] {
   return [...trace].flatMap((entry) => {
     const line = (told[entry.type] as ((event: TraceEvent) => string) | undefined)?.(entry);

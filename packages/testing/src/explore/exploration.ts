@@ -66,7 +66,6 @@ export interface Finding<C extends Case = Case> {
   /** Answers to questions that the script does not answer. */
   readonly autoAnswered: readonly Rule[];
   readonly story: string | undefined;
-  /** Faults of the script that never applied. */
   readonly unused?: readonly Rule[];
   readonly cause?: unknown;
 }
@@ -228,7 +227,6 @@ export async function reported<C extends Case>(
   throw new SagaTestError('violated', lines.join('\n'), { cause: smallest.cause });
 }
 
-/** A script as a test: it fails as the case does. */
 function pasted(script: TestSaga, expects?: string): string {
   return expects === undefined ? String(script) : `const run = ${String(script)}\n${expects}`;
 }
@@ -241,7 +239,6 @@ function without(script: TestSaga, unused: readonly Rule[] = []): TestSaga {
   );
 }
 
-/** Findings of one cause, by the first of them. */
 function toldOnce(findings: readonly Finding[] = []): readonly string[] {
   const [first] = findings;
   if (first === undefined) return [];

@@ -117,7 +117,6 @@ function onceOnly(undo: string, { when, script, fault }: Case, times: number): C
   };
 }
 
-/** Number of calls of the failing step. */
 function attemptsIn({ fault: [rule] }: Case, { world }: Explored): number {
   return rule !== undefined && 'id' in rule ? (world.runs.get(rule.id) ?? 1) : 1;
 }

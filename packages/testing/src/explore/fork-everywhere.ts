@@ -71,7 +71,6 @@ export async function forkEverywhere(
   return { ...(await explore(cases, find)), forks };
 }
 
-/** A token that is used again. */
 interface ForkCase extends Case {
   readonly index: number;
   /** Question of the token, if it has one. */

@@ -2,7 +2,6 @@ import { seeded } from '../values/seeded-random.ts';
 
 /** A change of the machine that a saga must not depend on. */
 export interface Perturbation {
-  /** Description of the change. */
   readonly what: string;
   /** Likely cause in a saga, and its fix. */
   readonly advice: string;

@@ -73,7 +73,6 @@ export async function upgradeEverywhere(
   return { cases: baseline.points.length, problems };
 }
 
-/** Outcome of one token. */
 interface Upgraded {
   readonly world: World;
   readonly problem?: UpgradeProblem;

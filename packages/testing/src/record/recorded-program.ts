@@ -15,7 +15,6 @@ import type { RecordedTurn } from './turns-recording.ts';
 
 /** Receives recordings. Errors of the functions it is given are its own to catch. */
 export interface RecordingSink {
-  /** Receives a saga that ended. */
   readonly journal: (recording: () => JournalRecording, sagaId: string) => unknown;
   /** Receives a turn of a saga without a journal. */
   readonly turn: (turn: () => Promise<RecordedTurn>, sagaId: string) => unknown;

@@ -61,7 +61,6 @@ export class TurnRecorder {
     this.#now = this.#began;
   }
 
-  /** Takes the turn. */
   async take(): Promise<Outcome> {
     const { program, state, answers, end } = this.#request;
     const outcome = await program.advance(state, answers, this.#runtime(), end);
@@ -71,23 +70,19 @@ export class TurnRecorder {
     return outcome;
   }
 
-  /** Stops recording. */
   close(): void {
     this.#over = true;
   }
 
-  /** Facts of the current turn. */
   get noted(): NotedTurn {
     return { request: this.#request, began: this.#began, events: this.events, host: this.#host };
   }
 
-  /** Events so far. */
   get events(): readonly RawEvent[] {
     const unended = Array.from(this.#running, (event) => ({ ...event, outcome: 'not ended' }));
     return [...this.#answers(), ...this.#events, ...unended, ...this.#came];
   }
 
-  /** Facts of the host. */
   get #host(): HostFacts {
     const { deadline, maxHold, maxWait, tokenBytes, ...runtime } = this.#request.runtime;
     const facts: Mutable<HostFacts> = {};
@@ -237,7 +232,6 @@ export class TurnRecorder {
   }
 }
 
-/** Questions and waits at the end of a turn. */
 function cameTo(
   { steps, retryAfterMs, deadline }: Extract<Outcome, { readonly status: 'suspended' }>,
   now: number,

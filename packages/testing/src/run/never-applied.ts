@@ -58,7 +58,6 @@ function neverApplied(world: World, rules: readonly Rule[]): SagaTestError {
   );
 }
 
-/** Says what happened in place of a rule. */
 function hintOn(world: World, rule: Rule): string {
   if (rule.kind === 'loseResponse') return `the responses were those of turns ${world.responses.join(', ')}`;
   if (rule.kind === 'deny') return 'no step needed it';

@@ -23,7 +23,6 @@ export function recordingOf(world: World): Recording {
   );
 }
 
-/** Adds facts of the trace to the entries of a journal. */
 function told(
   happened: readonly RecordedEntry[],
   generation: number,

@@ -45,12 +45,10 @@ export class Rules {
     this.add(...all);
   }
 
-  /** All rules, in order. */
   get all(): readonly Rule[] {
     return this.#all;
   }
 
-  /** Adds rules. */
   add(...rules: readonly Rule[]): void {
     for (const rule of rules) {
       this.#all.push(rule);

@@ -56,7 +56,6 @@ export class VirtualClock {
     return first !== undefined;
   }
 
-  /** Milliseconds since the epoch. */
   now(): number {
     return this.#now;
   }
@@ -66,7 +65,6 @@ export class VirtualClock {
     this.#now = to;
   }
 
-  /** Advances the time. */
   pass(ms: number): void {
     if (ms <= 0) return;
     this.#now += ms;

@@ -40,7 +40,6 @@ export function tamper(token: string, other?: string): readonly Tampered[] {
   ];
 }
 
-/** Swaps two different characters. */
 function swapped(token: string, from: number): string {
   for (let index = from; index + 1 < token.length; index += 1) {
     const [one = '', other = ''] = [token[index], token[index + 1]];

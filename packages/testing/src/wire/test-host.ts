@@ -177,7 +177,6 @@ function authInfoOf(user: string): AuthInfo {
   return { token: 'test', clientId: 'test', scopes: [], extra: { user } };
 }
 
-/** Principal of a client of a test. */
 function userOf(authInfo: unknown): { readonly subject: string; readonly client: string } {
   const { clientId, extra } = authInfo as AuthInfo;
   const user = extra?.['user'];

@@ -9,7 +9,6 @@ import { maxRounds, type Drive, type Driving } from './channel/driving.ts';
 import type { Answerer, WireAnswers } from './channel/wire-answers.ts';
 import type { WireDialect, WireEra } from './channel/ways.ts';
 
-/** Drives a call to its end, by dialect. */
 const drives: Readonly<Record<WireDialect, Drive>> = {
   'saga methods': sagaMethods,
   'multi round-trip': toTheEnd(multiRoundTrip),

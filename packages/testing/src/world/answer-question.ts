@@ -61,7 +61,6 @@ function hasChanged(reason = ''): boolean {
   return reason.startsWith('the question has changed');
 }
 
-/** IDs of the questions that a script answers. */
 function answeredIds(rules: readonly Rule[]): readonly string[] {
   const ids = rules.flatMap((rule) =>
     rule.kind === 'answer' || rule.kind === 'refuse' || rule.kind === 'sample' || rule.kind === 'roots'
@@ -111,7 +110,6 @@ export function answerOf(step: ClientStep, rule: AnsweringRule, given: unknown):
   }
 }
 
-/** Content of an answer. */
 function sentFor({ sent }: World, stepId: string): unknown {
   const answer = sent.get(stepId);
   const result: unknown = answer !== undefined && 'result' in answer ? answer.result : undefined;

@@ -1,7 +1,6 @@
 import type { ProviderObserver, TestProvider } from '../script/test-options.ts';
 import { SagaTestError } from '../values/errors.ts';
 
-/** State of one key. */
 interface Kept<T> {
   readonly entry: T;
   standing: boolean;

@@ -72,7 +72,6 @@ export class World {
   playback: Tape | undefined;
   /** Time of each open question, in milliseconds since the epoch. */
   readonly askedAt: Map<string, number> = new Map();
-  /** Number of answers to each question. */
   readonly answered: Map<string, number> = new Map();
   /** `true` if the code changed, so that a replay may differ. */
   mayMismatch = false;
@@ -84,11 +83,8 @@ export class World {
   readonly autoAnswered: Rule[] = [];
   /** Returns the faults of a step before its first run, for properties. */
   foresee: ((id: string) => readonly Rule[]) | undefined;
-  /** Number of uses of each rule. */
   readonly used: Map<Rule, number> = new Map();
-  /** Current turn. */
   turn = 1;
-  /** Number of `continueAs` so far. */
   generation = 0;
   /** Number of first requests that died after an effect. The client starts again, with new idempotency keys. */
   restarts = 0;
@@ -102,7 +98,6 @@ export class World {
   readonly undoneInVain: Set<string> = new Set();
   /** Turns whose responses arrived, in order. */
   readonly responses: number[] = [];
-  /** Aborts the current request. */
   kill: (reason: Crash) => void = () => undefined;
   /** `true` if the current request died: nothing that follows in it is recorded. */
   dead = false;
@@ -128,7 +123,6 @@ export class World {
     this.clock.onPass = (ms) => this.tell({ type: 'waited', ms });
   }
 
-  /** Adds an event to the trace. */
   tell(event: TraceEvent): void {
     if (this.dead) return;
     const last = this.trace.at(-1);
@@ -149,12 +143,10 @@ export class World {
     return `${direction}:${this.idOf(path)}${this.#mark()}`;
   }
 
-  /** Bytes for `random()` and `uuid()`. */
   randomBytes(path: string): Uint8Array {
     return seededBytes(this.options.seed ?? 1, this.idOf(path) + this.#mark());
   }
 
-  /** ID of the current saga. */
   get sagaId(): string {
     return `saga-${this.restarts + 1}`;
   }
@@ -189,7 +181,6 @@ export class World {
     for (const rule of this.rules.all) if (rule.kind === 'deny' && rule.need === need) this.use(rule);
   }
 
-  /** Lets the current request die. */
   crash(event: TraceEvent): Crash {
     this.tell(event);
     const crash = new Crash('The request died, as the script says.');

@@ -29,7 +29,7 @@ export function redactedNote({ redacted = [], happened }: Redactable, at: number
   );
 }
 
-/** What code was given does not come back to it; what came of it does. */
+/** `true` for a redacted `value`. The saga never reads a `given`. */
 function isRedacted({ redacted }: Redactable['happened'][number]): boolean {
   return redacted?.includes('value') === true;
 }

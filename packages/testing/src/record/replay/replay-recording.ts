@@ -4,10 +4,9 @@ import { assertRecording } from '../assert-recording.ts';
 import { endText, isSameEnd } from './compare-ends.ts';
 import { SagaTestError } from '../../values/errors.ts';
 import { joinRecording } from '../join-recording.ts';
-import { programOf } from './resolve-program.ts';
 import { messageOf } from '../../report/question-text.ts';
 import { endOf, type RecordedEnd } from '../recorded-event.ts';
-import { historyIn, type JournalRecording } from '../journal-recording.ts';
+import { historyIn, type JournalRecording, type Recording } from '../journal-recording.ts';
 import { madeOfRedactedFrom, redactedNote } from './redactions.ts';
 import { replayTurns, type ReplayOptions } from './replay-turns.ts';
 import { show } from '../../values/show.ts';
@@ -44,6 +43,30 @@ export async function replayRecording(
   if (next !== undefined) await replayRecording(next, sagas, { ...options, name: `${name}, gone on` });
 }
 
+/**
+ * Finds the program that serves a recorded saga today.
+ *
+ * @param name - name of the recording in messages
+ * @throws SagaTestError `replay_mismatch` if there is none
+ */
+function programOf(
+  { saga, version }: Pick<Recording, 'saga' | 'version'>,
+  sagas: readonly Program[],
+  name: string,
+): Program {
+  const current = sagas.find((program) => program.name === saga);
+  const versions = current === undefined ? [] : [current, ...current.previous.map((older) => older.saga)];
+  const program = versions.find((each) => each.version === version);
+  if (program !== undefined) return program;
+  const served = versions.map((each) => `'${each.version}'`).join(', ');
+  throw new SagaTestError(
+    'replay_mismatch',
+    `${name} is of version '${version}' of '${saga}', which is not served any more: ` +
+      (current === undefined ? 'nothing of that name is.' : `served are ${served}.`) +
+      ' Its sagas cannot go on. Keep the old code in `previous`, or delete the recording once none of them is left.',
+  );
+}
+
 async function replayJournal(
   recording: JournalRecording,
   program: Program,
@@ -69,7 +92,6 @@ async function replayJournal(
   );
 }
 
-/** Progress of the current code through a recording. */
 interface Advanced {
   readonly mismatch?: ReplayMismatch;
   readonly end?: RecordedEnd;
@@ -140,7 +162,6 @@ async function advanced(program: Program, recording: JournalRecording, count: nu
   return { end: endOf(outcome, (value) => value), does };
 }
 
-/** Formats what the current code does in place of an entry. */
 function sayingNow({ does, end }: Advanced, mismatch: ReplayMismatch | undefined): string {
   if (does.length > 0) return [...does, ...(end === undefined ? [] : [endText(end)])].join('; ');
   if (mismatch !== undefined && mismatch.asked.length > 0)

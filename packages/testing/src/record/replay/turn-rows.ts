@@ -63,7 +63,6 @@ export function turnRows(
   return rows;
 }
 
-/** Takes the event that corresponds to a recorded one. */
 function taken(events: RawEvent[], recorded: Event): RawEvent | undefined {
   // Code that nobody waits for any more, since its time was over, ends before its turn does or after it: that says nothing.
   const unended = events.findIndex(
@@ -121,7 +120,6 @@ function eventTexts(recorded: Event, now: Event): readonly [recorded: string, no
   return [`${text}, ${at(recorded.given)}`, `${text}, ${at(now.given)}`];
 }
 
-/** Path of the first difference between two values. */
 function differenceIn(one: Json, other: Json): readonly string[] {
   if (typeof one !== 'object' || typeof other !== 'object' || one === null || other === null) return [];
   const [a, b] = [one, other] as unknown as readonly [{ [key: string]: Json }, { [key: string]: Json }];

@@ -14,7 +14,6 @@ const { setImmediate: nextTick, setTimeout: realTimeout } = globalThis;
 const lookAfterMs = 2;
 const patience = 250;
 
-/** Call that ends as recorded. */
 interface Pending {
   readonly id: string;
   readonly settle: (event: TurnEvent) => void;
@@ -28,7 +27,6 @@ interface Pending {
 export class TurnScript {
   /** Effect that is not recorded and stopped the turn. */
   does: string | undefined;
-  /** Called when the turn is stopped. */
   onHalt: () => void = () => undefined;
 
   readonly #began: TurnBeginning;
@@ -117,7 +115,6 @@ export class TurnScript {
     return ids.length === 0 ? 'does not come to an end' : `waits for ${ids.join(', ')}, which had not ended`;
   }
 
-  /** Outcome of a call, when it is its turn. */
   #ends(kind: StepCall['kind'] | 'sample', id: string, input: unknown): Promise<unknown> {
     const run = (this.#runs.get(id) ?? 0) + 1;
     this.#runs.set(id, run);

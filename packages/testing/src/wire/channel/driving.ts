@@ -13,13 +13,11 @@ export interface Driving {
   readonly answerer: Pick<Answerer, 'answer'>;
   /** Sends a request, again after each cut. */
   send(method: string, params: Fields, listener?: Listener): Promise<Fields>;
-  /** Sends a request once. */
   sendOnce: Channel['send'];
   /** Throws the error of a cut, unless the client tries again. */
   onCut(error: unknown): void;
   /** Stores a token, and returns what the client sends back. */
   holds(token: unknown): unknown;
-  /** Advances the clock. */
   wait(ms: number): Promise<void>;
 }
 

@@ -123,7 +123,6 @@ interface Waiting {
   readonly listener: Listener;
 }
 
-/** A connection, and its open requests. */
 class Connection {
   readonly transport: Transport;
   readonly #sendOptions: object;

@@ -20,7 +20,6 @@ export class WireWorld {
     this.ledger = parts.ledger;
   }
 
-  /** Stores the questions of a saga. */
   asks(steps: readonly ClientStep[]): void {
     this.#asked.push(...steps);
   }
