@@ -79,7 +79,6 @@ export class NotEnded extends SagaHostError {
  */
 export function publicMessageOf(saga: string, error: unknown): string {
   if (error instanceof SagaError && error.public) return error.message;
-  if (error instanceof SagaHostError && error.public) return error.message;
   if (error instanceof StepError) return `'${saga}' failed at step '${error.stepId}'.`;
   if (error instanceof SagaError && error.code === 'replay_mismatch') {
     return `'${saga}' cannot go on: its code no longer does what it did when this call began.`;
