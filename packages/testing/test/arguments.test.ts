@@ -4,7 +4,9 @@ import {
   crashEverywhere,
   failEverywhere,
   forkEverywhere,
+  recordSagas,
   refuseEverywhere,
+  testHost,
   testSaga,
   upgradeEverywhere,
 } from '@mcp-saga/testing';
@@ -89,5 +91,21 @@ describe('arguments of the kit', () => {
     expect(error).toMatchObject({ code: 'script' });
     expect(error.message).toContain('await fc.assert(sagaProperty(…))');
     await fc.assert(sagaProperty(agree), { numRuns: 3 });
+  });
+});
+
+describe('an unknown option', () => {
+  it('of `recordSagas` is refused, with the nearest known name', () => {
+    const options = { onRecordings: () => undefined, redact: (value: unknown) => value };
+    expect(() => recordSagas([agree], options as never)).toThrow(
+      /onRecordings.*Did you mean 'onRecording'\?/,
+    );
+  });
+
+  it('of `testHost().client` is refused, with the nearest known name', () => {
+    const host = testHost({ sagas: [agree] });
+    expect(() => host.client({ dialect: 'push', answer: {} } as never)).toThrow(
+      /answer.*Did you mean 'answers'\?/,
+    );
   });
 });

@@ -1,5 +1,6 @@
 import type { Program } from '@mcp-saga/server';
 import { SagaTestError } from '../values/errors.ts';
+import { assertKnownOptions, type NamesOf } from '../values/known-options.ts';
 import type { Redact } from './recorded-event.ts';
 import { recordedProgram } from './recorded-program.ts';
 import type { JournalRecording } from './journal-recording.ts';
@@ -31,11 +32,13 @@ export interface RecordSagasOptions {
   readonly onError?: (error: unknown) => void;
 }
 
+const names: NamesOf<RecordSagasOptions> = { onRecording: true, onTurn: true, redact: true, onError: true };
+
 /**
  * Records sagas in production, so that they become tests. The host keeps nothing between turns. A saga of a generator is
  * recorded when it ends by itself.
  *
- * @throws SagaTestError `script` if a saga is a machine and `onTurn` is missing
+ * @throws SagaTestError `script` for an unknown option, and if a saga is a machine and `onTurn` is missing
  *
  * @example
  * ```ts
@@ -43,6 +46,7 @@ export interface RecordSagasOptions {
  * ```
  */
 export function recordSagas(sagas: readonly Program[], options: RecordSagasOptions): readonly Program[] {
+  assertKnownOptions('recordSagas', options, names);
   const { onRecording, onTurn, redact, onError = () => undefined } = options;
   const machine = sagas.find(({ history }) => history === undefined);
   if (machine !== undefined && onTurn === undefined) {

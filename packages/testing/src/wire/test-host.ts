@@ -10,6 +10,7 @@ import {
 import type { McpServer } from '@modelcontextprotocol/server';
 import { EffectLedger, type Effect } from '../world/effect-ledger.ts';
 import { defaultClock } from '../world/world.ts';
+import { assertKnownOptions, type NamesOf } from '../values/known-options.ts';
 import { VirtualClock } from '../values/virtual-clock.ts';
 import { Cutter } from './channel/cutter.ts';
 import type { AuthInfo } from './channel/channel.ts';
@@ -33,6 +34,17 @@ export interface WireServerOptions {
   /** Passed to steps as `context`. */
   readonly context?: unknown;
 }
+
+const clientNames: NamesOf<WireClientOptions> = {
+  dialect: true,
+  era: true,
+  answers: true,
+  user: true,
+  authInfo: true,
+  capabilities: true,
+  token: true,
+  whenCut: true,
+};
 
 /** A host for clients in memory. */
 export class TestHost {
@@ -62,8 +74,13 @@ export class TestHost {
     return this.#world.ledger.effects;
   }
 
-  /** Creates a client in memory. */
+  /**
+   * Creates a client in memory.
+   *
+   * @throws SagaTestError `script` for an unknown option
+   */
   client(options: WireClientOptions): WireClient {
+    assertKnownOptions('testHost().client', options, clientNames);
     const { dialect, user, answers = {} } = options;
     const era = eraOf(dialect, options.era);
     const inSession = dialect === 'push' || (dialect === 'resumable requests' && era === '2025-11-25');
