@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
-import type { ClientAnswer, ClientStep, Json, Program, ProgramState, Runtime } from '@mcp-saga/core';
+import type { ClientStep, Json, Program } from '@mcp-saga/core';
+import type { ClientAnswer, ProgramState, Runtime } from '@mcp-saga/core/program';
 
 /**
  * Runs a program from its start, answering each form with what `content` gives, until a question named `last`; or to

@@ -23,10 +23,8 @@ export type {
   UndoPolicy,
 } from './model/undo.ts';
 export type { Icon, ToolFields } from './model/tool-fields.ts';
-export type { CommandSpec } from './effects/effect-of.ts';
 export type { SagaBody, Command, ForkSensitiveCommand, Steps, LogLevel } from './model/command.ts';
 export type {
-  ClientAnswer,
   ClientStep,
   MediaContent,
   MessageContent,
@@ -38,13 +36,10 @@ export type {
   TextContent,
 } from './model/client-step.ts';
 export type { ClientNeed } from './values/errors.ts';
-export type { Question, Route } from './model/question.ts';
-export type { HistoryEntry, SagaHistory, TimelineEntry } from './model/history.ts';
-export type { IgnoredAnswer, Outcome } from './model/outcome.ts';
-export { engineVersion, type ProgramState } from './model/program-state.ts';
-export type { Awaitable, HostSampling, ProgramLimits, Runtime, StepEvent } from './model/runtime.ts';
-export type { EndRequest, Origin, PreviousProgram, Program } from './model/program.ts';
-export type { StepCall, StepGiven } from './model/step-call.ts';
+export type { TimelineEntry } from './model/history.ts';
+export type { IgnoredAnswer } from './model/outcome.ts';
+export type { Awaitable, HostSampling } from './model/runtime.ts';
+export type { PreviousProgram, Program } from './model/program.ts';
 export { all, allSettled, race, scope } from './author/all-race-scope.ts';
 export type {
   Branch,
@@ -62,7 +57,6 @@ export { checkpoint } from './author/checkpoint.ts';
 export { abort, compensate, pivot, type CompensateOptions } from './author/compensate.ts';
 export { compensator } from './author/compensator.ts';
 export { continueAs } from './author/continue-as.ts';
-export { orphan } from './turn/turn-without-code.ts';
 export { patched, type PatchOptions } from './author/patched.ts';
 export { poll, sleep, sleepUntil, type PollOptions } from './author/wait.ts';
 export { saga } from './author/sagas/saga.ts';
@@ -112,7 +106,5 @@ export {
   type StepErrorData,
   type StepFacts,
 } from './values/errors.ts';
-export { assertJson, InvalidJson, type Json } from './values/json.ts';
-export { decode, encode, CodecError } from './values/codec.ts';
-export { toJsonSchema, validate } from './values/standard-schema.ts';
+export type { Json } from './values/json.ts';
 export type { InferInput, InferOutput, LooseFields, Schema } from './values/standard-schema.ts';

@@ -4,9 +4,7 @@ import { z } from 'zod';
 import {
   all,
   call,
-  decode,
   elicit,
-  encode,
   ElicitationRefused,
   info,
   listRoots,
@@ -21,6 +19,7 @@ import {
   uuid,
   type Schema,
 } from '../src/index.ts';
+import { decode, encode } from '../src/program-parts.ts';
 import type { Command, Steps } from '../src/model/command.ts';
 import type { Program } from '../src/model/program.ts';
 import {

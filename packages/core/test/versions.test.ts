@@ -5,7 +5,6 @@ import {
   allSettled,
   compensate,
   compensator,
-  orphan,
   OutcomeUnknown,
   patched,
   pivot,
@@ -16,6 +15,7 @@ import {
   step,
   type Saga,
 } from '../src/index.ts';
+import { orphan } from '../src/program-parts.ts';
 import type { Outcome } from '../src/model/outcome.ts';
 import type { Program } from '../src/model/program.ts';
 import type { ProgramState } from '../src/model/program-state.ts';

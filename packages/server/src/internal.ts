@@ -4,27 +4,11 @@
  * @module
  */
 export {
-  CodecError,
-  decode,
-  encode,
-  engineVersion,
-  validate,
-  type ClientAnswer,
   type ClientNeed,
   type Command,
-  type EndRequest,
-  type HistoryEntry,
   type InferInput,
   type InferOutput,
-  type Outcome,
-  type ProgramState,
-  type Question,
   type Root,
-  type Route,
-  type Runtime,
-  type SagaHistory,
-  type StepCall,
-  type StepEvent,
   type StepFacts,
 } from '@mcp-saga/core';
 export {
@@ -33,6 +17,22 @@ export {
   type CommitPoint,
   type CommittedTurn,
   type SuspendedOutcome,
+  CodecError,
+  decode,
+  encode,
+  engineVersion,
+  validate,
+  type ClientAnswer,
+  type EndRequest,
+  type HistoryEntry,
+  type Outcome,
+  type ProgramState,
+  type Question,
+  type Route,
+  type Runtime,
+  type SagaHistory,
+  type StepCall,
+  type StepEvent,
 } from '@mcp-saga/core/program';
 export type { Fence } from './model/guard.ts';
 export type { TaskOptions, TestingOptions } from './model/host-options.ts';

@@ -1,4 +1,5 @@
-import type { Program, StepCall } from '@mcp-saga/core';
+import type { Program } from '@mcp-saga/core';
+import type { StepCall } from '@mcp-saga/core/program';
 import { elicit, machineSaga, step } from '@mcp-saga/xstate';
 import { assign, fromPromise, setup } from 'xstate';
 import { expect, it } from 'vitest';

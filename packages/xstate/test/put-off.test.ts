@@ -1,4 +1,5 @@
-import { compensator, SagaCancelled, type ProgramState } from '@mcp-saga/core';
+import { compensator, SagaCancelled } from '@mcp-saga/core';
+import type { ProgramState } from '@mcp-saga/core/program';
 import { elicit, machineSaga, step, type StepLogicOptions, type MachineSagaOptions } from '@mcp-saga/xstate';
 import { assign, setup } from 'xstate';
 import { describe, expect, it } from 'vitest';

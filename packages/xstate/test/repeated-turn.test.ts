@@ -1,5 +1,5 @@
 import { elicit, machineSaga, step } from '@mcp-saga/xstate';
-import type { Outcome } from '@mcp-saga/core';
+import type { Outcome } from '@mcp-saga/core/program';
 import { describe, expect, it } from 'vitest';
 import { setup, type AnyStateMachine } from 'xstate';
 import { z } from 'zod';

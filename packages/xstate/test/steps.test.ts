@@ -1,4 +1,5 @@
-import { ClientCannot, type Question, type Route } from '@mcp-saga/core';
+import { ClientCannot } from '@mcp-saga/core';
+import type { Question, Route } from '@mcp-saga/core/program';
 import {
   elicit,
   elicitUrl,

@@ -1,4 +1,5 @@
-import { ReplayMismatch, type ProgramState } from '@mcp-saga/core';
+import { ReplayMismatch } from '@mcp-saga/core';
+import type { ProgramState } from '@mcp-saga/core/program';
 import {
   elicit,
   MachineMismatch,

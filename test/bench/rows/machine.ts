@@ -1,4 +1,5 @@
-import type { ClientAnswer, ClientStep, Program, ProgramState } from '@mcp-saga/core';
+import type { ClientStep, Program } from '@mcp-saga/core';
+import type { ClientAnswer, ProgramState } from '@mcp-saga/core/program';
 import { createSagaHost, generateKey } from '@mcp-saga/server';
 import { elicit, machineSaga } from '@mcp-saga/xstate';
 import { createActor, setup, type AnyStateMachine } from 'xstate';

@@ -1,7 +1,7 @@
 import { outline } from '../settings/default-log.ts';
 import { SagaHostError } from '../wire/errors.ts';
 import type { Observer, HostParts } from '../settings/host-parts.ts';
-import type { ClientAnswer } from '@mcp-saga/core';
+import type { ClientAnswer } from '@mcp-saga/core/program';
 import { canonicalize, digestText, type Claims } from '@mcp-saga/seal';
 import { sealRequest, type BegunRequest } from '../token/guard-records.ts';
 import type { GuardClaim } from '../model/guard.ts';

@@ -1,4 +1,5 @@
-import { toJsonSchema, type Program } from '@mcp-saga/core';
+import { type Program } from '@mcp-saga/core';
+import { toJsonSchema } from '@mcp-saga/core/program';
 import type { RequestContextLike } from './sdk.ts';
 import { WireError } from '../wire/wire-error.ts';
 

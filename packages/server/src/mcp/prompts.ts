@@ -1,5 +1,5 @@
-import { present } from '@mcp-saga/core/program';
-import { toJsonSchema, type Program, type PromptResult } from '@mcp-saga/core';
+import { present, toJsonSchema } from '@mcp-saga/core/program';
+import { type Program, type PromptResult } from '@mcp-saga/core';
 import type { SagaHostCore } from '../requests/host.ts';
 import { isPromptResult } from '../wire/saga-result.ts';
 import type { CompletedTurn, FailedTurn } from '../model/turn.ts';

@@ -1,4 +1,5 @@
-import type { UndoneStep, IgnoredAnswer, StepEvent } from '@mcp-saga/core';
+import type { UndoneStep, IgnoredAnswer } from '@mcp-saga/core';
+import type { StepEvent } from '@mcp-saga/core/program';
 
 /**
  * A token that was refused, and the true reason. The client got the one frozen answer, or, for `not_yet_valid`, the retryable

@@ -1,4 +1,4 @@
-import type { ProgramState } from '@mcp-saga/core';
+import type { ProgramState } from '@mcp-saga/core/program';
 import type { Claims } from '@mcp-saga/seal';
 
 /** What a token holds beside its claims. */

@@ -1,4 +1,4 @@
-import type { StepEvent } from '@mcp-saga/core';
+import type { StepEvent } from '@mcp-saga/core/program';
 import type { Rejection } from './hooks.ts';
 import type { SagaTurn } from './turn.ts';
 

@@ -1,5 +1,4 @@
-import { present } from '@mcp-saga/core/program';
-import { engineVersion } from '@mcp-saga/core';
+import { present, engineVersion } from '@mcp-saga/core/program';
 import { TokenRefused, type Expectations, hasBegun, type Claims, canonicalize } from '@mcp-saga/seal';
 import { isForgotten } from '../guard/ask-guard.ts';
 import type { Caller, PrincipalOption, Principal } from '../model/caller.ts';

@@ -1,5 +1,5 @@
-import type { ClientAnswer, Json } from '@mcp-saga/core';
-import { isUnsupported, present } from '@mcp-saga/core/program';
+import type { Json } from '@mcp-saga/core';
+import { isUnsupported, present, type ClientAnswer } from '@mcp-saga/core/program';
 import { digestArguments, TokenRefused } from '@mcp-saga/seal';
 import { toAnswers, toArguments, stepIdsOf } from '../wire/step-answers.ts';
 import type { Caller } from '../model/caller.ts';

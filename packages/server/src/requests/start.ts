@@ -1,12 +1,5 @@
-import {
-  engineVersion,
-  InvalidInput,
-  type Json,
-  type Origin,
-  type Program,
-  type ProgramState,
-} from '@mcp-saga/core';
-import { isLargerThan } from '@mcp-saga/core/program';
+import { InvalidInput, type Json, type Program } from '@mcp-saga/core';
+import { isLargerThan, engineVersion, type Origin, type ProgramState } from '@mcp-saga/core/program';
 import { createSecret, digestArguments, type Claims } from '@mcp-saga/seal';
 import { toArguments } from '../wire/step-answers.ts';
 import { principalOf, notAdmitted } from './open-saga.ts';

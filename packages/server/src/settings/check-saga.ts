@@ -1,4 +1,5 @@
-import { toJsonSchema, type Json, type Program, type Schema } from '@mcp-saga/core';
+import { type Json, type Program, type Schema } from '@mcp-saga/core';
+import { toJsonSchema } from '@mcp-saga/core/program';
 
 // As JSON Schema has texts: a choice of texts has no type of its own.
 interface Property {

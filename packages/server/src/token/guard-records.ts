@@ -1,5 +1,5 @@
-import { type ClientAnswer, type Json, SagaError, type ClientStep } from '@mcp-saga/core';
-import { isLargerThan, present } from '@mcp-saga/core/program';
+import { type Json, SagaError, type ClientStep } from '@mcp-saga/core';
+import { isLargerThan, present, type ClientAnswer } from '@mcp-saga/core/program';
 import { TokenRefused, type Sealer } from '@mcp-saga/seal';
 import { asksOf } from '../wire/capabilities.ts';
 import type { Caller } from '../model/caller.ts';

@@ -1,13 +1,6 @@
 import { TokenRefused, type Expectations, type Sealed, type Sealer } from '@mcp-saga/seal';
-import {
-  type Program,
-  orphan,
-  decode,
-  type Outcome,
-  type ProgramState,
-  type TimelineEntry,
-  ReplayMismatch,
-} from '@mcp-saga/core';
+import { type Program, type TimelineEntry, ReplayMismatch } from '@mcp-saga/core';
+import { orphan, decode, type Outcome, type ProgramState } from '@mcp-saga/core/program';
 import type { HostParts, Observer } from '../settings/host-parts.ts';
 import { SagaHostError } from '../wire/errors.ts';
 import type { SealedSaga } from '../model/sealed-saga.ts';

@@ -1,4 +1,4 @@
-import { decodeHead, isRecord, present } from '@mcp-saga/core/program';
+import { decodeHead, isRecord, present, type Outcome } from '@mcp-saga/core/program';
 import {
   fromBase64Url,
   toBase64Url,
@@ -12,7 +12,6 @@ import {
 import type { SealedSaga } from '../model/sealed-saga.ts';
 import type { HostParts } from '../settings/host-parts.ts';
 import type { SuspendedTurn } from '../model/turn.ts';
-import type { Outcome } from '@mcp-saga/core';
 import type { HostLimits } from '../model/host-limits.ts';
 
 /**

@@ -1,4 +1,5 @@
-import type { ClientNeed, Program, Provenance, Question, Route } from '@mcp-saga/core';
+import type { ClientNeed, Program, Provenance } from '@mcp-saga/core';
+import type { Question, Route } from '@mcp-saga/core/program';
 import { asksOf } from '../wire/capabilities.ts';
 import type { Caller } from '../model/caller.ts';
 import type { DialectTraits } from '../model/dialect-traits.ts';

@@ -1,13 +1,11 @@
+import { SagaLimitExceeded, TurnAborted, type IgnoredAnswer, type Program } from '@mcp-saga/core';
 import {
+  type CommitPoint,
+  type CommittedTurn,
   assertJson,
-  SagaLimitExceeded,
-  TurnAborted,
-  type IgnoredAnswer,
   type Outcome,
-  type Program,
   type Runtime,
-} from '@mcp-saga/core';
-import type { CommitPoint, CommittedTurn } from '@mcp-saga/core/program';
+} from '@mcp-saga/core/program';
 import { cannotContinue, isLeftAsItIs, reportCannotContinue, advanceFrom } from '../token/resolve-program.ts';
 import type { Caller } from '../model/caller.ts';
 import { SagaHostError } from '../wire/errors.ts';

@@ -1,5 +1,4 @@
-import { present } from '@mcp-saga/core/program';
-import type { Runtime, StepCall, StepEvent } from '@mcp-saga/core';
+import { present, type Runtime, type StepCall, type StepEvent } from '@mcp-saga/core/program';
 import { errorTypeOf, within } from './traced-turn.ts';
 import type { StepIds } from '../wire/step-answers.ts';
 import { quietly } from '../settings/guarded-hooks.ts';

@@ -1,4 +1,5 @@
-import type { ClientAnswer, EndRequest, Program } from '@mcp-saga/core';
+import type { Program } from '@mcp-saga/core';
+import type { ClientAnswer, EndRequest } from '@mcp-saga/core/program';
 import type { SealedSaga } from '../model/sealed-saga.ts';
 import type { Caller } from '../model/caller.ts';
 import type { DialectTraits } from '../model/dialect-traits.ts';

@@ -1,5 +1,4 @@
-import { present } from '@mcp-saga/core/program';
-import type { Runtime, StepEvent } from '@mcp-saga/core';
+import { present, type Runtime, type StepEvent } from '@mcp-saga/core/program';
 import { deriveFromSecret, digestText, toBase64Url } from '@mcp-saga/seal';
 import { askGuard, claimedUntil, isForgotten } from '../guard/ask-guard.ts';
 import { endOfLife, roundOf } from '../token/sealed-saga.ts';

@@ -1,13 +1,11 @@
 import {
-  assertJson,
-  InvalidJson,
-  validate,
   type Json,
   type Program,
   type PromptResult,
   type ResourceResult,
   type ToolResult,
 } from '@mcp-saga/core';
+import { assertJson, InvalidJson, validate } from '@mcp-saga/core/program';
 import { SagaHostError } from './errors.ts';
 
 /** Whether a body returned a whole tool result. */

@@ -1,11 +1,5 @@
-import {
-  assertJson,
-  InvalidJson,
-  type ClientAnswer,
-  type Json,
-  type Provenance,
-  type IgnoredAnswer,
-} from '@mcp-saga/core';
+import { type Json, type Provenance, type IgnoredAnswer } from '@mcp-saga/core';
+import { assertJson, InvalidJson, type ClientAnswer } from '@mcp-saga/core/program';
 import { SagaHostError } from './errors.ts';
 
 /** An answer to a client step, as a client sends it: a `result` or an `error`. */

@@ -1,4 +1,4 @@
-import { decode, encode, type Runtime, type TurnAborted } from '@mcp-saga/core';
+import { type TurnAborted } from '@mcp-saga/core';
 import {
   encodeError,
   runStep,
@@ -6,6 +6,9 @@ import {
   type StepRun,
   type StepSpec,
   type TurnClock,
+  decode,
+  encode,
+  type Runtime,
 } from '@mcp-saga/core/program';
 import { StepError, type StepErrorData } from '@mcp-saga/core';
 import { assertNamed, isSpawned } from '../adapter/actor-names.ts';

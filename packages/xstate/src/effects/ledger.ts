@@ -1,5 +1,14 @@
-import { decode, encode, type ProgramState, type Runtime } from '@mcp-saga/core';
-import { present, Journal, type EntryType, type StepEnd, type StepSpec } from '@mcp-saga/core/program';
+import {
+  present,
+  Journal,
+  type EntryType,
+  type StepEnd,
+  type StepSpec,
+  decode,
+  encode,
+  type ProgramState,
+  type Runtime,
+} from '@mcp-saga/core/program';
 import { encodeRecord } from '../record/save-record.ts';
 
 /** One effect that was run. */

@@ -1,4 +1,4 @@
-import type { Runtime } from '@mcp-saga/core';
+import type { Runtime } from '@mcp-saga/core/program';
 import type { LiveActor } from '../model/live-actor.ts';
 import { hostPromises, whenEnded, type PromiseCode } from '../adapter/xstate-promises.ts';
 import { pathOf, type SurveyedActor } from '../adapter/survey.ts';

@@ -1,13 +1,5 @@
-import {
-  decode,
-  ElicitationRefused,
-  SagaAborted,
-  SagaError,
-  StepError,
-  type EndRequest,
-  type StepErrorData,
-} from '@mcp-saga/core';
-import { encodeError } from '@mcp-saga/core/program';
+import { ElicitationRefused, SagaAborted, SagaError, StepError, type StepErrorData } from '@mcp-saga/core';
+import { encodeError, decode, type EndRequest } from '@mcp-saga/core/program';
 import type { UndoRecord } from '../model/machine-record.ts';
 
 /** Why a machine saga is undone: it ended in an error, or somebody ended it from outside. */

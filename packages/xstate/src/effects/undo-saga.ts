@@ -1,12 +1,4 @@
-import type {
-  EndRequest,
-  Outcome,
-  Program,
-  ProgramState,
-  Runtime,
-  StepErrorData,
-  Steps,
-} from '@mcp-saga/core';
+import type { Program, StepErrorData, Steps } from '@mcp-saga/core';
 import {
   command,
   defaultUndoRetry,
@@ -16,6 +8,10 @@ import {
   type StepSpec,
   type StepUndo,
   type UndoWork,
+  type EndRequest,
+  type Outcome,
+  type ProgramState,
+  type Runtime,
 } from '@mcp-saga/core/program';
 import { effectOf, type EffectSpec } from '../author/step.ts';
 import type { DoneEffect, Ledger, LedgerEntry } from './ledger.ts';

@@ -1,4 +1,4 @@
-import type { Runtime } from '@mcp-saga/core';
+import type { Runtime } from '@mcp-saga/core/program';
 import type { ActiveStepRecord } from '../model/machine-record.ts';
 
 /**

@@ -1,14 +1,15 @@
+import { TurnAborted, type Program, type TimelineEntry } from '@mcp-saga/core';
 import {
-  TurnAborted,
+  decodeHead,
+  runtimeAfter,
+  TurnBudget,
+  type CommitPoint,
   type ClientAnswer,
   type EndRequest,
   type Outcome,
-  type Program,
   type ProgramState,
   type Runtime,
-  type TimelineEntry,
-} from '@mcp-saga/core';
-import { decodeHead, runtimeAfter, TurnBudget, type CommitPoint } from '@mcp-saga/core/program';
+} from '@mcp-saga/core/program';
 import { Ledger } from '../effects/ledger.ts';
 import { MachineTurn } from './machine-turn.ts';
 import type { MachineProgramOptions } from '../model/machine-options.ts';

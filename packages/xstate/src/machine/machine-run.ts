@@ -1,6 +1,5 @@
-import type { Runtime } from '@mcp-saga/core';
 import { TurnAborted } from '@mcp-saga/core';
-import { TurnClock } from '@mcp-saga/core/program';
+import { TurnClock, type Runtime } from '@mcp-saga/core/program';
 import { relay, withoutEchoes, type makeRoot } from '../adapter/xstate-actors.ts';
 import type { LiveActor } from '../model/live-actor.ts';
 import { Deadlines } from './deadlines.ts';

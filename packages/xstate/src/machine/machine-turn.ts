@@ -1,17 +1,13 @@
-import {
-  ClientCannot,
-  SagaAborted,
-  TurnAborted,
-  type ClientAnswer,
-  type Outcome,
-  type Runtime,
-} from '@mcp-saga/core';
+import { ClientCannot, SagaAborted, TurnAborted } from '@mcp-saga/core';
 import {
   answerGraceMs,
   encodeHead,
   type Head,
   type TurnBudget,
   type CommitPoint,
+  type ClientAnswer,
+  type Outcome,
+  type Runtime,
 } from '@mcp-saga/core/program';
 import { inStates } from '../adapter/xstate-nodes.ts';
 import { makeRoot } from '../adapter/xstate-actors.ts';

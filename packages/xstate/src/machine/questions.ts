@@ -1,12 +1,8 @@
 import {
   ClientCannot,
-  decode,
   StepError,
-  type ClientAnswer,
   type ClientStep,
   type IgnoredAnswer,
-  type Route,
-  type Runtime,
   type StepErrorData,
 } from '@mcp-saga/core';
 import {
@@ -21,6 +17,10 @@ import {
   routeOf,
   routeWithoutClient,
   toClientStep,
+  decode,
+  type ClientAnswer,
+  type Route,
+  type Runtime,
 } from '@mcp-saga/core/program';
 import { hasInvokeId } from '../adapter/xstate-actors.ts';
 import type { LiveActor } from '../model/live-actor.ts';

@@ -1,5 +1,4 @@
-import { decode } from '@mcp-saga/core';
-import { present, isPlainObject } from '@mcp-saga/core/program';
+import { present, isPlainObject, decode } from '@mcp-saga/core/program';
 import type { ChildRecord, MachineRecord, SagaRecord, TimerRecord } from '../model/machine-record.ts';
 import type { ChildState, DelayState, MachineState, MigratedState } from '../model/machine-state.ts';
 import { encodeRecord } from './save-record.ts';

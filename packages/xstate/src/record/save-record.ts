@@ -1,5 +1,4 @@
-import { CodecError, encode } from '@mcp-saga/core';
-import { present, formatPlace, isPlainObject, type Place } from '@mcp-saga/core/program';
+import { present, formatPlace, isPlainObject, type Place, CodecError, encode } from '@mcp-saga/core/program';
 import {
   activeNodes,
   afterMark,

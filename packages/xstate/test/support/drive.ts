@@ -1,4 +1,5 @@
-import type { ClientAnswer, Json, Outcome, Program } from '@mcp-saga/core';
+import type { Json, Program } from '@mcp-saga/core';
+import type { ClientAnswer, Outcome } from '@mcp-saga/core/program';
 import { runtimeOf, World, type TurnSettings } from '../../../core/test/support/world.ts';
 
 type Suspended = Extract<Outcome, { readonly status: 'suspended' }>;

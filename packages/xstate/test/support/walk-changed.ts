@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { Outcome } from '@mcp-saga/core';
+import type { Outcome } from '@mcp-saga/core/program';
 import type { MachineSagaOptions } from '@mcp-saga/xstate';
 import type { Chart } from './chart.ts';
 import { drawEdit, type ChartEdit } from './edit-chart.ts';

@@ -1,14 +1,12 @@
 import { array, nat, type Arbitrary } from 'fast-check';
+import { ElicitationRefused, StepError, type Program } from '@mcp-saga/core';
 import {
-  ElicitationRefused,
-  StepError,
+  answerGraceMs,
   type ClientAnswer,
   type EndRequest,
   type Outcome,
-  type Program,
   type ProgramState,
-} from '@mcp-saga/core';
-import { answerGraceMs } from '@mcp-saga/core/program';
+} from '@mcp-saga/core/program';
 import { machineSaga, type MachineSagaOptions } from '@mcp-saga/xstate';
 import { runtimeOf, World } from '../../../core/test/support/world.ts';
 import type { MachineRecord, SagaRecord } from '../../src/model/machine-record.ts';

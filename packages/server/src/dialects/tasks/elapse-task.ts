@@ -1,4 +1,5 @@
-import { TurnAborted, type Outcome, type ReplayMismatch } from '@mcp-saga/core';
+import { TurnAborted, type ReplayMismatch } from '@mcp-saga/core';
+import type { Outcome } from '@mcp-saga/core/program';
 import { isLeftAsItIs, versionGone, type OpenSaga, advanceFrom } from '../../token/resolve-program.ts';
 import type { SagaHostError } from '../../wire/errors.ts';
 import { silentAt, type HostParts } from '../../settings/host-parts.ts';

@@ -1,5 +1,4 @@
-import { present } from '@mcp-saga/core/program';
-import { engineVersion } from '@mcp-saga/core';
+import { present, engineVersion } from '@mcp-saga/core/program';
 import {
   digestText,
   TokenRefused,

@@ -1,5 +1,5 @@
-import { present } from '@mcp-saga/core/program';
-import { AnswerConflict, CodecError, TurnAborted, type Program } from '@mcp-saga/core';
+import { present, CodecError } from '@mcp-saga/core/program';
+import { AnswerConflict, TurnAborted, type Program } from '@mcp-saga/core';
 import { SealError, TokenRefused } from '@mcp-saga/seal';
 import type { StepAnswer } from '../../wire/step-answers.ts';
 import { cancel } from '../../requests/cancel.ts';
