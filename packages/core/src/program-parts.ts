@@ -2,7 +2,7 @@
  * What makers of programs share with generator sagas, so that a machine asks, runs and undoes by the same rules. Not for
  * authors of sagas: it changes with any release.
  */
-export { acceptAnswer } from './effects/accept-answer.ts';
+export { AnswerCheck } from './turn/answer-check.ts';
 export { answerHere } from './effects/run-task.ts';
 export { needOf, outcomeOf, toClientStep, type CommandSpec } from './effects/effect-of.ts';
 export { command, specOf } from './effects/effect-of.ts';
@@ -18,7 +18,7 @@ export { Journal } from './journal/journal.ts';
 export { isDone, type EntryType } from './journal/entry-types.ts';
 export { formatPlace, isJsonObject, isPlainObject, isRecord, type Place } from './values/json.ts';
 export { digestOfStep } from './turn/turn-outcome.ts';
-export { isAccepted, isUnsupported, routeOf, routeWithoutClient } from './effects/accept-answer.ts';
+export { isUnsupported, routeOf, routeWithoutClient } from './effects/accept-answer.ts';
 export { runStep, type StepEnd, type StepRun, type StepSpec } from './effects/kinds/step.ts';
 export { defaultUndoRetry } from './undo/undo-all.ts';
 export { answerGraceMs } from './turn/time/waits.ts';

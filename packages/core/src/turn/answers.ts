@@ -1,13 +1,7 @@
-import {
-  acceptAnswer,
-  agreementOf,
-  isAccepted,
-  isUnsupported,
-  routeWithoutClient,
-} from '../effects/accept-answer.ts';
+import { agreementOf, isUnsupported, routeWithoutClient } from '../effects/accept-answer.ts';
+import { AnswerCheck } from './answer-check.ts';
 import type { ClientAnswer } from '../model/client-step.ts';
-import { isAskedOfClient, isQuestion, toClientStep } from '../effects/effect-of.ts';
-import type { IgnoredAnswer } from '../model/outcome.ts';
+import { isAskedOfClient, isQuestion } from '../effects/effect-of.ts';
 import type { Runtime } from '../model/runtime.ts';
 import type { TaskRunner } from './task-runner.ts';
 import { AnswerConflict } from '../values/errors.ts';
@@ -15,7 +9,6 @@ import type { Execution } from '../replay/execution.ts';
 import type { Task } from '../replay/fiber.ts';
 import type { Head } from '../journal/head.ts';
 import type { Journal } from '../journal/journal.ts';
-import { digestOfStep } from './turn-outcome.ts';
 import { answerGraceMs } from './time/waits.ts';
 
 /** What the taking of answers needs to know of its turn. */
@@ -30,17 +23,12 @@ export interface AnswersOptions {
 }
 
 /** Takes what the client answered, in the order asked. (U2, W4) */
-export class Answers {
-  /** Answers that were not used, and why. */
-  ignored: IgnoredAnswer[] = [];
-  /** Why a question is asked again, by path. */
-  readonly reasons: Map<string, string> = new Map();
-  /** How many were accepted. */
-  accepted = 0;
-
+export class Answers extends AnswerCheck {
   readonly #turn: AnswersOptions;
 
   constructor(turn: AnswersOptions) {
+    const advice = 'Read the time with now(), randomness with random().';
+    super({ name: turn.name, runtime: turn.runtime, asked: turn.head.asked, advice });
     this.#turn = turn;
   }
 
@@ -59,7 +47,7 @@ export class Answers {
       const agreed = answered.get(stepId);
       // "Method not found" is not recorded as an answer.
       if (agreed === undefined && isUnsupported(answer)) continue;
-      if (agreed === undefined) this.ignored.push({ stepId, why: 'unknown' });
+      if (agreed === undefined) this.ignore(stepId, 'unknown');
       else if (agreed !== agreementOf(answer)) throw new AnswerConflict(stepId);
     }
   }
@@ -89,7 +77,7 @@ export class Answers {
       const answer = answers.get(task.path);
       // An answer before this one may have ended the branch that asked, and so may what was overdue.
       if (pending.get(task.path) !== task) {
-        if (answer !== undefined) this.ignored.push({ stepId: task.path, why: 'unknown' });
+        if (answer !== undefined) this.ignore(task.path, 'unknown');
       } else if (task.spec.kind === 'checkpoint') {
         this.#pass(task);
       } else if (answer !== undefined) {
@@ -108,44 +96,8 @@ export class Answers {
 
   async #answer(task: Task, answer: ClientAnswer): Promise<void> {
     const { runtime, execution } = this.#turn;
-    const { spec, path: stepId } = task;
-    if (!(await this.#isAboutQuestion(task))) return;
-    if (!isAccepted(spec, answer.provenance, runtime)) {
-      this.reasons.set(stepId, 'this question must be answered by the user, not by the model');
-      this.ignored.push({ stepId, why: 'not accepted' });
-      return;
-    }
-    if (isUnsupported(answer)) {
-      task.route = routeWithoutClient(spec, runtime);
-      return;
-    }
-    const acceptance = await acceptAnswer(spec, answer, runtime.limits, (error) =>
-      runtime.observe({ type: 'failed', kind: spec.kind, path: stepId, error }),
-    );
-    this.#turn.due.assertGoing();
-    if ('reason' in acceptance) {
-      this.reasons.set(stepId, acceptance.reason);
-      this.ignored.push({ stepId, why: 'invalid' });
-      return;
-    }
-    this.accepted += 1;
-    runtime.observe({ type: 'answered', kind: spec.kind, path: stepId });
-    execution.record(task, acceptance.entry, acceptance.value);
-  }
-
-  /** Whether an answer is to what is asked now, and not to what was asked before under the same id. (T6) */
-  async #isAboutQuestion({ spec, path: stepId }: Task): Promise<boolean> {
-    const { runtime, head, name } = this.#turn;
-    const step = toClientStep(spec, stepId);
-    const digest = step === undefined ? '' : await digestOfStep(runtime, step);
-    if (head.asked[stepId] === digest) return true;
-    this.reasons.set(stepId, 'the question has changed since it was asked: please answer it as it is now');
-    this.ignored.push({ stepId, why: 'asked otherwise' });
-    // Asked otherwise in every turn, it is never answered.
-    runtime.warn?.(
-      `Saga '${name}' asks '${stepId}' otherwise than before, so its answer was not used. Was it ` +
-        'changed, or is its message made of something that varies? Read the time with now(), randomness with random().',
-    );
-    return false;
+    const checked = await this.check(task.spec, task.path, answer);
+    if (checked === 'unsupported') task.route = routeWithoutClient(task.spec, runtime);
+    else if (checked !== undefined) execution.record(task, checked.entry, checked.value);
   }
 }

@@ -1,17 +1,9 @@
+import { ClientCannot, StepError, type ClientStep, type StepErrorData } from '@mcp-saga/core';
 import {
-  ClientCannot,
-  StepError,
-  type ClientStep,
-  type IgnoredAnswer,
-  type StepErrorData,
-} from '@mcp-saga/core';
-import {
-  acceptAnswer,
+  AnswerCheck,
   answerHere,
   digestOfStep,
   encodeError,
-  isAccepted,
-  isUnsupported,
   needOf,
   outcomeOf,
   routeOf,
@@ -41,19 +33,17 @@ export interface QuestionsOptions {
 }
 
 /** The client steps of a machine in one turn: how they are answered, and who answers them. */
-export class Questions {
-  /** How many of the client's answers were accepted. */
-  accepted = 0;
+export class Questions extends AnswerCheck {
   /** How many questions were answered here. */
   answeredHere = 0;
-  readonly ignored: IgnoredAnswer[] = [];
 
   readonly #options: QuestionsOptions;
-  readonly #reasons = new Map<string, string>();
   readonly #routes = new WeakMap<LiveActor, Route>();
   readonly #answering = new Map<LiveActor, AbortController>();
 
   constructor(options: QuestionsOptions) {
+    const { saga: name, runtime, asked } = options;
+    super({ name, runtime, asked, advice: 'Make it of the input of its invoke alone.' });
     this.#options = options;
   }
 
@@ -70,17 +60,17 @@ export class Questions {
   async deliver(asks: readonly SurveyedActor[], answers: ReadonlyMap<string, ClientAnswer>): Promise<void> {
     const ends: { readonly at: SurveyedActor; readonly ended: StepEnd }[] = [];
     const known = new Set(asks.map((at) => this.#options.idOf(at)));
-    for (const stepId of answers.keys()) if (!known.has(stepId)) this.#ignore(stepId, 'unknown');
+    for (const stepId of answers.keys()) if (!known.has(stepId)) this.ignore(stepId, 'unknown');
     for (const at of asks) {
       const answer = answers.get(this.#options.idOf(at));
       // oxlint-disable-next-line no-await-in-loop -- in the order of the tree
-      const ended = answer === undefined ? undefined : await this.#check(at, answer);
+      const ended = answer === undefined ? undefined : await this.#end(at, answer);
       if (ended !== undefined) ends.push({ at, ended });
     }
     for (const { at, ended } of ends) {
       // An answer before this one may have left the state that asked.
       if (at.actor.getSnapshot().status === 'active') end(at.actor, ended);
-      else this.#ignore(this.#options.idOf(at), 'unknown');
+      else this.ignore(this.#options.idOf(at), 'unknown');
     }
   }
 
@@ -145,7 +135,7 @@ export class Questions {
             'name, and it changes with the state: give the invoke an id.',
         );
       }
-      const reason = this.#reasons.get(stepId);
+      const reason = this.reasons.get(stepId);
       runtime.observe({ type: 'asked', kind: spec.kind, path: stepId });
       steps.push(reason === undefined ? step : { ...step, reason });
     }
@@ -159,52 +149,14 @@ export class Questions {
     return { spec: ask.toSpec(stepId, at.actor.getSnapshot().input), stepId };
   }
 
-  async #check(at: SurveyedActor, answer: ClientAnswer): Promise<StepEnd | undefined> {
-    const { runtime, asked, saga } = this.#options;
+  async #end(at: SurveyedActor, answer: ClientAnswer): Promise<StepEnd | undefined> {
     const { spec, stepId } = this.#open(at);
-    const digest = await digestOfStep(runtime, toClientStep(spec, stepId) as ClientStep);
-    if (!Object.hasOwn(asked, stepId) || asked[stepId] !== digest) {
-      this.#reasons.set(stepId, 'the question has changed since it was asked: please answer it as it is now');
-      this.#ignore(stepId, 'asked otherwise');
-      runtime.warn?.(
-        `Saga '${saga}' asks '${stepId}' otherwise than before, so its answer was not used. Was it changed, or is its ` +
-          'message made of something that varies? Make it of the input of its invoke alone.',
-      );
+    const checked = await this.check(spec, stepId, answer);
+    if (checked === 'unsupported') {
+      this.#routes.set(at.actor, routeWithoutClient(spec, this.#options.runtime));
       return undefined;
     }
-    if (!isAccepted(spec, answer.provenance, runtime)) {
-      this.#reasons.set(stepId, 'this question must be answered by the user, not by the model');
-      this.#ignore(stepId, 'not accepted');
-      return undefined;
-    }
-    if (isUnsupported(answer)) {
-      this.#routes.set(at.actor, routeWithoutClient(spec, runtime));
-      return undefined;
-    }
-    const ended = await this.#accepted(at, spec, stepId, answer);
-    if ('reason' in ended) {
-      this.#reasons.set(stepId, ended.reason);
-      this.#ignore(stepId, 'invalid');
-      return undefined;
-    }
-    this.accepted += 1;
-    return ended;
-  }
-
-  async #accepted(
-    { actor }: SurveyedActor,
-    spec: AskSpec,
-    stepId: string,
-    answer: ClientAnswer,
-  ): Promise<StepEnd | { readonly reason: string }> {
-    const { runtime } = this.#options;
-    const observed = { kind: spec.kind, path: stepId };
-    const acceptance = await acceptAnswer(spec, answer, runtime.limits, (error) =>
-      runtime.observe({ ...observed, type: 'failed', error }),
-    );
-    if ('reason' in acceptance) return acceptance;
-    runtime.observe({ ...observed, type: 'answered' });
-    return this.#toEnd(actor, spec, stepId, acceptance);
+    return checked === undefined ? undefined : this.#toEnd(at.actor, spec, stepId, checked);
   }
 
   #toEnd(actor: LiveActor, spec: AskSpec, stepId: string, accepted: Accepted): StepEnd {
@@ -240,13 +192,9 @@ export class Questions {
     if (actor.getSnapshot().status === 'active') end(actor, ended);
     wake();
   }
-
-  #ignore(stepId: string, why: IgnoredAnswer['why']): void {
-    this.ignored.push({ stepId, why });
-  }
 }
 
-type Accepted = Extract<Awaited<ReturnType<typeof acceptAnswer>>, { readonly entry: unknown }>;
+type Accepted = Awaited<ReturnType<typeof answerHere>>;
 
 function end(actor: LiveActor, ended: StepEnd): void {
   actor.send({ type: 'mcp-saga.end', end: ended });
