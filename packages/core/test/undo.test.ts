@@ -10,6 +10,7 @@ import {
   elicit,
   OutcomeUnknown,
   pivot,
+  progress,
   saga,
   sleep,
   step,
@@ -668,6 +669,30 @@ describe('what ends a saga in the engine', () => {
     expect(failed(outcome)).toMatchObject({ code: 'authoring_error' });
     expect(outcome).toMatchObject({ compensated: [{ stepId: 'a' }] });
     expect(done).toEqual(['a', 'undo a']);
+  });
+
+  it('[E3] undoes in the turn that meets a limit, if no state can be committed', async () => {
+    const world = new World();
+    const program = trip(function* () {
+      yield* step('a', () => (world.time += 10), { compensate: () => undefined });
+      for (;;) yield* progress(0);
+    });
+    const outcome = await start(program, {}, world, { budget: 1, limits: { maxCommands: 20 } });
+    expect(outcome).toMatchObject({ status: 'failed', compensated: [{ stepId: 'a' }] });
+  });
+
+  it('[E3] gives up an undo that has no end and records nothing', async () => {
+    const program = trip(function* () {
+      yield* step('endless', () => 1, {
+        *compensate() {
+          for (;;) yield* progress(0);
+        },
+      });
+      yield* fail;
+      return '';
+    });
+    const outcome = await start(program, {}, new World(), { limits: { maxCommands: 20 } });
+    expect(outcome).toMatchObject({ status: 'failed', residue: [{ stepId: 'endless' }] });
   });
 
   it('[E3] calls the rest residue when undoing itself has no end', async () => {
