@@ -1,5 +1,5 @@
-import type { ClientStep, Program, StepAnswer } from '@mcp-saga/server';
-import { answerOf } from '../world/answer-question.ts';
+import type { Program } from '@mcp-saga/server';
+import { answerWith } from '../world/answer-question.ts';
 import { noteRun } from '../report/coverage.ts';
 import { SagaTestError } from '../values/errors.ts';
 import type { Effect } from '../world/effect-ledger.ts';
@@ -7,7 +7,6 @@ import { mermaidOf } from '../report/trace-diagram.ts';
 import { play, type Played, type Point } from './play.ts';
 import type { Recording } from '../record/journal-recording.ts';
 import { recordingOf } from './record-run.ts';
-import type { Rule } from '../script/rules.ts';
 import type { Serving, TestRequest } from './serving.ts';
 import { World } from '../world/world.ts';
 import { standingIn } from '../world/watch-providers.ts';
@@ -136,9 +135,11 @@ export class TimeTravel<Steps extends object, T, Result> {
    */
   async fork(answer?: ForkAnswer<unknown extends T ? object | string : T>): Promise<SagaRun<Steps, Result>> {
     const id = this.#id;
-    const answers = this.point.answers.map((given) =>
-      answer === undefined || given.stepId !== id ? given : this.#otherwise(id, answer),
-    );
+    const { answers: first, asked } = this.point;
+    const answers = first.map((given) => {
+      const step = answer === undefined ? undefined : asked.find(({ stepId }) => stepId === id);
+      return step === undefined || given.stepId !== id ? given : answerWith(step, answer);
+    });
     const request = { type: 'resume', token: this.point.token, answers } as const;
     return await this.#go(id ?? `turn ${this.point.turn}`, request, answer === undefined ? undefined : id);
   }
@@ -172,16 +173,5 @@ export class TimeTravel<Steps extends object, T, Result> {
       if (id !== undefined) world.forked.add(id);
     }
     return new SagaRun(program, world, serving, await play(program, world, serving, { first: request }));
-  }
-
-  #otherwise(id: string, answer: unknown): StepAnswer {
-    const step = this.point.asked.find(({ stepId }) => stepId === id) as ClientStep;
-    const rule: Extract<Rule, { kind: 'refuse' | 'sample' | 'answer' }> =
-      step.type === 'sampling'
-        ? { kind: 'sample', id, answer }
-        : answer === 'decline' || answer === 'cancel'
-          ? { kind: 'refuse', id, action: answer }
-          : { kind: 'answer', id, answer };
-    return answerOf(step, rule, answer);
   }
 }

@@ -1,4 +1,5 @@
 import type { ClientStep, Json, StepAnswer } from '@mcp-saga/server';
+import type { Root } from '@mcp-saga/server/internal';
 import { SagaTestError } from '../values/errors.ts';
 import { describeForm, formOf, simplestContent } from '../script/form-content.ts';
 import type { Question } from '../script/answer-types.ts';
@@ -108,6 +109,17 @@ export function answerOf(step: ClientStep, rule: AnsweringRule, given: unknown):
       return { stepId, result: { action: 'accept', ...(url ? {} : { content: given as Json }) } };
     }
   }
+}
+
+/** Makes the answer to a question: content of a form, or `decline` or `cancel`; what a model says; roots. */
+export function answerWith(step: ClientStep, answer: unknown): StepAnswer {
+  const { stepId: id, type } = step;
+  if (type === 'sampling') return answerOf(step, { kind: 'sample', id, answer }, answer);
+  if (type === 'roots')
+    return answerOf(step, { kind: 'roots', id, roots: answer as readonly Root[] }, answer);
+  return answer === 'decline' || answer === 'cancel'
+    ? answerOf(step, { kind: 'refuse', id, action: answer }, answer)
+    : answerOf(step, { kind: 'answer', id, answer }, answer);
 }
 
 function sentFor({ sent }: World, stepId: string): unknown {

@@ -1,8 +1,9 @@
 import type { Json } from '@mcp-saga/server';
 import type { Root } from '@mcp-saga/server/internal';
 import { SagaTestError } from '../../values/errors.ts';
+import { answerWith } from '../../world/answer-question.ts';
 import type { Question } from '../../script/answer-types.ts';
-import { kindOfStep, messageOf } from '../../report/question-text.ts';
+import { messageOf } from '../../report/question-text.ts';
 import { unrepeated } from '../../values/step-ids.ts';
 import { show } from '../../values/show.ts';
 import type { Fields } from './channel.ts';
@@ -81,23 +82,7 @@ export class Answerer {
             Promise.resolve(given({ id: path, message, params: step.params, before, reason: undefined })),
           )
         : given;
-    return resultOf(kindOfStep(step), answer);
-  }
-}
-
-function resultOf(kind: ReturnType<typeof kindOfStep>, answer: WireAnswer): Fields {
-  switch (kind) {
-    case 'roots':
-      return { roots: answer };
-    case 'sample':
-      return typeof answer === 'string'
-        ? { role: 'assistant', model: 'test', content: { type: 'text', text: answer } }
-        : (answer as Fields);
-    case 'elicitUrl':
-      return { action: answer === 'decline' || answer === 'cancel' ? answer : 'accept' };
-    case 'elicit':
-      return answer === 'decline' || answer === 'cancel'
-        ? { action: answer }
-        : { action: 'accept', content: answer };
+    const made = answerWith({ ...step, stepId: path }, answer);
+    return ('result' in made ? made.result : {}) as Fields;
   }
 }
