@@ -5,7 +5,7 @@ import type { SagaHostCore } from '../requests/host.ts';
 import { toWireError } from '../wire/wire-error.ts';
 import type { Caller } from '../model/caller.ts';
 import { limitedProgress } from './limited-progress.ts';
-import { toCaller, type McpServerLike, type RequestContextLike } from './sdk.ts';
+import { toCaller, type ClientSource, type RequestContextLike } from './sdk.ts';
 
 /**
  * Answers a request to a saga in the dialect of its client.
@@ -31,7 +31,7 @@ export async function answerCall(
 
 /** Answers a request for who sent it. What is told of its progress comes before the answer, and none after. (W5) */
 export async function withCaller<T>(
-  server: McpServerLike,
+  server: ClientSource,
   context: RequestContextLike,
   options: { readonly stepContext: unknown; readonly clock: () => number },
   answer: (caller: Caller) => Promise<T>,

@@ -5,35 +5,61 @@ import type { SagaHostCore } from '../requests/host.ts';
 import { servedAs } from '../settings/registry.ts';
 import { clientFactsOf } from './to-client-call.ts';
 import { assertParamHeaders } from './param-headers.ts';
-import { setMethodHandler, type McpServerLike, type RequestContextLike } from './sdk.ts';
+import { setMethodHandler, type ClientSource, type McpServerLike, type RequestContextLike } from './sdk.ts';
 import { withCaller } from './answer-call.ts';
 import { sagaTokenRefused, toWireError } from '../wire/wire-error.ts';
 
 type Method = (host: SagaHostCore, params: unknown, caller: Caller) => Promise<object>;
 
+const handlers: ReadonlyMap<string, Method> = new Map([
+  [sagaMethods.call, callSaga],
+  [sagaMethods.resume, resumeSaga],
+  [sagaMethods.cancel, cancelSaga],
+]);
+
 /** Registers the saga methods. */
 export function attachMethods(host: SagaHostCore, server: McpServerLike, stepContext: unknown): void {
-  const register = (method: string, handle: Method): void =>
-    setMethodHandler(server, method, async (params, context) => {
-      const { clock } = host.timing;
-      try {
-        if (method === sagaMethods.call) assertHeaders(host, server, params, context);
-        return await withCaller(server, context, { stepContext, clock }, (caller) =>
-          handle(host, params, caller),
-        );
-      } catch (error) {
-        throw toWireError(error, sagaTokenRefused, host.observer.hooks.onError);
-      }
-    });
-  register(sagaMethods.call, callSaga);
-  register(sagaMethods.resume, resumeSaga);
-  register(sagaMethods.cancel, cancelSaga);
+  for (const method of handlers.keys())
+    setMethodHandler(server, method, (params, context) =>
+      callSagaMethod(host, server, { method, params, context, stepContext }),
+    );
+}
+
+/** A request of a saga method. */
+export interface SagaMethodCall {
+  readonly method: string;
+  readonly params: unknown;
+  readonly context: RequestContextLike;
+  readonly stepContext: unknown;
+}
+
+/**
+ * Answers a request of a saga method.
+ *
+ * @throws WireError
+ */
+export async function callSagaMethod(
+  host: SagaHostCore,
+  client: ClientSource,
+  { method, params, context, stepContext }: SagaMethodCall,
+): Promise<object> {
+  const { clock } = host.timing;
+  const handle = handlers.get(method);
+  if (handle === undefined) throw new TypeError(`There is no saga method ${method}.`);
+  try {
+    if (method === sagaMethods.call) assertHeaders(host, client, params, context);
+    return await withCaller(client, context, { stepContext, clock }, (caller) =>
+      handle(host, params, caller),
+    );
+  } catch (error) {
+    throw toWireError(error, sagaTokenRefused, host.observer.hooks.onError);
+  }
 }
 
 /** A client of an older spec has no such headers. */
 function assertHeaders(
-  { sagas }: SagaHostCore,
-  server: McpServerLike,
+  host: SagaHostCore,
+  client: ClientSource,
   params: unknown,
   context: RequestContextLike,
 ): void {
@@ -41,9 +67,15 @@ function assertHeaders(
     readonly name?: unknown;
     readonly arguments?: unknown;
   };
-  const saga = toolsOf(sagas).find((tool) => tool.name === name);
-  if (saga !== undefined && clientFactsOf(server, context).era === 'modern')
+  const saga = toolNamed(host, name);
+  if (saga !== undefined && clientFactsOf(client, context).era === 'modern')
     assertParamHeaders(saga, args, context);
+}
+
+/** Finds the saga that is served as a tool of this name. */
+export function toolNamed({ registry }: Pick<SagaHostCore, 'registry'>, name: unknown): Program | undefined {
+  const saga = typeof name === 'string' ? registry.named(name) : undefined;
+  return saga !== undefined && servedAs(saga) === 'tool' ? saga : undefined;
 }
 
 /** The sagas that are tools: what the saga methods serve. */

@@ -37,6 +37,11 @@ export function assertParamHeaders(saga: Program, args: unknown, context: Reques
   }
 }
 
+/** `true` if clients repeat arguments of a saga in headers. */
+export function hasParamHeaders(saga: Program): boolean {
+  return paramHeadersOf(saga).length > 0;
+}
+
 interface Fields {
   readonly [key: string]: unknown;
 }

@@ -19,6 +19,11 @@ export interface ProtocolServerLike {
   getClientCapabilities(): unknown;
 }
 
+/** The part of a server that knows the client of a session. */
+export interface ClientSource {
+  readonly server: Pick<ProtocolServerLike, 'getClientCapabilities'>;
+}
+
 /** What a request handler gets beside the request, in version 2 (`mcpReq`) or version 1. */
 export interface RequestContextLike {
   readonly mcpReq?: {
@@ -88,7 +93,7 @@ export function setMethodHandler(
 }
 
 /** What the client of a request declared; undefined where that is not known. */
-export function capabilitiesOf(server: McpServerLike, context: RequestContextLike): Json | undefined {
+export function capabilitiesOf(server: ClientSource, context: RequestContextLike): Json | undefined {
   const { envelope } = context.mcpReq ?? {};
   return (envelope?.[capabilitiesKey] ?? server.server.getClientCapabilities()) as Json | undefined;
 }
@@ -120,7 +125,7 @@ const anyResult = {
 };
 
 /** Who sent a request, and what came with it. */
-export function toCaller(server: McpServerLike, context: RequestContextLike, stepContext: unknown): Caller {
+export function toCaller(server: ClientSource, context: RequestContextLike, stepContext: unknown): Caller {
   const request = context.mcpReq;
   const signal = request?.signal ?? context.signal;
   const authInfo = context.http?.authInfo ?? context.authInfo;
@@ -151,7 +156,7 @@ export function toCaller(server: McpServerLike, context: RequestContextLike, ste
   };
 }
 
-function isIgnored(server: McpServerLike, level: LogLevel, sessionId: string | undefined): boolean {
+function isIgnored(server: ClientSource, level: LogLevel, sessionId: string | undefined): boolean {
   const protocol = server.server as {
     isMessageIgnored?(level: LogLevel, sessionId: string | undefined): boolean;
   };

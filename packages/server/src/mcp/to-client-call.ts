@@ -3,12 +3,12 @@ import type { CallMethod, ClientCall, ClientFacts } from '../model/client-call.t
 import type { Caller } from '../model/caller.ts';
 import type { CompletedTurn, FailedTurn } from '../model/turn.ts';
 import type { RequestLike } from './intercept.ts';
-import { notifierOf, senderOf, type McpServerLike, type RequestContextLike, capabilitiesOf } from './sdk.ts';
+import { notifierOf, senderOf, type ClientSource, type RequestContextLike, capabilitiesOf } from './sdk.ts';
 import { asksOf } from '../wire/capabilities.ts';
 
 /** A request to a saga, with all that dialects need to know of it. */
 export function toClientCall(
-  server: McpServerLike,
+  server: ClientSource,
   saga: Program,
   {
     request,
@@ -62,7 +62,7 @@ function inputResponsesOf(request: RequestContextLike['mcpReq']): unknown {
 const protocolVersionKey = 'io.modelcontextprotocol/protocolVersion';
 
 /** What a request tells of its client. */
-export function clientFactsOf(server: McpServerLike, context: RequestContextLike): ClientFacts {
+export function clientFactsOf(server: ClientSource, context: RequestContextLike): ClientFacts {
   const capabilities: Json | undefined = capabilitiesOf(server, context);
   // Some clients send other parts of it in the older era as well.
   const era = context.mcpReq?.envelope?.[protocolVersionKey] === undefined ? 'legacy' : 'modern';

@@ -7,9 +7,9 @@ import type { SagaHostCore } from '../requests/host.ts';
 import { acceptsModel } from '../turn/answer-routes.ts';
 import { answerCall, withCaller } from './answer-call.ts';
 import { toClientCall } from './to-client-call.ts';
-import { intercept } from './intercept.ts';
+import { intercept, type RequestLike } from './intercept.ts';
 import { methodsOf, toolsOf } from './attach-saga-methods.ts';
-import { isVersion2, type McpServerLike } from './sdk.ts';
+import { isVersion2, type ClientSource, type McpServerLike, type RequestContextLike } from './sdk.ts';
 import { extensionKey, toToolResult } from '../wire/tool-result.ts';
 
 /** Registers sagas as the tools they are: `tools/list` shows them, `tools/call` is answered in the client's dialect. */
@@ -42,17 +42,31 @@ export function attachTools(
     const name = request.params?.['name'];
     const saga = typeof name === 'string' ? sagas.get(name) : undefined;
     if (saga === undefined) return await next(request, context);
-    const { clock } = host.timing;
-    const args = request.params?.['arguments'];
-    const toResult = toToolResult;
-    return await withCaller(server, context, { stepContext, clock }, (caller) =>
-      answerCall(
-        host,
-        toClientCall(server, saga, { request, args, context, caller, toResult, waitUntil }),
-        toErrorResult,
-      ),
-    );
+    return await callTool(host, server, { saga, request, context, stepContext, waitUntil });
   });
+}
+
+/** A `tools/call` of a saga. */
+export interface ToolCall {
+  readonly saga: Program;
+  readonly request: RequestLike;
+  readonly context: RequestContextLike;
+  readonly stepContext: unknown;
+  readonly waitUntil: ((work: Promise<unknown>) => void) | undefined;
+}
+
+/** Answers a `tools/call` of a saga in the dialect of its client. */
+export async function callTool(host: SagaHostCore, client: ClientSource, call: ToolCall): Promise<object> {
+  const { saga, request, context, stepContext, waitUntil } = call;
+  const { clock } = host.timing;
+  const args = request.params?.['arguments'];
+  return await withCaller(client, context, { stepContext, clock }, (caller) =>
+    answerCall(
+      host,
+      toClientCall(client, saga, { request, args, context, caller, toResult: toToolResult, waitUntil }),
+      toErrorResult,
+    ),
+  );
 }
 
 /**
