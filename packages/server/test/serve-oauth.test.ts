@@ -1,5 +1,11 @@
 import { serveSagas, type SagaServer, type ServeSagasOptions } from '@mcp-saga/server/serve';
-import { OAuthError, OAuthErrorCode, requireBearerAuth, requireScopes } from '@modelcontextprotocol/server';
+import {
+  getOAuthProtectedResourceMetadataUrl,
+  OAuthError,
+  OAuthErrorCode,
+  requireBearerAuth,
+  requireScopes,
+} from '@modelcontextprotocol/server';
 import { describe, expect, test } from 'vitest';
 import { oldKey } from './fixtures/host.ts';
 import { post } from './fixtures/raw.ts';
@@ -64,6 +70,18 @@ describe('the metadata of a protected resource', () => {
     expect(await statusOf(metadataUrl, serve({ http: { allowedHosts: ['localhost'] } }))).toBe(404);
   });
 
+  test.each(['', '/', '/mcp', '/mcp/', '/a/b?tenant=7', '/mcp#part'])(
+    'are where the SDK says they are, for a resource with the path %j',
+    async (path) => {
+      const resource = `https://mcp.example${path}`;
+      const server = serve({ auth: { oauth: { ...oauth, resource } } });
+      const url = getOAuthProtectedResourceMetadataUrl(new URL(resource));
+      expect(await challengeTo(server)).toBe(`Bearer resource_metadata="${url}"`);
+      expect((await server.fetch(new Request(url))).status).toBe(200);
+      expect((await server.fetch(new Request(url, { method: 'POST' }))).status).toBe(405);
+    },
+  );
+
   test('are named by each challenge: of the server, and of a gate that does not know them', async () => {
     const named = `resource_metadata="${metadataUrl}"`;
     expect(await challengeTo(serve())).toBe(`Bearer ${named}`);
@@ -105,6 +123,7 @@ describe('the metadata of a protected resource', () => {
     ['a path for a resource', { auth: { oauth: { ...oauth, resource: '/mcp' } } }],
     ['no issuer', { auth: { oauth: { ...oauth, issuer: '' } } }],
     ['an issuer of plain HTTP', { auth: { oauth: { ...oauth, issuer: 'http://login.example' } } }],
+    ['an issuer with a fragment', { auth: { oauth: { ...oauth, issuer: 'https://login.example#a' } } }],
     ['an issuer with a query', { auth: { oauth: { ...oauth, issuer: 'https://login.example?a=1' } } }],
   ])('do not start with %s', (_, options) => {
     expect(() => serve(options)).toThrow(TypeError);

@@ -1,4 +1,3 @@
-import { validateHostHeader } from '@modelcontextprotocol/server';
 import { hostOf, ownHosts } from './own-hosts.ts';
 
 interface AllowedHost {
@@ -25,12 +24,14 @@ export function hostCheck(
     const hosts = own ?? ownHosts(request, env)?.map((hostname) => ({ hostname, port: '' }));
     if (hosts === undefined) return undefined;
     const host = hostOf(request);
-    const port = URL.canParse(`http://${host}`) ? portOf(host) : '';
+    if (host === '') return 'Missing Host header';
+    if (!URL.canParse(`http://${host}`)) return `Invalid Host header: ${host}`;
+    const port = portOf(host);
     const isSamePort = (entry: AllowedHost): boolean =>
       entry.port === '' || entry.port === port || (port === '' && defaultPorts.includes(entry.port));
-    const names = hosts.filter(isSamePort).map(({ hostname }) => hostname);
-    const checked = validateHostHeader(host, names);
-    return checked.ok ? undefined : checked.message;
+    const { hostname: named } = new URL(`http://${host}`);
+    const isAllowed = hosts.some((entry) => entry.hostname === named && isSamePort(entry));
+    return isAllowed ? undefined : `Invalid Host: ${named}`;
   };
 }
 

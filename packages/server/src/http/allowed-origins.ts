@@ -1,5 +1,4 @@
-import { localhostAllowedOrigins, validateOriginHeader } from '@modelcontextprotocol/server';
-import { hostOf } from './own-hosts.ts';
+import { hostOf, loopbackNames } from './own-hosts.ts';
 
 /**
  * Creates a check of the `Origin` header, in which a browser names the page of a request.
@@ -23,9 +22,7 @@ function isOwn(origin: string, host: string): boolean {
   if (!URL.canParse(origin) || !URL.canParse(`http://${host}`)) return false;
   const page = new URL(origin);
   const own = new URL(`${page.protocol}//${host}`);
-  if (page.host === own.host) return true;
-  const local = localhostAllowedOrigins();
-  return local.includes(own.hostname) && validateOriginHeader(origin, local).ok;
+  return page.host === own.host || [page, own].every(({ hostname }) => loopbackNames.includes(hostname));
 }
 
 function toOrigins(allowed: readonly string[]): readonly string[] {

@@ -1,4 +1,5 @@
-const loopbackNames: readonly string[] = ['localhost', '127.0.0.1', '[::1]'];
+/** Host names of loopback. */
+export const loopbackNames: readonly string[] = ['localhost', '127.0.0.1', '[::1]'];
 
 /**
  * Default host names of a request; undefined for any.

@@ -1,9 +1,4 @@
-import {
-  buildOAuthProtectedResourceMetadata,
-  getOAuthProtectedResourceMetadataUrl,
-  oauthMetadataResponse,
-  type AuthMetadataOptions,
-} from '@modelcontextprotocol/server';
+import type { AuthMetadataOptions } from '@modelcontextprotocol/server';
 
 /**
  * OAuth metadata of a server (RFC 9728), by which clients find the authorization server.
@@ -27,7 +22,7 @@ export interface ProtectedResource {
   /** URL of the metadata. */
   readonly metadataUrl: string;
   /** Answers requests for the metadata; undefined for other requests. */
-  respond(request: Request): Response | undefined;
+  respond(request: Request): Promise<Response | undefined> | undefined;
   /** Adds the URL of the metadata to a `Bearer` challenge without one. */
   challenge(response: Response): Response;
 }
@@ -46,17 +41,13 @@ export function protectedResource({ resource, issuer, scopes }: ProtectedResourc
     resourceServerUrl: new URL(resource),
     ...(scopes === undefined ? {} : { scopesSupported: [...scopes] }),
   };
-  try {
-    buildOAuthProtectedResourceMetadata(options);
-  } catch (error) {
-    throw new TypeError(`oauth.issuer: ${(error as Error).message}. ${example}`, { cause: error });
-  }
-  const metadataUrl = getOAuthProtectedResourceMetadataUrl(options.resourceServerUrl);
+  assertIssuer(new URL(issuer));
+  const metadataUrl = toMetadataUrl(resource);
   const { pathname } = new URL(metadataUrl);
   return {
     metadataUrl,
     respond: (request) =>
-      new URL(request.url).pathname === pathname ? oauthMetadataResponse(request, options) : undefined,
+      new URL(request.url).pathname === pathname ? respondBySdk(request, options) : undefined,
     challenge: (response) => {
       const challenge = response.headers.get('www-authenticate') ?? '';
       if (!/^bearer\b/i.test(challenge) || challenge.includes('resource_metadata=')) return response;
@@ -67,6 +58,28 @@ export function protectedResource({ resource, issuer, scopes }: ProtectedResourc
       return new Response(body, { status, statusText, headers });
     },
   };
+}
+
+/** Most servers are never asked: the SDK is loaded with the first request. */
+async function respondBySdk(request: Request, options: AuthMetadataOptions): Promise<Response | undefined> {
+  const { oauthMetadataResponse } = await import('@modelcontextprotocol/server');
+  return oauthMetadataResponse(request, options);
+}
+
+/** The rules of RFC 8414, with plain HTTP for local tests. */
+function assertIssuer({ protocol, hostname, hash, search }: URL): void {
+  if (protocol !== 'https:' && hostname !== 'localhost' && hostname !== '127.0.0.1')
+    throw new TypeError(`oauth.issuer: expected HTTPS. ${example}`);
+  if (hash !== '' || search !== '')
+    throw new TypeError(`oauth.issuer: expected no query and no fragment. ${example}`);
+}
+
+/** The URL of the metadata of a resource (RFC 9728, section 3.1). */
+function toMetadataUrl(resource: string): string {
+  const url = new URL(resource);
+  url.pathname = `/.well-known/oauth-protected-resource${url.pathname.replace(/\/$/, '')}`;
+  url.hash = '';
+  return url.href;
 }
 
 const example =

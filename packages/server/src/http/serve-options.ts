@@ -9,7 +9,8 @@ import {
 } from '../settings/known-options.ts';
 import type { ProtectedResourceOptions } from './protected-resource.ts';
 
-type AuthInfo = NonNullable<
+/** Auth info, as the SDK has it. */
+export type AuthInfo = NonNullable<
   NonNullable<Parameters<ReturnType<typeof createMcpHandler>['fetch']>[1]>['authInfo']
 >;
 
@@ -149,8 +150,9 @@ function assertUsers<Env>({ auth = {} }: ServeSagasOptions<Env>): void {
   }
 }
 
-/** A path that no URL has would serve no client. */
-function assertServed<Env>({ name, version, http: { path = '/mcp' } = {} }: ServeSagasOptions<Env>): void {
+/** A path that no URL has would serve no client. The SDK checks the rest of its options with the first request it serves. */
+function assertServed<Env>({ name, version, http = {} }: ServeSagasOptions<Env>): void {
+  const { path = '/mcp', handler: { maxRequestBodySize = 1 } = {} } = http;
   if (typeof name !== 'string' || name === '' || typeof version !== 'string') {
     throw new TypeError(
       "serveSagas needs a name and a version, for clients: name: 'deployer', version: '1.0.0'.",
@@ -159,4 +161,6 @@ function assertServed<Env>({ name, version, http: { path = '/mcp' } = {} }: Serv
   if (typeof path !== 'string' || !/^\/[^?#]*$/.test(path)) {
     throw new TypeError("http.path: expected the path of a URL, which begins with a slash: '/mcp'.");
   }
+  if (!(Number.isFinite(maxRequestBodySize) && maxRequestBodySize > 0))
+    throw new RangeError('http.handler.maxRequestBodySize: expected a positive number of bytes.');
 }
