@@ -5,6 +5,7 @@ import { defineConfig } from 'vitest/config';
 const alone = [
   // Replace a module, or globals that a module reads at import.
   'packages/seal/test/portability.test.ts',
+  'packages/server/test/serving/lazy-sdk.test.ts',
   'packages/xstate/test/walk.newest.test.ts',
   // Run long: faster in a fresh process, and started first.
   'packages/*/test/**/*.property.test.ts',

@@ -1,19 +1,15 @@
-import { present } from '@mcp-saga/core/program';
 /** One line to a running server, on any runtime that speaks the web's Request and Response. */
-import {
-  createMcpHandler,
-  isLegacyRequest,
-  McpServer,
-  type CreateMcpHandlerOptions,
-} from '@modelcontextprotocol/server';
+import { present } from '@mcp-saga/core/program';
 import { hostCheck } from './http/allowed-hosts.ts';
 import { originCheck, preflightResponse, readableBy } from './http/allowed-origins.ts';
 import { assertServeOptions, type Authenticated, type ServeSagasOptions } from './http/serve-options.ts';
 import type { SagaHostOptions } from './model/host-options.ts';
 import { readJson } from './http/json-body.ts';
-import type { AttachOptions } from './mcp/attach.ts';
 import { protectedResource } from './http/protected-resource.ts';
-import { coreOf, createSagaHost, type SagaHost } from './saga-host.ts';
+import type { SagaHostCore } from './requests/host.ts';
+import { coreOf, createSagaHost } from './saga-host.ts';
+import { serveDirectly } from './serving/serve-directly.ts';
+import type { SdkServing } from './serving/sdk-serving.ts';
 
 export type { ProtectedResourceOptions } from './http/protected-resource.ts';
 export type { HttpOptions, ServeAuthOptions, ServeSagasOptions } from './http/serve-options.ts';
@@ -34,42 +30,23 @@ export function serveSagas<Env = unknown>(options: ServeSagasOptions<Env>): Saga
   const { name, version, keys, auth = {}, http = {}, context, extend, ...rest } = options;
   const { authenticate, anonymous, oauth, ...hostAuth } = auth;
   const { path = '/mcp', allowedHosts, allowedOrigins, cors = false, handler } = http;
-  const create = (resolved: { readonly keys?: SagaHostOptions['keys'] }): SagaHost =>
-    createSagaHost({ ...rest, ...resolved, auth: hostAuth, audience: options.audience ?? name });
+  const create = (resolved: { readonly keys?: SagaHostOptions['keys'] }): SagaHostCore =>
+    coreOf(createSagaHost({ ...rest, ...resolved, auth: hostAuth, audience: options.audience ?? name }));
   let host = typeof keys === 'function' ? undefined : create(present({ keys }));
   const whyForeign = hostCheck(allowedHosts);
   const isAllowed = originCheck(allowedOrigins);
   const resource = oauth === undefined ? undefined : protectedResource(oauth);
-  // What a runtime gives beside a request, for the server that is made for it.
-  const given = new WeakMap<
-    Request,
-    { readonly request: Request; readonly env: Env; readonly runtime: unknown }
-  >();
-  const register = (server: McpServer, made: SagaHost, attachOptions?: AttachOptions): void => {
-    made.attach(server, attachOptions);
-    extend?.(server);
-  };
-  const toServer = ({ requestInfo }: { readonly requestInfo?: Request }): McpServer => {
-    const beside = requestInfo === undefined ? undefined : given.get(requestInfo);
-    if (beside === undefined || host === undefined)
-      throw new TypeError('The MCP SDK handed on another request than it was given.');
-    try {
-      const server = new McpServer({ name, version }, { capabilities: { logging: {} } });
-      register(server, host, {
-        context: context === undefined ? beside.env : context(beside.request, beside.env),
-        ...waitUntilOf(beside.runtime ?? beside.env),
-      });
-      if (handler?.bus === undefined) fixLists(server);
-      return server;
-    } catch (error) {
-      coreOf(host).observer.hooks.onError(error);
-      throw error;
-    }
-  };
-  // A tool that is registered twice fails here, not in each request.
-  if (host !== undefined && extend !== undefined) register(new McpServer({ name, version }), host);
-  // One for all requests, since it counts the streams that are open.
-  const shared = createMcpHandler(toServer, handler);
+  const serverInfo = { name, version };
+  // Servers that differ from request to request, and streams, are left to the SDK.
+  const isDirect = extend === undefined && handler?.responseMode !== 'sse';
+  let sdk: Promise<SdkServing> | undefined;
+  // Most requests are answered without the SDK, which takes longer to load than everything else.
+  const loadSdk = (core: SagaHostCore): Promise<SdkServing> =>
+    (sdk ??= import('./serving/sdk-serving.ts').then(({ sdkServing }) =>
+      sdkServing(core, { serverInfo, handler, extend }),
+    ));
+  // A tool that is registered twice is reported here, not with the first request.
+  if (host !== undefined && extend !== undefined) void loadSdk(host).then((serving) => serving.check());
 
   async function answer(request: Request, env: Env, runtime: unknown): Promise<Response> {
     host ??= create(typeof keys === 'function' ? { keys: keys(env) } : {});
@@ -79,12 +56,14 @@ export function serveSagas<Env = unknown>(options: ServeSagasOptions<Env>): Saga
     const authInfo = typeof found === 'object' && found !== null ? found : undefined;
     const isAnonymous = (found ?? undefined) === undefined && anonymous === 'accept';
     if (authenticate !== undefined && authInfo === undefined && !isAnonymous) return unauthorized();
-    const { request: read, ...body } = await readJson(request, handler?.maxRequestBodySize);
-    given.set(read, { request, env, runtime });
-    const isHandedOn = 'parsedBody' in body || request.method !== 'POST' || (await isModern(read, handler));
-    // The SDK makes the server of other requests for a copy of them.
-    const mcp = isHandedOn ? shared : createMcpHandler(() => toServer({ requestInfo: read }), handler);
-    return await mcp.fetch(read, { ...body, ...present({ authInfo }) });
+    const served = {
+      ...(await readJson(request, handler?.maxRequestBodySize)),
+      ...present({ authInfo }),
+      ...waitUntilOf(runtime ?? env),
+      stepContext: () => (context === undefined ? env : context(request, env)),
+    };
+    const direct = isDirect ? serveDirectly(host, serverInfo, served) : undefined;
+    return await (direct ?? (await loadSdk(host)).answer(served));
   }
 
   return {
@@ -92,7 +71,7 @@ export function serveSagas<Env = unknown>(options: ServeSagasOptions<Env>): Saga
     fetch: async (request, env, runtime) => {
       const { pathname } = new URL(request.url);
       const foreign = whyForeign(request, env);
-      const metadata = foreign === undefined ? resource?.respond(request) : undefined;
+      const metadata = foreign === undefined ? await resource?.respond(request) : undefined;
       if (metadata !== undefined) return metadata;
       if (pathname !== path) return new Response(`Nothing here: MCP is served at ${path}\n`, { status: 404 });
       if (foreign !== undefined) return refused(foreign);
@@ -110,22 +89,6 @@ export function serveSagas<Env = unknown>(options: ServeSagasOptions<Env>): Saga
 function refused(message: string): Response {
   const error = { code: -32_000, message };
   return Response.json({ jsonrpc: '2.0', error, id: null }, { status: 403 });
-}
-
-/** A server that lives for one request never changes its lists. Clients that were told otherwise keep a stream open for it. */
-function fixLists({ server }: McpServer): void {
-  const capabilities = server.getCapabilities();
-  for (const list of ['tools', 'prompts', 'resources'] as const)
-    if (capabilities[list] !== undefined) server.registerCapabilities({ [list]: { listChanged: false } });
-}
-
-/** `true` for a request of MCP 2026-07-28, which has to name its method in a header. */
-async function isModern(
-  request: Request,
-  { maxRequestBodySize }: CreateMcpHandlerOptions = {},
-): Promise<boolean> {
-  if (!request.headers.has('mcp-method')) return false;
-  return !(await isLegacyRequest(request, undefined, present({ maxRequestBodySize })));
 }
 
 /**

@@ -351,11 +351,21 @@ describe('serveSagas', () => {
     });
   });
 
-  test('does not start with a tool that is registered twice', () => {
-    const extend = (server: McpServer): void =>
-      void server.registerTool('complex_tool', {}, () => ({ content: [] }));
-    expect(() => serve({ extend })).toThrow(/complex_tool is already registered/);
+  test('reports a tool that is registered twice, before any request', async () => {
+    const reported = new Promise((resolve) => {
+      const extend = (server: McpServer): void =>
+        void server.registerTool('complex_tool', {}, () => ({ content: [] }));
+      serve({ extend, hooks: { onError: resolve } });
+    });
+    expect(String(await reported)).toMatch(/complex_tool is already registered/);
   });
+
+  test.each([0, -1, Number.NaN, Number.POSITIVE_INFINITY])(
+    'does not start with bodies of at most %s bytes',
+    (size) => {
+      expect(() => serve({ http: { handler: { maxRequestBodySize: size } } })).toThrow(RangeError);
+    },
+  );
 
   test('[T6] does not start where it can never know whose a saga is', () => {
     expect(() => serve({ auth: { authenticate: () => undefined } })).toThrow(

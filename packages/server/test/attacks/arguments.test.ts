@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { RawMessage } from '../fixtures/raw.ts';
 import { called, sent } from '../fixtures/calling.ts';
 import { reviewPrompt } from '../fixtures/prompts.ts';
-import { deploys, hostForAll, send, ways } from '../fixtures/ways.ts';
+import { deploys, comparedHost, send, ways } from '../fixtures/ways.ts';
 import { handlerOf } from '../fixtures/rounds.ts';
 
 const forms = { elicitation: {} };
@@ -16,7 +16,7 @@ test.each([
   '[T6] [T9] arguments that are %s are named beside a token that is good, in each dialect that repeats them',
   async (_, args) => {
     const ran: string[] = [];
-    const server = hostForAll([deploys(ran), reviewPrompt()]);
+    const server = comparedHost([deploys(ran), reviewPrompt()]);
     const expectNamed = ({ error }: RawMessage): void => {
       expect(error).toStrictEqual({
         code: -32_602,

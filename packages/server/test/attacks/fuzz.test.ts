@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { suspended, type TestHost } from '../fixtures/host.ts';
 import { orderResource, reviewPrompt } from '../fixtures/prompts.ts';
 import { knowsTasks } from '../fixtures/task-client.ts';
-import { deploys, hostForAll, proto, send, ways } from '../fixtures/ways.ts';
+import { deploys, comparedHost, proto, send, ways } from '../fixtures/ways.ts';
 import { coreOf } from '../../src/saga-host.ts';
 
 /** A token, and what chance makes of it. */
@@ -32,7 +32,7 @@ function changed(token: string): fc.Arbitrary<string> {
 }
 
 test('[T4] [T5] whatever is not a token is refused with the one error, by every method of a host', async () => {
-  const { host, told } = hostForAll([deploys()]);
+  const { host, told } = comparedHost([deploys()]);
   const { token } = suspended(await host.start('deploys', {}));
   const methodsOfHost: readonly ((text: string) => Promise<unknown>)[] = [
     (text) => host.resume(text),
@@ -187,7 +187,7 @@ const ownOf: { readonly [method: string]: string } = {
 test.each(Object.entries(methods))(
   '[T5] [T9] [W4] %s answers any params with a result or with a documented error',
   async (method, make) => {
-    const server = hostForAll([deploys(), reviewPrompt(), orderResource()]);
+    const server = comparedHost([deploys(), reviewPrompt(), orderResource()]);
     const tokens = await tokensOf(server);
     const own = tokens[ownOf[method] ?? method] ?? '';
     const token = fc.oneof(

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { accepted } from '../fixtures/rounds.ts';
-import { deploys, hostForAll, proto, send, ways } from '../fixtures/ways.ts';
+import { deploys, comparedHost, proto, send, ways } from '../fixtures/ways.ts';
 
 const polluted = { polluted: 'yes' };
 let before: readonly PropertyKey[];
@@ -40,7 +40,7 @@ const hostile: { readonly [name: string]: object } = {
 describe.each(ways)('in $name', (way) => {
   test('[T9] own __proto__ keys in the arguments start nothing', async () => {
     const ran: string[] = [];
-    const server = hostForAll([deploys(ran)]);
+    const server = comparedHost([deploys(ran)]);
     await expect(way.begin(server, { service: 'a', [proto]: polluted })).rejects.toThrow('__proto__');
     await expect(way.begin(server, { [proto]: { service: 'a' } })).rejects.toThrow('__proto__');
     expect(ran).toEqual([]);
@@ -51,7 +51,7 @@ describe.each(ways)('in $name', (way) => {
     '[T9] [W4] answers with %s decide nothing, and the honest one is still taken',
     async (_, answers) => {
       const ran: string[] = [];
-      const server = hostForAll([deploys(ran)]);
+      const server = comparedHost([deploys(ran)]);
       const token = await way.begin(server);
       const { last } = await way.goOn(server, token, answers);
       expect([undefined, -32_602]).toContain(last.error?.code);
@@ -66,7 +66,7 @@ describe.each(ways)('in $name', (way) => {
 
   test('[T9] what an answer has beside its content and nobody asked for changes no prototype', async () => {
     const ran: string[] = [];
-    const server = hostForAll([deploys(ran)]);
+    const server = comparedHost([deploys(ran)]);
     const content = { target: 'production', constructor: { prototype: polluted } };
     await way.goOn(server, await way.begin(server), { target: accepted(content) });
     expect(ran).toEqual(way.name === 'resumable requests' ? ['build'] : ['build', 'deploy production']);
@@ -77,7 +77,7 @@ describe('in params', () => {
   test.each(['sagaToken', 'resumeToken', 'taskId'])(
     '[T9] a %s that stands in their __proto__ is none',
     async (field) => {
-      const server = hostForAll([deploys()]);
+      const server = comparedHost([deploys()]);
       const { result } = (await send(server, 'tools/callSaga', { name: 'deploys' })).last;
       const token = result?.['sagaToken'];
       const methods = ['tools/resumeSaga', 'tools/cancelSaga', 'requests/resume', 'requests/getStatus'];
@@ -91,7 +91,7 @@ describe('in params', () => {
   );
 
   test('[T9] a step that says what it is in its __proto__ is none', async () => {
-    const server = hostForAll([deploys()]);
+    const server = comparedHost([deploys()]);
     const { result } = (await send(server, 'tools/callSaga', { name: 'deploys' })).last;
     const sagaToken = result?.['sagaToken'];
     expect(sagaToken).toBeTypeOf('string');

@@ -15,7 +15,7 @@ import { hooksInto, hostOf, nothingTold, oldKey, suspended } from '../fixtures/h
 import { accepted } from '../fixtures/rounds.ts';
 import { thrownBy } from '../fixtures/thrown-by.ts';
 import { start, testClock } from '../fixtures/clock.ts';
-import { deploys, hostForAll, send, ways } from '../fixtures/ways.ts';
+import { deploys, comparedHost, send, ways } from '../fixtures/ways.ts';
 
 const consoles = ['log', 'info', 'warn', 'error', 'debug'] as const;
 let printed: unknown[];
@@ -81,7 +81,7 @@ describe.each(ways)('a token of $name', (way) => {
     '[T5] [T14] is in no default log of a host in %s, whatever becomes of it',
     async (environment) => {
       for (const program of [deploys(), fails()]) {
-        const server = hostForAll([program], { hooks: {}, testing: { environment } });
+        const server = comparedHost([program], { hooks: {}, testing: { environment } });
         // oxlint-disable-next-line no-await-in-loop -- one after the other
         const token = await way.begin(server);
         for (const use of uses) {
@@ -104,7 +104,7 @@ describe.each(ways)('a token of $name', (way) => {
     const names = Object.keys(hooksInto(nothingTold()));
     const hooks = Object.fromEntries(names.map((hook) => [hook, note])) as HostHooks;
     for (const program of [deploys(), deploys([], 'refuse'), fails()]) {
-      const server = hostForAll([program], { hooks, guard: { store: memoryGuard({ clock: () => start }) } });
+      const server = comparedHost([program], { hooks, guard: { store: memoryGuard({ clock: () => start }) } });
       // oxlint-disable-next-line no-await-in-loop -- one after the other
       const token = await way.begin(server);
       for (const use of uses) {
@@ -119,7 +119,7 @@ describe.each(ways)('a token of $name', (way) => {
 
   test('[T14] in the URL of a request is not read: the call begins anew', async () => {
     const ran: string[] = [];
-    const server = hostForAll([deploys(ran)]);
+    const server = comparedHost([deploys(ran)]);
     const token = await way.begin(server);
     const fields = ['sagaToken', 'resumeToken', 'requestState', 'taskId', 'token'];
     const url = `/mcp?${fields.map((field) => `${field}=${token}`).join('&')}`;
@@ -137,7 +137,7 @@ test('[T14] the URL that a user is sent to is the one its author wrote, and hold
     yield* elicitUrl('pay', { message: 'Pay here', url: 'https://pay.example/7' });
     return 'paid';
   });
-  const server = hostForAll([pays]);
+  const server = comparedHost([pays]);
   const { last } = await send(
     server,
     'tools/call',

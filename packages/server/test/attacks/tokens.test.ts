@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { start } from '../fixtures/clock.ts';
 import { keyOf, newKey, oldKey, type TestHost } from '../fixtures/host.ts';
 import { accepted } from '../fixtures/rounds.ts';
-import { deploys, hostForAll, ways, type Way } from '../fixtures/ways.ts';
+import { deploys, comparedHost, ways, type Way } from '../fixtures/ways.ts';
 
 const answers = { target: accepted({ target: 'production' }) };
 
@@ -83,7 +83,7 @@ const keys = [oldKey, newKey];
 /** A host that counts what it does for a token; every user may do everything. */
 function watched(ran: string[] = []): { readonly server: TestHost; readonly asked: string[] } {
   const asked: string[] = [];
-  const server = hostForAll([deploys(ran)], {
+  const server = comparedHost([deploys(ran)], {
     keys,
     auth: { authorize: () => asked.push('authorize') > 0, rateLimit: () => asked.push('admit') > 0 },
   });
@@ -159,7 +159,7 @@ describe.each(ways)('a token of $name', (way) => {
   test('[T3] [T5] gets the one answer when it is forged with another key under the same id', async () => {
     const { server } = watched();
     const foreign = keyOf('old', 0x66);
-    const forged = await begin(hostForAll([deploys()], { keys: foreign }), [foreign]);
+    const forged = await begin(comparedHost([deploys()], { keys: foreign }), [foreign]);
     const { last } = await way.goOn(server, forged, answers);
     expect(last.error).toStrictEqual(way.refused);
     expect(server.told.rejections).toMatchObject([{ reason: 'undecryptable' }]);
@@ -191,7 +191,7 @@ describe.each(ways)('a token of $name', (way) => {
 
   test('[T13] [E7] replayed ten times at once, runs each step once', async () => {
     const ran: string[] = [];
-    const server = hostForAll([deploys(ran, 'refuse')], {
+    const server = comparedHost([deploys(ran, 'refuse')], {
       guard: { store: memoryGuard({ clock: () => start }) },
     });
     const token = await way.begin(server);

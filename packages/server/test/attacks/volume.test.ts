@@ -2,7 +2,7 @@ import { elicit, saga, step, type Saga } from '@mcp-saga/server';
 import { describe, expect, test } from 'vitest';
 import * as z from 'zod';
 import { accepted } from '../fixtures/rounds.ts';
-import { deep, deploys, hostForAll, ways } from '../fixtures/ways.ts';
+import { deep, deploys, comparedHost, ways } from '../fixtures/ways.ts';
 
 /** Counts how often its schemas are asked. */
 function counted(asked: string[]): Saga<never, undefined> {
@@ -26,7 +26,7 @@ function counted(asked: string[]): Saga<never, undefined> {
 describe.each(ways)('in $name', (way) => {
   test('[T11] a hundred thousand answers are counted before any is looked at', async () => {
     const asked: string[] = [];
-    const server = hostForAll([counted(asked)]);
+    const server = comparedHost([counted(asked)]);
     const token = await way.begin(server);
     const many = Object.fromEntries(Array.from({ length: 100_000 }, (_, index) => [`s${index}`, {}]));
     const { last } = await way.goOn(server, token, many);
@@ -44,7 +44,7 @@ describe.each(ways)('in $name', (way) => {
 
   test('[T11] arguments and answers a hundred thousand levels deep are refused', async () => {
     const ran: string[] = [];
-    const server = hostForAll([deploys(ran)]);
+    const server = comparedHost([deploys(ran)]);
     await expect(way.begin(server, { service: deep })).rejects.toThrow('nested deeper than 64 levels');
     expect(ran).toEqual([]);
     const token = await way.begin(server);
@@ -59,7 +59,7 @@ describe.each(ways)('in $name', (way) => {
 
   test('[T11] an answer that no token could hold meets no schema, which may be slow, and costs nothing', async () => {
     const asked: string[] = [];
-    const server = hostForAll([counted(asked)]);
+    const server = comparedHost([counted(asked)]);
     const token = await way.begin(server);
     await way.goOn(server, token, { target: accepted({ target: 'x'.repeat(300_000) }) });
     expect(asked).toEqual([]);
@@ -69,7 +69,7 @@ describe.each(ways)('in $name', (way) => {
 
   test('[T11] arguments that no token could hold meet no schema, and are refused in words', async () => {
     const asked: string[] = [];
-    const server = hostForAll([counted(asked)]);
+    const server = comparedHost([counted(asked)]);
     const begun = way.begin(server, { service: 'x'.repeat(65_536) });
     await expect(begun).rejects.toThrow('arguments: more than 65536 bytes');
     expect(asked).toEqual([]);
@@ -78,7 +78,7 @@ describe.each(ways)('in $name', (way) => {
 
   test('[T6] [T11] a schema, which may be slow, is asked once for each value and never without a token that opens', async () => {
     const asked: string[] = [];
-    const server = hostForAll([counted(asked)]);
+    const server = comparedHost([counted(asked)]);
     const args = { service: 'shop' };
     const token = await way.begin(server, args);
     expect(asked).toEqual(['input']);

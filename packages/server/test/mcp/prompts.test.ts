@@ -7,7 +7,7 @@ import { connections } from '../fixtures/connections.ts';
 import { hostOf } from '../fixtures/host.ts';
 import { reviewPrompt } from '../fixtures/prompts.ts';
 import { ask } from '../fixtures/raw.ts';
-import { accepted, asked, handlerOf, refusedState, round } from '../fixtures/rounds.ts';
+import { accepted, asked, handlerOf, refusedState, round, sdkHandlerOf } from '../fixtures/rounds.ts';
 import { asking } from '../fixtures/sagas.ts';
 
 const review = { method: 'prompts/get', name: 'review', arguments: { language: 'Ada' } } as const;
@@ -185,7 +185,7 @@ describe('a prompt', () => {
 
   test('leaves the prompts of the server alone', async () => {
     const { host } = hostOf(reviewPrompt());
-    const server = handlerOf({
+    const server = sdkHandlerOf({
       ...host,
       attach: (mcp: McpServer) => {
         mcp.registerPrompt('before', {}, () => ({ messages: [] }));

@@ -6,7 +6,7 @@ import { connections } from '../fixtures/connections.ts';
 import { hostOf } from '../fixtures/host.ts';
 import { orderResource, reviewPrompt } from '../fixtures/prompts.ts';
 import { ask } from '../fixtures/raw.ts';
-import { accepted, asked, handlerOf, refusedState, round } from '../fixtures/rounds.ts';
+import { accepted, asked, handlerOf, refusedState, round, sdkHandlerOf } from '../fixtures/rounds.ts';
 import { asking } from '../fixtures/sagas.ts';
 
 const uri = 'orders://eu/a%20b';
@@ -120,7 +120,7 @@ describe('a resource', () => {
   test('leaves the resources of the server alone: one at a fixed URI goes before a template', async () => {
     const { host } = hostOf(orderResource());
     const fixed = { contents: [{ uri: 'orders://eu/newest', text: 'fixed' }] };
-    const server = handlerOf({
+    const server = sdkHandlerOf({
       ...host,
       attach: (mcp: McpServer) => {
         host.attach(mcp);

@@ -1,0 +1,103 @@
+import { elicit, saga, step, type Program } from '@mcp-saga/server';
+import { serveSagas } from '@mcp-saga/server/serve';
+import { McpServer } from '@modelcontextprotocol/server';
+import { afterEach, expect, test, vi } from 'vitest';
+import * as z from 'zod';
+import { deferred } from '../fixtures/deferred.ts';
+import { bothServers } from '../fixtures/both-servers.ts';
+import { hooksInto, nothingTold, oldKey } from '../fixtures/host.ts';
+import { ask, post } from '../fixtures/raw.ts';
+import { asking } from '../fixtures/sagas.ts';
+
+afterEach(() => vi.restoreAllMocks());
+
+const method = 'tools/callSaga';
+
+test('[W1] a context that cannot be made is answered, and reported once', async () => {
+  const failing = new Error('no database');
+  const both = bothServers({
+    sagas: [asking()],
+    context: () => {
+      throw failing;
+    },
+  });
+  expect((await both.ask(() => post('modern', method, { name: 'asking' }))).status).toBe(500);
+  expect(both.told.direct.errors).toEqual([failing]);
+  expect(both.told.sdk.errors).toEqual([failing]);
+});
+
+test('[W1] steps get the context, and the rest of the request is as by the SDK', async () => {
+  const tells = saga({ name: 'tells', version: '1' }, function* () {
+    return yield* step('tell', ({ context }) => `for ${String(context)}`);
+  });
+  const both = bothServers({ sagas: [tells] });
+  const { text, isDirect } = await both.ask(() => post('modern', method, { name: 'tells' }));
+  expect(text).toContain('for env');
+  expect(isDirect).toBe(true);
+});
+
+test.each(['before', 'during'])('[W1] a client that is gone %s its request gets 499', async (when) => {
+  const begun = deferred<undefined>();
+  const waits = saga({ name: 'waits', version: '1' }, function* () {
+    yield* step('wait', ({ signal }) => {
+      begun.resolve(undefined);
+      return new Promise((resolve) => signal.addEventListener('abort', resolve));
+    });
+    return 'late';
+  });
+  const both = bothServers({ sagas: [waits] });
+  const { status, text, isDirect } = await both.ask(() => {
+    const leaving = new AbortController();
+    if (when === 'before') leaving.abort();
+    else void begun.promise.then(() => setImmediate(() => leaving.abort()));
+    return post('modern', method, { name: 'waits' }, 1, { signal: leaving.signal });
+  });
+  expect([status, text, isDirect]).toEqual([499, '', true]);
+});
+
+test.each([
+  ['a stream is always wanted', { http: { handler: { responseMode: 'sse' } } } as const],
+  ['its author extends each server', { extend: () => undefined }],
+])('[W1] a server is made for each request if %s', async (_, options) => {
+  const connect = vi.spyOn(McpServer.prototype, 'connect');
+  const server = serveSagas({ name: 'test', version: '1', sagas: [asking()], keys: oldKey, ...options });
+  const { last } = await ask(server, 'modern', method, { name: 'asking' });
+  expect(last.result).toMatchObject({ state: 'suspended' });
+  expect(connect).toHaveBeenCalledOnce();
+});
+
+test('[P1] a request costs as much with a thousand sagas as with one', async () => {
+  const register = vi.spyOn(McpServer.prototype, 'registerTool');
+  const count = async (size: number): Promise<number> => {
+    let reads = 0;
+    const watched = (name: string): Program =>
+      new Proxy(
+        saga({ name, version: '1' }, function* () {
+          yield* elicit('name', { message: 'Who?', schema: z.object({ name: z.string() }) });
+          return 'done';
+        }) as Program,
+        {
+          get: (program, key) => {
+            reads += 1;
+            return Reflect.get(program, key) as unknown;
+          },
+        },
+      );
+    const sagas = Array.from({ length: size }, (__, index) => watched(`saga-${index}`));
+    const server = serveSagas({
+      name: 'test',
+      version: '1',
+      sagas,
+      keys: oldKey,
+      hooks: hooksInto(nothingTold()),
+    });
+    const before = reads;
+    await ask(server, 'modern', method, { name: 'saga-0' });
+    await ask(server, 'modern', 'tools/resumeSaga', { sagaToken: 'none' });
+    return reads - before;
+  };
+  const one = await count(1);
+  expect(one).toBeGreaterThan(0);
+  expect(await count(1000)).toBe(one);
+  expect(register).not.toHaveBeenCalled();
+});
