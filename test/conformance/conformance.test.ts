@@ -2,6 +2,7 @@ import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { neverRun, type NotPassed, withoutSessions } from './not-passed.ts';
 import { listen } from './server/listening.ts';
 import { serveOfficial } from './server/official.ts';
+import { serveCompared } from './server/serve-compared.ts';
 import { serveRouted } from './server/serve-routed.ts';
 import { serveSessions, version1 } from './server/serve-sessions.ts';
 import { serveStateless } from './server/serve-stateless.ts';
@@ -94,6 +95,14 @@ describe('the official conformance suite', () => {
       expect(report.scenarios.size).toBe(expected.scenarios);
     },
   );
+
+  it('[W1] answers directly as it does by the SDK, and passes the same', async () => {
+    const { fetch, count } = await serveCompared();
+    const report = await suiteOn(async () => fetch, '2026-07-28');
+    expect([...notPassedIn(report)], report.output).toEqual([]);
+    expect(report.scenarios.size).toBe(40);
+    expect(count()).toBeGreaterThan(30);
+  });
 
   it('lists nothing for stateless servers that a server of the SDK alone passes', async () => {
     const notPassed = notPassedIn(await suiteOn(async () => serveOfficial(), '2025-11-25'));

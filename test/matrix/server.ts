@@ -1,5 +1,6 @@
 /** One server process of the matrix: the quickstart and `provision`, over HTTP in every way there is, or over stdio. */
-import { createSagaHost, type SagaHost } from '@mcp-saga/server';
+import { createSagaHost, type SagaHost, type SagaHostOptions } from '@mcp-saga/server';
+import { serveSagas } from '@mcp-saga/server/serve';
 import { McpServer as ServerV1 } from '@modelcontextprotocol/sdk/server/mcp.js';
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
 import { WebStandardStreamableHTTPServerTransport as HttpV1 } from '@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js';
@@ -15,7 +16,7 @@ import { complexTool } from '../../examples/quickstart/saga.ts';
 import { sessions } from '../support/sessions.ts';
 
 const info = { name: 'matrix', version: '1.0.0' };
-const host: SagaHost = createSagaHost({
+const options: SagaHostOptions = {
   sagas: [complexTool, provision],
   audience: info.name,
   answers: {
@@ -30,7 +31,9 @@ const host: SagaHost = createSagaHost({
     },
     onError: (error) => console.error('error', error),
   },
-});
+};
+const host: SagaHost = createSagaHost(options);
+const direct = serveSagas({ ...options, ...info });
 
 const version2 = (): McpServer => {
   const server = new McpServer(info);
@@ -46,7 +49,8 @@ const version1 = (): ServerV1 => {
 
 const stateless = createMcpHandler(version2);
 const paths: Readonly<Record<string, (request: Request) => Promise<Response>>> = {
-  '/mcp': (request) => stateless.fetch(request),
+  '/mcp': (request) => direct.fetch(request),
+  '/by-sdk': (request) => stateless.fetch(request),
   '/sessions/2': sessions(async (options) => {
     const transport = new WebStandardStreamableHTTPServerTransport(options);
     await version2().connect(transport);

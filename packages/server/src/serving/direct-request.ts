@@ -43,7 +43,7 @@ const maxCapabilityDepth = 8;
  * Reads a request that the SDK would serve with a single JSON body. Returns undefined for every request that is not certainly
  * of this kind: the SDK serves or rejects it.
  *
- * @param body - the parsed body
+ * @param body - the parsed body, which only a POST has
  */
 export function toDirectRequest(request: Request, body: unknown): DirectRequest | undefined {
   if (!isRecord(body)) return undefined;
@@ -70,9 +70,8 @@ export function toDirectRequest(request: Request, body: unknown): DirectRequest 
 }
 
 /** `true` for a JSON request whose headers repeat its version, its method, and its tool. */
-function hasStandardHeaders({ method: verb, headers }: Request, method: string, { name }: Fields): boolean {
+function hasStandardHeaders({ headers }: Request, method: string, { name }: Fields): boolean {
   const isMirrored =
-    verb === 'POST' &&
     headers.get('content-type') === 'application/json' &&
     headers.get('mcp-protocol-version') === revision &&
     headers.get('mcp-method') === method;
