@@ -16,7 +16,7 @@ import { complexTool } from '../../examples/quickstart/saga.ts';
 import { sessions } from '../support/sessions.ts';
 
 const info = { name: 'matrix', version: '1.0.0' };
-const options: SagaHostOptions = {
+const hostOptions: SagaHostOptions = {
   sagas: [complexTool, provision],
   audience: info.name,
   answers: {
@@ -32,8 +32,8 @@ const options: SagaHostOptions = {
     onError: (error) => console.error('error', error),
   },
 };
-const host: SagaHost = createSagaHost(options);
-const direct = serveSagas({ ...options, ...info });
+const host: SagaHost = createSagaHost(hostOptions);
+const direct = serveSagas({ ...hostOptions, ...info });
 
 const version2 = (): McpServer => {
   const server = new McpServer(info);

@@ -4,7 +4,7 @@ import { serveBothWays, type Fetch } from './serve-stateless.ts';
 export interface Compared {
   readonly fetch: Fetch;
   /** Answers that were compared. */
-  count(): number;
+  readonly count: () => number;
 }
 
 /** Serves the sagas directly where that is possible, and compares each such answer with the SDK's. */

@@ -104,7 +104,10 @@ describe.each(ways)('a token of $name', (way) => {
     const names = Object.keys(hooksInto(nothingTold()));
     const hooks = Object.fromEntries(names.map((hook) => [hook, note])) as HostHooks;
     for (const program of [deploys(), deploys([], 'refuse'), fails()]) {
-      const server = comparedHost([program], { hooks, guard: { store: memoryGuard({ clock: () => start }) } });
+      const server = comparedHost([program], {
+        hooks,
+        guard: { store: memoryGuard({ clock: () => start }) },
+      });
       // oxlint-disable-next-line no-await-in-loop -- one after the other
       const token = await way.begin(server);
       for (const use of uses) {

@@ -4,8 +4,7 @@ import { expect, test } from 'vitest';
 import * as z from 'zod';
 import { bothServers } from '../fixtures/both-servers.ts';
 import { start } from '../fixtures/clock.ts';
-
-const prefix = 'io.modelcontextprotocol/';
+import { prefix, toMessage, toRequest, toSent, type Sent } from '../fixtures/sent.ts';
 
 const deploys = saga(
   { name: 'deploys', version: '1', input: z.object({ service: z.string().optional() }) },
@@ -138,12 +137,6 @@ const methods: { readonly [method: string]: (token: fc.Arbitrary<unknown>) => fc
   'unknown/method': () => fc.constant({}),
 };
 
-interface Sent {
-  readonly verb: string;
-  readonly headers: Record<string, string>;
-  readonly body: string;
-}
-
 function sent(token: fc.Arbitrary<unknown>): fc.Arbitrary<Sent> {
   const each = Object.entries(methods).map(([method, params]) =>
     fc.tuple(fc.constant(method), params(token)),
@@ -222,41 +215,6 @@ function sent(token: fc.Arbitrary<unknown>): fc.Arbitrary<Sent> {
   });
 }
 
-function toRequest({ verb, headers, body }: Sent): Request {
-  return new Request('http://localhost/mcp', {
-    method: verb,
-    headers,
-    ...(verb === 'GET' ? {} : { body }),
-  });
-}
-
-/** A good request by hand. */
-function good(method: string, params: object, declared: object = {}): () => Request {
-  const name = (params as { readonly name?: string }).name;
-  const message = {
-    jsonrpc: '2.0',
-    id: 1,
-    method,
-    params: {
-      ...params,
-      _meta: {
-        [`${prefix}protocolVersion`]: '2026-07-28',
-        [`${prefix}clientInfo`]: { name: 'raw', version: '1' },
-        [`${prefix}clientCapabilities`]: declared,
-      },
-    },
-  };
-  const body = JSON.stringify(message);
-  const headers = {
-    'content-type': 'application/json',
-    'mcp-protocol-version': '2026-07-28',
-    'mcp-method': method,
-    'content-length': String(Buffer.byteLength(body)),
-    ...(name === undefined ? {} : { 'mcp-name': name }),
-  };
-  return () => toRequest({ verb: 'POST', headers, body });
-}
-
 test('[W1] [W2] any request gets the same answer directly as by the SDK', async () => {
   const both = bothServers(
     {
@@ -275,7 +233,9 @@ test('[W1] [W2] any request gets the same answer directly as by the SDK', async 
   ] as const)
     for (const name of ['deploys', 'guarded']) {
       // oxlint-disable-next-line no-await-in-loop -- token after token
-      const { text, isDirect } = await both.ask(good(method, { name }, declared));
+      const { text, isDirect } = await both.ask(() =>
+        toRequest(toSent(toMessage(method, { name }, declared))),
+      );
       expect(isDirect).toBe(true);
       tokens.push((JSON.parse(text) as { readonly result: Record<string, string> }).result[field] ?? '');
     }
@@ -321,8 +281,8 @@ test('[W1] any tool result of an author is encoded as by the SDK', async () => {
   });
   await fc.assert(
     fc.asyncProperty(result, fc.constantFrom('tools/call', 'tools/callSaga'), async (given, method) => {
-      const { isDirect } = await both.ask(
-        good(method, { name: 'returns', arguments: { result: given } }, forms),
+      const { isDirect } = await both.ask(() =>
+        toRequest(toSent(toMessage(method, { name: 'returns', arguments: { result: given } }, forms))),
       );
       expect(isDirect).toBe(true);
     }),
