@@ -128,8 +128,7 @@ const reasons: { readonly [reason in RefusalReason]: string } = {
   forbidden: '`authorize` said no.',
   request: 'It belongs to a request with another JSON-RPC ID.',
   unknown_handle: 'The store has no such handle: it has expired, or no server of this service handed it out.',
-  guard_restarted:
-    'It was issued before this process started, and memoryGuard() does not know whether it was used. A fleet shares a guard.',
+  guard_restarted: 'It was issued before a restart of memoryGuard().',
   used: 'The guard knows that it was used with other answers, or that a newer one was.',
 };
 

@@ -143,8 +143,7 @@ export function toHostParts(options: SagaHostOptions): HostParts {
   const registry = guardedRegistry(options);
   if (guard?.store.remembersSince?.(clock()) !== undefined && !develops && environment !== 'test') {
     warn(
-      'The guard forgets at a restart which tokens were used, so tokens from before a restart are refused. Share a guard such as ' +
-        "redisGuard(), or set memoryGuard({ olderTokens: 'accept' }): each older token can then be used again.",
+      "After a restart, the guard refuses older tokens: share a guard, or set memoryGuard({ olderTokens: 'accept' }).",
     );
   }
   if (guard !== undefined && leaseMs < turnBudgetMs) {
