@@ -62,7 +62,7 @@ export function protectedResource({ resource, issuer, scopes }: ProtectedResourc
 
 /** Most servers are never asked: the SDK is loaded with the first request. */
 async function respondBySdk(request: Request, options: AuthMetadataOptions): Promise<Response | undefined> {
-  const { oauthMetadataResponse } = await import('@modelcontextprotocol/server');
+  const { oauthMetadataResponse } = await import('./sdk-metadata.ts');
   return oauthMetadataResponse(request, options);
 }
 
