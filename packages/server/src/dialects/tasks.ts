@@ -12,7 +12,7 @@ import { stepsForClient } from './end-with-token.ts';
 import { maxWaitAfter, multiRoundTrip, roundTraits, takeRound, toAnswer } from './multi-round-trip.ts';
 import { resumeToken, resumeTokenTraits, toTokenResult } from './resume-token.ts';
 import { createTask } from './tasks/create-task.ts';
-import { declaresTasks, requiredCapabilities } from './tasks/task-capability.ts';
+import { declaresTasks, requiredCapabilities } from './tasks/task-status.ts';
 import type { TaskSettings } from '../settings/task-settings.ts';
 import { mayHaveTasks } from './tasks/task-id.ts';
 

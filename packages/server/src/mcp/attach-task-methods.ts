@@ -1,5 +1,5 @@
 import { TokenRefused } from '@mcp-saga/seal';
-import { declaresTasks, requiredCapabilities } from '../dialects/tasks/task-capability.ts';
+import { declaresTasks, requiredCapabilities } from '../dialects/tasks/task-status.ts';
 import { cancelTask, getTask, updateTask, type TaskRequest } from '../dialects/tasks/task-methods.ts';
 import type { SagaHostCore } from '../requests/host.ts';
 import { clientFactsOf } from './to-client-call.ts';

@@ -1,14 +1,18 @@
-import { tasksKey } from '../dialects/tasks/task-capability.ts';
+import { tasksKey } from '../dialects/tasks/task-status.ts';
 import type { SagaHostCore } from '../requests/host.ts';
 import { attachCompletions } from './completions.ts';
 import { attachMethods, methodsOf, toolsOf } from './attach-saga-methods.ts';
 import { attachPrompts } from './prompts.ts';
 import { attachResources } from './resources.ts';
-import { attachResumableRequests } from './attach-resumable-requests.ts';
-import type { McpServerLike } from './sdk.ts';
+import { type McpServerLike, setMethodHandler, type RequestContextLike } from './sdk.ts';
 import { attachTaskMethods } from './attach-task-methods.ts';
-import { extensionKey } from '../wire/tool-result.ts';
+import { extensionKey, toToolResult } from '../wire/tool-result.ts';
 import { attachTools } from './tools.ts';
+import { getStatus, resumableMethods, resumeRefused, resumeRequest } from '../dialects/resumable-requests.ts';
+import type { Caller } from '../model/caller.ts';
+import { toClientCall } from './to-client-call.ts';
+import { withCaller } from './answer-call.ts';
+import { toWireError } from '../wire/wire-error.ts';
 
 /** How sagas are attached to one server. */
 export interface AttachOptions {
@@ -49,4 +53,35 @@ export function attachSagas(host: SagaHostCore, server: McpServerLike, options: 
       ...(offersTasks ? { [tasksKey]: {} } : {}),
     },
   });
+}
+
+/** Registers `requests/resume` and `requests/getStatus`. */
+function attachResumableRequests(host: SagaHostCore, server: McpServerLike, stepContext: unknown): void {
+  const { clock } = host.timing;
+  const { hooks } = host.observer;
+  const register = (
+    method: string,
+    handle: (params: unknown, caller: Caller, context: RequestContextLike) => Promise<object>,
+  ): void =>
+    setMethodHandler(server, method, async (params, context) => {
+      try {
+        return await withCaller(server, context, { stepContext, clock }, (caller) =>
+          handle(params, caller, context),
+        );
+      } catch (error) {
+        throw toWireError(error, resumeRefused, hooks.onError);
+      }
+    });
+  register(resumableMethods.resume, (params, caller, context) =>
+    resumeRequest(host, params, caller, (saga, method) =>
+      toClientCall(server, saga, {
+        request: { method },
+        args: undefined,
+        context,
+        caller,
+        toResult: toToolResult,
+      }),
+    ),
+  );
+  register(resumableMethods.status, (params, caller) => getStatus(host, params, caller));
 }

@@ -6,7 +6,7 @@ import type { CompletedTurn, FailedTurn } from '../model/turn.ts';
 import { answerCall, withCaller } from './answer-call.ts';
 import { toClientCall } from './to-client-call.ts';
 import { completableArguments } from './completions.ts';
-import { failureError } from '../wire/failure-result.ts';
+import { failureError } from '../wire/tool-result.ts';
 import { intercept } from './intercept.ts';
 import type { McpServerLike } from './sdk.ts';
 

@@ -5,7 +5,7 @@ import { isResourceResult } from '../wire/saga-result.ts';
 import type { CompletedTurn, FailedTurn } from '../model/turn.ts';
 import { answerCall, withCaller } from './answer-call.ts';
 import { toClientCall } from './to-client-call.ts';
-import { failureError } from '../wire/failure-result.ts';
+import { failureError } from '../wire/tool-result.ts';
 import { intercept } from './intercept.ts';
 import type { McpServerLike } from './sdk.ts';
 

@@ -4,7 +4,7 @@ import type { Caller } from '../model/caller.ts';
 import type { CompletedTurn, FailedTurn } from '../model/turn.ts';
 import type { RequestLike } from './intercept.ts';
 import { notifierOf, senderOf, type ClientSource, type RequestContextLike, capabilitiesOf } from './sdk.ts';
-import { asksOf } from '../wire/capabilities.ts';
+import { asksOf } from '../wire/step-requests.ts';
 
 /** A request to a saga, with all that dialects need to know of it. */
 export function toClientCall(

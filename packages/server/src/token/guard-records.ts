@@ -1,7 +1,7 @@
 import { type Json, SagaError, type ClientStep } from '@mcp-saga/core';
 import { isLargerThan, present, type ClientAnswer } from '@mcp-saga/core/program';
 import { TokenRefused, type Sealer } from '@mcp-saga/seal';
-import { asksOf } from '../wire/capabilities.ts';
+import { asksOf } from '../wire/step-requests.ts';
 import type { Caller } from '../model/caller.ts';
 import type { DialectTraits } from '../model/dialect-traits.ts';
 import type { StepIds } from '../wire/step-answers.ts';

@@ -1,6 +1,6 @@
 import type { ClientNeed, Program, Provenance } from '@mcp-saga/core';
 import type { Question, Route } from '@mcp-saga/core/program';
-import { asksOf } from '../wire/capabilities.ts';
+import { asksOf } from '../wire/step-requests.ts';
 import type { Caller } from '../model/caller.ts';
 import type { DialectTraits } from '../model/dialect-traits.ts';
 import { NeedsMissing } from '../wire/errors.ts';

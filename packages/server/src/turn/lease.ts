@@ -18,7 +18,7 @@ import { openRequest, sealResponse, type BegunRequest } from '../token/guard-rec
 import { roundOf } from '../token/sealed-saga.ts';
 import { cannotContinue } from '../token/resolve-program.ts';
 import { repeatTurn } from './repeat-turn.ts';
-import { settleTurn } from './settle-turn.ts';
+import { settleTurn } from './suspend.ts';
 
 /** A request for the turn of a token. */
 export interface LeaseRequest extends TurnClaim {

@@ -7,7 +7,7 @@ import { openResponse, type UnrenderedTurn } from '../token/guard-records.ts';
 import { TokenRefused } from '@mcp-saga/seal';
 import type { GuardVerdict } from '../model/guard.ts';
 import type { SealedSaga } from '../model/sealed-saga.ts';
-import { noteCancelAgain, settleTurn } from './settle-turn.ts';
+import { noteCancelAgain, settleTurn } from './suspend.ts';
 import { tracedAgain } from './traced-turn.ts';
 import { turnRuntime } from './turn-runtime.ts';
 import type { SagaTurn, SuspendedTurn } from '../model/turn.ts';

@@ -1,16 +1,24 @@
 import type { Program } from '@mcp-saga/core';
 import { present, isSameState, type CommitPoint, type SuspendedOutcome } from '@mcp-saga/core/program';
 import { TokenTooLarge } from '@mcp-saga/seal';
-import { expiryOfLeft, expiryOf, digestRequestId, sealSaga, newTokenId } from '../token/sealed-saga.ts';
+import {
+  expiryOfLeft,
+  expiryOf,
+  digestRequestId,
+  sealSaga,
+  newTokenId,
+  sealCancelToken,
+  toSealedSaga,
+} from '../token/sealed-saga.ts';
 import { SagaHostError } from '../wire/errors.ts';
 import { stepIdsOf } from '../wire/step-answers.ts';
-import type { HostParts } from '../settings/host-parts.ts';
+import type { HostParts, Observer } from '../settings/host-parts.ts';
 import { nextKeptBytes, assertKeepable } from '../token/guard-records.ts';
 import type { TurnRequest } from './turn-request.ts';
-import { noteCancelOf } from './settle-turn.ts';
 import type { SealedSaga } from '../model/sealed-saga.ts';
 import { withoutKeys } from '../settings/default-log.ts';
-import type { SuspendedTurn } from '../model/turn.ts';
+import type { SuspendedTurn, SagaTurn } from '../model/turn.ts';
+import type { SuspendedSagaFacts } from '../model/hooks.ts';
 
 // Codex cuts a result near 11 KB.
 const maxCopiedBytes = 8_000;
@@ -126,4 +134,55 @@ function largest(program: Partial<Pick<Program, 'timeline'>>, saga: SealedSaga):
       path === '' ? `${kind} (${bytes})` : `${kind} '${withoutKeys(path)}' (${bytes})`,
     )
     .join(', ');
+}
+
+// By the turn: its queue is notified when the turn counts, and not before.
+const cancellable = new WeakMap<SuspendedTurn, SuspendedSagaFacts>();
+
+/**
+ * Tells a queue of the operator's what has become of a saga, now that the turn counts: under a guard, that is when its
+ * response was kept. (E8)
+ */
+export async function settleTurn({ hooks }: Observer, turn: SagaTurn): Promise<SagaTurn> {
+  if (turn.status === 'suspended') {
+    const facts = cancellable.get(turn);
+    if (facts !== undefined) await hooks.onSuspended(facts);
+  } else {
+    const { saga, sagaId } = turn;
+    await hooks.onSettled({
+      saga,
+      sagaId,
+      residue: turn.status === 'failed' ? turn.residue : [],
+    });
+  }
+  return turn;
+}
+
+/** Seals the token by which a queue cancels a saga that waits. A state that no client gets may be larger than others. (E8) */
+async function noteCancelOf(
+  host: HostParts,
+  { forks }: Partial<Pick<Program, 'forks'>>,
+  saga: SealedSaga,
+  turn: SuspendedTurn,
+): Promise<void> {
+  if (!host.observer.notifiesSuspended || host.guard === undefined || forks !== 'refuse') return;
+  const { cancelToken, cancelAfter } = await sealCancelToken(host.keys.responses, saga);
+  const { saga: name, sagaId } = turn;
+  cancellable.set(turn, { saga: name, sagaId, turn: turn.turn, cancelToken, cancelAfter });
+}
+
+/** The same for a turn that a guard has kept: what cancels it is made again, of its own token. */
+export async function noteCancelAgain(host: HostParts, turn: SagaTurn): Promise<void> {
+  if (turn.status !== 'suspended' || !host.observer.notifiesSuspended) return;
+  const saga = toSealedSaga(
+    await host.keys.responses.open(turn.token, {
+      purpose: 'token',
+      sid: turn.sagaId,
+      ignoreExpiry: true,
+      allowFuture: true,
+    }),
+  );
+  const { name, version } = saga.claims.saga;
+  const program = host.registry.version(name, version, host.timing.clock());
+  await noteCancelOf(host, program ?? { forks: 'refuse' }, saga, turn);
 }

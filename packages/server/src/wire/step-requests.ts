@@ -1,5 +1,6 @@
 import type { ClientNeed, ClientStep, Json } from '@mcp-saga/core';
 import type { WireRequest } from '../model/client-call.ts';
+import { isJsonObject } from '@mcp-saga/core/program';
 
 const methods = {
   elicitation: 'elicitation/create',
@@ -32,4 +33,37 @@ export function withElicitationId({ params, stepId }: ClientStep, sagaId: string
 function explained(params: ClientStep['params'], reason: string): { readonly [key: string]: Json } {
   const { message } = params;
   return typeof message === 'string' ? { ...params, message: `${message}\n\n(${reason})` } : params;
+}
+
+/** What a client that declared these capabilities can be asked for. */
+export function asksOf(capabilities: Json | undefined): readonly ClientNeed[] {
+  const declared = record(capabilities);
+  if (declared === undefined) return [];
+  const asks: ClientNeed[] = [];
+  const elicitation = record(declared['elicitation']);
+  if (elicitation !== undefined) {
+    const url = elicitation['url'] !== undefined;
+    // A client that names no mode means forms, the only one there was before 2025-11-25.
+    if (elicitation['form'] !== undefined || !url) asks.push('elicitation');
+    if (url) asks.push('elicitation.url');
+  }
+  if (record(declared['sampling']) !== undefined) asks.push('sampling');
+  if (record(declared['roots']) !== undefined) asks.push('roots');
+  return asks;
+}
+
+/** The capabilities a client has to declare to be asked for these, in the form clients declare them. */
+export function capabilitiesFor(needs: readonly ClientNeed[]): { readonly [name: string]: Json } {
+  const capabilities: Record<string, Json> = {};
+  const modes: Record<string, Json> = {};
+  for (const need of needs) {
+    if (need === 'elicitation') modes['form'] = {};
+    else if (need === 'elicitation.url') modes['url'] = {};
+    else capabilities[need] = {};
+  }
+  return Object.keys(modes).length === 0 ? capabilities : { elicitation: modes, ...capabilities };
+}
+
+function record(value: Json | undefined): { readonly [key: string]: Json } | undefined {
+  return isJsonObject(value) ? value : undefined;
 }

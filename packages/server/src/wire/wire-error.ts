@@ -1,6 +1,6 @@
 import { AnswerConflict, ReplayMismatch, TurnAborted } from '@mcp-saga/core';
 import { refusalMessage, TokenRefused } from '@mcp-saga/seal';
-import { capabilitiesFor } from './capabilities.ts';
+import { capabilitiesFor } from './step-requests.ts';
 import { NeedsMissing, SagaHostError, type SagaHostErrorCode } from './errors.ts';
 
 const invalidParams = -32602;

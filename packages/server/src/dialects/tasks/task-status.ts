@@ -3,6 +3,7 @@ import { isOpen, type TaskRecord, type TaskStatus } from './task-record.ts';
 import { SagaHostError, publicMessageOf } from '../../wire/errors.ts';
 import type { CompletedTurn, FailedTurn } from '../../model/turn.ts';
 import { toToolResult } from '../../wire/tool-result.ts';
+import type { Json } from '@mcp-saga/core';
 
 const internalError = -32603;
 
@@ -78,3 +79,18 @@ export function endOf(
 export function failure(message: string): Pick<TaskRecord, 'status' | 'error' | 'message'> {
   return { status: 'failed', error: { code: internalError, message }, message };
 }
+
+/** The identifier of the extension. */
+export const tasksKey = 'io.modelcontextprotocol/tasks';
+
+/** Whether a client that declared these capabilities knows tasks. */
+export function declaresTasks(capabilities: Json | undefined): boolean {
+  const { extensions } = Object(capabilities) as { readonly extensions?: unknown };
+  const declared = (Object(extensions) as { readonly [key: string]: unknown })[tasksKey];
+  return typeof declared === 'object' && declared !== null;
+}
+
+/** What `-32021` names where a client has to know tasks and does not. */
+export const requiredCapabilities: { readonly extensions: { readonly [key: string]: object } } = {
+  extensions: { [tasksKey]: {} },
+};
