@@ -8,6 +8,7 @@ import { bothServers } from '../fixtures/both-servers.ts';
 import { hooksInto, nothingTold, oldKey } from '../fixtures/host.ts';
 import { ask, post } from '../fixtures/raw.ts';
 import { asking } from '../fixtures/sagas.ts';
+import { toMessage, toRequest, toSent } from '../fixtures/sent.ts';
 
 afterEach(() => vi.restoreAllMocks());
 
@@ -34,6 +35,17 @@ test('[W1] steps get the context, and the rest of the request is as by the SDK',
   const { text, isDirect } = await both.ask(() => post('modern', method, { name: 'tells' }));
   expect(text).toContain('for env');
   expect(isDirect).toBe(true);
+});
+
+test('[W1] [W3] a capability that is missing is HTTP 400', async () => {
+  const needy = saga({ name: 'needy', version: '1', needs: ['roots'] }, function* () {
+    return yield* step('take', () => 'done');
+  });
+  const both = bothServers({ sagas: [needy] });
+  const message = toMessage('tools/call', { name: 'needy' }, { elicitation: {} });
+  const { status, text, isDirect } = await both.ask(() => toRequest(toSent(message)));
+  expect([status, isDirect]).toEqual([400, true]);
+  expect(text).toContain('-32021');
 });
 
 test.each(['before', 'during'])('[W1] a client that is gone %s its request gets 499', async (when) => {
