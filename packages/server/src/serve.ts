@@ -10,6 +10,7 @@ import type { SagaHostCore } from './requests/host.ts';
 import { coreOf, createSagaHost } from './saga-host.ts';
 import { serveDirectly } from './serving/serve-directly.ts';
 import type { SdkServing } from './serving/sdk-serving.ts';
+import { tryExtend } from './serving/try-extend.ts';
 
 export type { ProtectedResourceOptions } from './http/protected-resource.ts';
 export type { HttpOptions, ServeAuthOptions, ServeSagasOptions } from './http/serve-options.ts';
@@ -22,7 +23,7 @@ export interface SagaServer<Env = unknown> {
 /**
  * Serves sagas over streamable HTTP, statelessly: `export default serveSagas({ name, version, sagas })`.
  *
- * @throws TypeError for an unknown option, for one of `auth.authenticate` and `auth.principal` without the other, for
+ * @throws TypeError for an unknown option, for a tool or prompt that `extend` registers twice, for one of `auth.authenticate` and `auth.principal` without the other, for
  * `auth.anonymous` or `auth.oauth` without both, for an `http.path` without a slash, and for hosts, origins and URLs of a wrong form; else as `createSagaHost` does, with `keys` as a function not before the first request
  */
 export function serveSagas<Env = unknown>(options: ServeSagasOptions<Env>): SagaServer<Env> {
@@ -45,8 +46,7 @@ export function serveSagas<Env = unknown>(options: ServeSagasOptions<Env>): Saga
     (sdk ??= import('./serving/sdk-serving.ts').then(({ sdkServing }) =>
       sdkServing(core, { serverInfo, handler, extend }),
     ));
-  // A tool that is registered twice is reported here, not with the first request.
-  if (host !== undefined && extend !== undefined) void loadSdk(host).then((serving) => serving.check());
+  if (host !== undefined && extend !== undefined) tryExtend(host.sagas, extend);
 
   async function answer(request: Request, env: Env, runtime: unknown): Promise<Response> {
     host ??= create(typeof keys === 'function' ? { keys: keys(env) } : {});
@@ -63,7 +63,7 @@ export function serveSagas<Env = unknown>(options: ServeSagasOptions<Env>): Saga
       stepContext: () => (context === undefined ? env : context(request, env)),
     };
     const direct = isDirect ? serveDirectly(host, serverInfo, served) : undefined;
-    return await (direct ?? (await loadSdk(host)).answer(served));
+    return await (direct ?? (await loadSdk(host))(served));
   }
 
   return {

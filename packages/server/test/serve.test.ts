@@ -351,13 +351,26 @@ describe('serveSagas', () => {
     });
   });
 
-  test('reports a tool that is registered twice, before any request', async () => {
-    const reported = new Promise((resolve) => {
-      const extend = (server: McpServer): void =>
-        void server.registerTool('complex_tool', {}, () => ({ content: [] }));
-      serve({ extend, hooks: { onError: resolve } });
-    });
-    expect(String(await reported)).toMatch(/complex_tool is already registered/);
+  test.each([
+    ['a tool', (server: McpServer) => server.registerTool('complex_tool', {}, () => ({ content: [] }))],
+    [
+      'a prompt',
+      (server: McpServer) => {
+        for (const title of ['one', 'two'])
+          server.registerPrompt('hello', { title }, () => ({ messages: [] }));
+      },
+    ],
+  ])('does not start with %s that is registered twice', (_, extend) => {
+    expect(() => serve({ extend })).toThrow(/registers a name twice/);
+  });
+
+  test('starts with an extension that uses all of a server', () => {
+    const extend = (server: McpServer): void => {
+      server.registerTool('other', {}, () => ({ content: [] })).disable();
+      server.server.setRequestHandler('ping', () => ({}));
+      if (server.isConnected()) throw new Error(`${server.server.getCapabilities()}`);
+    };
+    expect(() => serve({ extend })).not.toThrow();
   });
 
   test.each([0, -1, Number.NaN, Number.POSITIVE_INFINITY])(

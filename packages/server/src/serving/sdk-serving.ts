@@ -5,7 +5,7 @@ import {
   McpServer,
   type CreateMcpHandlerOptions,
 } from '@modelcontextprotocol/server';
-import { attachSagas, type AttachOptions } from '../mcp/attach.ts';
+import { attachSagas } from '../mcp/attach.ts';
 import type { SagaHostCore } from '../requests/host.ts';
 import type { ServerInfo } from './encode-answer.ts';
 import type { ServedRequest } from './served-request.ts';
@@ -17,12 +17,8 @@ export interface SdkServingOptions {
   readonly extend: ((server: McpServer) => void) | undefined;
 }
 
-/** Serves requests by the MCP SDK. */
-export interface SdkServing {
-  answer(served: ServedRequest): Promise<Response>;
-  /** Makes a server, and reports to `onError` if it cannot be made. */
-  check(): void;
-}
+/** Answers a request by the MCP SDK. */
+export type SdkServing = (served: ServedRequest) => Promise<Response>;
 
 /** Serves requests by the MCP SDK, with an `McpServer` for each. */
 export function sdkServing(
@@ -30,10 +26,13 @@ export function sdkServing(
   { serverInfo, handler, extend }: SdkServingOptions,
 ): SdkServing {
   const all = new WeakMap<Request, ServedRequest>();
-  const create = (toOptions: () => AttachOptions): McpServer => {
+  const createFor = (request: Request | undefined): McpServer => {
+    const served = request === undefined ? undefined : all.get(request);
+    if (served === undefined) throw new TypeError('The MCP SDK handed on another request than it was given.');
+    const { stepContext, waitUntil } = served;
     try {
       const server = new McpServer(serverInfo, { capabilities: { logging: {} } });
-      attachSagas(host, server, toOptions());
+      attachSagas(host, server, { context: stepContext(), ...present({ waitUntil }) });
       extend?.(server);
       if (handler?.bus === undefined) fixLists(server);
       return server;
@@ -42,31 +41,16 @@ export function sdkServing(
       throw error;
     }
   };
-  const createFor = (request: Request | undefined): McpServer => {
-    const served = request === undefined ? undefined : all.get(request);
-    if (served === undefined) throw new TypeError('The MCP SDK handed on another request than it was given.');
-    const { stepContext, waitUntil } = served;
-    return create(() => ({ context: stepContext(), ...present({ waitUntil }) }));
-  };
   // One for all requests, since it counts the streams that are open.
   const shared = createMcpHandler(({ requestInfo }) => createFor(requestInfo), handler);
-  return {
-    answer: async (served) => {
-      const { request, parsedBody, authInfo } = served;
-      all.set(request, served);
-      const isHandedOn =
-        'parsedBody' in served || request.method !== 'POST' || (await isModern(request, handler));
-      // The SDK makes the server of other requests for a copy of them.
-      const mcp = isHandedOn ? shared : createMcpHandler(() => createFor(request), handler);
-      return await mcp.fetch(request, present({ parsedBody, authInfo }));
-    },
-    check: () => {
-      try {
-        create(() => ({}));
-      } catch {
-        // Reported. Each request fails in the same way.
-      }
-    },
+  return async (served) => {
+    const { request, parsedBody, authInfo } = served;
+    all.set(request, served);
+    const isHandedOn =
+      'parsedBody' in served || request.method !== 'POST' || (await isModern(request, handler));
+    // The SDK makes the server of other requests for a copy of them.
+    const mcp = isHandedOn ? shared : createMcpHandler(() => createFor(request), handler);
+    return await mcp.fetch(request, present({ parsedBody, authInfo }));
   };
 }
 
