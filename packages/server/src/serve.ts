@@ -7,6 +7,7 @@ import type { SagaHostOptions } from './model/host-options.ts';
 import { readJson } from './http/json-body.ts';
 import { protectedResource } from './http/protected-resource.ts';
 import type { SagaHostCore } from './requests/host.ts';
+import { attachSagas } from './mcp/attach.ts';
 import { coreOf, createSagaHost } from './saga-host.ts';
 import { serveDirectly } from './serving/serve-directly.ts';
 import type { SdkServing } from './serving/sdk-serving.ts';
@@ -44,7 +45,15 @@ export function serveSagas<Env = unknown>(options: ServeSagasOptions<Env>): Saga
   // Most requests are answered without the SDK, which takes longer to load than everything else.
   const loadSdk = (core: SagaHostCore): Promise<SdkServing> =>
     (sdk ??= import('./serving/sdk-serving.ts').then(({ sdkServing }) =>
-      sdkServing(core, { serverInfo, handler, extend }),
+      sdkServing({
+        serverInfo,
+        handler,
+        attach: (server, { stepContext, waitUntil }) => {
+          attachSagas(core, server, { context: stepContext(), ...present({ waitUntil }) });
+          extend?.(server);
+        },
+        onError: core.observer.hooks.onError,
+      }),
     ));
   if (host !== undefined && extend !== undefined) tryExtend(host.sagas, extend);
 
