@@ -23,7 +23,7 @@ export function scriptRunner(client: RedisClient, { timeoutMs = defaultTimeout }
       try {
         return await scripting.bySha(digest, keys, values);
       } catch (error) {
-        if (!isNotKnown(error)) throw error;
+        if (!(error instanceof Error && error.message.startsWith('NOSCRIPT'))) throw error;
         return await scripting.byText(lua, keys, values);
       }
     };
@@ -42,10 +42,6 @@ async function within<T>(timeout: number, answer: Promise<T>): Promise<T> {
   } finally {
     clearTimeout(timer);
   }
-}
-
-function isNotKnown(error: unknown): boolean {
-  return error instanceof Error && error.message.startsWith('NOSCRIPT');
 }
 
 // The name by which Redis knows a script; it protects nothing.

@@ -46,7 +46,7 @@ interface HandlerRequest {
 function contextFor(client: McpClient, request: HandlerRequest, signal: AbortSignal): object {
   const { id, method } = request;
   const meta = request.params?.['_meta'];
-  if (isV2(client)) {
+  if ('getProtocolEra' in client && typeof client.getProtocolEra === 'function') {
     return {
       mcpReq: {
         id,
@@ -60,10 +60,6 @@ function contextFor(client: McpClient, request: HandlerRequest, signal: AbortSig
     };
   }
   return { requestId: id, _meta: meta, signal, sendRequest: noPeer, sendNotification: noPeer };
-}
-
-function isV2(client: McpClient): boolean {
-  return 'getProtocolEra' in client && typeof client.getProtocolEra === 'function';
 }
 
 function noPeer(): Promise<never> {

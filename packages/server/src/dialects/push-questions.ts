@@ -115,7 +115,7 @@ export class OpenQuestions {
     this.#tries.set(stepId, tried);
     const sent =
       tried > maxTries
-        ? Promise.resolve(noUsableAnswer(stepId))
+        ? Promise.resolve({ stepId, error: { code: invalidParams, message: 'No usable answer came.' } })
         : answerOf(stepId, this.#call.send(request, { timeout, signal: withdrawn.signal }));
     const question: OpenQuestion = {
       asked,
@@ -147,10 +147,6 @@ function isJson(value: unknown): value is Json {
   } catch {
     return false;
   }
-}
-
-function noUsableAnswer(stepId: string): StepAnswer {
-  return { stepId, error: { code: invalidParams, message: 'No usable answer came.' } };
 }
 
 /** What a client failed a step with. A connection that is gone fails no step: nobody is there. */

@@ -69,11 +69,6 @@ function guardedUntil(host: GuardedBy, claims: Pick<Claims, 'exp'>): number {
   return wantedUntil(host, claims) + (host.observer.notifiesSuspended ? cancelLifetime : 0) + margin;
 }
 
-/** When the guard may forget the response to a token (ms since the epoch): nothing but the token asks for it. (T13) */
-function respondsUntil(host: GuardedBy, claims: Pick<Claims, 'exp'>): number {
-  return wantedUntil(host, claims) + margin;
-}
-
 type GuardedBy = Pick<HostParts, 'observer' | 'timing'>;
 
 /** A turn may run for longer than its token is good; one that the host takes by itself may begin when it is dead. */
@@ -126,7 +121,7 @@ export async function claimOf(host: HostParts, saga: SealedSaga, request: TurnCl
     ...(await ownerOf(host, saga, request)),
     leaseMs: host.timing.leaseMs,
     expiresAt: guardedUntil(host, claims),
-    respondsUntil: respondsUntil(host, claims),
+    respondsUntil: wantedUntil(host, claims) + margin,
   };
 }
 

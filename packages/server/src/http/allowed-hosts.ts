@@ -26,7 +26,7 @@ export function hostCheck(
     const host = hostOf(request);
     if (host === '') return 'Missing Host header';
     if (!URL.canParse(`http://${host}`)) return `Invalid Host header: ${host}`;
-    const port = portOf(host);
+    const port = /:(\d+)$/.exec(host)?.[1] ?? '';
     const isSamePort = (entry: AllowedHost): boolean =>
       entry.port === '' || entry.port === port || (port === '' && defaultPorts.includes(entry.port));
     const { hostname: named } = new URL(`http://${host}`);
@@ -58,8 +58,4 @@ function suggested(host: unknown): string {
   const url = host.includes('://') ? host : host.includes(':') ? `http://[${host}]` : `http://${host}`;
   const meant = URL.canParse(url) ? new URL(url).host : '';
   return meant === '' || meant.includes('*') ? '' : `: did you mean '${meant}'?`;
-}
-
-function portOf(host: string): string {
-  return /:(\d+)$/.exec(host)?.[1] ?? '';
 }

@@ -37,7 +37,8 @@ export function consoleLog({ development, advises, clock }: ConsoleLogOptions): 
     onReject: ({ reason }) => {
       // An attacker shall not fill the log; two servers with different keys shall be seen in it.
       if (!isTimeForReason(reason)) return;
-      const why = development ? whyRefused(reason) : undefined;
+      const why =
+        development && Object.hasOwn(reasons, reason) ? reasons[reason as RefusalReason] : undefined;
       warn(
         `a token was refused: ${reason}. ${why === undefined ? '' : `${why} `}Give the host hooks.onReject to count them.`,
       );
@@ -131,11 +132,6 @@ const reasons: { readonly [reason in RefusalReason]: string } = {
   guard_restarted: 'It was issued before a restart of memoryGuard().',
   used: 'The guard knows that it was used with other answers, or that a newer one was.',
 };
-
-/** What a reason comes of, in a sentence; undefined for one that nobody knows. */
-function whyRefused(reason: string): string | undefined {
-  return Object.hasOwn(reasons, reason) ? reasons[reason as RefusalReason] : undefined;
-}
 
 /**
  * A path without what its author told runs of a step apart by, which may be an answer: `charge(*)` of `charge(7)`.

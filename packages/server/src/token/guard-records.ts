@@ -137,7 +137,8 @@ export async function sealResponse(
 /** The part of a response that has to be kept: large questions are rendered again from the token. */
 function keptOf(turn: SagaTurn): object {
   if (turn.status === 'failed') return { ...turn, error: publicMessageOf(turn.saga, turn.error) };
-  if (turn.status === 'completed' || !isRenderedAgain(turn)) return turn;
+  if (turn.status === 'completed' || questionBytes(turn) <= Math.max(smallQuestions, turn.token.length))
+    return turn;
   const { steps, content: _content, ...rest } = turn;
   const asked = steps.map(({ stepId, reason }) => ({ stepId, ...present({ reason }) }));
   return { ...rest, asked } satisfies UnrenderedTurn;
@@ -188,14 +189,6 @@ const responseOverhead = 600;
 
 /** Time for which a guard keeps a response after its token has expired, in milliseconds. */
 const margin = 5 * 60_000;
-
-/**
- * Returns `true` if the questions of a turn are larger than its token. A guard then keeps the token alone, which renders the
- * questions again. Otherwise a client could fill the guard with short tokens of long questions.
- */
-function isRenderedAgain(turn: Pick<SuspendedTurn, 'token' | 'steps' | 'content'>): boolean {
-  return questionBytes(turn) > Math.max(smallQuestions, turn.token.length);
-}
 
 function questionBytes({ steps, content = [] }: Pick<SuspendedTurn, 'steps' | 'content'>): number {
   return JSON.stringify([steps, content]).length;

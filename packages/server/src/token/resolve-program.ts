@@ -73,14 +73,12 @@ export function found(host: HostParts, sealed: Sealed): OpenSaga {
   const { name, version } = saga.claims.saga;
   const current = host.registry.named(name);
   if (current === undefined)
-    throw isServed(host.registry, saga) ? versionGone(saga) : new TokenRefused('target');
+    throw host.registry.named(saga.claims.entry.target) !== undefined
+      ? versionGone(saga)
+      : new TokenRefused('target');
   const program = host.registry.version(name, version, host.timing.clock());
   const inflatedBytes = sealed.streams.reduce((sum, { length }) => sum + length, 0);
   return { saga, program, current, inflatedBytes };
-}
-
-function isServed(registry: Registry, { claims }: SealedSaga): boolean {
-  return registry.named(claims.entry.target) !== undefined;
 }
 
 /**

@@ -110,7 +110,7 @@ export async function explored(test: TestSaga, prepare?: (world: World) => void)
 /** Makes the function that runs a case and judges it. */
 export function judging({ test, baseline, check, judge }: Judgement): Find {
   return async (each, prepare) => {
-    const still = undisturbed(each);
+    const still = each.sweeps === true ? without(each.script, each.fault) : each.script;
     const before = isSame(still, test) ? baseline : await explored(still);
     const disturbed = disturb(each);
     let seen: World | undefined;
@@ -144,10 +144,6 @@ export function judging({ test, baseline, check, judge }: Judgement): Find {
 
 function disturb({ script, fault, sweeps }: Case): TestSaga {
   return sweeps === true ? script : script.with(...fault);
-}
-
-function undisturbed({ script, fault, sweeps }: Case): TestSaga {
-  return sweeps === true ? without(script, fault) : script;
 }
 
 function isSame({ rules }: TestSaga, other: TestSaga): boolean {

@@ -41,7 +41,10 @@ export async function failEverywhere(script: Script, options: ExploreOptions = {
     check: (run, { fault }) =>
       fault.length === 1 || run.residue.length === 0 ? options.check?.(run) : undefined,
     judge: (failed, before, each) => {
-      undos.set(each, undosIn(failed));
+      undos.set(
+        each,
+        [...failed.world.runs.keys()].filter((id) => id.startsWith('~')),
+      );
       left.set(each, leftIn(failed));
       attempts.set(each, attemptsIn(each, failed));
       return (
@@ -131,10 +134,6 @@ function faultsOfUndo(id: string): readonly (readonly [string, Rule])[] {
 function undoneTwice({ world }: Explored, options: ExploreOptions): Violation | undefined {
   const undone = world.ledger.effects.filter(({ id }) => id.startsWith('~') && !isHarmless(id, options));
   return undone.map(carelessly).find(Boolean);
-}
-
-function undosIn({ world }: Explored): readonly string[] {
-  return [...world.runs.keys()].filter((id) => id.startsWith('~'));
 }
 
 /** Adds advice on `compensateUnknown` to a failed check of an unknown outcome. */

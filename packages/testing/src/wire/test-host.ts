@@ -87,7 +87,9 @@ export class TestHost {
     const channel = new SdkChannel({
       era,
       capabilities: options.capabilities ?? capabilitiesOf({ dialect, era }),
-      authInfo: options.authInfo ?? (user === undefined ? undefined : authInfoOf(user)),
+      authInfo:
+        options.authInfo ??
+        (user === undefined ? undefined : { token: 'test', clientId: 'test', scopes: [], extra: { user } }),
       createServer: (sdk) => this.#createServer(sdk),
       cutter: this.#world.cutter,
       inSession,
@@ -188,10 +190,6 @@ function hostsOf(options: WireHostOptions, world: WireWorld): () => SagaHost {
     keys: options.keys ?? generateKey(),
   };
   return () => createSagaHost({ ...shared, sagas: sagas.map((program) => wiredProgram(program, world)) });
-}
-
-function authInfoOf(user: string): AuthInfo {
-  return { token: 'test', clientId: 'test', scopes: [], extra: { user } };
 }
 
 function userOf(authInfo: unknown): { readonly subject: string; readonly client: string } {

@@ -81,7 +81,7 @@ export function step<R, I = undefined, U = unknown>(
     getInitialSnapshot: (_, input) => ({ status: 'active', output: undefined, error: undefined, input }),
     start: ({ status, input }, { self, system }) => {
       if (status !== 'active') return;
-      const host = effectHostOf(system);
+      const host = hosts.get(system);
       if (host === undefined) void runAlone(spec, input, self);
       else host.begin(self as unknown as LiveActor, spec, input);
     },
@@ -98,11 +98,6 @@ const hosts = /* @__PURE__ */ new WeakMap<object, EffectHost>();
 /** Lets a host run the effects of a system from now on. */
 export function hostEffects(system: object, host: EffectHost): void {
   hosts.set(system, host);
-}
-
-/** Who runs the effects of a system; nobody does under a live actor. */
-function effectHostOf(system: object): EffectHost | undefined {
-  return hosts.get(system);
 }
 
 /** The work of a step's logic, or undefined for any other logic. */

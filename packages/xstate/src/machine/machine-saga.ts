@@ -77,7 +77,12 @@ export function machineSaga<
   I extends Schema | undefined = undefined,
   O extends Schema | undefined = undefined,
 >(options: MachineSagaOptions<I, O>, machine: M & MachineProblem<M, I, O>): MachineSaga<I, O> {
-  assertKnownOptions('machineSaga', Object(options).name, options, optionsOfMachines());
+  assertKnownOptions(
+    'machineSaga',
+    Object(options).name,
+    options,
+    new Set([...sagaOptionNames, 'drift', 'migrate']),
+  );
   // Another body, the same options: what cannot be meant is refused in the same words. The journal is another one: it holds
   // what effects did, and no answers that a replay could be given.
   const { drift = 'compatible', migrate, ...sagaOptions } = options;
@@ -117,10 +122,6 @@ export function machineSaga<
       base,
     ),
   };
-}
-
-function optionsOfMachines(): ReadonlySet<string> {
-  return new Set([...sagaOptionNames, 'drift', 'migrate']);
 }
 
 function* neverRun(): Generator<never, never> {

@@ -185,7 +185,7 @@ export class Questions extends AnswerCheck {
     try {
       ended = this.#toEnd(actor, spec, stepId, await answerHere(spec, stepId, runtime, controller.signal));
     } catch (error) {
-      ended = { error: new StepError(stepId, toData(error)) };
+      ended = { error: new StepError(stepId, decode(encodeError(error)) as StepErrorData) };
     }
     this.#answering.delete(actor);
     this.answeredHere += 1;
@@ -198,8 +198,4 @@ type Accepted = Awaited<ReturnType<typeof answerHere>>;
 
 function end(actor: LiveActor, ended: StepEnd): void {
   actor.send({ type: 'mcp-saga.end', end: ended });
-}
-
-function toData(error: unknown): StepErrorData {
-  return decode(encodeError(error)) as StepErrorData;
 }

@@ -192,14 +192,10 @@ function endOf(path: string, spec: StepSpec, result: unknown): StepEnd {
   } catch (error) {
     // Reading the result may throw anything; what the body is told is that it cannot be kept.
     const data = toStepErrorData(error);
-    const message = `Step '${nameOf(path, spec)}' returned what cannot be kept: ${data.message}`;
+    // Without the key, which may be an answer.
+    const message = `Step '${spec.key === undefined ? path : spec.id}' returned what cannot be kept: ${data.message}`;
     return { type: 'unknown', text: encodeError({ ...data, code: 'unencodable', message }), error };
   }
-}
-
-/** A step as its error names it. Its key may be what a user has answered. */
-function nameOf(path: string, { id, key }: StepSpec): string {
-  return key === undefined ? path : id;
 }
 
 type Tried = { readonly result: unknown } | { readonly thrown: unknown };

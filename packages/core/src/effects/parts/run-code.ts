@@ -19,15 +19,16 @@ export function performed(
   const working =
     runtime.perform === undefined
       ? run(step)
-      : runtime.perform({ kind, path, undoes: undoneBy(path), step, run });
+      : runtime.perform({
+          kind,
+          path,
+          undoes: path.startsWith(undoMark) ? path.slice(undoMark.length) : undefined,
+          step,
+          run,
+        });
   return isPromise(working) ? withinGrace(`The ${kind} '${path}'`, working, runtime) : working;
 }
 
 function isPromise(value: unknown): value is PromiseLike<unknown> {
   return typeof (value as Partial<PromiseLike<unknown>> | null | undefined)?.then === 'function';
-}
-
-/** What an undo undoes: `~charge` the step `charge`; `~charge/look` is a step of that undo. */
-function undoneBy(path: string): string | undefined {
-  return path.startsWith(undoMark) ? path.slice(undoMark.length) : undefined;
 }
