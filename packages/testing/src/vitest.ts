@@ -4,10 +4,7 @@ import { sagaMatchers, type IDs, type RunsExpected } from './report/matchers.ts'
 
 /** What `expect(run)` can say of a run. */
 export interface SagaMatchers {
-  /**
-   * The whole trace is this. A line matches its beginning: `ran charge` matches `ran charge: {"id":"c1"}`; `…` on a line of
-   * its own matches any number of lines.
-   */
+  /** Matches the whole trace. `ran charge` matches `ran charge: {"id":"c1"}`; a line `…` matches any number of lines. */
   toMatchSagaTrace(expected: string | readonly string[]): void;
   /** The client was asked these questions, and perhaps others. An id means its repetitions too, where it is not there itself. */
   toHaveAsked(ids: IDs): void;

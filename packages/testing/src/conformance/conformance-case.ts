@@ -5,11 +5,7 @@ import { show } from '../values/show.ts';
 /** A promise of a store, as a test for any test runner. */
 export interface ConformanceCase {
   readonly title: string;
-  /**
-   * Runs the test.
-   *
-   * @throws SagaTestError `violated`
-   */
+  /** Runs the test. Throws `violated`. */
   readonly run: () => Promise<void>;
 }
 

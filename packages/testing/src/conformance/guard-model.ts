@@ -186,11 +186,7 @@ class Model {
   }
 }
 
-/**
- * Compares a guard with the model in random sequences of calls.
- *
- * @throws SagaTestError `violated`
- */
+/** Compares a guard with the model in random sequences of calls. Throws `violated`. */
 export async function agrees(make: () => Promise<GuardUnderTest>, runs: number, seed: number): Promise<void> {
   const random = seeded(seed);
   for (let count = 0; count < runs; count += 1) {

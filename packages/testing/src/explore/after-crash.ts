@@ -10,10 +10,7 @@ interface Ran {
   readonly turn: number;
 }
 
-/**
- * Cases in which the process dies after a step, and that step or the first step of the request fails when the request is sent
- * again. Skips the first request, whose client has no token to send again.
- */
+/** Cases in which the process dies after a step, and that step or the first one fails when the request is sent again. */
 export function thenFailing(test: TestSaga, { run }: Explored): readonly Case[] {
   const all = ranIn(run.trace);
   return all.flatMap((last): readonly Case[] => {

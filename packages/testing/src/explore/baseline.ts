@@ -4,13 +4,7 @@ import { assertApplied } from '../run/never-applied.ts';
 import type { TestSaga } from '../run/test-saga.ts';
 import { explored, type Explored, type ExploreOptions, type Violation } from './exploration.ts';
 
-/**
- * Runs a script undisturbed, to compare its cases with.
- *
- * @param check - must pass for the undisturbed run too
- * @throws SagaTestError `script` if a fault of the script never applied; `violated` if the saga fails by a mistake in its code,
- *   or `check` throws
- */
+/** Runs a script undisturbed, to compare its cases with. Throws `script` if a fault never applied, `violated` for a mistake. */
 export async function baselineOf(test: TestSaga, check?: ExploreOptions['check']): Promise<Explored> {
   const baseline = await explored(test);
   assertApplied(baseline.world);

@@ -23,10 +23,7 @@ import { deniedEffect, thenFailing } from './after-crash.ts';
 
 /** Options of `crashEverywhere`. */
 export interface CrashOptions extends ExploreOptions {
-  /**
-   * `accept`: steps that run before the client has a token may run twice. A client that loses the response to its first request
-   * starts another saga, with other idempotency keys. Default `refuse`.
-   */
+  /** `accept`: a client that loses its first response starts another saga, so first steps may run twice. Default `refuse`. */
   readonly firstRequest?: 'accept' | 'refuse';
   /** Outcome of the step when the request is sent again. `fail`: its provider is down. Default `succeed`. */
   readonly afterCrash?: 'fail' | 'succeed';
@@ -91,10 +88,7 @@ function casesOf(script: TestSaga, { world }: Explored): readonly Case[] {
   return [...crashes, ...losses];
 }
 
-/**
- * One run that dies at every place; the code of a step runs once more for each time it died there. A step that follows another
- * in the same request is not tried before: that is the place after the other.
- */
+/** One run that dies at every place. A step that follows another in a request dies only after it: the place before is the same. */
 function sweepOf(test: TestSaga, { world }: Explored): Case {
   const rules: Rule[] = [];
   for (const [id, runs] of world.runs) {

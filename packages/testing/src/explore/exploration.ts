@@ -82,12 +82,7 @@ export interface Judgement {
 /** The names of the options that most explorers take. */
 export const exploreNames: NamesOf<ExploreOptions> = { harmless: true, check: true };
 
-/**
- * Checks what an explorer is given, and makes a script of it.
- *
- * @param of - name of the explorer
- * @throws SagaTestError `script`
- */
+/** Checks the arguments of the explorer `of`, and makes a script of them. Throws `script`. */
 export function scriptOf(of: string, script: Script, options: object = {}, names: object = {}): TestSaga {
   const { saga, options: ofTest, rules } = Object(script) as Partial<Script>;
   if (saga === undefined || ofTest === undefined || !Array.isArray(rules)) {
@@ -150,12 +145,7 @@ function isSame({ rules }: TestSaga, other: TestSaga): boolean {
   return rules.length === other.rules.length && rules.every((rule, at) => rule === other.rules[at]);
 }
 
-/**
- * Runs cases one after the other, since they may share fakes, and reports the smallest that fails.
- *
- * @param further - more cases, known when the first ones have run
- * @throws SagaTestError `violated`
- */
+/** Runs cases one after the other, as they may share fakes, and throws `violated` for the smallest that fails. */
 export async function explore<C extends Case>(
   cases: readonly C[],
   find: Find<C>,
@@ -179,11 +169,7 @@ export async function findingsIn<C extends Case>(
   return findings;
 }
 
-/**
- * Throws if a case fails: the smallest one, as a script to paste, and its story.
- *
- * @throws SagaTestError `violated`
- */
+/** Throws `violated` if a case fails: the smallest one, as a script to paste, and its trace. */
 export async function reported<C extends Case>(
   findings: readonly Finding<C>[],
   cases: number,

@@ -82,10 +82,7 @@ function casesOf(test: TestSaga, { run }: Explored): readonly Case[] {
   });
 }
 
-/**
- * Lets each undo fail in one case, the simplest that calls it: the number of cases grows with the number of steps, and not with
- * its square.
- */
+/** Cases in which each undo fails once, in the simplest case that calls it. Their number grows with the number of steps. */
 function furtherCasesOf(
   cases: readonly Case[],
   undos: ReadonlyMap<Case, readonly string[]>,

@@ -7,10 +7,7 @@ interface Happened {
   readonly sure: boolean;
 }
 
-/**
- * Reports an effect of a failed saga that is neither undone nor residue, and undos in another order than last first. Steps
- * before a pivot need no undo.
- */
+/** Reports an effect of a failed saga that is neither undone nor residue, and undos that are not last first. */
 export function forgotten({ run }: Explored, options: ExploreOptions): Violation | undefined {
   if (run.status !== 'failed') return undefined;
   const named = new Set([...run.compensated, ...run.residue]);
@@ -84,10 +81,7 @@ function isUnknown(error: unknown): boolean {
   return code === 'timeout' || code === 'outcome_unknown' || name === 'AbortError' || name === 'TimeoutError';
 }
 
-/**
- * Reports a saga that completed without an effect. It undid the effect in a request that died, and did not fail when the request
- * was sent again. A guard prevents that: it keeps the failure before anything is undone.
- */
+/** Reports a completed saga that undid an effect in a request that died, and did not fail when it was sent again. */
 export function keptUndone({ run, world }: Explored, options: ExploreOptions): Violation | undefined {
   if (run.status !== 'completed') return undefined;
   const undone = [...world.undoneInVain].find((id) => !isHarmless(id, options));

@@ -9,11 +9,7 @@ export interface Shrunk<T> {
   readonly found: T;
 }
 
-/**
- * Drops lines that a failure does not need, many at a time and then one by one, with a limited number of runs.
- *
- * @param again - returns the finding of a smaller script, or undefined if it is another one or throws
- */
+/** Drops lines that a failure does not need, in a limited number of runs. `again` returns the finding of a smaller script. */
 export async function shrunk<T>(
   given: Shrunk<T>,
   again: (script: TestSaga) => Promise<T | undefined>,

@@ -8,11 +8,7 @@ type Fields = { readonly [name: string]: unknown };
 /** Type of a field by name, with `?` if it may be absent, or a check. */
 type Shape = { readonly [name: string]: string | ((value: unknown, at: string) => void) };
 
-/**
- * Checks the form of a recording.
- *
- * @throws SagaTestError `script`, with the broken field
- */
+/** Checks the form of a recording. Throws `script`, with the broken field. */
 export function assertRecording(value: unknown): asserts value is Recording {
   const { recording, kind = 'journal', happened, end } = fieldsOf(value);
   if (recording === undefined || !Array.isArray(happened) || end === undefined)
@@ -36,11 +32,7 @@ export function assertRecording(value: unknown): asserts value is Recording {
     );
 }
 
-/**
- * Checks the form of a recorded turn.
- *
- * @throws SagaTestError `script`, with the broken field
- */
+/** Checks the form of a recorded turn. Throws `script`, with the broken field. */
 export function assertTurn(value: unknown): asserts value is RecordedTurn {
   const { recording, kind } = fieldsOf(value);
   if (recording === undefined || kind !== 'turn')

@@ -13,15 +13,9 @@ export interface RecordedSaga {
 
 /** Options of `recordSagas`. */
 export interface RecordSagasOptions {
-  /**
-   * Receives the recording of each saga of a generator when it ends. Awaited before the client is answered. A repeated last
-   * request reports the end again.
-   */
+  /** Receives the recording of a generator saga when it ends, before the client is answered; again for a repeated request. */
   readonly onRecording: (recording: JournalRecording, saga: RecordedSaga) => unknown;
-  /**
-   * Receives each turn of a saga of a machine, from any process. Awaited before the client is answered. Pass all turns of a saga
-   * to `joinRecording`. Required if one of the sagas is a machine.
-   */
+  /** Receives each turn of a machine, before the client is answered, for `joinRecording`. Required if a saga is a machine. */
   readonly onTurn?: (turn: RecordedTurn, saga: RecordedSaga) => unknown;
   /**
    * Returns what the recording keeps of a value: an argument, answer, result, or error; of a machine also an input of a step and

@@ -50,17 +50,11 @@ export type RecordedEnd = (
 
 /** Value that a recording may have to leave out. */
 export interface Recorded {
-  /**
-   * `input`, `result`, and `error` of the saga, or an effect. `compensate`: name and arguments of the compensator of a step,
-   * which a replay uses too.
-   */
+  /** `input`, `result`, and `error` of the saga, or an effect. `compensate`: name and arguments of a compensator, for replays. */
   readonly kind: string;
   /** ID of the step; empty for a value of the saga. */
   readonly id: string;
-  /**
-   * `value`: an argument, answer, result, or error. `given`, of machines only: the input of a step, or a question with its
-   * schema.
-   */
+  /** `value`: an argument, answer, result, or error. `given`, machines only: the input of a step, or a question. */
   readonly part: 'given' | 'value';
 }
 

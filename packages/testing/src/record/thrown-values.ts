@@ -1,10 +1,7 @@
 import type { Json } from '@mcp-saga/server';
 import { toJson } from './recorded-event.ts';
 
-/**
- * Converts an error to JSON: `name`, `message`, `code`, and `data`, and its other plain fields, which a retry policy may read.
- * Never throws.
- */
+/** Converts an error to JSON with its plain fields, which a retry policy may read. Never throws. */
 export function thrownToJson(thrown: unknown): Json {
   if (typeof thrown !== 'object' || thrown === null) {
     return { name: 'Error', message: typeof thrown === 'string' ? thrown : `a ${typeof thrown} was thrown` };

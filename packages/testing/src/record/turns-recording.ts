@@ -61,10 +61,7 @@ export interface RecordedTurn extends RecordingHead, TurnBeginning {
   readonly turn: number;
   /** Arguments, in the first turn. */
   readonly input?: Json;
-  /**
-   * Name of the state at the start; absent in the first turn. Names are derived with the secret of the saga, and reveal nothing
-   * of the state.
-   */
+  /** Name of the state at the start, derived with the secret of the saga; absent in the first turn. */
   readonly from?: string;
   /** Name of the state at the end; absent in the last turn. */
   readonly to?: string;

@@ -36,10 +36,7 @@ export function noteRun(program: Program, run: Pick<ReportedRun, 'trace' | 'stat
   for (const coverage of collecting) coverage.note(program.name, run);
 }
 
-/**
- * Collects all later runs, those of explorers included. Call it at the top of a test file, and read the result after the tests.
- * Counts only steps that at least one run reached.
- */
+/** Collects all later runs, of explorers too. Call it at the top of a test file. Counts only steps that a run reached. */
 export function sagaCoverage(): SagaCoverage {
   const coverage = new SagaCoverage();
   collecting.add(coverage);

@@ -9,10 +9,7 @@ export interface TraceMatch {
   readonly actual: string;
 }
 
-/**
- * Compares a trace with expected lines. A line matches its beginning (`ran charge` matches `ran charge: {"id":1}`), and `…` any
- * number of lines. Accepts a printed trace with turns, too.
- */
+/** Compares a trace with expected lines: `ran charge` matches `ran charge: {"id":1}`, and `…` matches any number of lines. */
 export function matchTrace(actual: readonly string[], expected: string | readonly string[]): TraceMatch {
   const wanted = linesOf(expected);
   const met = match(actual, wanted, 0, 0, new Map());

@@ -3,11 +3,7 @@ import { SagaTestError } from '../values/errors.ts';
 import type { Ended } from './serving.ts';
 import type { World } from '../world/world.ts';
 
-/**
- * Throws if a run shows a mistake in its saga, however it ended.
- *
- * @throws SagaTestError `not_deterministic`, `floating`, or an error of the kit in the code of a step
- */
+/** Throws if a run shows a mistake in its saga, however it ended: `not_deterministic`, `floating`, or an error of the kit. */
 export function assertSound(program: Program, world: World, ended: Ended): void {
   if (world.objection !== undefined) throw world.objection;
   if (ended.status !== 'completed' && ended.error instanceof ReplayMismatch && !world.mayMismatch) {

@@ -5,12 +5,7 @@ import { answeringKinds, type Rule } from '../script/rules.ts';
 import { ruleSource } from '../script/script-source.ts';
 import type { World } from '../world/world.ts';
 
-/**
- * Throws if a fault of the script never applied, since the test would pass without it. Adds a warning for each unused answer or
- * stand-in, unless the script has faults.
- *
- * @throws SagaTestError `script`
- */
+/** Throws `script` if a fault never applied. Without faults, adds a warning for each unused answer or stand-in. */
 export function assertApplied(world: World): void {
   const { all } = world.rules;
   const unused = all.filter((rule, at) => !wasApplied(world, rule) && !isOverruled(rule, all.slice(at + 1)));

@@ -31,10 +31,7 @@ export interface Script {
 
 type Id<Steps> = keyof Steps & string;
 
-/**
- * A saga, and a script of the world around it: answers and faults. Immutable: each word returns a new script. A later rule for a
- * step replaces an earlier one.
- */
+/** A saga and its world: answers and faults. Each word returns a new script. A later rule for a step replaces an earlier one. */
 export class TestSaga<P extends Program = Program, Steps extends object = AnySteps> {
   readonly saga: P;
   readonly options: TestSagaOptions;
@@ -190,10 +187,7 @@ export interface On<P extends Program, Steps extends object> {
   /** Answers for the model. */
   sample(id: Id<Steps>, answer: Sample): TestSaga<P, Steps>;
   roots(id: Id<Steps>, roots: readonly Root[]): TestSaga<P, Steps>;
-  /**
-   * Replaces the code of a step or poll by a result or a function. Without a stand-in the code of the saga runs. `~id` is the
-   * undo of a step.
-   */
+  /** Replaces the code of a step, a poll, or an undo (`~id`) by a result or a function. Without a stand-in, the code runs. */
   step<K extends Id<Steps>>(id: K, result: StandIn<Steps[K]>): TestSaga<P, Steps>;
 }
 

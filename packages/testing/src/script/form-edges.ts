@@ -10,11 +10,7 @@ export interface Edge {
 // A text without a bound is taken to be this long by somebody, one day.
 const longText = 5_000;
 
-/**
- * Returns contents at the edges of a form: each field at its bounds, empty, longest, each choice, and absent if it is optional.
- *
- * @param base - values of the other fields
- */
+/** Returns contents at the edges of a form: each field at its bounds, empty, each choice, and absent. `base`: other fields. */
 export function edgesOf(form: Form, base: Content = simplestContent(form)): readonly Edge[] {
   const edges: Edge[] = [];
   for (const [name, field] of Object.entries(form.properties)) {

@@ -60,11 +60,7 @@ export class Rules {
     }
   }
 
-  /**
-   * Finds the last rule of some kinds for a step: by its ID, or by the ID that it repeats (`item` for `item#2` and `item(key)`).
-   *
-   * @param holds - `true` for a rule that still applies. Default: all
-   */
+  /** Finds the last rule of some kinds that still applies to a step, by its ID or the ID that it repeats (`item` for `item#2`). */
   find<K extends Named['kind']>(
     kinds: readonly K[],
     id: string,

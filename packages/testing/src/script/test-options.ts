@@ -24,10 +24,7 @@ export interface TestSagaOptions {
   readonly input?: unknown;
   /** Start of the clock: a date, or milliseconds since the epoch. Default: 2030-01-15T12:00:00Z. */
   readonly clock?: Date | number;
-  /**
-   * Seed of `random()`, `uuid()`, and the jitter of retries. A seed is part of idempotency keys, so that two runs can use one
-   * fake. Default 1.
-   */
+  /** Seed of `random()`, `uuid()`, and retry jitter. Part of idempotency keys, so that two runs can use one fake. Default 1. */
   readonly seed?: number;
   /** Passed to steps as `context`. */
   readonly context?: unknown;

@@ -4,13 +4,7 @@ import { nearestName } from '@mcp-saga/server/internal';
 /** Names of all options in an object. */
 export type NamesOf<Options> = { readonly [Name in keyof Options]-?: true };
 
-/**
- * Checks the names of options.
- *
- * @param of - name of the function in messages
- * @param hint - advice if no known name is near
- * @throws SagaTestError `script`, with the nearest known name
- */
+/** Checks the names of options. Throws `script`, with the nearest known name or else `hint`. */
 export function assertKnownOptions(of: string, options: unknown, names: object, hint = ''): void {
   if (options === undefined) return;
   const known = Object.keys(names);
@@ -26,11 +20,7 @@ export function assertKnownOptions(of: string, options: unknown, names: object, 
   );
 }
 
-/**
- * Checks that a value is a saga.
- *
- * @throws SagaTestError `script`
- */
+/** Checks that a value is a saga. Throws `script`. */
 export function assertSaga(of: string, value: unknown): void {
   const { name, advance, rules } = Object(value) as { name?: unknown; advance?: unknown; rules?: unknown };
   if (typeof name === 'string' && typeof advance === 'function') return;

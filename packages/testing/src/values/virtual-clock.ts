@@ -19,10 +19,7 @@ interface Stalled {
 const lookAfterMs = 2;
 const patienceMs = 2_000;
 
-/**
- * Clock of a run. Stands still while code runs, and jumps to the next timer when nothing else can run. Waits for code of a step
- * that does real work, such as I/O.
- */
+/** Clock of a run. Stands still while code of a step does real work, and jumps to the next timer when nothing else can run. */
 export class VirtualClock {
   /** Called after time passed, with the milliseconds. */
   onPass: (ms: number) => void = () => undefined;
@@ -35,10 +32,7 @@ export class VirtualClock {
   #patience = patienceMs;
   readonly #isManual: boolean;
 
-  /**
-   * @param start - milliseconds since the epoch
-   * @param isManual - lets time pass only by `pass` and `wake`. Default false
-   */
+  /** `start`: ms since the epoch. `isManual`: time passes only by `pass` and `wake`. */
   constructor(start: number, isManual: boolean = false) {
     this.#now = start;
     this.#isManual = isManual;

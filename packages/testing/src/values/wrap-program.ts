@@ -3,10 +3,7 @@ import type { Program } from '@mcp-saga/server';
 /** Methods of a program that a wrapper may replace. */
 export type ProgramMethods = Partial<Pick<Program, 'begin' | 'advance'>>;
 
-/**
- * A program with other methods, and its older versions likewise. Everything else is its own, so that a program of a class can be
- * wrapped, too.
- */
+/** Wraps a program and its older versions with other methods. A proxy, so that programs of a class keep their members. */
 export function wrapProgram(program: Program, methodsOf: (program: Program) => ProgramMethods): Program {
   const changed: Partial<Program> = {
     ...methodsOf(program),

@@ -74,11 +74,7 @@ export class TestHost {
     return this.#world.ledger.effects;
   }
 
-  /**
-   * Creates a client in memory.
-   *
-   * @throws SagaTestError `script` for an unknown option
-   */
+  /** Creates a client in memory. Throws `script` for an unknown option. */
   client(options: WireClientOptions): WireClient {
     assertKnownOptions('testHost().client', options, clientNames);
     const { dialect, user, answers = {} } = options;
@@ -115,11 +111,7 @@ export class TestHost {
     return this;
   }
 
-  /**
-   * Closes the sessions of its clients.
-   *
-   * @throws SagaTestError `script` if a planned cut never happened
-   */
+  /** Closes the sessions of its clients. Throws `script` if a planned cut never happened. */
   async close(): Promise<void> {
     await Promise.all(this.#clients.map((client) => client.close()));
     this.#world.cutter.assertMet(true);

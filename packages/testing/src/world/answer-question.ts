@@ -12,11 +12,7 @@ import { unanswered } from './unanswered-question.ts';
 // A function may be told why its answer was not accepted, and try again.
 const maxTries = 5;
 
-/**
- * Answers a question by the script.
- *
- * @throws SagaTestError `unanswered`, `answer_not_accepted`, `not_deterministic`
- */
+/** Answers a question by the script. Throws `unanswered`, `answer_not_accepted`, or `not_deterministic`. */
 export async function answerTo(world: World, saga: string, step: ClientStep): Promise<StepAnswer> {
   const { stepId } = step;
   const before = world.answered.get(stepId) ?? 0;

@@ -19,11 +19,7 @@ export interface ReplayRecordingsOptions extends Pick<ReplayOptions, 'ends'> {
 export interface RecordingFile {
   /** Path of the file: title of the test. */
   readonly file: string;
-  /**
-   * Replays the file on the current code.
-   *
-   * @throws SagaTestError `replay_mismatch`, with the recording and the current code side by side
-   */
+  /** Replays the file on the current code. Throws `replay_mismatch`, with both sides. */
   readonly replay: () => Promise<void>;
 }
 

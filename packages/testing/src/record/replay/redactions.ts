@@ -12,11 +12,7 @@ export function madeOfRedactedFrom({ redacted = [], happened }: Redactable): num
   return first === -1 ? Number.POSITIVE_INFINITY : first + 1;
 }
 
-/**
- * Explains that a difference may come from a redacted value; empty if no value was redacted.
- *
- * @param at - number of events before the difference
- */
+/** Explains that a difference after `at` events may come from a redacted value; empty if no value was redacted. */
 export function redactedNote({ redacted = [], happened }: Redactable, at: number): string {
   const ids = happened.slice(0, at).flatMap((event) => (isRedacted(event) ? [`'${event.id}'`] : []));
   const names = [...(redacted.length > 0 ? ['the input'] : []), ...new Set(ids)];

@@ -43,12 +43,7 @@ export async function replayRecording(
   if (next !== undefined) await replayRecording(next, sagas, { ...options, name: `${name}, gone on` });
 }
 
-/**
- * Finds the program that serves a recorded saga today.
- *
- * @param name - name of the recording in messages
- * @throws SagaTestError `replay_mismatch` if there is none
- */
+/** Finds the program that serves a recorded saga today. Throws `replay_mismatch` if there is none. */
 function programOf(
   { saga, version }: Pick<Recording, 'saga' | 'version'>,
   sagas: readonly Program[],
@@ -99,10 +94,7 @@ interface Advanced {
   readonly does: readonly string[];
 }
 
-/**
- * Replays a whole recording. An entry that may depend on a redacted value keeps its step, and takes the fingerprint of the
- * current code.
- */
+/** Replays a recording. An entry that may depend on a redacted value takes the fingerprint of the current code. */
 async function compared(
   program: Program,
   recording: JournalRecording,

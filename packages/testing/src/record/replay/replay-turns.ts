@@ -16,20 +16,11 @@ import type { TurnBeginning, TurnsRecording } from '../turns-recording.ts';
 export interface ReplayOptions {
   /** Name of the recording in messages. */
   readonly name?: string;
-  /**
-   * `compare`: the saga must end with the same result or error.
-   *
-   * @default 'compare'
-   */
+  /** `compare`: the saga must end with the same result or error. Default `compare`. */
   readonly ends?: 'compare' | 'ignore';
 }
 
-/**
- * Replays a machine from its arguments, with the recorded answers, outcomes of steps, and times.
- *
- * @param name - name of the recording in messages
- * @throws SagaTestError `replay_mismatch` at the first turn that differs
- */
+/** Replays a machine from its arguments, and throws `replay_mismatch` at the first turn that differs. */
 export async function replayTurns(
   recording: TurnsRecording,
   program: Program,

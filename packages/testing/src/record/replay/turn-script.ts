@@ -20,10 +20,7 @@ interface Pending {
   readonly fail: (reason: unknown) => void;
 }
 
-/**
- * Replays the world of a recorded turn: its times, and the outcomes of its steps in order. An effect that is not recorded stops
- * the turn.
- */
+/** Replays the times and outcomes of a recorded turn. An effect that is not recorded stops the turn. */
 export class TurnScript {
   /** Effect that is not recorded and stopped the turn. */
   does: string | undefined;

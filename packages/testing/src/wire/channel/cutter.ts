@@ -17,12 +17,7 @@ export class Cutter {
     else this.#steps.set(after, (this.#steps.get(after) ?? 0) + times);
   }
 
-  /**
-   * Throws if a planned cut never happened, since the test would pass without it.
-   *
-   * @param all - whether no more requests follow
-   * @throws SagaTestError `script`
-   */
+  /** Throws `script` if a planned cut never happened. `all`: no more requests follow. */
   assertMet(all: boolean): void {
     const planned = [...this.#steps.keys(), ...(all ? this.#requests : [])];
     const unmet = planned.find((after) => !this.#cut.has(after));

@@ -31,10 +31,7 @@ export interface ChannelOptions {
 /** Name and version of the clients and servers of a test. */
 export const info: { readonly name: string; readonly version: string } = { name: 'test', version: '1' };
 
-/**
- * Connects to a server in memory with the transports of the SDK: over HTTP, with a new server for each request; or in a session.
- * Does not use the `Client` of the SDK, which chooses IDs of requests: a resumed request keeps its ID.
- */
+/** Connects to a server in memory with the SDK's transports. Not its `Client`: a resumed request keeps its request ID. */
 export class SdkChannel implements Channel {
   readonly #options: ChannelOptions;
   #session: Promise<Connection> | undefined;

@@ -29,11 +29,7 @@ export const wireWays: readonly WireWay[] = [
   { dialect: 'tasks', era: '2026-07-28' },
 ];
 
-/**
- * Returns the version of MCP of a client. Default: the newest with its dialect.
- *
- * @throws TypeError if the dialect has no such version
- */
+/** Returns the MCP version of a client. Default: the newest with its dialect. Throws if the dialect has no such version. */
 export function eraOf(dialect: WireDialect, era: WireEra | undefined): WireEra {
   const eras = wireWays.filter((way) => way.dialect === dialect).map((way) => way.era);
   const [newest] = eras;

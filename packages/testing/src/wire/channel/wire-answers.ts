@@ -46,11 +46,7 @@ export class Answerer {
     this.#world = world;
   }
 
-  /**
-   * Returns the result for a question.
-   *
-   * @throws SagaTestError `unanswered`
-   */
+  /** Returns the result for a question. Throws `unanswered`. */
   async answer({ id, method, params }: WireQuestion): Promise<Fields> {
     const type = types[method as keyof typeof types];
     if (type === undefined) throw new SagaTestError('script', `The server asks for '${method}'.`);
