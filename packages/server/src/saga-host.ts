@@ -54,11 +54,7 @@ export interface SagaHost {
    * @throws TokenRefused if the token is not good, or not the newest
    */
   cancel(token: string, request?: CancelHostRequest): Promise<SagaTurn>;
-  /**
-   * Opens a token to look at it, expired or not, of any principal: for operators, never for a client.
-   *
-   * @throws TokenRefused if it is not a token of this host
-   */
+  /** Opens a token to look at it, expired or not, of any principal: for operators, never for a client. Throws TokenRefused. */
   inspect(token: string): Promise<SagaInspection>;
   /**
    * Registers the sagas on an `McpServer` of the MCP SDK, version 2 or 1: the tools, the methods `tools/callSaga`,

@@ -100,10 +100,7 @@ function refused(message: string): Response {
   return Response.json({ jsonrpc: '2.0', error, id: null }, { status: 403 });
 }
 
-/**
- * Whether a gate refuses. By the name of its class: servers for Node put a class of their own in the place of `Response`,
- * and what `fetch` gives, or was made before, is none of that one. Taken for auth info, it would let the request in.
- */
+/** `true` for a `Response`, by the name of its class: servers for Node replace the class, and auth info would let it in. */
 function isResponse(authInfo: Authenticated): authInfo is Response {
   return authInfo instanceof Response || Object.prototype.toString.call(authInfo) === '[object Response]';
 }

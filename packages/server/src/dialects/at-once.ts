@@ -3,10 +3,7 @@ import type { DialectTraits } from '../model/dialect-traits.ts';
 import { unaskedOf, type Dialect } from './dialect.ts';
 import { inOneRequest } from './in-one-request.ts';
 
-/**
- * In one request, for prompts and resources of clients that can be asked nothing: what they answer has no place for a
- * token. A question is `ClientCannot` at its step, as is a wait that is longer than the request can be held.
- */
+/** Serves a saga in one request, for prompts and resources of clients that can be asked nothing: a question is `ClientCannot`. */
 export const atOnce: Dialect = {
   name: 'at once',
   // Its tokens go nowhere, so that none comes back.

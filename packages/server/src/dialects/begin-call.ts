@@ -17,11 +17,7 @@ export const resumeTokenRefused: FrozenAnswer = {
   reason: 'invalid_resume_token',
 };
 
-/**
- * Begins a call: starts the saga, or continues a saga from the resume token of the call.
- *
- * @param method - sealed as the method of this call
- */
+/** Begins a call, with `method` sealed as its method: starts the saga, or continues it from the resume token of the call. */
 export async function beginCall(
   host: SagaHostCore,
   call: ClientCall,
@@ -47,11 +43,7 @@ export async function beginCall(
   }
 }
 
-/**
- * Reads the resume token of a call: an argument, a field beside the arguments, or a field of `_meta`.
- *
- * @throws SagaHostError `invalid_params` for two different tokens, and for answers without a token
- */
+/** Reads the resume token of a call. Throws `invalid_params` for two different tokens, and for answers without a token. */
 export function resumeTokenOf(call: ClientCall): string | undefined {
   if (call.method !== 'tools/call') return undefined;
   const [first, ...others] = tokensOf(call);

@@ -3,10 +3,7 @@ import type { SagaHostCore } from '../requests/host.ts';
 import type { FrozenAnswer } from '../wire/wire-error.ts';
 import type { ClientFacts, ClientCall } from '../model/client-call.ts';
 
-/**
- * One way in which sagas are served to clients that do not know them: it decodes a request to a call of the host, and
- * encodes the turn.
- */
+/** Serves sagas to clients that do not know them: decodes a request to a call of the host, and encodes the turn. */
 export interface Dialect {
   readonly name: string;
   /** Whether a request brings something that only this dialect hands out: it goes on with it then, whoever sends it. */
@@ -27,10 +24,7 @@ export function unaskedOf({ era, isSession }: ClientFacts): Pick<DialectTraits, 
   return { unasked };
 }
 
-/**
- * Whether a client can be asked what this saga may ask. Roots alone do not count, unless the saga needs them: they
- * answer no question, and such a client is better served by its model.
- */
+/** `true` if the client can be asked what this saga may ask. Roots alone count only if the saga needs them. */
 export function canBeAsked({ client, saga }: Pick<ClientCall, 'saga' | 'client'>): boolean {
   return client.asks.some((need) => need !== 'roots' || saga.needs.includes('roots'));
 }

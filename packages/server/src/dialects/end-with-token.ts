@@ -26,12 +26,7 @@ export function stepsForClient(
   return steps.filter((step) => asks.includes(needOf(step)));
 }
 
-/**
- * Returns `true` if a call ends before the saga ends: a page must be shown, only the model can answer, or the wait is too
- * long. Only tool results can carry a token.
- *
- * @param maxWait - longest wait that the call can hold, in milliseconds
- */
+/** `true` if a call ends before the saga: only a page or the model can answer, or the wait is longer than `maxWait` ms. */
 export function endsBeforeSaga(
   host: SagaHostCore,
   call: Pick<ClientCall, 'method' | 'client'>,

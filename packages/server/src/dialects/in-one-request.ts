@@ -20,8 +20,6 @@ interface OneRequest {
  *
  * If the client aborts, disconnects, or times out, the current turn ends before its next step. A saga that declares `forks` is
  * then undone at once. With `onSuspended`, the queue of the operator undoes it instead, as after any absent client.
- *
- * @param can - returns the capabilities of the dialect at the beginning of a turn
  */
 export async function inOneRequest(
   host: SagaHostCore,
@@ -59,11 +57,7 @@ async function received(made: Promise<object>, { signal }: Caller): Promise<obje
   return result;
 }
 
-/**
- * Cancels a saga, because its token is lost with this request.
- *
- * @param first - the first turn of the call. A repeated resume token gives that turn again
- */
+/** Cancels a saga, because its token is lost with this request. A repeated resume token gives the turn `first` again. */
 async function undoLeft(
   host: SagaHostCore,
   call: ClientCall,

@@ -6,10 +6,7 @@ import type { SuspendedTurn } from '../model/turn.ts';
 import { extensionKey } from '../wire/tool-result.ts';
 import { formatExpiry, toWireStep } from './saga-methods.ts';
 
-/**
- * A saga that waits, as the result of a tool call, with a handle in place of the token if the host has handles. The text says all there is to know and to do, since a model sees
- * nothing else; hosts find the same, in the form of the saga methods, under `_meta`.
- */
+/** Encodes a waiting saga as a tool result. The text is for the model, `_meta` for hosts, in the form of the saga methods. */
 export async function toInterimResult(
   host: HostParts,
   suspended: SuspendedTurn,

@@ -14,10 +14,7 @@ import type { ClientCall } from '../model/client-call.ts';
 import { asksOfCall, endsBeforeSaga, endWithToken, stepsForClient } from './end-with-token.ts';
 import { toRequest } from '../wire/step-requests.ts';
 
-/**
- * Multi round-trip requests (spec 2026-07-28): the result says what is needed, `requestState` is the token, and the
- * client sends its call again with the answers.
- */
+/** Multi round-trip requests (MCP 2026-07-28): `requestState` is the token, and the client repeats its call with the answers. */
 export const multiRoundTrip: Dialect = {
   name: 'multi round-trip',
   refused: { message: 'Invalid or expired requestState', reason: 'invalid_request_state' },
@@ -94,10 +91,7 @@ export function roundTraits(host: SagaHostCore, call: ClientCall): DialectTraits
   return { ...traits, maxWait: (turn) => Math.max(0, clientRounds - turn + 1) * maxHoldMs };
 }
 
-/**
- * `inputResponses` as answers. Those of other shapes than results are checked, and refused, where they are used; how
- * many there are is checked here, since a call that begins hands on only those it asks for. (T11)
- */
+/** Reads `inputResponses` as answers. Checks their number only: a call that begins passes on only those that it asks for. */
 function toStepAnswers(inputResponses: unknown, maxAnswers: number): readonly StepAnswer[] {
   if (typeof inputResponses !== 'object' || inputResponses === null) return [];
   const entries = Object.entries(inputResponses as { readonly [stepId: string]: Json });

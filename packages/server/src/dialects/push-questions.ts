@@ -27,10 +27,7 @@ interface OpenQuestion {
   answer?: StepAnswer;
 }
 
-/**
- * The questions of one call that its client has and has not answered yet. They may stay open while the saga goes on
- * without them, and are withdrawn when it no longer asks them.
- */
+/** Questions of one call that its client has not answered. They are withdrawn when the saga no longer asks them. */
 export class OpenQuestions {
   readonly #call: ClientCall;
   readonly #clock: () => number;
@@ -46,11 +43,7 @@ export class OpenQuestions {
     this.#signal = call.caller.signal ?? new AbortController().signal;
   }
 
-  /**
-   * Asks what a turn asks, and gives the answers: all of them, or those there are when the saga goes on without.
-   *
-   * @throws TurnAborted when the call is aborted, and when nobody is there any more
-   */
+  /** Asks the questions of a turn, and returns all answers, or those that came before the saga continued. Throws TurnAborted. */
   async answersTo({
     steps,
     retryAfterMs = 0,

@@ -8,11 +8,10 @@ import { asksOfCall, endsBeforeSaga, endWithToken, stepsForClient } from './end-
 import { OpenQuestions } from './push-questions.ts';
 
 /**
- * Push (spec 2025-11-25 and older): the server asks while it answers, in a session or over stdio. The token stays in
- * the request, unless the call ends before its saga; what a step of a client fails with is thrown at that step.
+ * Push (MCP 2025-11-25 and older): the server asks while it answers, in a session or over stdio. The token stays in the request,
+ * unless the call ends before its saga. An error of the client is thrown at its step.
  *
- * It does so with either version of the SDK. Version 2 could do it by itself, from the result of a multi round-trip
- * request, but ends after eight rounds, and fails the call where a client fails a step.
+ * Serves version 2 of the SDK too, whose own multi round-trip requests end after eight rounds.
  */
 export const push: Dialect = {
   name: 'push',

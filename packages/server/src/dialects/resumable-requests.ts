@@ -38,13 +38,10 @@ const methods: readonly string[] = ['tools/call', resumeTokenMethod];
 const dialects: readonly Dialect[] = [push, multiRoundTrip, resumeToken];
 
 /**
- * Resumable requests (SEP-975), which come on top of the dialect that serves the client: what it gives to the call is
- * the host to answer with.
+ * Serves resumable requests (SEP-975) on top of the dialect of the client: returns the host that this dialect must call.
  *
- * That host tells the client a token before the first server step, after each, and whenever the saga waits, and goes
- * on by itself. Each of them ends a turn like any other, so that a guard sees it and nothing of a saga is special here.
- * What the client brings, a call or answers, is sealed before anything runs. A connection may be cut at any time then:
- * `requests/resume` goes on from the newest token that the client holds.
+ * That host commits and reports a token before the first server step, after each step, and at each wait. A cut connection
+ * continues by `requests/resume` from the newest token that the client has.
  */
 export async function resumable(
   host: SagaHostCore,
@@ -118,10 +115,7 @@ export interface RequestStatus {
   readonly hasInputRequest: boolean;
 }
 
-/**
- * `requests/getStatus {requestId, resumeToken}`: how far the request is. It runs nothing (W7). A token is of a saga
- * that goes on, so that none says `completed`: a request that has ended says so when it is resumed.
- */
+/** Answers `requests/getStatus` without running anything. Never reports `completed`: the resumed request reports its end. */
 export async function getStatus(host: SagaHostCore, params: unknown, caller: Caller): Promise<RequestStatus> {
   const { requestId, resumeToken: token } = fields(params);
   if (typeof requestId !== 'string' && !Number.isSafeInteger(requestId)) {
@@ -137,12 +131,7 @@ export async function getStatus(host: SagaHostCore, params: unknown, caller: Cal
   };
 }
 
-/**
- * Looks up a token of this dialect. With a guard, this dialect follows a used token to the newest one, so tokens of other
- * requests must be refused.
- *
- * @throws TokenRefused for a token of a request that did not declare resumable requests, and for an anonymous caller
- */
+/** Looks up a token of this dialect. Tokens of other requests are refused, since a used one leads to the newest token. */
 async function statusOf(host: SagaHostCore, token: string, caller: Caller): Promise<SagaStatus> {
   const status = await host.status(token, caller, { methods });
   if (!status.isResumable) throw refused(host, 'method');
@@ -262,10 +251,7 @@ async function tell(
   await call.notify({ method: resumePolicy, params }).catch(() => undefined);
 }
 
-/**
- * Whether a client says that it resumes requests. Over HTTP without a session nobody knows what it declared when it
- * connected, so that it may say so in the request's `_meta`, as of the spec 2026-07-28.
- */
+/** `true` if a client resumes requests. Over HTTP without a session, only the `_meta` of the request can say so. */
 function declares({ client, meta }: ClientCall): boolean {
   const { capabilities = meta[capabilitiesKey] } = client;
   const { resumableRequests, experimental } = record(capabilities);

@@ -16,10 +16,7 @@ const answers = {
     'write, a string.',
 };
 
-/**
- * A tool as it is listed where calls go on by resume tokens. Without its output schema: a call that is not finished has
- * no structured result, and clients reject a result that lacks what was promised.
- */
+/** Lists a tool without its output schema: an unfinished call has no structured result, and clients would reject it. */
 export function toResumable(tool: ListedTool, takesAnswers: boolean): ListedTool {
   const { outputSchema: _promised, ...listed } = tool;
   const more = takesAnswers ? { resumeToken, answers } : { resumeToken };

@@ -15,9 +15,8 @@ export const resumeTokenTraits: DialectTraits = {
 };
 
 /**
- * Resume tokens, for clients that declare nothing and for those that cannot be reached: a call that is not finished is
- * an ordinary result, which tells the model to call again, with `resumeToken` and perhaps `answers` beside the same
- * arguments.
+ * Resume tokens, for clients that declare nothing: an unfinished call is an ordinary result, which tells the model to call
+ * again with `resumeToken`, perhaps `answers`, and the same arguments.
  */
 export const resumeToken: Dialect = {
   name: 'resume token',

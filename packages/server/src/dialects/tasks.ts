@@ -19,9 +19,8 @@ import { mayHaveTasks } from './tasks/task-id.ts';
 const missingCapability = -32021;
 
 /**
- * Tasks (extension `io.modelcontextprotocol/tasks`): the call is answered with a task as soon as there is nothing to ask
- * first, and the client polls it. What comes before is asked in the rounds of the call, as MCP recommends. A client that
- * cannot be asked is served as if it knew no tasks where its call is none: to know more serves nobody worse.
+ * Tasks (extension `io.modelcontextprotocol/tasks`): after the first questions, the call is answered with a task to poll. A
+ * client that cannot be asked, and whose call is no task, is served as if it did not know tasks.
  */
 export const tasks: Dialect = {
   name: 'tasks',

@@ -8,12 +8,7 @@ import type { GuardClaim } from '../model/guard.ts';
 import type { SealedSaga } from '../model/sealed-saga.ts';
 import { cancelLifetime } from '../token/sealed-saga.ts';
 
-/**
- * Asks the guard. Where that fails, `onError` is told that it was the guard, with what it threw as `cause`: the error of
- * a client of Redis does not say so.
- *
- * @throws SagaHostError `guard_down` where it cannot be asked
- */
+/** Asks the guard. Throws `guard_down`, and reports it to `onError` with the cause: an error of Redis does not name the guard. */
 export async function askGuard<T>({ hooks }: Pick<Observer, 'hooks'>, ask: () => T | Promise<T>): Promise<T> {
   try {
     return await ask();
@@ -32,12 +27,7 @@ export async function askGuard<T>({ hooks }: Pick<Observer, 'hooks'>, ask: () =>
   }
 }
 
-/**
- * Names the principal of a turn for the guard, by a digest. Turns without a principal are not counted: otherwise one
- * client could use up the share of all.
- *
- * @param request - `keptBytes` is undefined for turns without a limit, such as an undo
- */
+/** Names the principal of a turn for the guard, by a digest. Anonymous turns are not counted: they would share one limit. */
 async function ownerOf(
   { limits }: Pick<HostParts, 'limits'>,
   { claims: { principal } }: SealedSaga,
@@ -61,10 +51,7 @@ export function guardFull({ reject }: Pick<Observer, 'reject'>): SagaHostError {
 // a fleet and of its store may differ by.
 const margin = 5 * 60_000;
 
-/**
- * When the guard may forget that a token was used (ms since the epoch): when it has died, and the token that cancels
- * its turn in its place, if there is one. When a saga ends does not matter: its tokens die by themselves. (T13)
- */
+/** Time at which the guard may forget a used token (ms since the epoch): when it and its cancel token have expired. */
 function guardedUntil(host: GuardedBy, claims: Pick<Claims, 'exp'>): number {
   return wantedUntil(host, claims) + (host.observer.notifiesSuspended ? cancelLifetime : 0) + margin;
 }
@@ -82,9 +69,8 @@ export function isForgotten({ guard, timing }: Pick<HostParts, 'guard' | 'timing
 }
 
 /**
- * When the guard may forget which steps of a saga were claimed (ms since the epoch): not before every token of it has
- * died. Where forks are accepted, an older one may be good for longer than the newest; to undo, one of them may be good for
- * longer than a saga may take. (T13)
+ * Time at which the guard may forget the claimed steps of a saga (ms since the epoch): when all its tokens have expired. Older
+ * tokens, and tokens to undo, may expire later than the newest.
  */
 export function claimedUntil(
   { limits, observer }: Pick<HostParts, 'limits' | 'observer'>,
@@ -144,12 +130,8 @@ const first = 50;
 const longest = 1_000;
 
 /**
- * How long to wait before a guard is asked again about a request that is being run elsewhere, in milliseconds. Most
- * turns are short, so the first waits are; a long one shall not keep a guard on a network busy. Spread, so that many
- * that wait do not ask together.
- *
- * @param waits - how often it has been waited for already
- * @param random - in [0, 1); default `Math.random`
+ * Milliseconds before the guard is asked again about a running request: short at first, as most turns are, then longer.
+ * Spread at random, so that waiting requests do not ask together.
  */
 export function busyWait(waits: number, random: () => number = Math.random): number {
   const most = Math.min(longest, first * 2 ** waits);

@@ -24,10 +24,8 @@ interface UsedTurn {
 /** Options of {@link memoryGuard}. */
 export interface MemoryGuardOptions {
   /**
-   * Treatment of tokens that were issued before the first host with this guard was created, in an earlier process. `refuse`: these
-   * tokens are refused, because the guard does not know which of them were used. `accept`: each of them can be used again once.
-   *
-   * @default 'refuse'
+   * `refuse`: tokens of an earlier process are refused, as the guard does not know which were used. `accept`: each of them can be
+   * used again once. Default `refuse`.
    */
   readonly olderTokens?: 'refuse' | 'accept';
   /** Returns the time, in milliseconds since the epoch. Default `Date.now`. */

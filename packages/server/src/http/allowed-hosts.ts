@@ -9,13 +9,7 @@ interface AllowedHost {
 // A URL and a `Host` header leave them out.
 const defaultPorts = ['80', '443'];
 
-/**
- * Creates a check of the host in the `Host` header of a request.
- *
- * @param allowed - `allowedHosts` of the server
- * @returns the reason for a refusal; undefined: the request is served
- * @throws TypeError for an entry other than a host name with or without a port
- */
+/** Creates a check of the `Host` header, which returns the reason for a refusal. Throws TypeError for an invalid entry. */
 export function hostCheck(
   allowed: readonly string[] | undefined,
 ): (request: Request, env: unknown) => string | undefined {

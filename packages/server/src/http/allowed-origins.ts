@@ -1,12 +1,6 @@
 import { hostOf, loopbackNames } from './own-hosts.ts';
 
-/**
- * Creates a check of the `Origin` header, in which a browser names the page of a request.
- *
- * @param allowed - `allowedOrigins` of the server
- * @returns `true` for a request of an allowed page, and for a request without the header
- * @throws TypeError for an entry other than an origin
- */
+/** Creates a check of the `Origin` header, which names the page of a request. Throws TypeError for an invalid entry. */
 export function originCheck(allowed: readonly string[] | undefined): (request: Request) => boolean {
   const origins = allowed === undefined ? undefined : toOrigins(allowed);
   return (request) => {

@@ -9,12 +9,8 @@ export interface ReadRequest {
 }
 
 /**
- * Reads the JSON that is posted in one go, where its declared length is within bounds. The SDK copies a request, and
- * reads it as a stream to count its bytes: on Node that is a fifth of what a call costs.
- *
- * What has no length, what is too long and what is no JSON is left to the SDK, which knows how to refuse it.
- *
- * @param maxBytes - the longest body that is served; no more than 1 MiB is read here
+ * Reads posted JSON if its declared length is within bounds: the SDK's stream takes a fifth of a call on Node. Leaves every other
+ * body to the SDK, which knows how to refuse it.
  */
 export async function readJson(request: Request, maxBytes: number = longest): Promise<ReadRequest> {
   const limit = Math.min(maxBytes, longest);

@@ -27,11 +27,7 @@ export interface ProtectedResource {
   challenge(response: Response): Response;
 }
 
-/**
- * Creates the metadata of a protected resource.
- *
- * @throws TypeError if `resource` or `issuer` is not a URL, or the issuer has a query or plain HTTP
- */
+/** Creates the metadata of a protected resource. Throws TypeError if a URL is invalid, or the issuer has a query or plain HTTP. */
 export function protectedResource({ resource, issuer, scopes }: ProtectedResourceOptions): ProtectedResource {
   if (!isUrl(resource)) throw new TypeError(`oauth.resource: expected the URL of this server. ${example}`);
   if (!isUrl(issuer)) throw new TypeError(`oauth.issuer: expected a URL. ${example}`);

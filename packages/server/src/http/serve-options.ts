@@ -38,11 +38,7 @@ export interface ServeAuthOptions<Env = unknown> extends AuthOptions {
 
 /** Options for HTTP. */
 export interface HttpOptions {
-  /**
-   * Path of the server.
-   *
-   * @default '/mcp'
-   */
+  /** Path of the server. Default `/mcp`. */
   readonly path?: string;
   /**
    * Hosts that requests may name: `'mcp.example'` on every port, `'localhost:3000'` on one. Requests to others get a 403.
@@ -60,11 +56,7 @@ export interface HttpOptions {
    * Default: pages of the server's own host; for a host on loopback, all pages on loopback.
    */
   readonly allowedOrigins?: readonly string[];
-  /**
-   * Answers the CORS requests of browsers, so that allowed pages of other origins can send requests and read the answers.
-   *
-   * @default false
-   */
+  /** Answers the CORS requests of browsers, so that allowed pages of other origins can send requests. Default `false`. */
   readonly cors?: boolean;
   /** Options of the SDK's handler: body limits, response mode, … */
   readonly handler?: CreateMcpHandlerOptions;
@@ -89,10 +81,7 @@ export interface ServeSagasOptions<Env = unknown> extends Omit<
   readonly http?: HttpOptions;
   /** Returns the `context` of server steps. Default: the runtime's `env`. */
   readonly context?: (request: Request, env: Env) => unknown;
-  /**
-   * Registers more on the `McpServer` of a request: other tools, prompts, resources. Called for each request, and once at
-   * the start.
-   */
+  /** Registers other tools, prompts, and resources on the `McpServer` of each request. Also called once at the start. */
   readonly extend?: (server: McpServer) => void;
 }
 
@@ -118,11 +107,7 @@ const httpNames: NamesOf<HttpOptions> = {
   handler: true,
 };
 
-/**
- * Checks the options of a server, other than those of its host.
- *
- * @throws TypeError
- */
+/** Checks the options of a server, other than those of its host. Throws TypeError. */
 export function assertServeOptions<Env>(options: ServeSagasOptions<Env>): void {
   assertKnownOptions(options, serveNames, { ...hostGroups, auth: serveAuthNames, http: httpNames });
   assertUsers(options);

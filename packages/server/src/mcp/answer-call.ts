@@ -7,12 +7,7 @@ import type { Caller } from '../model/caller.ts';
 import { limitedProgress } from './limited-progress.ts';
 import { toCaller, type ClientSource, type RequestContextLike } from './sdk.ts';
 
-/**
- * Answers a request to a saga in the dialect of its client.
- *
- * @param toErrorResult - the result that stands for an error, where the method has such a thing
- * @throws WireError
- */
+/** Answers a request to a saga in the dialect of its client. Throws a WireError if `toErrorResult` has no result for an error. */
 export async function answerCall(
   host: SagaHostCore,
   call: ClientCall,

@@ -33,11 +33,7 @@ export interface SagaMethodCall {
   readonly stepContext: unknown;
 }
 
-/**
- * Answers a request of a saga method.
- *
- * @throws WireError
- */
+/** Answers a request of a saga method. Throws WireError. */
 export async function callSagaMethod(
   host: SagaHostCore,
   client: ClientSource,

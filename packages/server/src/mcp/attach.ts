@@ -18,10 +18,7 @@ import { toWireError } from '../wire/wire-error.ts';
 export interface AttachOptions {
   /** Handed to server steps as `context`: the bindings of this request, a database handle. Never journalled. */
   readonly context?: unknown;
-  /**
-   * Keeps the runtime alive for work that goes on after a request was answered, which tasks do: the `waitUntil` of
-   * Workers. Default: the work is started, and the process lives long enough.
-   */
+  /** Keeps the runtime alive for tasks after the answer: `waitUntil` of Workers. Default: the work is only started. */
   readonly waitUntil?: (work: Promise<unknown>) => void;
 }
 

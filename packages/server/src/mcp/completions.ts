@@ -28,10 +28,7 @@ function toCompletable(field: unknown): object | undefined {
   return [schema, inner].find((candidate) => completableMark in candidate);
 }
 
-/**
- * Completes nothing for callers that may not use a saga. Keeps the messages of errors that completions throw off the wire, and
- * reports them.
- */
+/** Completes nothing for callers that may not use a saga. Reports errors of completions, and keeps their messages off the wire. */
 export function attachCompletions(host: SagaHostCore, server: McpServerLike, stepContext: unknown): void {
   const refs = new Map(
     host.sagas.flatMap((saga): readonly (readonly [string, Program])[] => {

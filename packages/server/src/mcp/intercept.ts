@@ -10,15 +10,11 @@ export interface RequestLike {
 export type RequestHandler = (request: RequestLike, context: RequestContextLike) => Promise<object>;
 
 /**
- * Goes before the handler that an `McpServer` has registered for a method of MCP's own, in either version of the SDK.
+ * Runs before the handler that an `McpServer` of either SDK registered for a method of MCP.
  *
- * The callbacks of `registerTool` come too late for sagas: what they throw becomes a tool result, while a token that is
- * refused has to be a JSON-RPC error; they see arguments that were parsed, while a token is bound to those that were
- * received; a server's own `requestState.verify`, made for its other tools, refuses a saga's token before they are
- * called; and what `tools/list` says cannot differ between clients. What is not a saga goes on to the handler that was
- * there, untouched.
- *
- * @throws TypeError where the SDK keeps its handlers elsewhere
+ * Callbacks of `registerTool` come too late: their errors become tool results, their arguments are already parsed, the
+ * server's `requestState.verify` refuses tokens of sagas, and `tools/list` cannot differ between clients. Throws TypeError if the SDK
+ * keeps its handlers elsewhere.
  */
 export function intercept(
   server: McpServerLike,

@@ -18,11 +18,7 @@ export interface LimitedProgress {
   end(): void;
 }
 
-/**
- * Limits the rate of progress notifications with a token bucket.
- *
- * @param clock - milliseconds since the epoch
- */
+/** Limits the rate of progress notifications with a token bucket. */
 export function limitedProgress(tell: Tell, clock: () => number): LimitedProgress {
   let spare = burst;
   let refilledAt = clock();

@@ -15,10 +15,8 @@ interface ParamHeader {
 const declared = new WeakMap<Program, readonly ParamHeader[]>();
 
 /**
- * Compares the `Mcp-Param-*` headers of `tools/callSaga` with its arguments. The SDK does the same for `tools/call` only.
- * Without this check, a proxy could see another value than the tool.
- *
- * @throws WireError -32020 for a missing header, and for a different value
+ * Compares the `Mcp-Param-*` headers of `tools/callSaga` with its arguments, or a proxy could see another value than the tool.
+ * Throws WireError -32020. The SDK does the same for `tools/call` only.
  */
 export function assertParamHeaders(saga: Program, args: unknown, context: RequestContextLike): void {
   const { headers } = (context.http?.req ?? {}) as { readonly headers?: Headers };

@@ -11,10 +11,7 @@ import type { McpServerLike } from './sdk.ts';
 
 type ResourceProgram = Program & { readonly resource: NonNullable<Program['resource']> };
 
-/**
- * Registers sagas as the resources they are: `resources/templates/list` shows them, `resources/read` is answered in the
- * client's dialect.
- */
+/** Registers resource sagas: `resources/templates/list` lists them, and `resources/read` is answered in the dialect of the client. */
 export function attachResources(host: SagaHostCore, server: McpServerLike, stepContext: unknown): void {
   const sagas = host.sagas.filter((saga): saga is ResourceProgram => saga.resource !== undefined);
   if (sagas.length === 0) return;

@@ -3,10 +3,7 @@ import type { Json, LogLevel } from '@mcp-saga/core';
 import type { SendOptions, WireRequest } from '../model/client-call.ts';
 import type { Caller } from '../model/caller.ts';
 
-/**
- * As much of the MCP SDK as is used, of version 2 and version 1 alike: known by its structure, so that neither has
- * to be installed for the other, and two copies of one do no harm.
- */
+/** Parts of the MCP SDK in use, of version 1 and 2: known by structure, so that neither must be installed. */
 export interface McpServerLike {
   readonly server: ProtocolServerLike;
   registerTool(name: string, config: never, callback: never): unknown;

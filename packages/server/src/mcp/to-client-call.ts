@@ -46,10 +46,7 @@ export function toClientCall(
   };
 }
 
-/**
- * The responses as received. The SDK takes out those that cannot be results; as null they are asked again with the
- * reason, like everything else that is no answer. (W4)
- */
+/** Responses as received. The SDK removes those that cannot be results; null makes their steps ask again. */
 function inputResponsesOf(request: RequestContextLike['mcpReq']): unknown {
   const { inputResponses, droppedInputResponseKeys: dropped = [] } = request ?? {};
   if (dropped.length === 0) return inputResponses;

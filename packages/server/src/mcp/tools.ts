@@ -69,10 +69,7 @@ export async function callTool(host: SagaHostCore, client: ClientSource, call: T
   );
 }
 
-/**
- * What the model that calls a tool can mend, or has to know, is a result, as MCP has it since 2025-11-25: clients show
- * results to models, and errors to nobody.
- */
+/** Converts errors that the model can fix or must know to results, since clients do not show it JSON-RPC errors. */
 function toErrorResult(error: unknown, { client }: ClientCall): ToolResult | undefined {
   const isModels =
     (error instanceof SagaHostError && error.cause instanceof InvalidInput) ||
@@ -106,10 +103,7 @@ function registerTool(server: McpServerLike, saga: Program): void {
 
 const memoisedSchemas = new WeakMap<Schema, Schema>();
 
-/**
- * A schema that derives its JSON Schema once. Stateless serving makes a server for each request, and the SDK asks each
- * of them anew: for a small tool that is half of what a call costs.
- */
+/** Derives the JSON Schema once. The SDK asks each new server for it, which would take half of a small call. */
 function memoised(schema: Schema): Schema {
   const known = memoisedSchemas.get(schema);
   if (known !== undefined) return known;

@@ -42,7 +42,7 @@ export interface Caller extends SagaCaller {
 }
 
 /**
- * How a host makes a principal of what the transport's authentication found. `'client-only'` binds a saga to the
- * client application alone: all users of a hosted client can then continue each other's sagas.
+ * Makes a principal of auth info. `'client-only'` binds a saga to the client application alone: all users of a hosted
+ * client can then continue each other's sagas.
  */
 export type PrincipalOption = 'client-only' | ((authInfo: unknown) => Awaitable<Principal | undefined>);

@@ -36,10 +36,7 @@ export interface ClientCall {
   /** What a multi round-trip request brings along. */
   readonly requestState: unknown;
   readonly inputResponses: unknown;
-  /**
-   * Sends the client a request that belongs to this one, and gives its result. Rejects with its error, and when `signal`
-   * aborts: the client is told then that nobody waits for it.
-   */
+  /** Sends the client a request within this one. Rejects with the client's error, and when `signal` aborts. */
   send(request: WireRequest, options: SendOptions): Promise<unknown>;
   /** Tells the client something that belongs to this request. */
   notify(notification: WireRequest): Promise<void>;

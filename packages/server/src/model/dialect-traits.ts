@@ -8,11 +8,7 @@ export interface DialectTraits {
   readonly unasked?: string;
   /** Whether the model that calls the tool can be asked: questions stand in the tool's result. Default false. (T14) */
   readonly asksModel?: boolean;
-  /**
-   * How long the client can be kept waiting, in milliseconds, from the turn that is taken (from 1, and
-   * without those that the host takes by itself). A wait beyond it is
-   * `ClientCannot('wait')`. Default: as long as it takes. (W6)
-   */
+  /** Longest wait in a turn (from 1), in milliseconds; a longer wait is `ClientCannot('wait')`. Default: no limit. */
   readonly maxWait?: (turn: number) => number;
   /** How long a wait is held in the request, in milliseconds. Default: the host's `limits.maxHoldMs`. */
   readonly maxHold?: number;
@@ -24,10 +20,7 @@ export interface DialectTraits {
    * Whether server steps wait for a later turn, while questions are asked and the clock goes on. Default false. (W7)
    */
   readonly defersEffects?: boolean;
-  /**
-   * `true` if an abort of the caller's signal ends the turn between two steps, with a new token, in sagas that declare `forks`.
-   * Default: the turn is aborted, and its own token stays good.
-   */
+  /** `true`: an abort ends the turn between two steps, with a new token, in sagas with `forks`. Default: its token stays good. */
   readonly endsOnAbort?: boolean;
   /** `true` if the client declared resumable requests: `requests/resume` takes the token of this turn. Default false. */
   readonly isResumable?: boolean;

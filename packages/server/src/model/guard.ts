@@ -21,10 +21,7 @@ export interface GuardClaim {
    * it leaves a turn that was begun and never finished as it is, but for the same request.
    */
   readonly request?: string;
-  /**
-   * Whether a request to cancel ends, in the place of a client that does not come back, what that one had begun: a turn
-   * that was not finished and whose lease is out. Of one that was finished it gets the response, if that is kept.
-   */
+  /** Ends what another request began, for a client that does not return: takes its interrupted turn, or gets its response. */
   readonly ends?: boolean;
   /**
    * `true` if the request waits for another request with the same token that has not finished: that one may change nothing, and
@@ -94,10 +91,7 @@ export interface SagaGuard {
   begin(claim: GuardClaim): Awaitable<GuardVerdict>;
   /** Keeps the response of a turn. False when the lease was out and another request has taken its place. */
   finish(fence: Fence, sealedResponse: string): Awaitable<boolean>;
-  /**
-   * Ends the lease of a turn that may have run and has no response: the same request may come back at once, and no
-   * other one but to end it.
-   */
+  /** Ends the lease of a turn that may have run and has no response. Only the same request, or one that ends it, may follow. */
   release(fence: Fence): Awaitable<void>;
   /**
    * Forgets a turn that has run nothing: its token is as good as before. If the turn was leased before, it is released

@@ -1,10 +1,7 @@
 import type { UndoneStep, IgnoredAnswer } from '@mcp-saga/core';
 import type { StepEvent } from '@mcp-saga/core/program';
 
-/**
- * A token that was refused, and the true reason. The client got the one frozen answer, or, for `not_yet_valid`, the retryable
- * error `clock_behind` if everything else about the token was right.
- */
+/** A refused token with its true reason. The client sees only the frozen error, or `clock_behind` for `not_yet_valid`. */
 export interface Rejection {
   /** Why: `expired`, `principal`, `undecryptable`, … */
   readonly reason: string;
@@ -19,10 +16,7 @@ export interface TurnFacts {
   /** From 1. */
   readonly turn: number;
   readonly status: 'suspended' | 'completed' | 'failed';
-  /**
-   * What failed the saga, of a failed turn: for logs, never for the wire. The error of a step has what was thrown as its
-   * `cause`, with its stack, where that was in this process.
-   */
+  /** Error of a failed turn: for logs, never for the wire. Its `cause` is what a step threw in this process. */
   readonly error?: unknown;
   /** What a failed turn could not undo, where there is any. */
   readonly residue?: readonly LeftStep[];
@@ -78,20 +72,14 @@ export interface InstantRefusal {
 
 /** What a host tells its operator. None of these gets a token, a key or an answer. */
 export interface HostHooks {
-  /**
-   * A token was refused. At most ten a second. Default: `console.warn`, once a minute for each reason; in development with
-   * what that comes of. (T5)
-   */
+  /** A token was refused. At most ten a second. Default: `console.warn`, once a minute for each reason. */
   readonly onReject?: (rejection: Rejection) => void;
   /**
    * A client's answer was not used. Default: `console.warn`, once a minute for each saga, where a question is `asked
    * otherwise` than before; outside production `onWarning` tells of that. (W4)
    */
   readonly onIgnoredAnswer?: (answer: IgnoredAnswerFacts) => void;
-  /**
-   * A client with elicitation refused a question within `answers.instantRefusals.withinMs`, faster than any person: it has no user to
-   * ask. `answers.instantRefusals.treatAs` decides about the answer.
-   */
+  /** A client refused a question within `answers.instantRefusals.withinMs`, faster than any person. */
   readonly onInstantRefusal?: (refusal: InstantRefusal) => void;
   /** Something happened to a step. */
   readonly onStep?: (event: StepEvent & { readonly saga: string; readonly sagaId: string }) => void;

@@ -9,17 +9,11 @@ export interface HostLimits extends SealLimits {
    * passed while nobody called take one each. Default 100,000.
    */
   readonly maxCommands: number;
-  /**
-   * Bytes of the arguments of a call that starts a saga, as JSON. Larger arguments are refused, and meet no schema. Default
-   * `maxTokenBytes`: the token carries them through the whole saga.
-   */
+  /** Maximum size of the arguments of a call, in bytes of JSON. Larger ones are refused unread. Default `maxTokenBytes`. */
   readonly maxArgumentBytes: number;
   /** Answers in one request, repeated ones included. Default 2,000. */
   readonly maxAnswers: number;
-  /**
-   * Bytes of one answer, as JSON. A larger one meets no schema and is asked again, with the reason. Default four times
-   * `maxTokenBytes`, since answers are compressed.
-   */
+  /** Maximum size of an answer, in bytes of JSON. A larger one is asked again, with the reason. Default four times `maxTokenBytes`. */
   readonly maxAnswerBytes: number;
   /**
    * Bytes of responses that a guard keeps of one saga at a time, as an estimate. A turn that comes with more is refused with
@@ -46,10 +40,7 @@ export interface HostLimits extends SealLimits {
    * continue compensation. A `sleep` beyond it is `ClientCannot`. Fractions are rounded up. Default seven days.
    */
   readonly maxLifetimeMs: number;
-  /**
-   * Time for server steps in one request before the client gets a token between two of them, in milliseconds. Default
-   * 25 s.
-   */
+  /** Time for server steps in one request before the client gets a token, in milliseconds. Default 25 s. */
   readonly turnBudgetMs: number;
   /** Longest wait that is held in a request before it becomes a token, in milliseconds. Default 20 s. */
   readonly maxHoldMs: number;

@@ -50,20 +50,9 @@ export interface ResumableRequestOptions {
   readonly bearer?: 'accept';
 }
 
-/**
- * Options for refusals faster than any person, by clients without a user to ask.
- *
- * @example
- * ```ts
- * const instantRefusals: InstantRefusalOptions = { treatAs: 'unsupported', withinMs: 300 };
- * ```
- */
+/** Options for refusals faster than any person, by clients without a user to ask. */
 export interface InstantRefusalOptions {
-  /**
-   * Time from the question to the refusal within which the refusal is instant, in milliseconds.
-   *
-   * @default 1000
-   */
+  /** Longest time from the question to an instant refusal, in milliseconds. Default 1,000. */
   readonly withinMs?: number;
   /**
    * `refused`: the saga gets the refusal. `unsupported`: the saga continues as with a client without elicitation. Its fallback
@@ -119,20 +108,12 @@ export type Sampling = (params: SampleParams, step: HostSampling) => Awaitable<S
 export interface AuthOptions {
   /** Makes a principal of auth info. Required as soon as requests are authenticated. */
   readonly principal?: PrincipalOption;
-  /**
-   * Returns `true` if a caller may use a saga. Called for every request, and when a saga continues as another saga.
-   *
-   * @default () => true
-   */
+  /** Returns `true` if a caller may use a saga. Called for every request and at `continueAs`. Default: any caller. */
   readonly authorize?: (
     caller: SagaCaller,
     saga: { readonly name: string; readonly version: string },
   ) => Awaitable<boolean>;
-  /**
-   * Returns `true` if a turn may run now. Called once for each request, after `authorize` and before anything is replayed.
-   *
-   * @default () => true
-   */
+  /** Returns `true` if a turn may run now. Called once a request, after `authorize` and before replay. Default: always. */
   readonly rateLimit?: (facts: RateLimitFacts) => Awaitable<boolean>;
   /** Rejects every token issued before this time, in milliseconds since the epoch (not seconds). For incidents. */
   readonly rejectIssuedBefore?: number;
@@ -145,18 +126,11 @@ export interface GuardOptions {
    * with `once` need one. `memoryGuard()` is for one process.
    */
   readonly store: SagaGuard;
-  /**
-   * Time that a request may run before a repeated request replaces it at the guard, in milliseconds. Longer than
-   * `limits.turnBudgetMs`.
-   *
-   * @default 60_000
-   */
+  /** Time that a request may run before a repeated one replaces it at the guard, in ms; over `limits.turnBudgetMs`. Default 60 s. */
   readonly leaseMs?: number;
   /**
-   * Treatment of requests while the guard is down. `closed`: nothing runs, and the client is told to come again. `open`: the
-   * request runs without a guard, as if an older token did no harm. A `once` step that cannot be claimed never runs.
-   *
-   * @default 'closed'
+   * While the guard is down, `closed` refuses requests until later, and `open` runs them as if older tokens did no harm. A `once`
+   * step that cannot be claimed never runs. Default `closed`.
    */
   readonly onDown?: 'closed' | 'open';
 }
@@ -187,16 +161,9 @@ export interface TestingOptions {
   readonly clock?: () => number;
   /** Resolves after so many milliseconds, or at once when the signal aborts. Default: a timer. */
   readonly sleep?: (ms: number, signal: AbortSignal) => Promise<void>;
-  /**
-   * Default: NODE_ENV. `development` and `test` allow ephemeral keys. `development` shows errors in the console.
-   * `production` disables advice that takes time to find.
-   */
+  /** Default: NODE_ENV. `development` and `test` allow ephemeral keys; `production` disables slow advice. */
   readonly environment?: string | undefined;
-  /**
-   * Implementation that seals tokens: the fast one of Node if the runtime has it, or the portable one.
-   *
-   * @default 'auto'
-   */
+  /** Seals by the fast code of Node if the runtime has it, or by portable code. Default `auto`. */
   readonly sealing?: 'auto' | 'fast' | 'portable';
 }
 

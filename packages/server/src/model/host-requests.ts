@@ -47,15 +47,9 @@ export interface ResumeRequest {
   readonly traits?: DialectTraits;
   /** `true` if the host continues by itself within a request: not a round of the client. Default false. */
   readonly isOwnRound?: boolean;
-  /**
-   * Whether a token that was used with answers, which this request does not repeat, is answered as it was then: for
-   * requests that go on with what another one began. Only a guard knows. Default false. (T13)
-   */
+  /** `true`: a token that was used with answers gets the response of then, without them. Only a guard knows. Default `false`. */
   readonly follows?: boolean;
-  /**
-   * Told before a saga goes on as another one in this turn, which has run nothing yet. What it throws ends the turn, and
-   * leaves the token as it was.
-   */
+  /** Called before a saga continues as another one in this turn. If it throws, the turn ends, and its token stays good. */
   readonly goesOnAs?: (program: Program) => Promise<void>;
   /** Told of each turn that is committed, before the next one does anything. */
   readonly onCommit?: (turn: SuspendedTurn) => Promise<void>;

@@ -8,10 +8,7 @@ export interface SagaState {
   readonly secret: Uint8Array;
   /** How often the saga has started over (`continueAs`). */
   readonly generation: number;
-  /**
-   * How many of its turns the host took by itself, in a request that had brought the one before, less the requests that
-   * brought none. Absent: none.
-   */
+  /** Number of turns that the host took by itself after those of requests. Absent: none. */
   readonly ownTurns?: number;
   /** Bytes of responses that a guard keeps of the saga, without the newest token. Absent: no guard was asked. */
   readonly keptBytes?: number;

@@ -79,11 +79,7 @@ export interface TracedStep {
 export interface StepSpan {
   /** Calls `work`, once and before it returns, with the attempt as the current span. */
   within(work: () => void): void;
-  /**
-   * The attempt has ended, for the saga: the code of one that timed out may still run.
-   *
-   * @param errorType - which kind of error it failed with; undefined where it succeeded
-   */
+  /** Ends the attempt. `errorType`: kind of its error; undefined if it succeeded. Code that timed out may still run. */
   end(errorType: string | undefined): void;
 }
 

@@ -152,12 +152,7 @@ interface Cancelled extends OpenSaga {
   readonly forward: boolean;
 }
 
-/**
- * The saga after a turn that did not end it. Where only its client could bring it forward, it is cancelled.
- *
- * @param until - how long turns may be begun in this request (ms since the epoch)
- * @throws NotEnded where it goes forward, and not now
- */
+/** Brings a saga one turn nearer its end, or cancels it if only its client could. Throws NotEnded if it must wait. */
 async function nextOf(
   host: HostParts,
   { isLeft, forward }: Cancelled,

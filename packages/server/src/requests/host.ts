@@ -27,10 +27,7 @@ export interface SagaInspection {
   readonly trace: string | undefined;
 }
 
-/**
- * The host as dialects know it: with all facts of the requests that they decode. It holds live sealers, so that no
- * public object leads to it.
- */
+/** The host with all facts of requests, for dialects. Holds live sealers, so no public object leads to it. */
 export interface SagaHostCore extends HostParts {
   readonly sagas: readonly Program[];
   start(name: string, args: unknown, caller?: Caller, request?: StartRequest): Promise<SagaTurn>;
@@ -41,11 +38,7 @@ export interface SagaHostCore extends HostParts {
     request?: ResumeRequest,
   ): Promise<SagaTurn>;
   cancel(token: string, caller?: Caller, request?: CancelRequest): Promise<SagaTurn>;
-  /**
-   * Reads how far a saga is, for a client that holds its token: with all the checks of `resume`, and without a turn.
-   *
-   * @throws TokenRefused with one frozen message for every defect of the token
-   */
+  /** Reads how far a saga is, with all the checks of `resume` and without a turn. Throws TokenRefused. */
   status(token: string, caller?: Caller, request?: StatusRequest): Promise<SagaStatus>;
   inspect(token: string): Promise<SagaInspection>;
 }

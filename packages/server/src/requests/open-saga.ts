@@ -39,13 +39,7 @@ export async function openSaga(
   return opened;
 }
 
-/**
- * Opens a token for a caller that may continue its saga.
- *
- * @throws TokenRefused for everything that is wrong with the token
- * @throws SagaHostError `clock_behind` if the token was issued in the future of this host, `version_gone` if a newer release
- * sealed it
- */
+/** Opens a token for a caller that may continue its saga. Throws TokenRefused, `clock_behind`, or `version_gone`. */
 export async function openForCaller(
   host: HostParts,
   token: string,
@@ -77,10 +71,8 @@ export function notAdmitted(): SagaHostError {
 }
 
 /**
- * Checks that a token was not issued in the future. Call it after every other check: only the bearer of a good token may
- * learn that the clock of this host is behind. Reports `not_yet_valid` to `onReject`.
- *
- * @throws SagaHostError `clock_behind`: the token stays good
+ * Throws `clock_behind` for a token of the future. Call it after all other checks: only the bearer of a good token may learn
+ * that the clock of this host is behind.
  */
 export function assertBegun(
   { timing: { clock }, observer: { reject } }: Pick<HostParts, 'timing' | 'observer'>,
@@ -98,10 +90,8 @@ export function assertBegun(
 }
 
 /**
- * The principal as it is sealed; null for a caller without authentication, which is a value of its own: a saga that
- * was started without it does not go on with it, nor the other way round. (T6)
- *
- * @throws SagaHostError `principal_missing` when there is auth info that no principal can be made of
+ * Returns the principal to seal; null for anonymous callers, a value of its own: their sagas cannot continue with a user.
+ * Throws `principal_missing` if auth info has no principal.
  */
 export async function principalOf(
   caller: Caller,

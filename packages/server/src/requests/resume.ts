@@ -253,11 +253,7 @@ function reportInstantRefusals(
   }
 }
 
-/**
- * Replaces instant refusals by a "method not found" error, with `treatAs: 'unsupported'`.
- *
- * @param at - time of the request with these answers (ms since the epoch)
- */
+/** Replaces instant refusals by a "method not found" error, with `treatAs: 'unsupported'`. `at` is the time of the request. */
 function withoutInstantRefusals(
   { instantRefusals: { withinMs, treatAs } }: Pick<Answers, 'instantRefusals'>,
   { claims }: SealedSaga,

@@ -78,10 +78,7 @@ async function begin(program: Program, input: Json, origin: Origin): Promise<Pro
   }
 }
 
-/**
- * The names there are stand in the cause, and in the log of a host in development: a client reads them in its lists, where
- * whoever stands before the server may have left some out.
- */
+/** Names the known sagas only in the cause, for the log of a host in development. */
 function unknownSaga(host: HostParts, name: unknown, serves: Program['serves']): SagaHostError {
   const asked = `Unknown ${serves ?? 'saga'}: ${printable(name)}`;
   const served = host.registry.current.filter(
@@ -94,7 +91,7 @@ function unknownSaga(host: HostParts, name: unknown, serves: Program['serves']):
   });
 }
 
-/** A name that a client chose, fit for an error message. */
+/** Shortens a name that a client chose for an error message. */
 function printable(name: unknown): string {
   return typeof name === 'string' ? JSON.stringify(name.slice(0, 128)) : `a ${typeof name}`;
 }

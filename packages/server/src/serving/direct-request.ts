@@ -39,12 +39,7 @@ const methods: ReadonlySet<unknown> = new Set<DirectMethod>([
 // The SDK checks capabilities recursively.
 const maxCapabilityDepth = 8;
 
-/**
- * Reads a request that the SDK would serve with a single JSON body. Returns undefined for every request that is not certainly
- * of this kind: the SDK serves or rejects it.
- *
- * @param body - the parsed body, which only a POST has
- */
+/** Reads a request that the SDK would certainly serve with a single JSON body; undefined for any other, which the SDK serves. */
 export function toDirectRequest(request: Request, body: unknown): DirectRequest | undefined {
   if (!isRecord(body)) return undefined;
   const { jsonrpc, id, method, params, ...unknownFields } = body;

@@ -11,10 +11,7 @@ import type { ServedRequest } from './served-request.ts';
 // Each request says what its client can do.
 const noSession: ClientSource = { server: { getClientCapabilities: () => undefined } };
 
-/**
- * Answers a request to a saga without an `McpServer`, whose registrations cost more than the turn of a saga. The answer is the
- * one of `SdkServing`. Returns undefined for requests that only the SDK can answer.
- */
+/** Answers a request to a saga without an `McpServer`, which costs more than a turn. Undefined if only the SDK can answer. */
 export function serveDirectly(
   host: SagaHostCore,
   serverInfo: ServerInfo,

@@ -10,11 +10,7 @@ const rungs = {
   sampling: ['client', 'host', 'model'],
 } as const;
 
-/**
- * Checks what types cannot: JavaScript has none, and a misspelt option would protect nobody.
- *
- * @throws TypeError that names the option and what is expected
- */
+/** Checks the options, for JavaScript too. Throws TypeError that names the option and what is expected. */
 export function assertHostOptions(options: SagaHostOptions): void {
   assertKnownOptions(options, hostNames, hostGroups);
   const { audience, sagas, auth = {}, guard, answers = {}, telemetry, testing = {} } = options;

@@ -10,10 +10,7 @@ interface Property {
   readonly oneOf?: readonly Property[];
 }
 
-/**
- * Throws a `TypeError` unless a program's schemas can be listed: MCP wants objects, as JSON Schema, and a single tool
- * that has something else takes `tools/list` down for all of them.
- */
+/** Throws a TypeError unless the schemas of a program are objects: one other schema breaks `tools/list` for all tools. */
 export function assertListable({ name, input, output, serves }: Program): void {
   const listed = assertObject(name, input, 'input');
   if (listed !== undefined) assertNotReserved(name, listed);

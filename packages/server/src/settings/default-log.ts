@@ -89,10 +89,7 @@ export function isWanted(error: unknown): boolean {
   );
 }
 
-/**
- * Describes an error in a sentence. The message is shown only if it is the host's own, or tells the author of a mistake in the
- * code of a saga: any other message may hold answers and results.
- */
+/** Describes an error in a sentence. Shows messages of the host and of mistakes in code only: others may contain answers. */
 export function outline(error: unknown): string {
   // What its cause says, where that is the host's own as well, is not for the client.
   if (error instanceof SagaHostError) {
@@ -133,18 +130,12 @@ const reasons: { readonly [reason in RefusalReason]: string } = {
   used: 'The guard knows that it was used with other answers, or that a newer one was.',
 };
 
-/**
- * A path without what its author told runs of a step apart by, which may be an answer: `charge(*)` of `charge(7)`.
- * Before the first parenthesis and behind the last one stand ids and numbers only.
- */
+/** Removes the keys of steps from a path, as they may be answers: `charge(7)` becomes `charge(*)`. */
 export function withoutKeys(path: string): string {
   return path.replace(/\(.*\)/s, '(*)');
 }
 
-/**
- * A line of a log: nothing in it begins another line, or tells a terminal what to do. What names are made of is not
- * always what an author meant.
- */
+/** Makes a text one line of a log, without control characters for a terminal. */
 export function oneLine(text: string): string {
   return text.replace(
     // oxlint-disable-next-line no-control-regex -- those are the ones

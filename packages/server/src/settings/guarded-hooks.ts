@@ -29,12 +29,7 @@ export function rejectionReporter(
   };
 }
 
-/**
- * Hooks as the host calls them: what one throws, or rejects with, goes to `onError`, and what that one throws to
- * nobody. A hook never decides how a turn ends, for the effects of the turn have happened.
- *
- * @param timeoutMs - time limit of the awaited hooks
- */
+/** Hooks that never fail a turn, since its effects have happened: their errors go to `onError`. `timeoutMs`: for awaited hooks. */
 export function guardedHooks(hooks: HostHooks, log: DefaultLog, timeoutMs: number): Required<HostHooks> {
   const onError = (error: unknown): void =>
     quietly(() => (hooks.onError === undefined ? log.onError(error) : hooks.onError(error)));

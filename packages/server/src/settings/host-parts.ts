@@ -30,11 +30,7 @@ import { consoleLog } from './default-log.ts';
 import { wholeDuration, resolveHostLimits } from './limits.ts';
 import { guardedHooks, rejectionReporter, quietly } from './guarded-hooks.ts';
 
-/**
- * Completes the options for instant refusals.
- *
- * @throws RangeError if `withinMs` is not a number of milliseconds from 0
- */
+/** Completes the options for instant refusals. Throws RangeError for an invalid `withinMs`. */
 function toInstantRefusals({
   withinMs = 1_000,
   treatAs = 'refused',
@@ -220,12 +216,7 @@ function guardedRegistry({ sagas, guard, compensators }: SagaHostOptions): Regis
   return registry;
 }
 
-/**
- * The keys of a host: those it is given, or else those of `SAGA_KEYS`.
- *
- * @throws SealError with code `keys` that names the position of a bad key and, where the keys are those of `SAGA_KEYS`,
- * the variable; never a value
- */
+/** Reads the keys of a host, or those of `SAGA_KEYS`. Throws SealError `keys` with the position of a bad key, never a value. */
 function hostKeys(options: Pick<SagaHostOptions, 'keys'>, ringOptions: KeyRingOptions): KeyRing {
   const variable = environmentOf('SAGA_KEYS');
   const keys = 'keys' in options ? options.keys : variable;

@@ -91,11 +91,7 @@ export const hostGroups: Groups = {
   testing: testingNames,
 };
 
-/**
- * Checks the names of options, in groups as well.
- *
- * @throws TypeError that names the wrong option, the nearest right one, and all there are
- */
+/** Checks the names of options and of their groups. Throws TypeError with the nearest name, and all names. */
 export function assertKnownOptions(options: object, names: object, groups: Groups): void {
   const leaves = Object.entries(groups).flatMap(([group, inner]) =>
     Object.keys(inner).map((name) => [name, `${group}.${name}`] as const),
@@ -107,13 +103,7 @@ export function assertKnownOptions(options: object, names: object, groups: Group
   assertKnown('answers.instantRefusals', answers?.instantRefusals, refusalNames);
 }
 
-/**
- * Checks the names of the fields of one object.
- *
- * @param group - path of the object among the options; empty for the options themselves
- * @param elsewhere - names of options in other groups, with their paths
- * @throws TypeError
- */
+/** Checks the names in one object at the path `group`. `elsewhere`: paths of options in other groups. Throws TypeError. */
 export function assertKnown(
   group: string,
   given: object | undefined,

@@ -21,11 +21,7 @@ export const defaultHostLimits: HostLimits = {
   hookTimeoutMs: 10_000,
 };
 
-/**
- * Fills in the defaults.
- *
- * @throws RangeError for a count that is not a whole number from 1, and for a duration that is not more than 0
- */
+/** Fills in the defaults. Throws RangeError for a count below 1 or not whole, and a duration that is not positive. */
 export function resolveHostLimits(limits: Partial<HostLimits> = {}): HostLimits {
   const { maxTokenBytes = defaultHostLimits.maxTokenBytes } = limits;
   const resolved: Record<string, number> = {
@@ -55,11 +51,7 @@ function checked(name: string, value: number): number {
 // Added to the current time, a longer duration would exceed a Date.
 const century = 100 * 365 * 24 * 60 * 60 * 1000;
 
-/**
- * Checks a duration for a token, and rounds it up to whole milliseconds.
- *
- * @throws RangeError
- */
+/** Checks a duration for a token, and rounds it up to whole milliseconds. Throws RangeError. */
 export function wholeDuration(name: string, ms: number): number {
   const whole = Math.ceil(duration(name, ms));
   if (!Number.isFinite(whole)) throw new RangeError(`${name} must be a whole number of milliseconds.`);
@@ -68,11 +60,7 @@ export function wholeDuration(name: string, ms: number): number {
   return whole;
 }
 
-/**
- * Checks a duration of a host option, in milliseconds.
- *
- * @throws RangeError
- */
+/** Checks a duration of a host option, in milliseconds. Throws RangeError. */
 export function duration(name: string, ms: number): number {
   if (typeof ms !== 'number' || !(ms > 0))
     throw new RangeError(`${name} must be a number of milliseconds, more than 0.`);

@@ -13,12 +13,7 @@ export interface TaskSettings {
   readonly bearer: 'accept' | undefined;
 }
 
-/**
- * Completes the options; undefined where nobody is offered a task.
- *
- * @throws RangeError for a duration that is not a finite number of milliseconds, more than 0; fractions are rounded up.
- * For a `maxIdLength` that is not a whole number from 1 to 4,096
- */
+/** Completes the options; undefined if no caller is offered a task. Throws RangeError for an invalid duration or `maxIdLength`. */
 export function toTaskSettings(
   host: {
     readonly tasks?: TaskOptions;

@@ -26,8 +26,8 @@ export interface BegunRequest {
 }
 
 /**
- * As much of what a client sent as its turn can make use of: of its answers, those to what was asked last, and nothing that is
- * larger than answers may be. A guard keeps it for weeks, of requests that were cut too: a client does not choose how much. (T11)
+ * Keeps the part of a request needed to retry the turn: answers to its questions, within the limits of answers. A guard
+ * keeps it for weeks, so a client must not choose its size.
  */
 export function usableOf(
   { toWire }: Pick<StepIds, 'toWire'>,
@@ -46,11 +46,7 @@ export function usableOf(
   };
 }
 
-/**
- * Seals what a request brings, for the guard to keep while the turn runs: it shall read nothing.
- *
- * @param round - how often its client has come
- */
+/** Seals what a request brings, for the guard to keep while the turn runs. `round` counts the requests of its client. */
 export async function sealRequest(
   sealer: Sealer,
   saga: SealedSaga,
@@ -105,23 +101,14 @@ type KeptRequest = Pick<BegunRequest, 'capabilities' | 'at' | 'cancels'> & {
 /** Bytes that a result or the questions of a turn may have for a guard to keep them: half of what a response may. */
 const maxKeptBytes: number = 32 * 1024 * 1024;
 
-/**
- * Refuses what a guard could not keep, while it can still be undone: a response that is not kept is made again by each
- * repeated request, effects included. (T13)
- *
- * @throws SagaHostError `invalid_result`
- */
+/** Throws `invalid_result` for a response too large for a guard, before effects: they would run again with each repetition. */
 export function assertKeepable(what: string, value: object | string): void {
   if (!isLargerThan(maxKeptBytes, value)) return;
   const message = `${what} more than the ${maxKeptBytes} bytes that a guard keeps`;
   throw new SagaHostError('invalid_result', message, { public: false });
 }
 
-/**
- * Seals the response of a turn for the guard, which can read none of it.
- *
- * @param isCommitted - `true` if the host continues from this turn, and no client gets its token
- */
+/** Seals the response of a turn for the guard. `isCommitted`: the host continues from it, and no client gets its token. */
 export async function sealResponse(
   sealer: Sealer,
   saga: SealedSaga,
@@ -194,12 +181,7 @@ function questionBytes({ steps, content = [] }: Pick<SuspendedTurn, 'steps' | 'c
   return JSON.stringify([steps, content]).length;
 }
 
-/**
- * Estimates the size of all responses of a saga in the guard, in bytes. The token carries the number, so the guard is not
- * asked. Responses expire, so the number decays with the age of the token.
- *
- * @param tokenBytes - length of the newest token, a part of the newest response
- */
+/** Estimates the size of all responses of a saga in the guard, in bytes, from its token. Decays as responses expire. */
 export function keptBytesOf(
   { timing: { clock }, limits: { tokenTtlMs } }: Pick<HostParts, 'timing' | 'limits'>,
   { claims, state }: SealedSaga,

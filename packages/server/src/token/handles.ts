@@ -12,10 +12,7 @@ export interface SealedToken {
 /** Form of a handle: 128 random bits in base64url. Tokens have dots. */
 const handleForm = /^[\w-]{22}$/;
 
-/**
- * Stores the state in a token and returns its handle. Returns the token itself if the host has no store, or if
- * the store fails, so that no completed step is lost.
- */
+/** Stores the state of a token and returns its handle; without a working store the token, so that no step is lost. */
 export async function toHandle(host: HostParts, token: string): Promise<string> {
   const { handles } = host.offers;
   const { sealer } = host.keys;
@@ -34,12 +31,7 @@ export async function toHandle(host: HostParts, token: string): Promise<string> 
   }
 }
 
-/**
- * Looks up the state behind a handle. Returns anything else as it is, to be opened as a token.
- *
- * @throws TokenRefused for a handle that the store does not have
- * @throws SagaHostError `store_down` if the store fails: the handle stays good
- */
+/** Looks up the state behind a handle, or returns a token as it is. Throws TokenRefused, or `store_down` if the store fails. */
 export async function fromHandle(
   { offers: { handles }, observer: { hooks } }: HostParts,
   sent: string,

@@ -8,12 +8,7 @@ import { toSealedSaga } from './sealed-saga.ts';
 import type { Registry } from '../settings/registry.ts';
 import type { FailedTurn, SagaTurn } from '../model/turn.ts';
 
-/**
- * Turns the refusal of a newer engine into a retryable error: a process with the newer release of this library can continue
- * the saga. The engine is checked last, so everything else about the token was right. Reports `engine` to `onReject`.
- *
- * @returns the error to throw: `version_gone`, or the given error for every other reason
- */
+/** Converts the refusal of a newer engine to the retryable `version_gone`: all else about the token was right. Reports `engine`. */
 function laterForNewerEngine({ reject }: Pick<Observer, 'reject'>, error: unknown): unknown {
   if (!(error instanceof TokenRefused) || error.reason !== 'engine') return error;
   reject('engine');
@@ -51,10 +46,7 @@ export async function openSealed(
   }
 }
 
-/**
- * Opens the token of a committed turn, which the request that began the turn continues. Its caller was checked, and no client has
- * the token: it is not admitted again, does not expire, and may be larger than others.
- */
+/** Opens the token of a committed turn for the request that began it. No client has it, so it never expires, at any size. */
 export async function openCommitted(host: HostParts, token: string): Promise<OpenSaga> {
   return found(
     host,
@@ -62,12 +54,7 @@ export async function openCommitted(host: HostParts, token: string): Promise<Ope
   );
 }
 
-/**
- * Returns the saga in an opened token, with its code.
- *
- * @throws TokenRefused if this host serves neither the saga nor the tool that the client called
- * @throws SagaHostError `version_gone` if this host serves the tool only: newer code continues it as another saga
- */
+/** Returns the saga in a token with its code. Throws TokenRefused, or `version_gone` if only its tool is served. */
 export function found(host: HostParts, sealed: Sealed): OpenSaga {
   const saga = toSealedSaga(sealed);
   const { name, version } = saga.claims.saga;
@@ -81,11 +68,7 @@ export function found(host: HostParts, sealed: Sealed): OpenSaga {
   return { saga, program, current, inflatedBytes };
 }
 
-/**
- * The error of a saga whose version this host does not serve.
- *
- * @param isOver - whether the saga ends by this error; else its token stays good, and another process may continue it
- */
+/** Error of a saga whose version is not served. `isOver`: the saga ends by it; else its token stays good. */
 export function versionGone({ claims }: SealedSaga, isOver: boolean = false): SagaHostError {
   const { name, version } = claims.saga;
   const cause = new SagaHostError(
@@ -101,11 +84,8 @@ export function versionGone({ claims }: SealedSaga, isOver: boolean = false): Sa
 }
 
 /**
- * The program that continues a saga. If its version is not served, a substitute undoes the steps with a named compensator, or
- * only throws {@link versionGone}.
- *
- * @param isBegun - whether the turn was begun and never finished: the substitute reports what it may have done as residue
- * @param undoes - whether the substitute undoes. Default: if the served version declares `onMismatch: 'compensate'`
+ * Returns the program that continues a saga: if its version is not served, one that undoes named compensators or throws
+ * {@link versionGone}. `isBegun`: the turn was interrupted, and what it may have done is residue.
  */
 export function standIn(
   { saga, program, current }: OpenSaga,
@@ -130,12 +110,8 @@ export function standIn(
 type Reader = Partial<Pick<Program, 'timeline'>>;
 
 /**
- * Takes one turn of a program from the state of a token.
- *
- * The state is checked only after a failure: parsing it first would take a tenth of the time of a turn.
- *
- * @throws TokenRefused with reason `malformed` for an unreadable state. Nothing ran. The error of the program is dropped,
- * because its message may quote the state.
+ * Takes one turn from the state of a token. Checks the state only after a failure, as parsing takes a tenth of a turn. Throws
+ * TokenRefused `malformed` for an unreadable state, without the message of the program, which may quote it.
  */
 export async function advanceFrom(
   program: Pick<Program, 'advance'> & Reader,
@@ -155,11 +131,7 @@ export async function advanceFrom(
   return outcome;
 }
 
-/**
- * Reads the timeline of the state of a token.
- *
- * @throws TokenRefused with reason `malformed` for an unreadable state
- */
+/** Reads the timeline of the state of a token. Throws TokenRefused `malformed`. */
 export function readTimeline(
   program: Pick<Program, 'timeline'>,
   state: ProgramState,
@@ -183,10 +155,7 @@ function valuesIn(text: string): readonly unknown[] {
   return JSON.parse(`[${text}]`) as readonly unknown[];
 }
 
-/**
- * `true` if this process cannot continue a saga now, and the saga is not over: the version is not served here, or the code
- * does not fit the journal. Nothing ran, nothing was undone, and the token stays good.
- */
+/** `true` if this process cannot continue a saga now, but another may: nothing ran, and the token stays good. */
 export function cannotContinue(error: unknown): error is ReplayMismatch | SagaHostError {
   return error instanceof ReplayMismatch || (error instanceof SagaHostError && error.code === 'version_gone');
 }

@@ -14,11 +14,7 @@ import type { HostParts } from '../settings/host-parts.ts';
 import type { SuspendedTurn } from '../model/turn.ts';
 import type { HostLimits } from '../model/host-limits.ts';
 
-/**
- * How often the client of a saga has come, when the next turn is taken.
- *
- * @param isOwn - `true` if no client comes for that turn
- */
+/** Counts the requests of the client, with the next turn. `isOwn`: the host takes that turn by itself. */
 export function roundOf({ claims, state }: SealedSaga, isOwn: boolean): number {
   return claims.turn + 1 - (state.ownTurns ?? 0) - (isOwn ? 1 : 0);
 }
@@ -76,11 +72,7 @@ interface Own {
   readonly i?: string;
 }
 
-/**
- * The saga in an opened token.
- *
- * @throws TokenRefused with reason `malformed` for streams of another form
- */
+/** Reads the saga in an opened token. Throws TokenRefused `malformed`. */
 export function toSealedSaga(sealed: Sealed): SealedSaga {
   const [first, structure, client, server] = sealed.streams;
   const own = readSealedJson(first);
@@ -128,11 +120,7 @@ export function newTokenId(): string {
   return toBase64Url(crypto.getRandomValues(new Uint8Array(16)));
 }
 
-/**
- * Reads the text of a sealed stream.
- *
- * @throws TokenRefused with reason `malformed` for bytes that are not UTF-8, and for a stream that is missing
- */
+/** Reads the text of a sealed stream. Throws TokenRefused `malformed`. */
 function readSealedText(stream: Uint8Array | undefined): string {
   if (stream === undefined) throw new TokenRefused('malformed');
   try {
@@ -142,11 +130,7 @@ function readSealedText(stream: Uint8Array | undefined): string {
   }
 }
 
-/**
- * Reads the JSON of a sealed stream.
- *
- * @throws TokenRefused with reason `malformed`, and without a cause: the message of `JSON.parse` quotes the plaintext
- */
+/** Reads the JSON of a sealed stream. Throws TokenRefused `malformed`, without a cause that quotes the plaintext. */
 export function readSealedJson(stream: Uint8Array | undefined): unknown {
   const text = readSealedText(stream);
   try {
@@ -161,10 +145,7 @@ export async function digestRequestId(id: string | number): Promise<string> {
   return (await digestText(JSON.stringify(id))).slice(0, 16);
 }
 
-/**
- * Seals the token of a turn for the request that reports it. A guard may have kept the turn for a request with another ID,
- * and the client resumes the request that it waits for.
- */
+/** Seals the token of a turn for the request that reports it: a guard may have kept the turn for another request ID. */
 export async function bindToRequest(
   { keys: { sealer } }: Pick<HostParts, 'keys'>,
   turn: SuspendedTurn,
@@ -182,9 +163,8 @@ export async function bindToRequest(
 const afterDeadline = 60 * 60 * 1000;
 
 /**
- * Expiry of a token, in milliseconds since the epoch: `limits.tokenTtlMs` after its issue, or an hour after the latest deadline,
- * and never later than `limits.maxLifetimeMs` after the start of the saga. Repeated requests gain nothing beyond that. Tokens that
- * only continue compensation may outlive the saga by an hour.
+ * Expiry of a token (ms since the epoch): `limits.tokenTtlMs` after its issue or an hour after its latest deadline, and never later
+ * than the lifetime of the saga. Tokens that only continue compensation may outlive it by an hour.
  */
 export function expiryOf(
   host: Pick<HostParts, 'limits'>,
@@ -211,10 +191,7 @@ const afterExpiry = 60_000;
 /** How long a cancel token is good, in milliseconds. */
 export const cancelLifetime: number = 30 * 24 * 60 * 60 * 1000;
 
-/**
- * A token that only cancels, opens only after the turn's own token has expired, and needs no user: for a delayed queue
- * of the operator's. (E8)
- */
+/** Seals a token for the operator's queue: it only cancels, after the turn's own token has expired, and needs no user. */
 export async function sealCancelToken(
   sealer: Sealer,
   saga: SealedSaga,
@@ -229,10 +206,7 @@ export function cancelExpiry({ exp }: Pick<Claims, 'exp'>): number {
   return exp + afterExpiry + cancelLifetime;
 }
 
-/**
- * When the token of a turn expires that was taken in the place of a client that has gone (ms since the epoch). Nobody holds it: it
- * only says when the queue is to come. That is when the saga goes on; or, where whoever took the turn goes on with it, a minute later.
- */
+/** Expiry of an abandoned saga's token (ms since the epoch), which only tells the queue when to deliver next. */
 export function expiryOfLeft(iat: number, wait: number): number {
   return wait > 0 ? iat + wait - afterExpiry : iat;
 }

@@ -38,11 +38,7 @@ export function isAccepted(asking: Asking, provenance: Provenance, question: Que
   return !isClients && acceptsModel(asking, question.accept);
 }
 
-/**
- * Throws unless everything that a saga declares it needs can be had, before anything of it runs. (W3)
- *
- * @throws NeedsMissing
- */
+/** Throws NeedsMissing before the saga runs, unless all that it declares it needs is available. */
 export function assertNeeds(asking: Asking, program: Pick<Program, 'name' | 'needs'>): void {
   const missing = program.needs.filter(
     (need) => routeOf(asking, { need, accept: undefined, hasFallback: false }) === 'cannot',
@@ -80,11 +76,7 @@ function reaches(asking: Asking, rung: Rung, question: Question): boolean {
   }
 }
 
-/**
- * Whether the model that calls the tool may answer. (T14)
- *
- * @param accept - what the question says of it. Default: as the saga or its host says
- */
+/** `true` if the model that calls the tool may answer. `accept` is that of the question. Default: of the saga or host. */
 export function acceptsModel(
   { host, program }: Pick<Asking, 'host' | 'program'>,
   accept?: Question['accept'],

@@ -54,10 +54,7 @@ export interface CommittedSaga {
   readonly program: Partial<Pick<Program, 'forks'>>;
 }
 
-/**
- * The right to run the turns of a saga, one after the other, until one of them ends the request: one request for each token. The
- * same request again gets the same response, and another request is refused. (T13)
- */
+/** The right to run the turns of a saga until the request ends: one request a token, and a repeated one gets its response. */
 export class Lease {
   readonly #host: HostParts;
   /** Undefined: the saga accepts forks, and nothing is claimed or kept. */
@@ -91,9 +88,8 @@ export class Lease {
   }
 
   /**
-   * Claims the turn of the token. Waits while another process runs the same request.
+   * Claims the turn of the token, or returns the turn that the guard kept. Waits while another process runs the same request.
    *
-   * @returns the right to run the turn, or the turn that the guard kept
    * @throws TokenRefused `used`
    * @throws SagaHostError `busy`, `guard_full`, `guard_down`
    */
@@ -138,23 +134,14 @@ export class Lease {
     }
   }
 
-  /**
-   * Ends the run of an awaited request. This request claims the turn next.
-   *
-   * @throws TokenRefused `used` if the awaited request changed the saga: it has answered in the place of this one
-   */
+  /** Ends the run of an awaited request; this request claims the next turn. Throws TokenRefused `used` if that one changed the saga. */
   runsBehind(turn: SagaTurn): void {
     if (this.#isBehind || !isSameTurn(turn, this.#saga)) throw new TokenRefused('used');
     this.#isBehind = true;
     this.#waits += 1;
   }
 
-  /**
-   * Keeps a committed turn, and begins the next one.
-   *
-   * @throws TurnAborted if another request has begun the next turn: it continues from the committed turn
-   * @throws SagaHostError `busy` if the lease was lost, `guard_down`
-   */
+  /** Keeps a committed turn, and begins the next one. Throws TurnAborted if another run continues, `busy`, or `guard_down`. */
   async next({ turn, saga, program }: CommittedSaga): Promise<void> {
     const guard = this.#guard;
     const request = this.#request;
@@ -194,11 +181,7 @@ export class Lease {
       this.#response = await this.#seal(turn, false);
   }
 
-  /**
-   * Keeps the last turn of the request, and tells the queue of the operator.
-   *
-   * @throws SagaHostError `busy` if the lease was lost
-   */
+  /** Keeps the last turn of the request, and notifies the operator's queue. Throws `busy` if the lease was lost. */
   async finish(turn: SagaTurn): Promise<void> {
     const response = this.#response;
     const isKept = this.#fence === undefined || response !== undefined;
@@ -209,11 +192,7 @@ export class Lease {
     if (isKept) await settleTurn(this.#host.observer, turn);
   }
 
-  /**
-   * Ends the lease of a turn that has thrown. If this fails as well, the lease runs out.
-   *
-   * @returns the committed turn, if another run continues from it; throws the error otherwise
-   */
+  /** Ends the lease of a turn that threw: throws its error, or returns the committed turn that another run continues. */
   async fail(error: unknown): Promise<GuardedTurn> {
     if (this.#left !== undefined) return { turn: this.#left, isCommitted: true };
     // A conflict is found before anything runs, and so is code that cannot continue the saga. Another error may follow an

@@ -12,11 +12,7 @@ import { tracedAgain } from './traced-turn.ts';
 import { turnRuntime } from './turn-runtime.ts';
 import type { SagaTurn, SuspendedTurn } from '../model/turn.ts';
 
-/**
- * Repeats the response that a guard kept.
- *
- * @throws TokenRefused `used` if another request got the response
- */
+/** Repeats the response that a guard kept. Throws TokenRefused `used` if another request got it. */
 export async function repeatTurn(
   host: HostParts,
   saga: SealedSaga,
@@ -33,12 +29,7 @@ export async function repeatTurn(
   return { turn, isCommitted };
 }
 
-/**
- * Renders the questions of a suspended turn from its token, as the turn asked them. Replays the saga at the issue time of
- * the token. No step runs.
- *
- * @throws SagaHostError `version_gone` if the code of this process cannot continue the saga
- */
+/** Renders the questions of a suspended turn again, replayed at the issue time of its token. No step runs. Throws `version_gone`. */
 async function renderQuestions(
   host: HostParts,
   { asked: kept, ...turn }: UnrenderedTurn,

@@ -26,10 +26,8 @@ import type { GuardedTurn, Lease } from './lease.ts';
 const maxContinuations = 1_000;
 
 /**
- * Runs one turn of an opened saga, seals it, keeps it at the guard, and notifies the queue. A turn that is committed ends, and the
- * next one continues in its place.
- *
- * @throws SagaHostError `version_gone`, ReplayMismatch: nothing ran, and the token before this turn stays good
+ * Runs one turn of an opened saga, seals it, keeps it at the guard, and notifies the queue. If the code of this process cannot
+ * continue the saga, throws `version_gone` or ReplayMismatch: nothing ran, and the token stays good.
  */
 export async function runTurn(host: HostParts, request: TurnRequest, lease: Lease): Promise<GuardedTurn> {
   const { failsAs } = request;

@@ -29,12 +29,7 @@ export interface Suspended {
   readonly saga: SealedSaga;
 }
 
-/**
- * Seals a saga that waits, or that is committed.
- *
- * @throws SagaHostError `token_too_large`, or `invalid_result` where no guard could keep it, before the client is asked
- * anything (T11)
- */
+/** Seals a saga that waits or is committed. Throws `token_too_large`, or `invalid_result` if no guard could keep it. */
 export async function suspend(
   host: HostParts,
   request: TurnRequest,
@@ -98,10 +93,7 @@ export async function suspend(
   return { turn: suspendedTurn, saga: next };
 }
 
-/**
- * Returns `true` if a turn changed nothing and asks the same questions again. The new token then belongs to the same turn as
- * the old token, and the guard keeps nothing. The new token only counts one more request of the client.
- */
+/** `true` if a turn changed nothing and asks the same again. The guard then keeps nothing; the new token counts one more request. */
 function isUnchanged({ saga, mayStay = false }: TurnRequest, outcome: SuspendedOutcome): boolean {
   return mayStay && isSameState(saga.state.program, outcome.state);
 }

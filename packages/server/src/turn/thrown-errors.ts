@@ -19,10 +19,7 @@ export interface Thrown {
   note(path: string, error: unknown): void;
   /** What the undo of a step has failed with, if it was here. */
   ofUndo(stepId: string): unknown;
-  /**
-   * Gives the errors of steps what was thrown as their `cause`, with the stack of the author's code: of a saga that has
-   * ended, so that no body takes another way for it. (R2)
-   */
+  /** Adds what steps threw as `cause` to their errors, with the stack. Only of an ended saga: no body may branch on it. */
   reveal(error: unknown): void;
 }
 

@@ -59,10 +59,7 @@ export function tracedAgain(observer: Observer, saga: SealedSaga, turn: SagaTurn
   if (span !== undefined) end(observer, span, endOf(turn));
 }
 
-/**
- * Does something as part of a span. It is done once, whatever the span makes of it: telemetry that throws, or never
- * calls what it is given, changes nothing.
- */
+/** Runs `work` exactly once as part of a span, even if the telemetry throws or never calls it. */
 export async function within<T>(
   span: Pick<TurnSpan, 'within'>,
   onError: (error: unknown) => void,
@@ -138,10 +135,7 @@ function endOf(turn: SagaTurn): TracedEnd {
 
 const word = /^[A-Za-z][\w.-]{0,63}$/;
 
-/**
- * Which kind of error something is, in a word: its `code`, or else its name. Nothing of its message, and nothing of
- * what a client sent as the error of a step.
- */
+/** Returns the `code` or name of an error, and nothing of its message or of what a client sent. */
 export function errorTypeOf(error: unknown): string {
   try {
     // It has the name and the code of what was thrown, which a client may have chosen. One of them is the engine's.

@@ -29,10 +29,7 @@ export interface TurnRequest {
   readonly isLeft?: boolean;
   /** Told before the saga goes on as another one. What it throws ends the turn. */
   readonly goesOnAs?: ((program: Program) => Promise<void>) | undefined;
-  /**
-   * Treatment of a turn that is committed: the run continues with the next turn, or leaves it to another run. Default: nothing is
-   * committed.
-   */
+  /** How a run treats committed turns: it continues, or leaves them to another run. Default: no turn is committed. */
   readonly commits?: 'continue' | 'hand over' | undefined;
   /** Called with each committed turn, before the next turn does anything. */
   readonly onCommit?: ((turn: SuspendedTurn) => Promise<void>) | undefined;

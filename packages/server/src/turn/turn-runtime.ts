@@ -101,12 +101,7 @@ function never(): AbortSignal {
   return new AbortController().signal;
 }
 
-/**
- * Warns of each step that runs for longer than `limits.turnBudgetMs`, once a turn. The budget only ends a turn between two steps, so
- * a step that never settles holds its request.
- *
- * @returns observer for the events of one turn
- */
+/** Observer that warns of a step over `limits.turnBudgetMs`, once a turn. The budget ends turns only between two steps. */
 function slowSteps(
   { limits: { turnBudgetMs }, observer }: Pick<HostParts, 'limits' | 'observer'>,
   saga: string,

@@ -4,15 +4,10 @@ import type { StepAnswer } from './step-answers.ts';
 import { SagaHostError } from './errors.ts';
 
 /**
- * The argument `answers` of a tool: an object by step id, as the JSON text that is listed or as it is. Each entry is the
- * result that an MCP client would give: `{action: 'accept', content}`, `{action: 'decline' | 'cancel'}`, or a `CreateMessageResult`.
+ * Reads the argument `answers` of a tool: results of MCP by step ID, as an object or its JSON text.
  *
- * What models write instead is understood where it can mean only one thing: a string is what the model says to a
- * sampling step; an object that has no `action`, and no `content` that is an object, is the content of a form. All
- * else is left as it is: its step refuses it, with a reason.
- *
- * @param where - the field, for error messages
- * @throws SagaHostError `invalid_params` unless it is an object
+ * Also accepts what models write instead: a string for a sampling step, and the bare content of a form. Steps check the rest.
+ * Throws `invalid_params`, with the field `where`, unless it is an object.
  */
 export function toModelAnswers(answers: unknown, where: string): readonly StepAnswer[] {
   if (answers === undefined) return [];

@@ -73,10 +73,7 @@ export class NotEnded extends SagaHostError {
   }
 }
 
-/**
- * What the client may read about a failure. Messages of errors stay with the host unless their author wrote them for
- * the client (`SagaError`); ids of steps may go out.
- */
+/** Returns the message of a failure for the client: the author's (`SagaError`), or a general one with IDs of steps. */
 export function publicMessageOf(saga: string, error: unknown): string {
   if (error instanceof SagaError && error.public) return error.message;
   if (error instanceof StepError) return `'${saga}' failed at step '${error.stepId}'.`;

@@ -31,11 +31,7 @@ function isList(value: unknown, field: string): boolean {
   );
 }
 
-/**
- * Checks what a body returned against what its saga declares.
- *
- * @throws SagaHostError `invalid_result`, naming the path and never a value
- */
+/** Checks a result against the schema of its saga. Throws `invalid_result`, naming the path and never a value. */
 export async function checkedResult(
   program: Partial<Pick<Program, 'name' | 'output' | 'serves'>>,
   returned: unknown,

@@ -10,12 +10,7 @@ export type StepAnswer =
       readonly error: { readonly code: number; readonly message: string; readonly data?: Json };
     };
 
-/**
- * Checks the answers of a request, by their form only: whether a result is right, its step decides.
- *
- * @param where - the field they stood in, for error messages
- * @throws SagaHostError `invalid_params`, naming the field and never a value
- */
+/** Checks answers by their form only; steps check results. Throws `invalid_params` with the field `where`, never a value. */
 export function toAnswers(
   sent: unknown,
   where: string,

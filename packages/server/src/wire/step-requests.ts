@@ -13,11 +13,7 @@ export function needOf({ type, params }: ClientStep): ClientNeed {
   return type === 'elicitation' && params['mode'] === 'url' ? 'elicitation.url' : type;
 }
 
-/**
- * A step as the MCP request that a client answers with a handler of its own.
- *
- * @param sagaId - for MCP before 2026-07-28, which wants an id for each URL elicitation
- */
+/** Converts a step to the MCP request for the client. `sagaId`: the URL elicitation ID for MCP before 2026-07-28. */
 export function toRequest(step: ClientStep, sagaId?: string): WireRequest {
   const { type, reason } = step;
   const params = sagaId === undefined ? step.params : withElicitationId(step, sagaId);

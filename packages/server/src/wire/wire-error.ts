@@ -48,9 +48,8 @@ export interface FrozenAnswer {
 export const sagaTokenRefused: FrozenAnswer = { message: refusalMessage, reason: 'invalid_saga_token' };
 
 /**
- * An error of the host as JSON-RPC has it. What the client did wrong is -32602 and says so; what the server cannot do
- * now is -32603 and says why in `data.reason`; everything else says nothing but that something failed, and is reported
- * to `onError`.
+ * Converts an error of the host to JSON-RPC: -32602 for a mistake of the client, -32603 with `data.reason` if the server cannot
+ * do it now; else only that something failed, reported to `onError`.
  */
 export function toWireError(
   error: unknown,

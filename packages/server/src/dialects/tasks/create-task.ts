@@ -16,10 +16,7 @@ import { toWireTask } from './task-status.ts';
 import type { TaskStore } from '../../model/task-store.ts';
 import { sealedTaskId, storedTaskId } from './task-id.ts';
 
-/**
- * Makes a task of a call that has nothing to ask: `resultType: 'task'`. Undefined where it cannot be one: nothing keeps
- * it, and something is left to run or its id would be too long. The call is then answered without a task.
- */
+/** Makes a task of a call that has nothing to ask. Undefined if no store keeps it, and steps remain or its ID would be too long. */
 export async function createTask(
   host: HostParts,
   tasks: TaskSettings,

@@ -16,9 +16,8 @@ import { failure } from './task-status.ts';
 import { ended, takeTurn, type TaskChange } from './task-turn.ts';
 
 /**
- * Brings a task forward as far as it goes without its client: one turn after the other, each under a lease, and each
- * kept before the next. It stops where a question is open or a long wait begins, and when the process dies: the lease
- * runs out then, and whoever asks for the task next starts it again. Never rejects. (W7, E1)
+ * Advances a task without its client: turn after turn, each under a lease, until a question or a long wait. Never rejects.
+ * If the process dies, the lease expires, and the next request for the task starts it again.
  */
 export async function drive(task: StoredTaskRef, caller: Caller): Promise<void> {
   const { host } = task;

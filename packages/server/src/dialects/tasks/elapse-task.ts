@@ -17,12 +17,7 @@ export type Elapsed =
 // A saga that waits more often is kept better in a store: each look at it waits through all of them again.
 const maxWaits = 100;
 
-/**
- * Lets time go by for a saga, from when it was sealed, and runs nothing. From the same state it comes to the same at
- * the same times, however often somebody looks. (W7)
- *
- * @param until - ms since the epoch
- */
+/** Lets time pass for a saga until `until` (ms since the epoch), and runs nothing. Deterministic for a state. */
 export async function elapse(
   host: HostParts,
   { saga, program, current }: OpenSaga,

@@ -2,10 +2,8 @@ import { assertClock } from '../../settings/clock.ts';
 import type { StoredTask, TaskStore } from '../../model/task-store.ts';
 
 /**
- * A store of tasks in the memory of one process: for tests, stdio, and servers that are one process. It forgets what has
- * expired, a second later at the most, when it is asked.
- *
- * @param clock - milliseconds since the epoch; default `Date.now`
+ * Creates a store of tasks in the memory of one process: for tests, stdio, and single-process servers. Expired tasks are removed at
+ * most a second later, when the store is asked. `clock` returns milliseconds since the epoch. Default `Date.now`.
  */
 export function memoryTaskStore(clock: () => number = Date.now): TaskStore & { readonly size: number } {
   assertClock('memoryTaskStore', clock);

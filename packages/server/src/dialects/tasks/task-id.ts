@@ -43,13 +43,7 @@ export async function sealedTaskId(
   }
 }
 
-/**
- * Opens the id of a task for a caller whose it is.
- *
- * @throws TokenRefused for whatever is wrong with it
- * @throws SagaHostError `clock_behind` if the ID was issued in the future of this host, `version_gone` if a newer release
- * sealed it
- */
+/** Opens a task ID for its caller. Throws TokenRefused, `clock_behind`, or `version_gone`. */
 export async function openTaskId(
   host: HostParts,
   tasks: TaskSettings,

@@ -2,12 +2,7 @@ import type { ClientStep } from '@mcp-saga/core';
 import { toRequest } from '../../wire/step-requests.ts';
 import type { TaskQuestion, TaskRecord } from './task-record.ts';
 
-/**
- * The questions of a task after a turn. One that is still the same keeps its key and what was answered meanwhile; one
- * that is asked again, or otherwise, gets a new key: `target`, then `target~2`.
- *
- * @param used - the keys whose answers the turn has used
- */
+/** Questions of a task after a turn. An unchanged question keeps its key and answer; any other gets a new key: `target~2`. */
 export function askedNow(
   record: Pick<TaskRecord, 'questions' | 'keys'>,
   used: readonly string[],

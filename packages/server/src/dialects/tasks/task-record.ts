@@ -105,12 +105,7 @@ interface OpenTask {
   readonly claims: Claims;
 }
 
-/**
- * Changes a task, whoever else changes it at the same time, and gives what it is then; undefined where `change` gives
- * undefined, and nothing is written.
- *
- * @throws TokenRefused when there is no such task
- */
+/** Changes a task atomically, and returns it. Writes nothing if `change` returns undefined. Throws TokenRefused if it is gone. */
 export async function changeRecord(
   task: StoredTaskRef,
   change: (record: TaskRecord) => TaskRecord | undefined,

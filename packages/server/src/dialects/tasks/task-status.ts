@@ -58,10 +58,7 @@ export function detailsOf({ status, questions, result, error }: TaskRecord): {
   }
 }
 
-/**
- * How a task ends that ends with this turn. A tool that fails has a result; `failed` is for servers that fail: a result
- * that breaks its own schema, a state that cannot be kept.
- */
+/** Ends a task with its last turn. A tool that fails has a result; `failed` is for errors of the server. */
 export function endOf(
   saga: string,
   turn: CompletedTurn | FailedTurn,

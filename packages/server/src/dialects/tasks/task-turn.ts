@@ -83,10 +83,7 @@ function isLasting(error: unknown): boolean {
   return [SagaHostError, AnswerConflict, SealError, CodecError].some((lasting) => error instanceof lasting);
 }
 
-/**
- * Notes that a turn goes on as a saga that may have something to undo: who cancels the task from here on has to wait for
- * the turn, and who cancelled it before has ended it. (E3)
- */
+/** Records that the next saga may have something to undo: who cancels the task from here on waits for the turn. */
 async function noteUndoes(task: StoredTaskRef, { lease }: TaskRecord, { forks }: Program): Promise<void> {
   if (forks === undefined) return;
   const noted = await changeRecord(task, (now) =>
