@@ -5,22 +5,14 @@ import type { LiveActor } from '../model/live-actor.ts';
 import { MachineRefused } from '../model/errors.ts';
 import { pathOf } from './survey.ts';
 
-/**
- * Why an id names no actor of a saga, the end of a sentence; undefined where it does. Paths of steps are made of ids, with
- * marks between them, and before them where a step is undone.
- */
+/** Returns why an ID cannot name an actor, as the end of a sentence; undefined if it can. Paths are made of IDs and marks. */
 export function misnomer(id: string): string | undefined {
   return /^$|^[~!]|[/@#]/.test(id)
     ? "has an id that is empty, begins with '~' or '!', or has a '/', '@' or '#' in it."
     : undefined;
 }
 
-/**
- * Throws unless an actor, and each above it, can be found again in another process: by its id, and by the name of its
- * logic.
- *
- * @throws MachineRefused naming the actor
- */
+/** Throws MachineRefused unless another process can find an actor and its parents by ID and name of logic. */
 export function assertNamed(actor: LiveActor): void {
   const above = parentOf(actor);
   if (above === undefined) return;

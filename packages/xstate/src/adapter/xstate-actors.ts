@@ -45,9 +45,7 @@ export function relay(source: LiveActor, target: LiveActor, event: object): void
   target.system._relay(source, target, event as { readonly type: string });
 }
 
-/**
- * Runs `start`, and keeps from parents the snapshots of children that are only started again: they had them before.
- */
+/** Runs `start`, and hides from parents the snapshots of restarted children, which they had before. */
 export function withoutEchoes(system: LiveSystem, start: () => void): void {
   const { _relay: hear } = system;
   system._relay = (source, target, event) => {

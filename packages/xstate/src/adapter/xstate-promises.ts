@@ -1,6 +1,4 @@
-/**
- * All that is known here of the inside of promises of XState 5.
- */
+/** All that this package knows of the inside of promises of XState 5. */
 import { fromPromise, type AnyActorLogic } from 'xstate';
 import { kindOf } from './logic-kind.ts';
 import type { LiveActor } from '../model/live-actor.ts';
@@ -13,8 +11,8 @@ export interface PromiseCode {
 }
 
 /**
- * Has all promises of a system begun by somebody else, from now on; those that were started are let go on. `begins` is told
- * when one starts, or starts again: false for one that is to start in another turn. `run` runs its code in XState's place.
+ * Takes over the start of all promises of a system. `begins` returns `false` for a promise that is to start in another turn; `run` runs
+ * its code. Promises that run already are not affected.
  */
 export function hostPromises(
   root: LiveActor,

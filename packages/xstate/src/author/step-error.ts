@@ -1,8 +1,8 @@
 import { ClientCannot, ElicitationRefused, StepError } from '@mcp-saga/core';
 
 /**
- * Why a step failed. `declined`, `cancelled`: the user said no, or dismissed the question. `invalid`: `parse` could not
- * read what the model said. `client`: the client answered with an error, or cannot do it. `failed`: an effect failed.
+ * Reason of a failed step. `declined`, `cancelled`: by the user. `invalid`: `parse` could not read the model's text. `client`:
+ * the client answered with an error, or lacks the capability. `failed`: an effect failed.
  */
 export type StepFailureReason = 'declined' | 'cancelled' | 'invalid' | 'client' | 'failed';
 
@@ -19,10 +19,7 @@ export interface StepFailure {
 /** The code of the error of an answer that `parse` could not read. */
 export const invalidAnswer = 'invalid_answer';
 
-/**
- * What went wrong in the step of an `onError` event, or undefined where the error is not a step's (a plain `fromPromise`
- * rejected, a child machine failed). XState types `event.error` as unknown.
- */
+/** Returns the failure of the step of an `onError` event, which XState types as unknown; undefined for other errors. */
 export function stepError(event: object): StepFailure | undefined {
   const { error } = event as { readonly error?: unknown };
   if (

@@ -29,10 +29,7 @@ export interface Ask<I> {
   readonly parse?: (value: never) => unknown;
 }
 
-/**
- * A step that the client does, as actor logic: name it in `setup({ actors })` and invoke it. Under a live actor it waits
- * for its answer for ever; as a saga it is asked of the client.
- */
+/** A step that the client does, as actor logic for `setup({ actors })`. Under a live actor it waits forever. */
 export interface ClientStepLogic<O, I> extends ActorLogic<StepSnapshot<O, I>, StepEndEvent, I> {
   readonly [askBrand]: Ask<I>;
 }

@@ -19,10 +19,7 @@ export interface StepLogicOptions<R, I, U = unknown>
   extends Pick<StepOptions<undefined>, 'retry' | 'timeoutMs' | 'once' | 'undo'>, Compensable<R, I, U> {
   /** Undoes a run of unknown outcome: it timed out, was stopped, or its response was lost. */
   readonly compensateUnknown?: UndoFunction<undefined, I> | BoundUndo;
-  /**
-   * Describes the effect to people who read what was undone or is left: a text, or a function of the invoke's `input`. Clients
-   * see the label. A label that throws is omitted.
-   */
+  /** Describes the effect to people: a text, or a function of `input`. Clients see it. A label that throws is omitted. */
   readonly label?: string | ((effect: { readonly input: I }) => string);
 }
 

@@ -13,8 +13,8 @@ interface SpawningAction {
 }
 
 /**
- * Finds the sources of the actors that actions spawn. `spawnChild` names its source. `assign` and `enqueueActions` are code: a
- * source counts as spawned if the code mentions `spawn` and contains the name of the source as a string.
+ * Finds the sources of spawned actors. `assign` and `enqueueActions` are code: a source counts if the code mentions `spawn`
+ * and contains its name as a string.
  */
 export function findSpawnedSources(machine: AnyStateMachine, actions: readonly unknown[]): readonly string[] {
   const { actions: named } = machine.implementations as {

@@ -27,10 +27,7 @@ export type Attempts = readonly [attempts: number, notBefore: number, unknown: b
 /** What a compensable effect leaves behind that is to be tried again, and may have happened. */
 type OpenEffect = readonly [...Attempts, logic: string, input: unknown];
 
-/**
- * The effects of a saga, in the order they ended: a journal such as a generator's, which has the machine where that has
- * its arguments. So what undoes a generator undoes a machine, even where the code of both is gone.
- */
+/** The effects of a saga in the order they ended, as a journal like a generator's, so that the same code undoes both. */
 export class Ledger {
   /** What the first value of the state is: the arguments, a machine, or why it is being undone. */
   readonly first: unknown;
@@ -69,8 +66,8 @@ export class Ledger {
   }
 
   /**
-   * Notes what became of an effect. One that can be undone leaves behind what that takes; so does one that is to be tried
-   * again and may have happened, until it has ended: who cancels the saga may have neither its machine nor its code. (E4)
+   * Records the outcome of an effect, with what its undo takes: who cancels the saga may have neither machine nor code. An effect
+   * that may have happened and will be tried again is recorded until it ends.
    */
   add(
     path: string,
@@ -114,10 +111,7 @@ export class Ledger {
     }
   }
 
-  /**
-   * Records an interrupted turn that may have executed effects that its repetition cannot name. If the saga is undone, the
-   * turn is named as uncompensated.
-   */
+  /** Records an interrupted turn whose effects are unknown: an undo names the turn as uncompensated. */
   addInterrupted(turn: number): void {
     const path = `turn ${turn}`;
     if (this.entries.some((entry) => entry.path === path)) return;

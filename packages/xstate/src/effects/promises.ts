@@ -14,10 +14,7 @@ export interface PromisesOptions {
   readonly failed: () => void;
 }
 
-/**
- * The plain promises of a machine: begun when their actors start, or put off to the next turn, in which their actors start
- * again. Nobody knows what they do, so that they wait wherever an effect would.
- */
+/** Plain promises of a machine: begun when their actors start, or deferred with them to the next turn. They wait as effects do. */
 export class Promises {
   /** How many have ended in this turn. */
   ended = 0;

@@ -22,10 +22,7 @@ function stepOf(error: unknown): Pick<UndoRecord, 's' | 'a'> {
   }
 }
 
-/**
- * The error for which a saga is undone, in a later turn; undefined where it was ended from outside. A generator would
- * throw it again: hosts and logs must make the same of this one.
- */
+/** Error for which a saga is undone in a later turn, as a generator would throw it; undefined if it was ended from outside. */
 export function errorOf({ u, s, a }: UndoRecord): { readonly error: unknown } | undefined {
   if (u === null) return undefined;
   if (s !== undefined) return { error: a === undefined ? new StepError(s, u) : new ElicitationRefused(s, a) };

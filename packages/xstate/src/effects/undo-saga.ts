@@ -24,10 +24,7 @@ export function isUndoing(first: unknown): first is UndoRecord {
   return typeof first === 'object' && first !== null && 'u' in first;
 }
 
-/**
- * Undoes what the effects of a saga did, last first, by the rules of generator sagas: a generator stands in for the
- * machine, whose steps are the effects that were run, and which then throws.
- */
+/** Undoes the effects of a saga, last first, by a generator that repeats them from the journal and then throws. */
 export async function undoSaga(
   options: MachineProgramOptions,
   ledger: Ledger,

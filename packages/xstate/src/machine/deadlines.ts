@@ -33,12 +33,7 @@ export class Deadlines implements EventScheduler {
     return next;
   }
 
-  /**
-   * Delays all timers of earlier turns, and all timers that were due when the turn began, so that the answers of the turn
-   * come first.
-   *
-   * @param grace - length of the delay (ms); 0 ends it
-   */
+  /** Delays timers of earlier turns and timers due at the start by `grace` ms, so that answers come first; 0 ends it. */
   hold(grace: number): void {
     this.#grace = grace;
   }
@@ -101,10 +96,7 @@ export class Deadlines implements EventScheduler {
     this.#timers = this.#timers.filter((timer) => timer.source !== source || looseId.test(timer.id));
   }
 
-  /**
-   * Protects the events of an ID from `cancel`. XState can cancel only the event that was scheduled last, and only until any
-   * event of the ID is sent.
-   */
+  /** Protects the events of an ID from `cancel`: XState can cancel only the last one, and only until one is sent. */
   #loosen(source: LiveActor, id: string): void {
     for (const [index, timer] of this.#timers.entries()) {
       if (timer.source !== source || timer.id !== id) continue;

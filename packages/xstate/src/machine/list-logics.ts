@@ -11,11 +11,7 @@ export interface NamedLogic {
   readonly logic: AnyActorLogic;
 }
 
-/**
- * All logics that a machine and the machines below it can mean.
- *
- * @throws AuthoringError naming the state whose invoke has no logic, one that cannot be kept, or an ID that names no actor, or two
- */
+/** All logics of a machine and the machines below it. Throws AuthoringError for a missing or unusable logic, or a bad ID. */
 export function logicsOf(machine: AnyStateMachine): readonly NamedLogic[] {
   const found: NamedLogic[] = [];
   const seen = new Set<AnyStateMachine>();

@@ -1,7 +1,4 @@
-/**
- * The time as a machine sees it. What was due while nobody called happens at its own due time; an effect that follows
- * takes as long as it takes now. So the machine's time lags behind, and catches up when there is nothing left to do.
- */
+/** Time as a machine sees it: overdue delays happen at their own times, so it lags behind until nothing is left to do. */
 export class LaggingClock {
   readonly #now: () => number;
   #lag = 0;

@@ -15,11 +15,7 @@ import { MachineTurn } from './machine-turn.ts';
 import type { MachineProgramOptions } from '../model/machine-options.ts';
 import { goOnUndoing, isUndoing, undoSaga } from '../effects/undo-saga.ts';
 
-/**
- * Makes a program of a machine: its state is the machine, and a journal of the effects that were run.
- *
- * @param begun - a program that begins with the same arguments: until it starts, the state of a machine is only them
- */
+/** Makes a program of a machine. `begun` begins with the same arguments: until a machine starts, they are its state. */
 export function machineProgram(
   options: MachineProgramOptions,
   begun: Pick<Program, 'timeline'>,

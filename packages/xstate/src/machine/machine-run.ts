@@ -22,10 +22,7 @@ export interface MachineRunOptions extends Pick<EffectsOptions, 'ledger' | 'name
   readonly passesTime: boolean;
 }
 
-/**
- * A machine in motion for one turn. XState is synchronous between its three asynchronous sources: work that runs, a
- * delay, and the host. After each of them has acted, one look at the tree decides what it waits for.
- */
+/** A machine that runs for one turn. After each event of its work, a delay, or the host, one survey says what it waits for. */
 export class MachineRun {
   readonly root: LiveActor;
   readonly deadlines: Deadlines;
@@ -115,10 +112,7 @@ export class MachineRun {
     return this.root.getSnapshot().status === 'active';
   }
 
-  /**
-   * Lets it run until it waits for the client or the clock: what runs is awaited, and what is overdue happens, each at its
-   * own time. What was stopped while it ran is awaited too, since it may have had its effect.
-   */
+  /** Runs until only the client or the clock can continue. Awaits stopped work too: it may have had its effect. */
   async settle(isBusy: () => boolean = () => false): Promise<Survey> {
     for (;;) {
       // oxlint-disable-next-line no-await-in-loop -- what an action put off by a promise of its own has its turn

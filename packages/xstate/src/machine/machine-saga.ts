@@ -20,9 +20,8 @@ export interface MachineSagaOptions<
   O extends Schema | undefined,
 > extends SagaOptions<I, O> {
   /**
-   * What becomes of sagas under way when the machine's definition is changed without a new version. `compatible`: they go
-   * on where everything that was kept fits. `refuse`: they never do. Then `migrate` is asked, then `onMismatch`. Default
-   * `compatible`.
+   * Treatment of running sagas after a change of the machine without a new version. `compatible`: they continue if all state
+   * fits; `refuse`: never. Then `migrate` is asked, then `onMismatch`. Default `compatible`.
    */
   readonly drift?: 'compatible' | 'refuse';
   /**

@@ -194,10 +194,7 @@ export class MachineTurn {
     };
   }
 
-  /**
-   * The saga has failed, or is to be undone for another reason: what its effects did is undone. Where the token is used
-   * once, that is kept first: a machine is not replayed, and a request that is repeated might go on where it now fails. (E1)
-   */
+  /** Undoes a failed saga. With tokens for one use, commits first: a repeated request could continue where this one failed. */
   async #fail(error: unknown): Promise<Outcome | CommitPoint> {
     const { accepted, ignored } = this.#questions;
     const later = this.#runtime.commit !== undefined;
@@ -207,10 +204,7 @@ export class MachineTurn {
     return { ...outcome, ...(later ? { reason: 'undo' as const } : {}), accepted, ignored };
   }
 
-  /**
-   * An effect could not be claimed. The token before this turn is still good; before the first one there is none, and nobody
-   * could ever undo what was done: then it is a failure like another. (E3)
-   */
+  /** Handles an effect that could not be claimed: the token before this turn stays good. A first turn has none, so it fails. */
   async #unclaimed(aborted: TurnAborted): Promise<Outcome | CommitPoint> {
     if (this.#runtime.turn > 1) throw aborted;
     const outcome = await this.#fail(aborted.cause);

@@ -75,11 +75,10 @@ export class Questions extends AnswerCheck {
   }
 
   /**
-   * Has those answered that the client is not asked: by the author's fallback, by the host's model; or nobody can. True when
-   * that has changed something. (W3)
+   * Answers questions that the client is not asked, by a fallback or the host's model. `true` if that changed something.
    *
-   * @param defers - whether what runs here waits for the next turn
-   * @param hasTime - whether anything may still happen in this turn: that nobody can answer takes nothing to run
+   * @param defers - whether work here waits for the next turn
+   * @param hasTime - whether anything may still run in this turn
    */
   route(asks: readonly SurveyedActor[], defers: () => boolean, hasTime: boolean): boolean {
     let changed = false;

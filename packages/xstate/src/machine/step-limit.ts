@@ -3,10 +3,7 @@ import { inStates } from '../adapter/xstate-nodes.ts';
 import type { StepWatch } from '../model/live-actor.ts';
 import { pathOf } from '../adapter/survey.ts';
 
-/**
- * Bounds the steps that a machine takes in one turn, those of its children included: one that runs in a circle fails, and
- * does not take its server with it. XState itself goes on for ever. (T11)
- */
+/** Bounds the steps of a machine and its children in one turn, as XState runs an endless loop forever. */
 export function stepLimit(saga: string, limit: number): StepWatch {
   let steps = 0;
   return (actor, { value }) => {

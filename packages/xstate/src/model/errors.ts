@@ -1,8 +1,8 @@
 import { ReplayMismatch, SagaError } from '@mcp-saga/core';
 
 /**
- * A machine did what cannot be kept between two requests: something in its context or in an actor is not plain data, an
- * actor has no name that holds in another process, an actor runs by itself. The message names the place, never a value.
+ * A machine cannot be stored between two requests: a value is not plain data, or an actor has no stable name or runs by itself.
+ * The message names the place, never a value.
  */
 export class MachineRefused extends SagaError {
   declare readonly code: 'machine_refused';

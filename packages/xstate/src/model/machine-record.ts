@@ -1,10 +1,7 @@
 import type { StepErrorData } from '@mcp-saga/core';
 import type { StateValue } from './live-actor.ts';
 
-/**
- * A machine as a state keeps it. What the machine itself implies is left out: the status of one that runs, an empty
- * context, no children, the source of invoked children. Names are short, since a token holds them.
- */
+/** A stored machine, without what the definition implies. Names are short, since a token contains them. */
 export interface MachineRecord {
   /** The active states. */
   readonly v: StateValue;
