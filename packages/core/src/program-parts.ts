@@ -1,7 +1,4 @@
-/**
- * What makers of programs share with generator sagas, so that a machine asks, runs and undoes by the same rules. Not for
- * authors of sagas: it changes with any release.
- */
+/** Parts that makers of programs share with generator sagas. Not for authors of sagas: they change with any release. */
 export { AnswerCheck } from './turn/answer-check.ts';
 export { answerHere } from './effects/run-task.ts';
 export { needOf, outcomeOf, toClientStep, type CommandSpec } from './effects/effect-of.ts';

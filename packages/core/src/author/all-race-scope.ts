@@ -62,13 +62,10 @@ function assertBranch(what: string, steps: unknown): void {
 }
 
 /**
- * Runs branches in parallel and gives their results, in the same shape. All questions to the client go out in one
- * turn; server steps run at the same time.
+ * Runs branches in parallel and returns their results in the same shape. Questions of all branches go out in one turn.
  *
- * A helper runs in a scope named by its key (by its index in an array), so its ids may repeat those of its
- * siblings; a single command keeps its own id.
- *
- * The first branch to fail aborts the others; when they have ended, its error is thrown. (U3)
+ * A helper runs in a scope named by its key or index, so IDs may repeat between branches. A single command keeps its ID.
+ * The first branch to fail aborts the others. Its error is thrown after they have ended.
  */
 export function all<const B extends Branches>(branches: B): GroupCommand<B, BranchResults<B>> {
   return command(group('all', branches)) as GroupCommand<B, BranchResults<B>>;
@@ -85,8 +82,8 @@ export type RaceResult<B extends { readonly [key: string]: Branch<unknown> }> = 
 }[keyof B];
 
 /**
- * Runs branches in parallel until the first is done, and gives its key and value, or throws what it threw. The others
- * are ended: their server steps are aborted and awaited, their questions to the client are withdrawn.
+ * Runs branches in parallel until the first is done, and returns its key and value, or throws its error. Server steps of the
+ * others are aborted and awaited; their questions are withdrawn.
  */
 export function race<const B extends { readonly [key: string]: Branch<unknown> }>(
   branches: B,

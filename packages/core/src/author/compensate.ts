@@ -26,8 +26,8 @@ const names = /* @__PURE__ */ optionNames<CompensateOptions>({
 });
 
 /**
- * Registers an undo from here on: it runs, last first among the others, if the saga fails, is refused, aborted or
- * cancelled later. Steps register theirs with the option `compensate`. (E3)
+ * Registers an undo that runs, last first, if the saga fails, is refused, aborted, or cancelled later. Steps use their option
+ * `compensate`.
  */
 export function compensate<U>(
   undo: (UndoFunction<undefined, undefined> & CheckedUndo<U>) | BoundUndo,
@@ -58,9 +58,8 @@ export function pivot(id: string): ForkSensitiveCommand<void> {
 }
 
 /**
- * Ends the saga and undoes what it did. No `catch` can swallow it; `finally` blocks run first. The client reads the
- * reason. The `finally` of a helper that was called with `yield*` runs up to its first command: call a helper with
- * more to clean up by `scope(id, helper())`. (E6)
+ * Ends the saga and undoes its steps. No `catch` can stop it; `finally` blocks run first. The client reads the reason. A helper
+ * called with `yield*` cleans up to its first command: call it by `scope(id, helper())` if it has more.
  */
 export function abort(reason: string): Command<never> {
   if (typeof reason !== 'string' || reason === '')

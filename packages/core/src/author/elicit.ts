@@ -16,24 +16,20 @@ export interface ElicitOptions<S extends Schema> {
   /** What the user reads above the form. */
   readonly message: string;
   /**
-   * The fields of the form: a flat object schema (zod 4, or any Standard Schema that gives a JSON Schema). Hoist it
-   * out of the body, so that it and its form are built once. One that makes no form is refused here, with an `AuthoringError`.
+   * Fields of the form: a flat object schema (zod 4, or any Standard Schema with JSON Schema), made once outside of the body.
+   * A schema that makes no form throws an `AuthoringError`.
    */
   readonly schema: (S & CheckedForm<InferInput<S>>) | LooseFields;
   /**
-   * Milliseconds the user has, counted from when the question is first asked. Fractions are rounded up. An answer that
-   * arrives more than 30 s after that is not used: `StepTimedOut` is thrown at the step. Default: as long as the token is
-   * good, which is the most in any case.
+   * Milliseconds from the first time the question is asked; fractions are rounded up. An answer over 30 s later is not used:
+   * the step throws `StepTimedOut`. Default and maximum: the lifetime of the token.
    */
   readonly timeoutMs?: number;
-  /**
-   * Who may answer. `client`: nobody but the client, where a person may be; `model`: also the model that calls the
-   * tool, in its arguments. Default: as the saga or its host says with `modelAnswers`. (T14)
-   */
+  /** `client`: only the client may answer; `model`: also the model that calls the tool. Default: `modelAnswers` of saga or host. */
   readonly accept?: 'client' | 'model';
   /**
-   * What holds where the client cannot be asked: the content of the form, or a function that makes it, run here like a
-   * server step. The schema parses it. One that throws or does not fit is a `StepError`. (W3)
+   * Answer to use when the client cannot be asked, parsed by the schema: a content, or a function that runs like a server step.
+   * `StepError` if it throws or does not fit.
    */
   readonly fallback?: InferInput<S> | ((step: FallbackContext) => InferInput<S> | PromiseLike<InferInput<S>>);
 }

@@ -14,9 +14,8 @@ export interface SagaInfo {
   /** What the client declared that it can do; undefined when that is not known. */
   readonly capabilities: Json | undefined;
   /**
-   * Who gave the answer to a question of this scope, or to the one with this full path: `client`, `model` (in tool
-   * arguments), `server` (a fallback, or the host's model), `verified-url`. Undefined where it is not answered here yet.
-   * The same under replay. (T14)
+   * Source of the answer in this scope or at a full path: `client`, `model` (tool arguments), `server` (fallback or host's model),
+   * `verified-url`. Undefined if not answered here yet. Replays return the same.
    */
   readonly answeredBy: (id: string) => Provenance | undefined;
 }

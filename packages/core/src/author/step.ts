@@ -40,8 +40,8 @@ export interface StepOptions<I extends Json | undefined> {
   /** What the step works on: JSON, handed to `run`. Replay refuses a step whose input has changed. (R3) */
   readonly input?: I;
   /**
-   * Distinguishes this run of the step from others, in loops over items: part of its path and its idempotency key. Put
-   * values here and not into the `id`: an id is a name from the code, and is compressed in the token.
+   * Distinguishes runs of the step in loops: part of its path and idempotency key. Put values here, and not into the `id`, which is
+   * compressed in the token.
    */
   readonly key?: string;
   /** A number of attempts, or a policy. Default: one attempt. */
@@ -49,14 +49,13 @@ export interface StepOptions<I extends Json | undefined> {
   /** Milliseconds for one attempt, after which its signal aborts and it has failed. Default: none. */
   readonly timeoutMs?: number;
   /**
-   * Lets the result be compressed together with what the client sent. Only for results that hold nothing secret and
-   * echo nothing the client chose: their length in the token would tell one by the other. (T10) Default false.
+   * Compresses the result with what the client sent. Only for results without secrets or text of the client, since their
+   * length would reveal one by the other. Default `false`.
    */
   readonly compress?: boolean;
   /**
-   * Runs it once at the most, even when the request is repeated: its key is claimed at the host's guard before. If it
-   * is not known then what became of it, the step has failed with an unknown outcome. Needs a guard, which keeps the turn
-   * before the next effect starts. (T13)
+   * Runs the step at most once, by a claim at the host's guard. If the outcome is unknown after that, the step fails with an
+   * unknown outcome. Needs a guard.
    */
   readonly once?: boolean;
   /** Undoes it where it is not known whether it happened: it timed out, or its response was lost. (E4) */
@@ -70,8 +69,8 @@ export interface StepOptions<I extends Json | undefined> {
 /** How a step whose result is known is undone. */
 export interface Compensable<R, I, U = unknown> {
   /**
-   * Undoes it, if the saga fails, is refused, aborted or cancelled later: a function, a generator that yields server
-   * steps, or a named compensator. Its saga must declare `forks`. (E3)
+   * Undoes the step if the saga fails, is refused, aborted, or cancelled later: a function, a generator of server steps, or a
+   * named compensator. The saga must declare `forks`.
    */
   readonly compensate?: (UndoFunction<R, I> & CheckedUndo<U>) | BoundCompensator<R, I>;
 }

@@ -15,11 +15,10 @@ export function agreementOf(answer: ClientAnswer): number {
 }
 
 /**
- * Checks what a client sent for a step. Everything it sends is unchecked until here; what is accepted was parsed by
- * the schema, once, and is never parsed again. (R2) Reasons name fields, never values.
+ * Checks an answer of the client: parsed by the schema once and never again. Reasons name fields, never values.
  *
- * @param limits - no schema sees what is larger: some take a time that grows much faster than what they look at (T11)
- * @param onError - told what a schema throws
+ * @param limits - larger answers meet no schema, as some schemas take far more than linear time
+ * @param onError - receives what a schema throws
  */
 export async function acceptAnswer(
   spec: EffectSpec,
@@ -38,11 +37,7 @@ export async function acceptAnswer(
   }
 }
 
-/**
- * Checks an answer that nobody outside chose.
- *
- * @throws what the schema throws
- */
+/** Checks an answer that was made here. Throws what the schema throws. */
 export async function checkedAnswer(spec: EffectSpec, answer: ClientAnswer): Promise<Acceptance> {
   const given = { provenance: answer.provenance, agreement: agreementOf(answer) };
   if ('error' in answer) {

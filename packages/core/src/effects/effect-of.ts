@@ -56,11 +56,7 @@ export function needOf(spec: EffectSpec): ClientNeed | 'wait' {
   return effectOf(spec).question?.need ?? 'wait';
 }
 
-/**
- * The MCP request of a command. Undefined if the command is no question.
- *
- * @throws AuthoringError if MCP cannot express the request. The error names the path
- */
+/** Returns the MCP request of a question, else undefined. Throws AuthoringError with the path if MCP cannot express it. */
 export function toClientStep(spec: EffectSpec, stepId: string): ClientStep | undefined {
   const { question } = effectOf(spec);
   return question && { type: question.type, stepId, params: question.params(spec) };

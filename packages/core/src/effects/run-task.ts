@@ -25,10 +25,8 @@ export async function runTask(
 }
 
 /**
- * Answers a question here, in the client's stead: with its fallback, or by sampling at the host. It is checked like
- * what a client sends, and stands where the client's bytes do not, since the client does not know it (T10). (W3)
- *
- * @throws whatever the fallback throws, and where the answer does not fit
+ * Answers a question by its fallback or the host's model, with the checks of client answers; kept away from client bytes.
+ * Throws what the fallback throws, and if the answer does not fit.
  */
 export async function answerHere(
   spec: EffectSpec,

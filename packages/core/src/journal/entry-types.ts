@@ -2,10 +2,8 @@ import type { Provenance } from '../model/client-step.ts';
 import { reveal } from './withheld.ts';
 
 /**
- * The types of journal entries: letter, stream of the value, command, outcome, and `true` for an answer with a provenance.
- *
- * Letters are short, since a token holds thousands of entries. Letters, streams, and answers are part of the token's format.
- * A timeline shows command and outcome: the most frequent command, if several commands share a type.
+ * Types of journal entries: letter, stream of the value, command, outcome, and `true` for an answer with a provenance. Letters,
+ * streams, and answers are part of the token format. A timeline shows the most frequent command of a type.
  */
 export const entryTypes = {
   accepted: ['e', 'client', 'elicit', 'accepted', true],
@@ -105,10 +103,8 @@ interface Entry {
 }
 
 /**
- * Reads the entries of a parsed structure.
- *
- * @param server - values of the server stream, from the first entry's on. Without them a withheld fingerprint is 0, and a
- * path ends at its first key. Paths of questions have no keys.
+ * Reads the entries of a parsed structure. Without the values of the `server` stream, withheld fingerprints are 0, and paths end
+ * at their first key.
  */
 export function* entriesOf(
   structure: readonly (string | number)[],
@@ -168,10 +164,7 @@ export function answerersOf(structure: string): Answerers {
   return { structure, byPath };
 }
 
-/**
- * Whether texts that `encode` wrote, joined or not, may hold one of the codec's tags (`{"$":…}`); where they do not,
- * `revive` changes nothing. JSON.stringify never escapes a `$`, so the key of a tag stands in them in plain.
- */
+/** `true` if texts of `encode` may contain a tag (`{"$":…}`); else `revive` changes nothing. JSON never escapes a `$`. */
 export function mayHoldTag(text: string): boolean {
   return text.includes('$":');
 }

@@ -28,9 +28,8 @@ export interface SkippedEntry {
 }
 
 /**
- * What has happened in a saga, in order. The state's texts are read once and kept as they are; new entries are
- * appended to them, so that nothing recorded is ever encoded anew, and what a body does to a value it was given
- * cannot reach the journal.
+ * Entries of a saga in order. Texts of the state are kept as read, and new ones appended: nothing is encoded twice, and a
+ * body that changes a value cannot reach the journal.
  */
 export class Journal {
   readonly #structure: readonly (string | number)[];

@@ -14,11 +14,7 @@ export class Uncommitted {
     return this.#reasons.has('step');
   }
 
-  /**
-   * Reason why a repetition of the turn may take another branch.
-   *
-   * @param isUndoing - `true` if compensation has begun: what follows belongs to it
-   */
+  /** Reason why a repetition of the turn may take another branch. `isUndoing`: compensation has begun, and includes what follows. */
   reason(isUndoing: boolean): Exclude<CommitReason, 'step'> | undefined {
     if (this.#reasons.has('undo')) return 'undo';
     if (this.#reasons.has('pivot')) return 'pivot';

@@ -23,11 +23,7 @@ export interface Revealed {
   readonly fingerprint: number;
 }
 
-/**
- * Splits what an entry says of its step.
- *
- * @param hidesPath - `true` withholds the whole path, not only its keys
- */
+/** Splits the step of an entry into its parts in both streams. `hidesPath` withholds the whole path, not only its keys. */
 export function withhold({ path, fingerprint }: Revealed, hidesPath: boolean): SplitPath {
   const open = hidesPath ? '' : path.slice(0, path.indexOf('(') + 1) || path;
   const digits = toDigits(fingerprint + offset, fingerprintDigits);

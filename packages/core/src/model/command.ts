@@ -9,10 +9,7 @@ export const brand: unique symbol = Symbol.for('mcp-saga.command');
 /** Key of a type that says whether a command needs a saga with `forks`. No value has it. */
 export declare const forkSensitive: unique symbol;
 
-/**
- * What a saga yields. Make one with `elicit`, `sample`, `step`, `all` and their like, and run it with `yield*`,
- * which gives its result, typed: `const { target } = yield* elicit('target', …)`.
- */
+/** A command of a saga, made by `elicit`, `sample`, `step`, `all`, …; `yield*` runs it and returns its typed result. */
 export interface Command<T> {
   readonly [brand]: { readonly kind: string };
   readonly [forkSensitive]?: false;
@@ -27,10 +24,7 @@ export interface ForkSensitiveCommand<T> extends Command<T> {
   [Symbol.iterator](): Iterator<ForkSensitiveCommand<unknown>, T, unknown>;
 }
 
-/**
- * A saga's body, or a helper of it: a generator that yields commands and returns an `R`. Annotate helpers with it
- * and call them with `yield*`.
- */
+/** Body or helper of a saga: a generator that yields commands and returns an `R`. Call helpers with `yield*`. */
 export type Steps<R> = Generator<Command<unknown>, R, unknown>;
 
 /** The body of a saga: a generator function. */

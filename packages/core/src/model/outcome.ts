@@ -14,10 +14,7 @@ export interface SagaVersion {
   readonly version: string;
 }
 
-/**
- * Reason for a commit. `undo`: compensation comes next; `pivot`: a pivot was passed; `step`: a step has ended; `chance`: a
- * repetition of the turn may take another branch, since a timer has passed or a step has failed.
- */
+/** Reason for a commit: before compensation, after a pivot, or after a step; `chance`: a repetition may take another branch. */
 export type CommitReason = 'undo' | 'pivot' | 'chance' | 'step';
 
 /** A state to commit, as the outcome of a turn that ends there. */

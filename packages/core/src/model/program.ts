@@ -12,10 +12,7 @@ import type { ToolFields } from './tool-fields.ts';
 /** Author of a value: the client, which then has its bytes, or code of the server. */
 export type Origin = 'client' | 'server';
 
-/**
- * A saga as a host sees it: something that starts from arguments and advances by answers. `saga(…)` makes one from
- * a generator; a machine can be one as well.
- */
+/** A saga as a host sees it: begins with arguments and advances by answers. A generator or a machine. */
 export interface Program extends Omit<ToolFields, 'annotations'> {
   readonly name: string;
   readonly version: string;
@@ -49,10 +46,8 @@ export interface Program extends Omit<ToolFields, 'annotations'> {
   /** What becomes of a saga that no longer fits the code: it fails, or is undone as far as possible. (R3) */
   readonly onMismatch: 'fail' | 'compensate';
   /**
-   * Parses the arguments and makes the state before the first turn. Throws {@link InvalidInput}.
-   *
-   * @param progress - the last progress told, of a saga that goes on as this one
-   * @param origin - author of the arguments: those of `server` are never compressed. Default `client`.
+   * Parses the arguments and makes the first state. Throws {@link InvalidInput}. `progress`: last progress of a saga that continues as
+   * this one. `origin`: author of the arguments; those of `server` are never compressed. Default `client`.
    */
   begin(args: Json, progress?: number, origin?: Origin): Promise<ProgramState>;
   /** One turn. Rejects with `TurnAborted` or `AnswerConflict`; everything else is an outcome. */

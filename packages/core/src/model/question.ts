@@ -12,8 +12,5 @@ export interface Question {
   readonly isUnsupported?: true;
 }
 
-/**
- * Where a question goes in one turn: the client is asked; the author's fallback answers; the host samples; or nobody
- * can, which is `ClientCannot` at the step. (W3)
- */
+/** How a question is answered in a turn: by the client, a fallback, or the host's model; `cannot`: `ClientCannot` at the step. */
 export type Route = 'ask' | 'fallback' | 'host' | 'cannot';

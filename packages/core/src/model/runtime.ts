@@ -44,24 +44,15 @@ export interface Runtime {
   random(): number;
   /** Resolves after `ms`, or at once when `signal` aborts. */
   sleep(ms: number, signal: AbortSignal): Promise<void>;
-  /**
-   * Ends the turn between two steps when aborted, as if its budget was used up. Waits end at once, running steps are awaited,
-   * and the state records all of them.
-   */
+  /** Ends the turn between two steps when aborted, as a used-up budget does: running steps are awaited and recorded. */
   readonly stops?: AbortSignal;
   /** When this turn's budget is used up (ms since the epoch); undefined where the dialect cannot checkpoint. (U4) */
   readonly deadline: number | undefined;
   /** How long a wait is held in the request before it becomes a token, in milliseconds. (W6) */
   readonly maxHold: number;
-  /**
-   * The longest time from now, in milliseconds, that the client can be kept waiting: a `sleep` or `poll` that would take
-   * it longer than this is `ClientCannot`. Infinity where it does not matter. (W6)
-   */
+  /** Longest wait of the client from now (ms). A longer `sleep` or `poll` is `ClientCannot`. Infinity: any wait. */
   readonly maxWait: number;
-  /**
-   * End of the lifetime of the saga (ms since the epoch): a `sleep` that ends later, or a `poll` that would be asked again
-   * later, is `ClientCannot`, since no token is good then. Default: it lives for ever.
-   */
+  /** End of the lifetime of the saga (ms since the epoch). A wait beyond it is `ClientCannot`. Default: none. */
   readonly lifeEndsAt?: number;
   /** Whether a longer wait is held for `maxHold`, and the rest becomes a token: clients come back at once. (W6) */
   readonly holdsParts: boolean;
@@ -80,10 +71,7 @@ export interface Runtime {
    * Commits after each server step as well, together with the steps that ran beside it. Without `commit`, the turn ends there. (U4)
    */
   readonly commitsEach: boolean;
-  /**
-   * Whether server steps, polls, a machine's promises, undos and answers that are given here wait for a later turn, while
-   * the clock goes on: for a turn that only finds out how far a saga comes without them. Default false. (W7)
-   */
+  /** Defers effects and answers made here to a later turn while time passes, to find how far a saga gets. Default `false`. */
   readonly defersEffects?: boolean;
   /** Where a question goes in this turn. Asked once a turn for each that is open, never on replay. (W3) */
   route(question: Question): Route;
@@ -95,10 +83,7 @@ export interface Runtime {
   readonly claim: ((key: string) => Awaitable<boolean>) | undefined;
   /** A named compensator, for undos whose code is gone. */
   compensator(name: string): Pick<Compensator<Schema>, 'run'> | undefined;
-  /**
-   * What the caller gets of what a body returned. Rejects where that is not what its saga declares: the saga is then
-   * undone, as after an uncaught error.
-   */
+  /** Makes the caller's result of what a body returned. If it rejects, the saga is undone, as after an uncaught error. */
   checkResult(result: unknown): Promise<unknown>;
   /** The idempotency key of a step: the same on every fork and across key rotation. (E1, T8) */
   idempotencyKey(path: string, key: string | undefined, direction: 'do' | 'undo'): Awaitable<string>;
@@ -112,26 +97,18 @@ export interface Runtime {
   log(level: LogLevel, data: Json): void;
   /** What happens while the turn runs: for traces and tests. */
   observe(event: StepEvent): void;
-  /**
-   * What a step or an undo has failed with here, as it was thrown: for the operator of this process. The journal keeps
-   * what plain data can say of it, and no body sees more. An undo has the path `~` and that of its step.
-   */
+  /** Receives thrown values of steps and undos (path `~` and step) for the operator. The journal keeps only plain data of them. */
   readonly threw?: (path: string, error: unknown) => void;
   /** Gets the state with which a saga ends, for recordings: not where replay of it would not come to the same end. */
   readonly ended?: (state: ProgramState) => void;
   /**
-   * Runs the code of a step, an undo, a poll, a fallback or a machine's plain promise in the engine's place: for tests and
-   * recorders, which look on, put something else there, or let it fail. What it returns or throws is what the code returned
-   * or threw. Default: `call.run(call.step)`.
+   * Runs code of a step, undo, poll, fallback, or promise instead of the engine, for tests and recorders. Its result or error counts
+   * as that of the code. Default: `call.run(call.step)`.
    */
   readonly perform?: (call: StepCall) => unknown;
   /** Gets advice for the author. A host reports a `mistake` in the code of a saga in production, too. */
   readonly warn: ((message: string, kind?: 'mistake') => void) | undefined;
-  /**
-   * Refuses code whose mistake would only show after a later change of the code. Enabled in development.
-   *
-   * @default false
-   */
+  /** Rejects code whose mistake would only show after a later change of the code, as in development. Default `false`. */
   readonly isStrict?: boolean;
   readonly limits: ProgramLimits;
 }

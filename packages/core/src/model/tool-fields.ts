@@ -17,14 +17,8 @@ export interface ToolFields {
   readonly annotations?: { readonly [key: string]: Json };
   /** Icons of the tool, for user interfaces. */
   readonly icons?: readonly Icon[];
-  /**
-   * Metadata of the tool, the same for all clients. Keys have a prefix: `com.example/team`. The server itself sets
-   * `io.github.mcp-saga/saga`.
-   */
+  /** Metadata of the tool, with prefixed keys: `com.example/team`. The server sets `io.github.mcp-saga/saga`. */
   readonly _meta?: { readonly [key: string]: Json };
-  /**
-   * Expected time from the call to its result, in milliseconds: a hint for clients, since MCP has no field for it. Listed
-   * as `expectedDurationMs` under `io.github.mcp-saga/saga` in the `_meta` of the tool.
-   */
+  /** Expected time to the result (ms), a hint for clients: `expectedDurationMs` under `io.github.mcp-saga/saga` in `_meta`. */
   readonly expectedDurationMs?: number;
 }

@@ -24,8 +24,8 @@ export interface UndoContext<R, I> {
 export type UndoFacts<R, I> = Pick<UndoContext<R, I>, 'result' | 'input'>;
 
 /**
- * Undoes a step: a function; or a generator, whose server steps are journalled one by one. The generator itself knows
- * `result`, `input` and `stepKey`; the rest belongs to its steps, and throws where it is read outside of them.
+ * Undoes a step: a function, or a generator whose server steps are journaled. A generator itself sees only `result`, `input`,
+ * and `stepKey`; the rest throws outside of its steps.
  */
 export type UndoFunction<R, I> = (undo: UndoContext<R, I>) => unknown;
 
@@ -64,10 +64,7 @@ export interface BoundCompensator<R, I> {
   bind(facts: UndoFacts<R, I>): BoundUndo;
 }
 
-/**
- * An undo that has a name, and arguments that are sealed when its step is done: it runs even where the saga's code
- * was changed or is gone. Give it to the host's `compensators` too, which is where it is found then.
- */
+/** A named undo with sealed arguments, which runs even if the saga's code changed or is gone. List it in the host's `compensators`. */
 export interface Compensator<S extends Schema> {
   readonly name: string;
   /** The undo for `compensate(…)`, with these arguments. */

@@ -56,12 +56,7 @@ export function decode(text: string): unknown {
   return revive(JSON.parse(text));
 }
 
-/**
- * {@link decode} for a value that JSON.parse has made already. Objects and arrays are revived in place and returned
- * themselves, unless the value as a whole is a tag; without tags nothing is copied.
- *
- * @throws CodecError for an unknown tag
- */
+/** Decodes a value of JSON.parse in place; without tags nothing is copied. Throws CodecError for an unknown tag. */
 export function revive(parsed: unknown): unknown {
   return typeof parsed === 'object' && parsed !== null ? reviveContainer(parsed, 0) : parsed;
 }

@@ -94,11 +94,7 @@ export class ReplayMismatch extends SagaError {
   readonly recorded: StepFacts;
   /** What the code waits for at this position; empty when the body had already ended. */
   readonly asked: readonly StepFacts[];
-  /**
-   * `true` if the saga has ended because it was cancelled. Otherwise a mismatch that undid nothing leaves its token good.
-   *
-   * @default false
-   */
+  /** `true` if the saga was cancelled and has ended. Otherwise a mismatch that undid nothing keeps its token. Default `false`. */
   isFinal: boolean = false;
 
   constructor(position: number, recorded: StepFacts, asked: readonly StepFacts[]) {
@@ -171,8 +167,8 @@ export class StepTimedOut extends SagaError {
 }
 
 /**
- * The client of this call cannot do what a step needs: it does not offer it, and nobody else can answer; or it cannot
- * be kept waiting as long as a `sleep` or `poll` would take (`wait`), which may be longer than its saga lives. (W3, W6)
+ * The client lacks the capability for a step and no other source can answer, or cannot wait as long as a `sleep` or `poll`
+ * takes (`wait`).
  */
 export class ClientCannot extends SagaError {
   declare readonly code: 'client_cannot';
@@ -238,10 +234,7 @@ export class OutcomeUnknown extends SagaError {
   }
 }
 
-/**
- * The turn was aborted: by its request, or because what it runs on is down, which `cause` says. Nothing was undone, and
- * the token before this turn is still good. (U4)
- */
+/** The turn was aborted by its request, or since a service is down (`cause`). Nothing was undone; the token stays good. */
 export class TurnAborted extends SagaError {
   declare readonly code: 'turn_aborted';
 
@@ -251,10 +244,7 @@ export class TurnAborted extends SagaError {
   }
 }
 
-/**
- * A mistake in the code of a saga, found by the library. The message names steps, options, and fields, and holds no values, so
- * that a host may log it in production.
- */
+/** A mistake in the code of a saga. The message names steps, options, and fields, never values, so that hosts may log it. */
 export class AuthoringError extends SagaError {
   declare readonly code: 'authoring_error' | 'invalid_json';
 

@@ -42,10 +42,7 @@ export function fingerprint(...parts: readonly unknown[]): number {
   return hashParts(parts, LONG);
 }
 
-/**
- * The same as {@link fingerprint}, with strings and bytes hashed in full. The result is 2^32 or more, so that it never
- * equals a fingerprint of an older release by chance.
- */
+/** {@link fingerprint} with strings and bytes in full. At least 2^32, so never equal to a fingerprint of an older release. */
 export function wholeFingerprint(...parts: readonly unknown[]): number {
   return WHOLE + (hashParts(parts, Number.POSITIVE_INFINITY) >>> 0);
 }
@@ -82,10 +79,7 @@ export function fingerprintOfElicitation(message: string): number {
   return finish(mix(elicitation, hashString(STRING, message, LONG)) ^ 2);
 }
 
-/**
- * {@link fingerprint} of one value with strings in full length: compares an answer that a client repeats with the
- * one in the journal. Not a security measure either: the journal's answer is used, whatever the client repeats.
- */
+/** {@link fingerprint} of one value with strings in full, to compare a repeated answer with the journal. No security measure. */
 export function agreementDigest(value: Json): number {
   return hashValue(value, Number.POSITIVE_INFINITY);
 }

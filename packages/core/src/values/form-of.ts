@@ -2,11 +2,7 @@ import { AuthoringError } from './errors.ts';
 import { toForm, type FormSchema } from './form.ts';
 import type { Schema } from './standard-schema.ts';
 
-/**
- * The form of a question. Made once for each schema.
- *
- * @throws AuthoringError naming the question, and the path of what a form cannot express
- */
+/** Returns the form of a question, made once a schema. Throws AuthoringError with the question and the path of a bad field. */
 export function formOf(id: string, schema: Schema): FormSchema {
   try {
     return toForm(schema);

@@ -67,11 +67,8 @@ const ALLOWED =
   'or a list of such choices (z.array(z.enum([…])))';
 
 /**
- * The form of an elicitation from the schema of its answer. Constraints that MCP's forms lack (patterns, other formats,
- * multiples) are left out, since the answer is validated with the schema itself. Each schema object is converted once
- * and the result shared: do not change it.
- *
- * @throws AuthoringError naming the path of what a form cannot express
+ * Converts the schema of an answer to a form, once a schema: do not change it. Omits constraints that MCP lacks, as the schema
+ * checks the answer. Throws AuthoringError with the path of what a form cannot express.
  */
 export function toForm(schema: Schema): FormSchema {
   const known = forms.get(schema);

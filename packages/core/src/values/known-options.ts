@@ -35,12 +35,7 @@ export function assertKnownOptions(
   }
 }
 
-/**
- * Refuses a value that is none of some.
- *
- * @param of - the option and its owner, as the error names them
- * @throws AuthoringError
- */
+/** Throws AuthoringError unless a value is one of some. `of` names the option and its owner. */
 export function assertOneOf(of: string, value: unknown, values: readonly string[]): void {
   if (value === undefined || values.includes(value as string)) return;
   const list = values.map((one) => `'${one}'`).join(' or ');

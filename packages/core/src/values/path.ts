@@ -25,10 +25,7 @@ export function checkedTtl(id: string, ttl: number | undefined): number | undefi
   return ttl === undefined ? undefined : checkedDuration(`timeoutMs of '${id}'`, ttl, 'more than 0');
 }
 
-/**
- * A namespace for step ids. The first use of an id is the id itself; later ones are `id#2`, `id#3`, whatever the
- * kind; in a nested scope the scope's path stands before it: `ship/label#2`.
- */
+/** A namespace for step IDs. Later uses of an ID are `id#2`, `id#3`; nested scopes prefix their path: `ship/label#2`. */
 export class Scope {
   /** What stands before each id. */
   readonly prefix: string;

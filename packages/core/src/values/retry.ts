@@ -48,12 +48,7 @@ export function toRetryPolicy(id: string, retry: RetryPolicy | number | undefine
   return policy;
 }
 
-/**
- * Milliseconds to wait after a failed attempt, or undefined when there is no other.
- *
- * @param attempt - the attempt that failed, from 1
- * @param random - a number in [0, 1)
- */
+/** Milliseconds before the next attempt; undefined after the last. `attempt` counts from 1; `random` is in [0, 1). */
 export function delayAfter(
   policy: RetryPolicy | undefined,
   attempt: number,
@@ -68,12 +63,8 @@ export function delayAfter(
 }
 
 /**
- * Checks a duration. Fractions of a millisecond are fine: the engine rounds times up.
- *
- * @param name - the duration and its step, as the error names them
- * @param least - `0` for a wait that may be over at once
- * @returns the duration, unchanged
- * @throws AuthoringError for NaN, infinite, or too small durations
+ * Returns a duration after its check; fractions are fine. Throws AuthoringError for NaN, infinite, or too small ones.
+ * `name`: duration and step in the error. `least`: `0` if the wait may be over at once.
  */
 export function checkedDuration(name: string, ms: number, least: 0 | 'more than 0'): number {
   if (Number.isFinite(ms) && (least === 0 ? ms >= 0 : ms > 0)) return ms;

@@ -22,8 +22,8 @@ export interface JsonSchemaConverter {
 }
 
 /**
- * A schema of any library that implements Standard Schema v1 (https://standardschema.dev) and its JSON Schema
- * extension; zod from 4.2 does. Without `jsonSchema` a schema validates, but makes no form and no tool listing.
+ * A Standard Schema v1 (https://standardschema.dev) with its JSON Schema extension, as of zod 4.2. Without `jsonSchema`, it makes
+ * no form and no tool listing.
  */
 export interface Schema<Input = unknown, Output = Input> {
   readonly '~standard': {

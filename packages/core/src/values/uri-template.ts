@@ -1,8 +1,5 @@
 import { AuthoringError } from './errors.ts';
-/**
- * A URI template of level 1 (RFC 6570, section 1.2): literal text, and variables as `{name}`, each of which stands for
- * one segment or a part of one.
- */
+/** A URI template of level 1 (RFC 6570, section 1.2): literal text and variables `{name}`, each part of one segment. */
 export interface UriTemplate {
   /** As its author wrote it. */
   readonly text: string;
@@ -33,11 +30,7 @@ const variable = /\{([^{}]*)\}/;
 const names = /^[A-Za-z_]\w*$/;
 const scheme = /^[A-Za-z][A-Za-z0-9+.-]*:/;
 
-/**
- * Reads a URI template.
- *
- * @throws AuthoringError for one that is not of level 1, or whose URIs cannot be taken apart in one way only
- */
+/** Reads a URI template. Throws AuthoringError if it is not of level 1, or its URIs can be split in several ways. */
 export function toUriTemplate(text: string): UriTemplate {
   if (typeof text !== 'string' || !scheme.test(text)) {
     throw new AuthoringError("A URI template starts with a scheme, as in 'orders://{id}'.");
@@ -64,10 +57,7 @@ export function toUriTemplate(text: string): UriTemplate {
   return { text, variables, match: (uri) => matched(uri, literals, variables) };
 }
 
-/**
- * Each variable goes as far as the first place where what follows it in the template stands: no pattern that a hostile
- * URI could keep busy, and one reading only.
- */
+/** Matches each variable up to the first occurrence of the literal that follows: linear, without a pattern to exploit. */
 function matched(
   uri: string,
   [first = '', ...rest]: readonly string[],

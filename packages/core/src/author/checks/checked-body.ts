@@ -1,10 +1,6 @@
 import type { Command } from '../../model/command.ts';
 
-/**
- * A body that yields `Y` and returns `R`, where `W` is what it has to return. What the body does is inferred and
- * judged here, because a mere `Generator<Command<unknown>, W, unknown>` is refused in eight lines that do not say
- * what to write instead; this takes two, and the second one says it.
- */
+/** A body that yields `Y` and returns `R`, where `W` is expected. Inferred and judged here for shorter compiler errors. */
 export type CheckedBody<A, Y, R, W> = ((input: A) => Generator<Y, R | W, unknown>) & Verdict<Y, R, W>;
 
 type Verdict<Y, R, W> = [Y] extends [Command<unknown>]

@@ -1,7 +1,4 @@
-/**
- * Goes beside the schema of a question whose answer is a `T`: nothing if a form can have its fields, else what its author
- * reads in the error. Refused is what is certain: `unknown`, `any`, and what depends on a type parameter pass.
- */
+/** Checks that a form can have the fields of `T`; else the type holds the error text. `unknown` and type parameters pass. */
 export type CheckedForm<T> = [0] extends [1 & T]
   ? unknown
   : // As in `CheckedResult`: so the compiler takes the last branch if T is a type parameter.

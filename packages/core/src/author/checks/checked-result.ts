@@ -1,9 +1,8 @@
 /**
- * Goes beside a function that returns an `R`: nothing where the codec may keep an `R`, else what its author reads in the
- * error, since what is never kept would fail only after its effect. `Who` is whose result it is: `A step`.
+ * Checks that the codec can keep an `R`, or its step would fail after its effect; else the type holds the error text. `Who`
+ * has the result: `A step`.
  *
- * Refused is what is certain: functions and symbols, objects with methods (promises, responses, streams, most classes), lists
- * of such, and objects with such a property. `unknown`, `any` and what depends on a type parameter pass.
+ * Rejects functions, symbols, objects with methods, and lists and objects of them. `unknown`, `any`, and type parameters pass.
  */
 export type CheckedResult<R, Who extends string> = [0] extends [1 & R]
   ? unknown

@@ -2,11 +2,7 @@ import { AuthoringError } from '../../values/errors.ts';
 import { assertJson, isPlainObject } from '../../values/json.ts';
 import type { ToolFields } from '../../model/tool-fields.ts';
 
-/**
- * Checks the listed fields of a tool. A value other than JSON would break `tools/list` for all tools.
- *
- * @throws AuthoringError
- */
+/** Checks the listed fields of a tool: a value other than JSON would break `tools/list` for all tools. Throws AuthoringError. */
 export function assertToolFields(name: string, fields: ToolFields): void {
   const { icons, expectedDurationMs: duration } = fields;
   for (const field of ['annotations', '_meta'] as const) {

@@ -54,30 +54,20 @@ export interface SagaOptions<I extends Schema | undefined, O extends Schema | un
   readonly forks?: 'refuse' | 'accept';
   /** What the client must be able to do, checked before anything runs. (W3) */
   readonly needs?: readonly ClientNeed[];
-  /**
-   * Whether the model that calls the tool may answer for the user, where a client cannot be asked. A question can say
-   * otherwise with its own `accept`. (T14) Default: as the host says.
-   */
+  /** `accept`: the model that calls the tool may answer if the client cannot be asked. `accept` of a question wins. Default: host's. */
   readonly modelAnswers?: 'accept';
-  /**
-   * Whether a client that knows MCP's tasks gets one for this saga: `prefer`; with `require`, clients that do not know
-   * them are refused. Default: no task.
-   */
+  /** `prefer`: clients with MCP tasks get one. `require`: other clients are refused. Default: no task. */
   readonly task?: 'prefer' | 'require';
-  /**
-   * Hands the client a token before the first server step runs, so that not even the very first effect is run
-   * twice when the first answer is lost. Costs one round trip. (E1) Default false.
-   */
+  /** Commits before the first server step, so that a lost answer cannot repeat it. Costs one round trip. Default `false`. */
   readonly commitFirst?: boolean;
   /**
-   * Keeps what each step did before the next one runs: a request that is repeated after its process has died goes on
-   * behind it, and cannot come to something else on the way. Needs `forks: 'refuse'`, and so a guard, which keeps a token
-   * a step. The client gets one before the first, as with `commitFirst`. (E1) Default false.
+   * Commits after each step: a repeated request continues behind it. Needs `forks: 'refuse'`, and so a guard, which keeps a
+   * token a step. Implies `commitFirst`. Default `false`.
    */
   readonly commitEach?: boolean;
   /**
-   * What becomes of a saga in flight that no longer fits the code: `fail` (default) leaves everything as it is, so
-   * that the code can be rolled back; `compensate` undoes what still fits, and what has a named compensator. (R3)
+   * Treatment of a running saga that no longer fits the code. `fail`: it stays as it is, so that the code can be rolled back.
+   * `compensate`: undoes what still fits or has a named compensator. Default `fail`.
    */
   readonly onMismatch?: 'fail' | 'compensate';
   /** Older versions, which go on for the sagas they started: each until its date, or for good. (R5) */

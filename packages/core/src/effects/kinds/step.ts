@@ -59,8 +59,8 @@ export interface StepUnclaimed {
 export type StepRun = Omit<EffectTask<StepSpec>, 'spec' | 'asked'>;
 
 /**
- * Runs a server step, with its attempts, backoff and timeout (E2). Never rejects. A backoff that the turn has no time
- * for ends the run with the time of the next attempt; the turn makes a checkpoint of it.
+ * Runs a server step with its attempts, backoff, and timeout. Never rejects. A backoff beyond the turn ends the run with the
+ * time of the next attempt.
  */
 export async function runStep(
   task: StepRun,

@@ -4,12 +4,7 @@ import type { Runtime } from '../../model/runtime.ts';
 /** Time for running code to settle after the abort of its request (ms). The request then ends without the code. */
 export const abortGraceMs = 5_000;
 
-/**
- * Waits for running code, at most `abortGraceMs` after the abort of the request.
- *
- * @param what - name of the code, for the error
- * @throws OutcomeUnknown if the code did not settle in time
- */
+/** Waits for `what` at most `abortGraceMs` after the abort of the request. Throws OutcomeUnknown if it did not settle. */
 export async function withinGrace(
   what: string,
   working: PromiseLike<unknown>,

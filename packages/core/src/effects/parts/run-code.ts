@@ -3,11 +3,7 @@ import type { Runtime } from '../../model/runtime.ts';
 import type { StepCall, StepGiven } from '../../model/step-call.ts';
 import { undoMark } from '../../values/path.ts';
 
-/**
- * Runs the code of a step, a poll, or a fallback, or lets the runtime run the code.
- *
- * @throws OutcomeUnknown if the code does not settle although its request was aborted; whatever the code throws
- */
+/** Runs the code of a step, poll, or fallback, or lets the runtime run it. Throws OutcomeUnknown if aborted code never settles. */
 export function performed(
   runtime: Pick<Runtime, 'perform' | 'signal' | 'sleep'>,
   kind: StepCall['kind'],

@@ -2,10 +2,7 @@ import type { Journal } from '../../journal/journal.ts';
 import type { Scope } from '../../values/path.ts';
 import type { Runtime } from '../../model/runtime.ts';
 
-/**
- * What was read about a saga, with `answeredBy` beside it, which asks the journal. It does not count as data: a result
- * or an input that this is put into is JSON as before.
- */
+/** Adds `answeredBy`, which reads the journal, to the facts of a saga. Not enumerable, so a result with it stays JSON. */
 export function toSagaInfo(facts: unknown, scope: Scope, journal: Journal): unknown {
   const answeredBy = (id: string): unknown => journal.answeredBy(scope.prefix + id) ?? journal.answeredBy(id);
   return Object.defineProperty(facts as object, 'answeredBy', { value: answeredBy });
