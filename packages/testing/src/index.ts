@@ -10,7 +10,7 @@ export type {
   TestProvider,
   TestSagaOptions,
 } from './script/test-options.ts';
-export type { Answer, AnySteps, Question, Sample, StandIn, StandInContext } from './script/answer-types.ts';
+export type { Answer, AnySteps, Question, Sample, StandIn, StandInContext } from './script/script-answers.ts';
 export { lineOf, Trace, type QuestionKind, type TraceEntry, type TraceEvent } from './report/trace.ts';
 export { SagaTestError, type TestErrorCode } from './values/errors.ts';
 export { Provider } from './world/provider.ts';

@@ -1,4 +1,4 @@
-import { assertAwaited, awaitedFacts } from '../replay/assert-awaited.ts';
+import { assertAwaited, awaitedFacts } from '../replay/replay-mismatch.ts';
 import type { ClientAnswer } from '../model/client-step.ts';
 import type { Outcome } from '../model/outcome.ts';
 import type { EndRequest } from '../model/program.ts';

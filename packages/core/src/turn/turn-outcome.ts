@@ -1,4 +1,4 @@
-import { othersOf } from '../replay/assert-awaited.ts';
+import { othersOf } from '../replay/replay-mismatch.ts';
 import type { ClientStep } from '../model/client-step.ts';
 import { isAskedOfClient, toClientStep } from '../effects/effect-of.ts';
 import type { IgnoredAnswer, SuspendedOutcome } from '../model/outcome.ts';

@@ -1,5 +1,5 @@
 import { Answers } from './answers.ts';
-import { assertAwaited, awaitedFacts, newMismatch, toMismatch } from '../replay/assert-awaited.ts';
+import { assertAwaited, awaitedFacts, newMismatch, toMismatch } from '../replay/replay-mismatch.ts';
 import type { ClientAnswer } from '../model/client-step.ts';
 import type { CommitReason, CommittedTurn, Outcome, SuspendedOutcome } from '../model/outcome.ts';
 import type { EndRequest } from '../model/program.ts';

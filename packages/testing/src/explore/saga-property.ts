@@ -9,7 +9,7 @@ import { forgotten, keptUndone } from './nothing-forgotten.ts';
 import { programmingError } from './baseline.ts';
 import { formArbitrary } from '../script/form-arbitrary.ts';
 import { formOf } from '../script/form-content.ts';
-import type { StandIn } from '../script/answer-types.ts';
+import type { StandIn } from '../script/script-answers.ts';
 import { wasApplied } from '../run/never-applied.ts';
 import { kindOfStep } from '../report/question-text.ts';
 import { answeringKinds, type Rule } from '../script/rules.ts';

@@ -1,6 +1,6 @@
 import type { Program } from '@mcp-saga/server';
 import type { ClientNeed, Root } from '@mcp-saga/server/internal';
-import type { Answer, AnySteps, Sample, StandIn } from '../script/answer-types.ts';
+import type { Answer, AnySteps, Sample, StandIn } from '../script/script-answers.ts';
 import { assertApplied } from './never-applied.ts';
 import { begin, play } from './play.ts';
 import type { Rule } from '../script/rules.ts';

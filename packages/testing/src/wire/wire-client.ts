@@ -5,7 +5,7 @@ import { resumableRequests } from './drives/resumable-requests.ts';
 import { resumeToken, toTheEnd } from './drives/resume-token.ts';
 import { sagaMethods } from './drives/saga-methods.ts';
 import { tasks } from './drives/tasks.ts';
-import { maxRounds, type Drive, type Driving } from './channel/driving.ts';
+import { maxRounds, type Drive, type Driving } from './drives/drive.ts';
 import type { Answerer, WireAnswers } from './channel/wire-answers.ts';
 import type { WireDialect, WireEra } from './channel/ways.ts';
 

@@ -2,7 +2,7 @@ import type { ClientStep, Json, StepAnswer } from '@mcp-saga/server';
 import type { Root } from '@mcp-saga/server/internal';
 import { SagaTestError } from '../values/errors.ts';
 import { describeForm, formOf, simplestContent } from '../script/form-content.ts';
-import type { Question } from '../script/answer-types.ts';
+import type { Question } from '../script/script-answers.ts';
 import { kindOfStep, messageOf } from '../report/question-text.ts';
 import type { Rule } from '../script/rules.ts';
 import { indented, show } from '../values/show.ts';

@@ -2,7 +2,7 @@ import type { Json } from '@mcp-saga/server';
 import type { Root } from '@mcp-saga/server/internal';
 import { SagaTestError } from '../../values/errors.ts';
 import { answerWith } from '../../world/answer-question.ts';
-import type { Question } from '../../script/answer-types.ts';
+import type { Question } from '../../script/script-answers.ts';
 import { messageOf } from '../../report/question-text.ts';
 import { unrepeated } from '../../values/step-ids.ts';
 import { show } from '../../values/show.ts';

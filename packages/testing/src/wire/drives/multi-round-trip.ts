@@ -1,5 +1,5 @@
 import type { Fields } from '../channel/channel.ts';
-import { endless, maxRounds, type Drive, type Driving, type ToolCall } from '../channel/driving.ts';
+import { endless, maxRounds, type Drive, type Driving, type ToolCall } from './drive.ts';
 
 /** Requests that a result asks for. */
 export interface InputRequests {

@@ -1,5 +1,5 @@
 import type { Fields, Listener } from '../channel/channel.ts';
-import type { Drive, Driving } from '../channel/driving.ts';
+import type { Drive, Driving } from './drive.ts';
 
 /** `tools/call` in a session, in which the server asks. */
 export const push: Drive = (driving, call) => driving.send('tools/call', { ...call }, asked(driving));

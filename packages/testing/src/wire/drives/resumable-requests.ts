@@ -1,5 +1,5 @@
 import { WireError, type Fields, type Listener } from '../channel/channel.ts';
-import { endless, maxRounds, type Drive } from '../channel/driving.ts';
+import { endless, maxRounds, type Drive } from './drive.ts';
 import { inRounds } from './multi-round-trip.ts';
 import { asked } from './push.ts';
 

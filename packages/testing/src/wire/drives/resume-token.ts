@@ -1,5 +1,5 @@
 import type { Fields } from '../channel/channel.ts';
-import { endless, maxRounds, type Drive } from '../channel/driving.ts';
+import { endless, maxRounds, type Drive } from './drive.ts';
 import { retryAfter } from './multi-round-trip.ts';
 
 /** `tools/call` of a client without elicitation and sampling. */

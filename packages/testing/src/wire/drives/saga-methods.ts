@@ -1,5 +1,5 @@
 import type { Fields } from '../channel/channel.ts';
-import { endless, maxRounds, type Drive } from '../channel/driving.ts';
+import { endless, maxRounds, type Drive } from './drive.ts';
 
 interface Suspended {
   readonly state?: string;

@@ -1,5 +1,5 @@
 import { WireError, type Fields } from '../channel/channel.ts';
-import { endless, maxRounds, type Drive } from '../channel/driving.ts';
+import { endless, maxRounds, type Drive } from './drive.ts';
 import { inRounds, responsesTo, type InputRequests } from './multi-round-trip.ts';
 
 interface Task {
