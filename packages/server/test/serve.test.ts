@@ -368,7 +368,7 @@ describe('serveSagas', () => {
     const extend = (server: McpServer): void => {
       server.registerTool('other', {}, () => ({ content: [] })).disable();
       server.server.setRequestHandler('ping', () => ({}));
-      if (server.isConnected()) throw new Error(`${server.server.getCapabilities()}`);
+      if (server.isConnected()) throw new Error(JSON.stringify(server.server.getCapabilities()));
     };
     expect(() => serve({ extend })).not.toThrow();
   });

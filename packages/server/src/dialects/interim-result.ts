@@ -4,7 +4,7 @@ import { toHandle } from '../token/handles.ts';
 import type { HostParts } from '../settings/host-parts.ts';
 import type { SuspendedTurn } from '../model/turn.ts';
 import { extensionKey } from '../wire/tool-result.ts';
-import { formatExpiry, toWireStep } from './saga-methods.ts';
+import { formatExpiry, toWireStep } from '../wire/step-requests.ts';
 
 /** Encodes a waiting saga as a tool result. The text is for the model, `_meta` for hosts, in the form of the saga methods. */
 export async function toInterimResult(

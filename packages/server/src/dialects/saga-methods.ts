@@ -1,12 +1,12 @@
 import { isRecord, present } from '@mcp-saga/core/program';
-import type { ClientStep, Json, ToolResult } from '@mcp-saga/core';
+import type { ToolResult } from '@mcp-saga/core';
 import type { StepAnswer } from '../wire/step-answers.ts';
 import type { Caller } from '../model/caller.ts';
 import type { DialectTraits } from '../model/dialect-traits.ts';
 import { SagaHostError } from '../wire/errors.ts';
 import type { SagaHostCore } from '../requests/host.ts';
-import type { SagaTurn, SuspendedTurn } from '../model/turn.ts';
-import { withElicitationId } from '../wire/step-requests.ts';
+import type { SagaTurn } from '../model/turn.ts';
+import { formatExpiry, toWireStep, type WireStep } from '../wire/step-requests.ts';
 import { extensionKey, toToolResult } from '../wire/tool-result.ts';
 
 /** The methods of this dialect. */
@@ -18,14 +18,6 @@ export const sagaMethods = {
 
 /** Who calls `tools/callSaga` can do every step: that is what the method means. (W3) */
 const traits: DialectTraits = { asks: ['elicitation', 'elicitation.url', 'sampling', 'roots'] };
-
-/** A step of a suspended saga as the saga methods put it on the wire. */
-export interface WireStep {
-  readonly type: 'elicitation' | 'sampling' | 'roots';
-  readonly stepId: string;
-  readonly params: { readonly [key: string]: Json };
-  readonly reason?: string;
-}
 
 /** Further facts about a suspended saga. */
 export interface SuspensionReport {
@@ -109,22 +101,6 @@ function answer(saga: string, turn: SagaTurn): SuspendedResult | ToolResult {
     ...present({ retryAfterMs }),
     ...(content === undefined ? {} : { content: content.map((text) => ({ type: 'text' as const, text })) }),
     _meta: { [extensionKey]: { expiresAt: formatExpiry(turn), ...reported } },
-  };
-}
-
-/** Formats the time until which the token of a turn is good, in ISO 8601. */
-export function formatExpiry({ expiresAt }: SuspendedTurn): string {
-  return new Date(expiresAt).toISOString();
-}
-
-/** A step as hosts see it, in whatever dialect. */
-export function toWireStep(step: ClientStep, sagaId: string): WireStep {
-  const { type, stepId, reason } = step;
-  return {
-    type,
-    stepId,
-    params: withElicitationId(step, sagaId),
-    ...present({ reason }),
   };
 }
 

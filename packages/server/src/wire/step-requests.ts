@@ -1,6 +1,7 @@
 import type { ClientNeed, ClientStep, Json } from '@mcp-saga/core';
 import type { WireRequest } from '../model/client-call.ts';
-import { isJsonObject } from '@mcp-saga/core/program';
+import { isJsonObject, present } from '@mcp-saga/core/program';
+import type { SuspendedTurn } from '../model/turn.ts';
 
 const methods = {
   elicitation: 'elicitation/create',
@@ -62,4 +63,28 @@ export function capabilitiesFor(needs: readonly ClientNeed[]): { readonly [name:
 
 function record(value: Json | undefined): { readonly [key: string]: Json } | undefined {
   return isJsonObject(value) ? value : undefined;
+}
+
+/** A step of a suspended saga as the saga methods put it on the wire. */
+export interface WireStep {
+  readonly type: 'elicitation' | 'sampling' | 'roots';
+  readonly stepId: string;
+  readonly params: { readonly [key: string]: Json };
+  readonly reason?: string;
+}
+
+/** Formats the time until which the token of a turn is good, in ISO 8601. */
+export function formatExpiry({ expiresAt }: SuspendedTurn): string {
+  return new Date(expiresAt).toISOString();
+}
+
+/** A step as hosts see it, in whatever dialect. */
+export function toWireStep(step: ClientStep, sagaId: string): WireStep {
+  const { type, stepId, reason } = step;
+  return {
+    type,
+    stepId,
+    params: withElicitationId(step, sagaId),
+    ...present({ reason }),
+  };
 }
