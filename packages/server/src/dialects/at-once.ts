@@ -1,7 +1,7 @@
 import { TurnAborted } from '@mcp-saga/core';
 import type { DialectTraits } from '../model/dialect-traits.ts';
-import { unaskedOf, type Dialect } from './dialect.ts';
-import { inOneRequest } from './in-one-request.ts';
+import { unaskedOf, type Dialect } from './parts/dialect.ts';
+import { inOneRequest } from './parts/in-one-request.ts';
 
 /** Serves a saga in one request, for prompts and resources of clients that can be asked nothing: a question is `ClientCannot`. */
 export const atOnce: Dialect = {

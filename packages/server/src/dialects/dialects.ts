@@ -1,7 +1,7 @@
 import type { ClientCall } from '../model/client-call.ts';
-import type { Dialect } from './dialect.ts';
+import type { Dialect } from './parts/dialect.ts';
 import type { SagaHostCore } from '../requests/host.ts';
-import { isResumed } from './begin-call.ts';
+import { isResumed } from './parts/begin-call.ts';
 import { atOnce } from './at-once.ts';
 import { multiRoundTrip } from './multi-round-trip.ts';
 import { push } from './push.ts';

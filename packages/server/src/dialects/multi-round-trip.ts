@@ -8,10 +8,10 @@ import type { SagaHostCore } from '../requests/host.ts';
 import type { SagaTurn, SuspendedTurn } from '../model/turn.ts';
 import { extensionKey } from '../wire/tool-result.ts';
 import { WireError } from '../wire/wire-error.ts';
-import { beginCall, resumeTokenOf } from './begin-call.ts';
-import { canBeAsked, type Dialect } from './dialect.ts';
+import { beginCall, resumeTokenOf } from './parts/begin-call.ts';
+import { canBeAsked, type Dialect } from './parts/dialect.ts';
 import type { ClientCall } from '../model/client-call.ts';
-import { asksOfCall, endsBeforeSaga, endWithToken, stepsForClient } from './end-with-token.ts';
+import { asksOfCall, endsBeforeSaga, endWithToken, stepsForClient } from './parts/end-with-token.ts';
 import { toRequest } from '../wire/step-requests.ts';
 
 /** Multi round-trip requests (MCP 2026-07-28): `requestState` is the token, and the client repeats its call with the answers. */

@@ -1,11 +1,11 @@
 import type { DialectTraits } from '../model/dialect-traits.ts';
 import type { SagaHostCore } from '../requests/host.ts';
-import { resumeTokenRefused } from './begin-call.ts';
-import { canBeAsked, type Dialect } from './dialect.ts';
+import { resumeTokenRefused } from './parts/begin-call.ts';
+import { canBeAsked, type Dialect } from './parts/dialect.ts';
 import type { ClientCall } from '../model/client-call.ts';
-import { inOneRequest } from './in-one-request.ts';
-import { asksOfCall, endsBeforeSaga, endWithToken, stepsForClient } from './end-with-token.ts';
-import { OpenQuestions } from './push-questions.ts';
+import { inOneRequest } from './parts/in-one-request.ts';
+import { asksOfCall, endsBeforeSaga, endWithToken, stepsForClient } from './parts/end-with-token.ts';
+import { OpenQuestions } from './parts/open-questions.ts';
 
 /**
  * Push (MCP 2025-11-25 and older): the server asks while it answers, in a session or over stdio. The token stays in the request,

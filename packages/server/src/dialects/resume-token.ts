@@ -1,10 +1,10 @@
 import type { DialectTraits } from '../model/dialect-traits.ts';
 import type { SagaHostCore } from '../requests/host.ts';
 import type { SagaTurn } from '../model/turn.ts';
-import { beginCall, resumeTokenMethod, resumeTokenRefused } from './begin-call.ts';
-import { unaskedOf, type Dialect } from './dialect.ts';
+import { beginCall, resumeTokenMethod, resumeTokenRefused } from './parts/begin-call.ts';
+import { unaskedOf, type Dialect } from './parts/dialect.ts';
 import type { ClientCall } from '../model/client-call.ts';
-import { toInterimResult } from './interim-result.ts';
+import { toInterimResult } from './parts/interim-result.ts';
 
 /** Nobody can be asked in the request; the model that calls can be asked in its result, and comes again when it likes. */
 export const resumeTokenTraits: DialectTraits = {

@@ -5,7 +5,6 @@ import type { HostParts, Observer } from '../settings/host-parts.ts';
 import { SagaHostError } from '../wire/errors.ts';
 import type { SealedSaga } from '../model/sealed-saga.ts';
 import { toSealedSaga } from './sealed-saga.ts';
-import type { Registry } from '../settings/registry.ts';
 import type { FailedTurn, SagaTurn } from '../model/turn.ts';
 
 /** Converts the refusal of a newer engine to the retryable `version_gone`: all else about the token was right. Reports `engine`. */

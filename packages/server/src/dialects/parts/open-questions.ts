@@ -1,10 +1,10 @@
 import { TurnAborted, type ClientStep, type Json } from '@mcp-saga/core';
-import { toJson, type StepAnswer } from '../wire/step-answers.ts';
-import type { HostParts, Timing } from '../settings/host-parts.ts';
-import { sleep } from '../settings/clock.ts';
-import type { SuspendedTurn } from '../model/turn.ts';
-import type { ClientCall } from '../model/client-call.ts';
-import { toRequest } from '../wire/step-requests.ts';
+import { toJson, type StepAnswer } from '../../wire/step-answers.ts';
+import type { HostParts, Timing } from '../../settings/host-parts.ts';
+import { sleep } from '../../settings/clock.ts';
+import type { SuspendedTurn } from '../../model/turn.ts';
+import type { ClientCall } from '../../model/client-call.ts';
+import { toRequest } from '../../wire/step-requests.ts';
 
 // How often one question may be answered in a form that does not fit: a client that answers by rule never ends.
 const maxTries = 10;

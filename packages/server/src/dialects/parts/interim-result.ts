@@ -1,10 +1,10 @@
 import { present } from '@mcp-saga/core/program';
 import type { ClientStep, ContentBlock, Json, SamplingMessage, ToolResult } from '@mcp-saga/core';
-import { toHandle } from '../token/handles.ts';
-import type { HostParts } from '../settings/host-parts.ts';
-import type { SuspendedTurn } from '../model/turn.ts';
-import { extensionKey } from '../wire/tool-result.ts';
-import { formatExpiry, toWireStep } from '../wire/step-requests.ts';
+import { toHandle } from '../../token/handles.ts';
+import type { HostParts } from '../../settings/host-parts.ts';
+import type { SuspendedTurn } from '../../model/turn.ts';
+import { extensionKey } from '../../wire/tool-result.ts';
+import { formatExpiry, toWireStep } from '../../wire/step-requests.ts';
 
 /** Encodes a waiting saga as a tool result. The text is for the model, `_meta` for hosts, in the form of the saga methods. */
 export async function toInterimResult(

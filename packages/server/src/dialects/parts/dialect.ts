@@ -1,7 +1,7 @@
-import type { DialectTraits } from '../model/dialect-traits.ts';
-import type { SagaHostCore } from '../requests/host.ts';
-import type { FrozenAnswer } from '../wire/wire-error.ts';
-import type { ClientFacts, ClientCall } from '../model/client-call.ts';
+import type { DialectTraits } from '../../model/dialect-traits.ts';
+import type { SagaHostCore } from '../../requests/host.ts';
+import type { FrozenAnswer } from '../../wire/wire-error.ts';
+import type { ClientFacts, ClientCall } from '../../model/client-call.ts';
 
 /** Serves sagas to clients that do not know them: decodes a request to a call of the host, and encodes the turn. */
 export interface Dialect {

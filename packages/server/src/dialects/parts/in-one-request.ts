@@ -1,11 +1,11 @@
 import { TurnAborted } from '@mcp-saga/core';
-import type { StepAnswer } from '../wire/step-answers.ts';
-import type { Caller } from '../model/caller.ts';
-import type { DialectTraits } from '../model/dialect-traits.ts';
-import type { SagaHostCore } from '../requests/host.ts';
-import type { SuspendedTurn } from '../model/turn.ts';
+import type { StepAnswer } from '../../wire/step-answers.ts';
+import type { Caller } from '../../model/caller.ts';
+import type { DialectTraits } from '../../model/dialect-traits.ts';
+import type { SagaHostCore } from '../../requests/host.ts';
+import type { SuspendedTurn } from '../../model/turn.ts';
 import { beginCall, isResumed } from './begin-call.ts';
-import type { ClientCall } from '../model/client-call.ts';
+import type { ClientCall } from '../../model/client-call.ts';
 
 /** Part of a dialect that runs all turns of a saga within one request. */
 interface OneRequest {

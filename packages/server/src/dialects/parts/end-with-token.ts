@@ -1,12 +1,12 @@
 import type { ClientNeed, ClientStep } from '@mcp-saga/core';
-import { mayAskClient } from '../turn/answer-routes.ts';
-import type { SagaHostCore } from '../requests/host.ts';
-import { sealedFor } from '../token/sealed-saga.ts';
-import type { SuspendedTurn } from '../model/turn.ts';
+import { mayAskClient } from '../../turn/answer-routes.ts';
+import type { SagaHostCore } from '../../requests/host.ts';
+import { sealedFor } from '../../token/sealed-saga.ts';
+import type { SuspendedTurn } from '../../model/turn.ts';
 import { resumeTokenMethod } from './begin-call.ts';
-import type { ClientCall } from '../model/client-call.ts';
+import type { ClientCall } from '../../model/client-call.ts';
 import { toInterimResult } from './interim-result.ts';
-import { needOf } from '../wire/step-requests.ts';
+import { needOf } from '../../wire/step-requests.ts';
 
 /** Capabilities that a saga uses while the call runs. The calling model does the rest. */
 export function asksOfCall(

@@ -1,12 +1,12 @@
 import { TokenRefused } from '@mcp-saga/seal';
-import type { StepAnswer } from '../wire/step-answers.ts';
-import type { DialectTraits } from '../model/dialect-traits.ts';
-import { SagaHostError } from '../wire/errors.ts';
-import type { SagaHostCore } from '../requests/host.ts';
-import type { SagaTurn } from '../model/turn.ts';
-import { WireError, type FrozenAnswer } from '../wire/wire-error.ts';
-import type { ClientCall } from '../model/client-call.ts';
-import { toModelAnswers } from '../wire/answers-argument.ts';
+import type { StepAnswer } from '../../wire/step-answers.ts';
+import type { DialectTraits } from '../../model/dialect-traits.ts';
+import { SagaHostError } from '../../wire/errors.ts';
+import type { SagaHostCore } from '../../requests/host.ts';
+import type { SagaTurn } from '../../model/turn.ts';
+import { WireError, type FrozenAnswer } from '../../wire/wire-error.ts';
+import type { ClientCall } from '../../model/client-call.ts';
+import { toModelAnswers } from '../../wire/answers-argument.ts';
 
 // Not the method of the request: neither a saga token nor a request state opens as a resume token.
 export const resumeTokenMethod = 'tools/call#resumeToken';
