@@ -312,11 +312,20 @@ function optionsOf({ accept, fallback }: FormLeaf, { run, register }: Frame): El
   };
 }
 
-const leafKinds: ReadonlySet<string> = new Set<Leaf['kind']>([
-  ...(['step', 'elicit', 'outcome', 'sample', 'roots', 'poll', 'sleep'] as const),
-  ...(['now', 'random', 'uuid', 'checkpoint'] as const),
-]);
-const isLeaf = (node: Node): node is Leaf => leafKinds.has(node.kind);
+const leafKinds: { readonly [kind in Leaf['kind']]: true } = {
+  step: true,
+  elicit: true,
+  outcome: true,
+  sample: true,
+  roots: true,
+  poll: true,
+  sleep: true,
+  now: true,
+  random: true,
+  uuid: true,
+  checkpoint: true,
+};
+const isLeaf = (node: Node): node is Leaf => Object.hasOwn(leafKinds, node.kind);
 
 /** A text for what a leaf gives; what `now` gives depends on when it is read, and counts for the trace alone. */
 function take(leaf: Leaf, value: unknown, frame: Frame): void {

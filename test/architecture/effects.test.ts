@@ -1,0 +1,24 @@
+import * as core from '../../packages/core/src/index.ts';
+import * as server from '../../packages/server/src/index.ts';
+import { expect, it } from 'vitest';
+import { commands, definers } from '../../packages/eslint-plugin/src/saga/vocabulary.ts';
+import { entryTypes } from '../../packages/core/src/journal/entry-types.ts';
+
+/** Functions of core that authors call. */
+const functions = Object.entries(core)
+  .filter(([name, value]) => typeof value === 'function' && /^[a-z]/.test(name))
+  .map(([name]) => name);
+
+it('exports each function of authors from the server package', () => {
+  expect(functions.filter((name) => !(name in server))).toEqual([]);
+});
+
+it('knows each command in the lint rules', () => {
+  const known = new Set([...definers, ...commands, 'compensator']);
+  expect(functions.filter((name) => !known.has(name))).toEqual([]);
+});
+
+it('gives no letter to two entry types', () => {
+  const letters = Object.values(entryTypes).map(([letter]) => letter);
+  expect(new Set(letters).size).toBe(letters.length);
+});
