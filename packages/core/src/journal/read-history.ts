@@ -4,7 +4,6 @@ import { entriesOf, formatOf, provenanceLetters, type EntryFormat } from './entr
 import type { HistoryEntry, SagaHistory, TimelineEntry } from '../model/history.ts';
 import type { ProgramState } from '../model/program-state.ts';
 
-/** Reads a state. */
 export function historyOf(state: ProgramState): SagaHistory {
   const streams = {
     client: JSON.parse(`[${state.client}]`) as Json[],

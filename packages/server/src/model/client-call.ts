@@ -59,7 +59,6 @@ export interface WireRequest {
   readonly params: { readonly [key: string]: unknown };
 }
 
-/** A tool as `tools/list` has it. */
 export interface ListedTool {
   readonly name: string;
   readonly inputSchema: { readonly [key: string]: unknown };

@@ -143,7 +143,6 @@ function isPastPivot({ saga, program }: OpenSaga): boolean {
   );
 }
 
-/** A saga that is to be cancelled. */
 interface Cancelled extends OpenSaga {
   readonly tokenBytes: number;
   /** Whether its client does not come back: its own token has expired. */

@@ -17,7 +17,6 @@ import { defaultHostLimits } from './limits.ts';
 /** The names of the options in a group, all of them. */
 export type NamesOf<Options> = { readonly [name in keyof Options]-?: true };
 
-/** The names of the options of a host. */
 export const hostNames: NamesOf<SagaHostOptions> = {
   sagas: true,
   keys: true,
@@ -43,7 +42,6 @@ export const authNames: NamesOf<AuthOptions> = {
   rejectIssuedBefore: true,
 };
 
-/** The names of the hooks. */
 export const hookNames: NamesOf<HostHooks> = {
   onReject: true,
   onIgnoredAnswer: true,

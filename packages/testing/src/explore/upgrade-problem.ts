@@ -49,7 +49,6 @@ export function linesOf(
   return [where, `    recorded: ${before}`, `    now asks: ${now}${differs}`];
 }
 
-/** Advice on problems. */
 export function adviceOn(problems: readonly UpgradeProblem[]): string {
   if (problems.every(({ error }) => isMachine(error))) {
     return (

@@ -68,7 +68,6 @@ export function toRecording(
   };
 }
 
-/** Reads the history of a recording. */
 export function historyIn({ input, happened }: JournalRecording): SagaHistory {
   return { input, entries: happened.map(({ id: path, ...entry }) => ({ ...entry, path })) };
 }

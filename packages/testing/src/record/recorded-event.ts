@@ -72,7 +72,6 @@ export interface Redacted {
   readonly redacted: boolean;
 }
 
-/** Redacts a value. */
 export function redactedBy(redact: Redact, value: Json, of: Recorded): Redacted {
   // Before: what is redacted in place is another one as well.
   const text = JSON.stringify(value);
@@ -80,7 +79,6 @@ export function redactedBy(redact: Redact, value: Json, of: Recorded): Redacted 
   return { kept, redacted: JSON.stringify(kept) !== text };
 }
 
-/** Redacts an event. */
 export function redactedEvent<E extends Omit<RecordedEvent, 'turn'> & { readonly given?: Json }>(
   event: E,
   redact: Redact,

@@ -39,7 +39,6 @@ export interface Played {
   readonly points: readonly Point[];
 }
 
-/** Options of `play`. */
 export interface PlayOptions {
   /** The first request. Default: starts the saga. */
   readonly first?: TestRequest;

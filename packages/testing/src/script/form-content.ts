@@ -46,7 +46,6 @@ export function choicesOf(field: Field): readonly string[] | undefined {
   return from.enum ?? titled?.map((choice) => choice.const);
 }
 
-/** Returns the simplest content of a form: its required fields. */
 export function simplestContent({ properties, required }: Form): Content {
   return Object.fromEntries(
     Object.entries(properties).flatMap(([name, field]) =>
@@ -62,7 +61,6 @@ const formatted = {
   'date-time': '2030-01-31T12:00:00Z',
 } as const;
 
-/** Returns the simplest value of a field. */
 export function simplestValue(name: string, field: Field): Json {
   const choices = choicesOf(field);
   switch (field.type) {

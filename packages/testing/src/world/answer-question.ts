@@ -83,7 +83,6 @@ function kindsFor({
   }
 }
 
-/** Makes the answer of a rule. */
 export function answerOf(step: ClientStep, rule: AnsweringRule, given: unknown): StepAnswer {
   const { stepId } = step;
   switch (rule.kind) {

@@ -63,7 +63,6 @@ export function pathOf(actor: LiveActor): string {
   return prefix === '' ? actor.id : `${prefix}/${actor.id}`;
 }
 
-/** The actor at a path, or undefined. */
 export function actorAt(root: LiveActor, path: string): LiveActor | undefined {
   if (path === '') return root;
   let at: LiveActor | undefined = root;

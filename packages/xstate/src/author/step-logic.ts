@@ -34,7 +34,6 @@ export interface ClientStepLogic<O, I> extends ActorLogic<StepSnapshot<O, I>, St
   readonly [askBrand]: Ask<I>;
 }
 
-/** Makes the logic of a client step. */
 export function clientStepLogic<O, I>(ask: Ask<I>): ClientStepLogic<O, I> {
   return {
     [askBrand]: ask,

@@ -16,7 +16,6 @@ import type { WireEra } from './ways.ts';
 /** Server module of the MCP SDK, loaded with the first request. */
 export type Sdk = typeof sdkModule;
 
-/** Options of a channel. */
 export interface ChannelOptions {
   readonly era: WireEra;
   readonly capabilities: object;

@@ -2,7 +2,6 @@ import { SagaTestError } from '../../values/errors.ts';
 import type { Channel, Fields, Listener } from '../channel/channel.ts';
 import type { Answerer } from '../channel/wire-answers.ts';
 
-/** A call of a tool. */
 export interface ToolCall {
   readonly name: string;
   readonly arguments: Fields;
