@@ -24,10 +24,7 @@ export interface ServeAuthOptions<Env = unknown> extends AuthOptions {
    * plain 401 unless `anonymous` accepts it. Requires `principal`, which makes a user of auth info.
    */
   readonly authenticate?: (request: Request, env: Env) => Promise<Authenticated> | Authenticated;
-  /**
-   * `accept` serves requests without auth info. Their sagas have no principal: any anonymous request with the token
-   * continues them. Default: 401.
-   */
+  /** `accept` serves requests without auth info. Any anonymous request with a token continues its saga. Default: 401. */
   readonly anonymous?: 'accept';
   /**
    * Tells clients where their users sign in: serves the metadata of RFC 9728 at

@@ -17,15 +17,15 @@ export interface GuardClaim {
    */
   readonly follows?: boolean;
   /**
-   * What the request brings, sealed: kept until the turn is finished, for whoever takes its place. A guard that does not keep
-   * it leaves a turn that was begun and never finished as it is, but for the same request.
+   * What the request brings, sealed: kept until the turn is finished, so that another request can finish it. A guard that does
+   * not keep it leaves an interrupted turn to the same request.
    */
   readonly request?: string;
   /** Ends what another request began, for a client that does not return: takes its interrupted turn, or gets its response. */
   readonly ends?: boolean;
   /**
-   * `true` if the request waits for another request with the same token that has not finished: that one may change nothing, and
-   * leave the token good. An interrupted one is given to this request to be run to its end first, as `other`.
+   * `true` if the request waits for an unfinished request with the same token, which may leave the token good. An interrupted one
+   * is given to this request to run first, as `other`.
    */
   readonly awaits?: boolean;
   /** How long the request may run before another one may take its place, in milliseconds. */

@@ -39,10 +39,7 @@ export interface SuspendedSagaFacts {
   readonly turn: number;
   /** Give it to `host.cancel`. It only cancels, opens only after `cancelAfter`, and needs no user. */
   readonly cancelToken: string;
-  /**
-   * Milliseconds since the epoch. A minute after the client's token expires; of a turn that the queue itself has brought forward past
-   * a pivot, when that goes on.
-   */
+  /** Milliseconds since the epoch: a minute after the client's token expires, or when a turn of the queue itself continues. */
   readonly cancelAfter: number;
 }
 
@@ -75,8 +72,8 @@ export interface HostHooks {
   /** A token was refused. At most ten a second. Default: `console.warn`, once a minute for each reason. */
   readonly onReject?: (rejection: Rejection) => void;
   /**
-   * A client's answer was not used. Default: `console.warn`, once a minute for each saga, where a question is `asked
-   * otherwise` than before; outside production `onWarning` tells of that. (W4)
+   * A client's answer was not used. Default: `console.warn`, once a minute for each saga, where a question changed; outside
+   * production `onWarning` reports that.
    */
   readonly onIgnoredAnswer?: (answer: IgnoredAnswerFacts) => void;
   /** A client refused a question within `answers.instantRefusals.withinMs`, faster than any person. */
@@ -91,19 +88,13 @@ export interface HostHooks {
    */
   readonly onSuspended?: (saga: SuspendedSagaFacts) => unknown;
   /**
-   * A saga has ended: remove the message, and have somebody see to what could not be undone. Awaited, for `limits.hookTimeoutMs`
-   * at most. Called again where the client repeats the request. (E8)
+   * A saga has ended: remove the message, and have uncompensated steps seen to. Awaited, for `limits.hookTimeoutMs` at most. Called
+   * again for repeated requests.
    */
   readonly onSettled?: (saga: SettledSagaFacts) => unknown;
-  /**
-   * A turn has ended. Default: `console.error` for one that failed, and for each step that it could not undo; errors are
-   * shown in development only.
-   */
+  /** A turn has ended. Default: `console.error` for a failed turn and each uncompensated step, with errors in development only. */
   readonly onTurn?: (turn: TurnFacts) => void;
-  /**
-   * Something failed that the client is told nothing about. Default: `console.error`, without the message of an error
-   * that is not the host's own.
-   */
+  /** Something failed without the client's knowledge. Default: `console.error`, with messages of the host's own errors only. */
   readonly onError?: (error: unknown) => void;
   /**
    * Advice: a token grows large, keys are ephemeral, `guard.leaseMs` is too short, a step outlives `limits.turnBudgetMs`. If `NODE_ENV` is

@@ -5,8 +5,8 @@ export interface HostLimits extends SealLimits {
   /** Entries in the journal of one saga. Default 10,000. */
   readonly maxJournalEntries: number;
   /**
-   * Commands a body may yield in one turn, replayed ones included; or steps that a machine may take, of which delays that
-   * passed while nobody called take one each. Default 100,000.
+   * Commands that a body may yield in one turn, replayed ones included, or steps of a machine, overdue delays included. Default
+   * 100,000.
    */
   readonly maxCommands: number;
   /** Maximum size of the arguments of a call, in bytes of JSON. Larger ones are refused unread. Default `maxTokenBytes`. */
@@ -16,8 +16,8 @@ export interface HostLimits extends SealLimits {
   /** Maximum size of an answer, in bytes of JSON. A larger one is asked again, with the reason. Default four times `maxTokenBytes`. */
   readonly maxAnswerBytes: number;
   /**
-   * Bytes of responses that a guard keeps of one saga at a time, as an estimate. A turn that comes with more is refused with
-   * `guard_full` until some have expired; to cancel and to undo are never refused. Default 16 MiB.
+   * Bytes of responses that a guard keeps of one saga, as an estimate. A turn beyond is refused with `guard_full` until some have
+   * expired, except to cancel or undo. Default 16 MiB.
    */
   readonly maxKeptBytesPerSaga: number;
   /**

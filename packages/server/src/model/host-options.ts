@@ -18,9 +18,8 @@ import type { SagaTelemetry } from './telemetry.ts';
 /** How a host offers MCP's tasks (extension `io.modelcontextprotocol/tasks`). */
 export interface TaskOptions {
   /**
-   * Keeps tasks that do more than wait: they run server steps after the answer, ask questions, and can be cancelled.
-   * Without a store a call becomes a task only where nothing is left to do but wait. `memoryTaskStore()` is for one
-   * process.
+   * Keeps tasks that run server steps after the answer, ask questions, and can be cancelled. Without a store, a call becomes a
+   * task only if it just waits. `memoryTaskStore()` is for one process.
    */
   readonly store?: TaskStore;
   /** How long a task is kept, in milliseconds from its creation. Default 24 hours; never past `limits.maxLifetimeMs`. */
@@ -35,8 +34,8 @@ export interface TaskOptions {
   /** How often clients are told to ask, in milliseconds. Default one second. */
   readonly pollIntervalMs?: number;
   /**
-   * `accept` offers tasks to callers that are not authenticated: whoever has the id of such a task, which stands in
-   * headers and logs, sees its result, answers its questions and cancels it. (T14) Default: they get none.
+   * `accept` offers tasks to unauthenticated callers: a task ID, found in headers or logs, then gives control of its task.
+   * Default: authenticated callers only.
    */
   readonly bearer?: 'accept';
 }
@@ -137,10 +136,7 @@ export interface GuardOptions {
 
 /** Options for questions: who else answers them, and in which order. */
 export interface AnswerOptions {
-  /**
-   * Samples a model of the host, for sagas that sample when the client does not support sampling. Any asynchronous function
-   * of the parameters of MCP's `sampling/createMessage`.
-   */
+  /** Samples a model of the host if the client does not support sampling: a function of the params of `sampling/createMessage`. */
   readonly sampling?: Sampling;
   /**
    * `accept`: the model that calls the tool may answer questions for the user that the client cannot ask. Tools then list
@@ -179,8 +175,8 @@ export interface SagaHostOptions {
    */
   readonly keys?: KeysOption | undefined;
   /**
-   * The name of this service, sealed into each token: a token of another service does not open here. That protects
-   * against mistakes. Services that share a key trust each other fully.
+   * Name of this service, sealed into each token: tokens of other services do not open here. Protects against mistakes; services
+   * that share a key trust each other fully.
    */
   readonly audience: string;
   /** Callers: who they are, and what they may do. */

@@ -20,9 +20,8 @@ export interface CancelHostRequest extends HostRequest {
 /** How a request came, for the claims of the token it starts. Dialects set it; others leave it out. */
 export interface StartRequest {
   /**
-   * Method by which a client started the saga: sealed, and checked when the saga continues. The arguments are then the
-   * client's own, and may be compressed in the token. Default `host`: server code made the arguments, and they are not
-   * compressed.
+   * Method by which a client started the saga: sealed, and checked when the saga continues. Its arguments may be compressed in
+   * the token. Default `host`: server code made the arguments, which are never compressed.
    */
   readonly method?: string;
   /** What the saga has to be; another one is as unknown as none. Default: anything. */

@@ -9,8 +9,8 @@ export interface StoredTask {
 }
 
 /**
- * Where tasks are kept that go on after the answer to their call. It sees ids and ciphertext: never a key, an answer
- * or a result, and nothing in it opens a task to a client. A table of four columns, or a hash in Redis, does.
+ * Stores tasks that continue after the answer to their call. Sees IDs and ciphertext only, and opens no task to a client. A table
+ * of four columns, or a hash in Redis, is enough.
  */
 export interface TaskStore {
   /** The newest that was written under an id, not yet expired; undefined where there is nothing. */

@@ -41,10 +41,7 @@ export interface TraceContext {
 
 /** A turn in a trace. */
 export interface TurnSpan {
-  /**
-   * What the next turns get as `parent`: it travels in the token, sealed. Up to 600 printable characters of ASCII.
-   * Undefined: what the token had.
-   */
+  /** Value that the next turns get as `parent`, sealed in the token: up to 600 printable ASCII characters. Undefined: unchanged. */
   readonly parent: string | undefined;
   /** Calls `work`, once and before it returns, with the turn as the current span. What `work` does may go on after that. */
   within(work: () => void): void;

@@ -22,10 +22,7 @@ export type SagaHostErrorCode =
   | 'clock_behind'
   | 'client_cannot';
 
-/**
- * What a host refuses, or cannot do. Its message names sagas, fields and schema paths, never values, and may go to
- * the client where `public` says so.
- */
+/** Error of a host. The message names sagas, fields, and schema paths, never values; clients read it if `public` is `true`. */
 export class SagaHostError extends SagaError {
   declare readonly code: SagaHostErrorCode;
 
@@ -57,9 +54,8 @@ export class NeedsMissing extends SagaHostError {
 }
 
 /**
- * A saga that its client has left goes forward past its pivot, and has not ended yet: it waits for a time, or it takes longer
- * than one request may. Nothing is wrong, and nothing is undone. It goes on when a cancel token of it is delivered again: the same one,
- * or the newer one that `onSuspended` was told. (E5, E8)
+ * A saga that its client abandoned is past its pivot, and waits or runs longer than one request may. Nothing is wrong or undone.
+ * It continues when this cancel token, or the newer one of `onSuspended`, is delivered again.
  */
 export class NotEnded extends SagaHostError {
   declare readonly code: 'not_ended';
