@@ -3,11 +3,7 @@ import { command } from '../effects/effect-of.ts';
 import type { Command, LogLevel } from '../model/command.ts';
 import { assertJson, type Json } from '../values/json.ts';
 
-/**
- * Tells the client how far the saga is, once: never again on replay. Values that do not rise are not sent. (W5)
- *
- * @param value - how far; of `total`, where that is known
- */
+/** Reports progress to the client, once and never on replay. Values that do not rise are not sent. `total` is optional. */
 export function progress(value: number, total?: number, message?: string): Command<void> {
   if (!Number.isFinite(value)) throw new AuthoringError('progress() needs a finite number.');
   return command<void>({ kind: 'progress', value, total, message });

@@ -24,11 +24,7 @@ export function sleep(ms: number): Command<void> {
   return command<void>({ kind: 'sleep', id: 'sleep', ms, until: undefined });
 }
 
-/**
- * Continues no earlier than `date`. Like {@link sleep} otherwise.
- *
- * @throws ClientCannot (in the body) if `date` is after the lifetime of the saga, or later than its client can wait
- */
+/** Continues no earlier than `date`, like {@link sleep}. Throws ClientCannot (in the body) if the client cannot wait so long. */
 export function sleepUntil(date: Date): Command<void> {
   const until = date instanceof Date ? date.getTime() : Number.NaN;
   if (!Number.isFinite(until)) throw new AuthoringError('sleepUntil() needs a valid date.');

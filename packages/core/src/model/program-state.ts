@@ -1,6 +1,6 @@
 /**
- * What a program remembers between two turns, as texts only the program reads. They are kept apart by who knows
- * their bytes already, because compressing a secret beside bytes the client chose would leak it by length (T10).
+ * State of a program between two turns, as texts that only the program reads. Separate by who knows their bytes: compressing a
+ * secret beside bytes of the client would leak it by length.
  */
 export interface ProgramState {
   /** Small and changing from turn to turn. Not compressed. */

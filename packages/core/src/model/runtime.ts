@@ -31,9 +31,8 @@ export interface Runtime {
   /** Milliseconds since the epoch. */
   now(): number;
   /**
-   * Time at which the answers of this turn were received first, in milliseconds since the epoch, if an earlier run of the turn
-   * may have been interrupted. What waits since an earlier turn, and what a body reads of the clock, goes by that time: nothing
-   * is out of time now that was in time then, when effects may have followed. What begins to wait in this turn goes by `now`.
+   * Time at which the answers of this turn were received first (ms since the epoch), if an earlier run may have been interrupted.
+   * Waits of earlier turns and clock reads of a body use it, so that nothing expires between the runs. New waits use `now`.
    *
    * @default the time at which this run begins
    */

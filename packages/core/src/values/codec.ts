@@ -19,8 +19,8 @@ const BIGINT = /^(?:0|-?[1-9]\d{0,4095})$/;
 const ADVICE = 'return plain data: JSON, undefined, bigint, Date, Map, Set, URL, Uint8Array or Error';
 
 /**
- * A value that a saga cannot keep (`unencodable`), or text that the codec did not write (`undecodable`). The message
- * names the path and what to do, never the value.
+ * A value that a saga cannot keep (`unencodable`), or text of another writer (`undecodable`). The message names the path and
+ * what to do, never the value.
  */
 export class CodecError extends SagaError {
   declare readonly code: 'unencodable' | 'undecodable';

@@ -20,9 +20,8 @@ export interface SagaErrorOptions {
 }
 
 /**
- * The base class of every error of this package, and the one class whose message may be shown to the client:
- * throw `new SagaError('Your quota is used up')` from a body or a step to tell the user so. Messages of all other
- * errors go to the host's hooks only.
+ * Base class of all errors of this package, and the one class whose message clients may see: throw
+ * `new SagaError('Your quota is used up')` from a body or a step. Messages of all other errors go to the host's hooks only.
  */
 export class SagaError extends Error {
   /** Names the kind of error; `'saga'` for errors thrown by authors. */
@@ -39,8 +38,8 @@ export class SagaError extends Error {
 }
 
 /**
- * A step failed. Bodies always get this class, in the first run as on every replay, whatever was thrown: `name`,
- * `message`, `code` and `data` are those of the thrown error, its class and its stack are gone. (R2)
+ * A step failed. Bodies always get this class, replayed or not, with `name`, `message`, `code`, and `data` of the thrown error, but
+ * not its class or stack.
  */
 export class StepError extends SagaError {
   /** The path of the step that failed. */
@@ -82,9 +81,8 @@ export interface StepFacts {
 }
 
 /**
- * The code asked for something else than the journal recorded: the saga was changed while it ran, or its body is
- * not deterministic. Nothing recorded is ever handed to another step. If the code threw before the end of its journal, `cause`
- * is that error. (R3)
+ * The code asked for something other than the journal recorded: the saga changed while it ran, or is not deterministic. Nothing
+ * recorded goes to another step. `cause`: what the code threw before the end of its journal, if it did.
  */
 export class ReplayMismatch extends SagaError {
   declare readonly code: 'replay_mismatch';
@@ -222,8 +220,8 @@ export class SagaCancelled extends SagaError {
 }
 
 /**
- * Throw it from a step when it is not known whether its effect happened: a response was lost. The step is then undone
- * by `compensateUnknown`, or is residue. A step that times out or is aborted counts as such. (E4)
+ * Throw it from a step if its effect may have happened, such as after a lost response. `compensateUnknown` then undoes the step,
+ * or it is residue. A timeout or abort counts as such.
  */
 export class OutcomeUnknown extends SagaError {
   declare readonly code: 'outcome_unknown';

@@ -35,10 +35,7 @@ export interface Schema<Input = unknown, Output = Input> {
   };
 }
 
-/**
- * Stands beside a schema in options, for the error that is read by who gives its fields, as the first MCP SDK took them. No
- * value is one: what is read from options is a schema.
- */
+/** Beside a schema in options, for the error of authors who give fields, as the first MCP SDK took them. Has no values. */
 export interface LooseFields {
   readonly '~standard': never;
   readonly [name: string]: 'Wrap the fields in z.object({ … })';

@@ -47,9 +47,8 @@ export interface SagaOptions<I extends Schema | undefined, O extends Schema | un
   /** The schema of the result, if it is structured. */
   readonly output?: O | LooseFields;
   /**
-   * A token is a save-game: without a guard an older one can be used again. `refuse` needs a guard on the host;
-   * `accept` says that going back does no harm, which it would where it goes on as a saga that refuses it. A saga that
-   * compensates must declare one of them. (E7)
+   * A token is a save-game: without a guard, an older one can be used again. `refuse` needs a guard on the host. `accept`: older
+   * tokens may be reused safely; cannot `continueAs` a saga that refuses. Required for a saga that compensates.
    */
   readonly forks?: 'refuse' | 'accept';
   /** What the client must be able to do, checked before anything runs. (W3) */
