@@ -22,15 +22,16 @@ export function assertKnownOptions(
   options: object,
   names: ReadonlySet<string>,
 ): void {
-  const called = `${of}(${typeof id === 'string' ? `'${id.slice(0, 80)}'` : ''})`;
+  // Made for errors only: replay comes here for each step.
+  const called = (): string => `${of}(${typeof id === 'string' ? `'${id.slice(0, 80)}'` : ''})`;
   if (typeof options !== 'object' || options === null)
-    throw new AuthoringError(`${called} takes its options as an object.`);
+    throw new AuthoringError(`${called()} takes its options as an object.`);
   for (const name in options) {
     if (names.has(name)) continue;
     const known = [...names];
     const hint = didYouMean(nearestName(name, known));
     throw new AuthoringError(
-      `${called} has no option '${name.slice(0, 80)}'.${hint} Its options are: ${known.join(', ')}.`,
+      `${called()} has no option '${name.slice(0, 80)}'.${hint} Its options are: ${known.join(', ')}.`,
     );
   }
 }
