@@ -15,6 +15,7 @@ import {
 import type { Provenance } from '../model/client-step.ts';
 import { engineVersion, type ProgramState } from '../model/program-state.ts';
 import { endMark, undoMark } from '../values/path.ts';
+import { RecordedValues } from './recorded-values.ts';
 import { reveal, withhold, type Revealed } from './withheld.ts';
 
 /** An entry about a task, which says itself where it belongs. */
@@ -32,6 +33,7 @@ export interface SkippedEntry {
  * body that changes a value cannot reach the journal.
  */
 export class Journal {
+  readonly #recorded: RecordedValues;
   readonly #structure: readonly (string | number)[];
   readonly #client: readonly unknown[];
   readonly #server: readonly unknown[];
@@ -55,6 +57,7 @@ export class Journal {
 
   /** @param engine - version of the engine that began the saga: version 1 compresses keys and fingerprints */
   constructor(state: ProgramState, maxEntries: number, engine: number = engineVersion) {
+    this.#recorded = new RecordedValues(state);
     this.#texts = { structure: state.structure, client: state.client, server: state.server };
     this.#structure = JSON.parse(`[${state.structure}]`) as (string | number)[];
     this.#client = JSON.parse(`[${state.client}]`) as unknown[];
@@ -103,9 +106,7 @@ export class Journal {
     this.#stop = Number.POSITIVE_INFINITY;
     const skipped: SkippedEntry[] = [];
     while (this.replaying && this.#count < count) {
-      const { path } = this;
-      const type = this.type as EntryType;
-      skipped.push({ type, path, value: this.next() });
+      skipped.push({ type: this.type as EntryType, path: this.path, value: this.next() });
     }
     return skipped;
   }
@@ -178,6 +179,13 @@ export class Journal {
     this.#count += 1;
     if (stream === 'none') return undefined;
     return this.#take(stream);
+  }
+
+  /** Makes copies of the value that `next()` gave last: a body may change what it was given. */
+  copierOf(value: unknown, stream: 'client' | 'server'): () => unknown {
+    if (typeof value !== 'object' || value === null) return () => value;
+    const at = (stream === 'client' ? this.#clientAt : this.#serverAt) - 1;
+    return () => this.#recorded.copyAt(stream, at);
   }
 
   /** The texts with which a saga starts: nothing has happened, and the first value of a stream is its input. */

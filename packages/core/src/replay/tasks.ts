@@ -70,7 +70,9 @@ export class Tasks {
     const journal = this.#journal;
     const { type } = journal;
     if (spec.kind === 'step') {
-      if (type !== 'done' || spec.undo !== undefined || fiber.isEnding) return false;
+      // A named undo may have an entry of its own.
+      const isNamed = spec.undo?.known !== undefined && 'bind' in spec.undo.known;
+      if (type !== 'done' || isNamed || fiber.isEnding) return false;
     } else if (spec.kind !== 'elicit' || type !== 'accepted' || spec.asOutcome) {
       return false;
     }
@@ -79,11 +81,13 @@ export class Tasks {
     this.#outcomes += 1;
     this.#fibers.how = 'next';
     this.#fibers.value = value;
-    if (journal.type === 'namedUndo') {
-      // Sealed by code that named a compensator for it; this code does not.
-      const task = newTask(fiber, spec, path);
-      this.#effect(task, type, value, this.#host.marks.bound(task, type, value));
-    }
+    if (spec.kind !== 'step') return true;
+    const isSealed = journal.type === 'namedUndo';
+    if (!isSealed && spec.undo === undefined) return true;
+    const copy = journal.copierOf(value, 'server');
+    // Sealed by code that named a compensator for it; this code does not.
+    const sealed = isSealed ? this.#host.marks.bound(newTask(fiber, spec, path), type, value) : undefined;
+    this.#host.stack.done(path, spec, copy, sealed);
     return true;
   }
 
@@ -109,7 +113,8 @@ export class Tasks {
       return false;
     }
     if (task.spec.kind === 'step') {
-      this.#effect(task, type, value, this.#host.marks.bound(task, type, value));
+      const copy = journal.copierOf(value, type === 'compressed' ? 'client' : 'server');
+      this.#effect(task, type, copy, this.#host.marks.bound(task, type, value));
       if (journal.type === 'interrupted') {
         this.#host.stack.interrupted(journal.path);
         journal.next();
@@ -124,7 +129,7 @@ export class Tasks {
     const sealed = this.#host.marks.bind(task, entry.type, value);
     if (entry.type !== 'withdrawn') this.#outcomes += 1;
     // First of all: whatever goes wrong in recording it, it was done, and can be undone.
-    this.#effect(task, entry.type, value, sealed);
+    this.#effect(task, entry.type, copierOf(entry), sealed);
     if (entry.type !== 'retry') this.pending.delete(task.path);
     this.#add(task, entry, sealed);
     if (entry.type === 'retry') {
@@ -202,7 +207,7 @@ export class Tasks {
     if (isRecorded && task.spec.kind === 'step') this.#add(task, entry, sealed);
     if (type === 'retry') return;
     this.pending.delete(task.path);
-    this.#effect(task, type, value, sealed);
+    this.#effect(task, type, copierOf(entry), sealed);
   }
 
   /** Takes off what the journal says of tasks after their body was halted. */
@@ -219,17 +224,17 @@ export class Tasks {
   halt(): void {
     this.#takeOutlived();
     for (const task of this.pending.values()) {
-      if (task.unknown) this.#effect(task, 'unknown', undefined, undefined);
+      if (task.unknown) this.#effect(task, 'unknown', () => undefined, undefined);
     }
     this.pending.clear();
   }
 
   /** What a step did, or may have done, goes on the undo stack. */
-  #effect(task: Task, type: EntryType, value: unknown, sealed: SealedUndo | undefined): void {
+  #effect(task: Task, type: EntryType, copy: () => unknown, sealed: SealedUndo | undefined): void {
     const { spec, path, unknown } = task;
     if (spec.kind !== 'step') return;
     if (isDone(type)) {
-      this.#host.stack.done(path, spec, value, sealed);
+      this.#host.stack.done(path, spec, copy, sealed);
       endingFiber(task.fiber)?.lastSteps.push(path);
     } else if (type === 'unknown' || (type === 'withdrawn' && unknown)) {
       this.#host.stack.unknown(path, spec);
@@ -244,6 +249,11 @@ export class Tasks {
     const { revive } = effectOf(spec);
     this.#fibers.value = revive === undefined ? given.value : revive(value, fiber.scope, this.#journal);
   }
+}
+
+/** Makes copies of the value of a new entry. */
+function copierOf({ text }: TaskEntry): () => unknown {
+  return () => (text === undefined ? undefined : decode(text));
 }
 
 /** Path of the interrupted turn that may have executed a step, and more behind it, although the step ends otherwise now. */

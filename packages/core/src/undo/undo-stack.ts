@@ -40,20 +40,24 @@ export class UndoStack {
     this.#undos.push(undo);
   }
 
-  /** A step was done: its result is known. */
-  done(path: string, spec: StepSpec, result: unknown, sealed: SealedUndo | undefined): void {
+  /**
+   * A step was done.
+   *
+   * @param copyResult - makes a copy of the result: the body may change what it was given
+   */
+  done(path: string, spec: StepSpec, copyResult: () => unknown, sealed: SealedUndo | undefined): void {
     const known = spec.undo?.known;
     // What was sealed is undone, even where the code has dropped its compensation since.
     if (this.#phase.hasBegunUndoing || (known === undefined && sealed === undefined)) return;
     const work =
       sealed !== undefined || known === undefined || 'bind' in known ? toWork(sealed?.bound) : known;
-    this.#undos.push({ ...common(path, spec), work, facts: factsOf(spec, result) });
+    this.#undos.push(undoOf(path, spec, work, copyResult));
   }
 
   /** A step failed, or was withdrawn, and its effect may have happened. (E4) */
   unknown(path: string, spec: StepSpec): void {
     if (this.#phase.hasBegunUndoing || spec.undo === undefined) return;
-    this.#undos.push({ ...common(path, spec), work: spec.undo.unknown, facts: factsOf(spec, undefined) });
+    this.#undos.push(undoOf(path, spec, spec.undo.unknown, () => undefined));
   }
 
   /** An interrupted turn may have executed steps that nothing can name but by their turn. (E9) */
@@ -154,9 +158,18 @@ function keyOf(path: string, named: unknown): string | undefined {
   return /^[^(]*\((.*)\)(?:#\d+)?$/s.exec(path)?.[1];
 }
 
-function common(path: string, spec: StepSpec): Pick<Undo, 'path' | 'key' | 'label' | 'retry' | 'timeoutMs'> {
-  const { label, retry = defaultUndoRetry, timeoutMs } = spec.undo ?? {};
-  return { path, key: spec.key, label, retry, timeoutMs };
+function undoOf(path: string, spec: StepSpec, work: Undo['work'], copyResult: () => unknown): Undo {
+  const { undo, key, input } = spec;
+  const copyInput = copierOf(input);
+  return {
+    path,
+    key,
+    label: undo?.label,
+    work,
+    facts: () => ({ result: copyResult(), input: copyInput() }),
+    retry: undo?.retry ?? defaultUndoRetry,
+    timeoutMs: undo?.timeoutMs,
+  };
 }
 
 /** What nothing can undo, and no step has declared: an interrupted turn, a step behind the end of its branch. */
@@ -173,12 +186,7 @@ function isUnnamed({ facts }: Undo): boolean {
   return facts === unnamedUndo.facts;
 }
 
-/** Result and input as they are now: what the body does to them afterwards does not reach the undo. */
-function factsOf({ input }: StepSpec, result: unknown): Undo['facts'] {
-  const kept = { result: copierOf(result), input: copierOf(input) };
-  return () => ({ result: kept.result(), input: kept.input() });
-}
-
+/** Makes copies of an input as it is now: no journal has it, and the body may change it. */
 function copierOf(value: unknown): () => unknown {
   if (typeof value !== 'object' || value === null) return () => value;
   const text = encode(value);
