@@ -1,5 +1,6 @@
 import { OutcomeUnknown } from '../../values/errors.ts';
 import type { Runtime } from '../../model/runtime.ts';
+import { offAbort, onAbort } from './abort-listeners.ts';
 
 /** Time for running code to settle after the abort of its request (ms). The request then ends without the code. */
 export const abortGraceMs = 5_000;
@@ -20,11 +21,11 @@ export async function withinGrace(
     };
   });
   if (signal.aborted) begin();
-  else signal.addEventListener('abort', begin, { once: true });
+  else onAbort(signal, begin);
   try {
     return await Promise.race([working, timedOut]);
   } finally {
-    signal.removeEventListener('abort', begin);
+    offAbort(signal, begin);
     settled?.abort();
   }
 }
