@@ -35,6 +35,8 @@ export interface ExecutionEvents extends TurnFacts {
 export class Execution implements BranchHost, FiberHost {
   /** Commands that wait for an outcome, in the order they were asked. */
   readonly pending: ReadonlyMap<string, Task>;
+  /** Those that do not run. */
+  readonly idle: Set<Task>;
   readonly phase: Phase = new Phase();
   /** What was undone so far, and what could not be. */
   readonly ending: Ending;
@@ -60,6 +62,7 @@ export class Execution implements BranchHost, FiberHost {
     const parts = { fibers: this.#fibers, marks: this.marks, stack: this.#stack, ending: this.ending };
     this.#tasks = new Tasks({ journal, ...parts });
     this.pending = this.#tasks.pending;
+    this.idle = this.#tasks.idle;
   }
 
   /** Starts the body and runs it as far as it goes, by the journal as far as that goes. */

@@ -31,6 +31,8 @@ export interface TaskHost {
 export class Tasks {
   /** By path, in the order they were asked. */
   readonly pending: Map<string, Task> = new Map();
+  /** Those that do not run: the end of one that ran does not look at all others that run. */
+  readonly idle: Set<Task> = new Set();
 
   readonly #host: TaskHost;
   readonly #journal: Journal;
@@ -54,12 +56,18 @@ export class Tasks {
     task.issuedAfter = this.#outcomes;
     task.fiber.waiting = task;
     this.pending.set(task.path, task);
+    this.idle.add(task);
   }
 
   /** Removes a task that waits no longer. */
   remove(task: Task): void {
-    this.pending.delete(task.path);
+    this.#forget(task);
     task.fiber.waiting = undefined;
+  }
+
+  #forget(task: Task): void {
+    this.pending.delete(task.path);
+    this.idle.delete(task);
   }
 
   /**
@@ -130,7 +138,7 @@ export class Tasks {
     if (entry.type !== 'withdrawn') this.#outcomes += 1;
     // First of all: whatever goes wrong in recording it, it was done, and can be undone.
     this.#effect(task, entry.type, copierOf(entry), sealed);
-    if (entry.type !== 'retry') this.pending.delete(task.path);
+    if (entry.type !== 'retry') this.#forget(task);
     this.#add(task, entry, sealed);
     if (entry.type === 'retry') {
       // It was to be tried again, but its branch has been ended meanwhile.
@@ -206,7 +214,7 @@ export class Tasks {
     const sealed = this.#host.marks.bind(task, type, value);
     if (isRecorded && task.spec.kind === 'step') this.#add(task, entry, sealed);
     if (type === 'retry') return;
-    this.pending.delete(task.path);
+    this.#forget(task);
     this.#effect(task, type, copierOf(entry), sealed);
   }
 
@@ -216,7 +224,7 @@ export class Tasks {
     for (;;) {
       const task = journal.replaying ? this.pending.get(journal.path) : undefined;
       if (task === undefined || task.path.startsWith(undoMark)) return;
-      if (this.consume(task)) this.pending.delete(task.path);
+      if (this.consume(task)) this.#forget(task);
     }
   }
 
@@ -227,6 +235,7 @@ export class Tasks {
       if (task.unknown) this.#effect(task, 'unknown', () => undefined, undefined);
     }
     this.pending.clear();
+    this.idle.clear();
   }
 
   /** What a step did, or may have done, goes on the undo stack. */

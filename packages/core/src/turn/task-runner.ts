@@ -88,7 +88,7 @@ export class TaskRunner {
     const now = this.clock.now();
     const isHeld = (task: Task): boolean =>
       this.#isOpen(task) && isEffect(task) && this.#clocks.dueAt(task) <= now;
-    return [...this.#execution.pending.values()].some(isHeld);
+    return [...this.#execution.idle].some(isHeld);
   }
 
   /** The turn was committed, and the next one continues. */
@@ -113,7 +113,7 @@ export class TaskRunner {
       }
       const now = this.clock.now();
       const tasks = [...this.#execution.pending.values()];
-      const [first] = tasks.toSorted((one, other) => this.#clocks.dueAt(one) - this.#clocks.dueAt(other));
+      const first = this.#clocks.firstOf(tasks);
       if (first === undefined || tasks.some((task) => waitsForClient(task, this.#runtime))) return;
       const isWait = first.spec.kind === 'sleep' || first.spec.kind === 'poll';
       const wait = this.budget.waitUntil(this.#clocks.dueAt(first), now, this.#isStepUncommitted, isWait);
@@ -193,7 +193,7 @@ export class TaskRunner {
       this.#wake = resolve;
     });
     const now = this.clock.now();
-    const times = [...this.#execution.pending.values()]
+    const times = [...this.#execution.idle]
       .filter((task) => this.#isOpen(task))
       .map((task) => this.#clocks.dueAt(task))
       .filter((at) => at > now);
@@ -204,7 +204,7 @@ export class TaskRunner {
   }
 
   #isOpen(task: Task): boolean {
-    return task.running === undefined && !task.discarded && !waitsForClient(task, this.#runtime);
+    return !task.discarded && !waitsForClient(task, this.#runtime);
   }
 
   #startDue(): void {
@@ -214,7 +214,8 @@ export class TaskRunner {
     // To undo may take longer than any token is good.
     const lifeEndsAt = this.#execution.phase.undoes ? undefined : this.#runtime.lifeEndsAt;
     const from = this.#ends.length;
-    for (const task of this.#execution.pending.values()) {
+    const { idle } = this.#execution;
+    for (const task of idle) {
       if (!this.#isOpen(task)) continue;
       this.#clocks.start(task, now);
       const time = this.clock.timeFor(task, now);
@@ -231,6 +232,7 @@ export class TaskRunner {
       // Before it runs: what could not be recorded had better not happen.
       journal.assertRoom(this.#running.size + 1);
       task.running = new AbortController();
+      idle.delete(task);
       this.#running.add(task);
       if (type === 'cannot') warnOfLifetime(task, this.#runtime);
       if (type !== undefined) {
@@ -257,6 +259,7 @@ export class TaskRunner {
   #finish(task: Task, { entry, value, aborts }: TaskEnd): void {
     this.#running.delete(task);
     task.running = undefined;
+    this.#execution.idle.add(task);
     this.assertGoing();
     if (aborts !== undefined) throw aborts;
     const { marks, uncommitted } = this.#execution;

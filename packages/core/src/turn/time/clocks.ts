@@ -98,6 +98,17 @@ export class Clocks {
     return due === 0 ? 0 : this.#turn.fromTimeOf(task, due);
   }
 
+  /** The task that is due first; of several, the one that was issued first. */
+  firstOf(tasks: readonly Task[]): Task | undefined {
+    let first: Task | undefined;
+    let least = Number.POSITIVE_INFINITY;
+    for (const task of tasks) {
+      const due = this.dueAt(task);
+      if (first === undefined || due < least) [first, least] = [task, due];
+    }
+    return first;
+  }
+
   /**
    * Starts the clocks of sleeps that follow the end of a wait. They begin when that wait was due, however late the client
    * is, though a sibling had to be awaited: one sleep after the other takes as long as both together.
