@@ -298,7 +298,7 @@ describe('versions', () => {
         return 'bought';
       });
     const older = { saga: make('1'), until: new Date('2031-13-45') };
-    expect(() => hostOf({ sagas: [make('2', [older])] })).toThrow('is invalid');
+    expect(() => hostOf({ sagas: [make('2', [older])] })).toThrow('is not a valid date');
   });
 });
 

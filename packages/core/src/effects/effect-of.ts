@@ -211,6 +211,6 @@ export function notACommand(yielded: unknown): AuthoringError {
         ? 'a generator (write yield* before the helper)'
         : `a ${yielded === null ? 'null' : typeof yielded}`;
   return new AuthoringError(
-    `The saga yielded ${what}. It yields commands: yield* elicit(…), yield* step('id', async () => …) for asynchronous work.`,
+    `The saga yielded ${what}. Yield a command, such as yield* elicit(…) or yield* step('id', async () => …).`,
   );
 }

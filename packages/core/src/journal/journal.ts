@@ -240,7 +240,7 @@ export class Journal {
   assertRoom(more: number): void {
     if (this.hasRoom(more)) return;
     throw new SagaLimitExceeded(
-      `The saga's journal has reached its limit of ${this.#limit} entries. Do more in one step, or raise maxJournalEntries.`,
+      `The journal has reached its limit of ${this.#limit} entries. Do more in one step, or raise maxJournalEntries.`,
     );
   }
 

@@ -27,7 +27,7 @@ export class RepeatedSteps {
     if (first === undefined) this.#first.set(shape, path);
     if (first === undefined || isReplaying) return;
     throw new AuthoringError(
-      `Steps '${first}' and '${path}' differ only in their position. If a change of the code swaps them, each gets the ` +
+      `Steps '${first}' and '${path}' differ only in their position. If their order changes, each gets the ` +
         'result of the other. Give them `key` or `input`, or different IDs.',
     );
   }

@@ -98,9 +98,7 @@ function generatorContext(facts: object): object {
   for (const name of ['idempotencyKey', 'context', 'signal', 'attempt']) {
     Object.defineProperty(context, name, {
       get: () => {
-        throw new AuthoringError(
-          `An undo that yields steps has no ${name} of its own: read it in a step of the undo.`,
-        );
+        throw new AuthoringError(`An undo that yields steps has no ${name}: read it in a step of the undo.`);
       },
     });
   }
@@ -110,7 +108,7 @@ function generatorContext(facts: object): object {
 function notAGenerator(returned: unknown): unknown {
   if (isIterator(returned)) {
     throw new AuthoringError(
-      'An undo that yields steps is a generator itself: compensate: function* (…) { yield* … }.',
+      'An undo that yields steps is a generator: compensate: function* (…) { yield* … }.',
     );
   }
   return returned;

@@ -7,7 +7,7 @@ const idPattern = /^[A-Za-z_][\w.:-]{0,63}$/;
 export function assertStepId(id: string): void {
   if (typeof id !== 'string' || !idPattern.test(id)) {
     throw new AuthoringError(
-      `${typeof id === 'string' ? `'${id.slice(0, 80)}'` : `A ${typeof id}`} cannot name a step: an id starts with a ` +
+      `${typeof id === 'string' ? `'${id.slice(0, 80)}'` : `A ${typeof id}`} cannot name a step: an ID starts with a ` +
         `letter or '_', goes on with letters, digits, '_', '.', ':' or '-', and has 64 characters at most.`,
     );
   }

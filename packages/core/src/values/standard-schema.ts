@@ -85,7 +85,7 @@ export function toJsonSchema(schema: Schema, direction: 'input' | 'output'): Rec
   if (typeof jsonSchema?.[direction] !== 'function') {
     throw new AuthoringError(
       `a schema of '${vendor}' cannot be written as JSON Schema: use zod 4.2 or later (not zod/mini), ` +
-        `or a library whose schemas have ~standard.jsonSchema (Standard JSON Schema)`,
+        `or a library with ~standard.jsonSchema (Standard JSON Schema)`,
     );
   }
   let written: unknown;

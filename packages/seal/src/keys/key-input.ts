@@ -52,7 +52,7 @@ export const howToMakeOne: string = `To make one: node -p "'k1:' + require('node
 /** What to do where keys are missing or wrong. */
 export const howToGiveKeys: string =
   `set SAGA_KEYS to "k1:<32 random bytes, base64url>". ${howToMakeOne} ` +
-  'Where NODE_ENV is development or test, no keys at all are fine as well.';
+  'With NODE_ENV development or test, no keys are needed.';
 
 /** Says which key is wrong and how, never what it is. */
 export function keyError(index: number, count: number, problem: string): SealError {

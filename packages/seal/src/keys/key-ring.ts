@@ -89,13 +89,11 @@ export function createKeyRing(keys: KeysOption | undefined, options: KeyRingOpti
     if (options.stdio !== true && options.environment !== 'development' && options.environment !== 'test') {
       throw new SealError('keys', `No keys: ${howToGiveKeys}`);
     }
-    options.warn?.(
-      'No keys were given: sagas started now end with this process. Set SAGA_KEYS to keep them.',
-    );
+    options.warn?.('No keys: sagas end with this process. Set SAGA_KEYS to keep them.');
   }
   if (keys === 'ephemeral' && options.environment === 'production') {
     options.warn?.(
-      "keys: 'ephemeral' in production: other processes cannot open tokens of this process, and all tokens are lost when " +
+      "keys: 'ephemeral' in production: other processes cannot open these tokens, and all tokens are lost when " +
         'it ends. Set SAGA_KEYS to keep them.',
     );
   }

@@ -44,7 +44,7 @@ function toAllowedHosts(allowed: readonly string[]): readonly AllowedHost[] {
   });
 }
 
-const forms = "Write a host name, with a port or for every port: 'mcp.example', 'localhost:3000', '[::1]'.";
+const forms = "Write a host name, with or without a port: 'mcp.example', 'localhost:3000', '[::1]'.";
 
 /** Suggests the closest host name for an entry. */
 function suggested(host: unknown): string {

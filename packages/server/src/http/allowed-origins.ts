@@ -33,7 +33,7 @@ function toOrigins(allowed: readonly string[]): readonly string[] {
 }
 
 const forms =
-  "Write it as browsers do, with its scheme and without a path: 'https://app.example', 'http://localhost:6274'; or '*' for every page.";
+  "Write a scheme and a host: 'https://app.example', 'http://localhost:6274'; or '*' for every page.";
 
 const methods = 'GET, POST, DELETE, OPTIONS';
 

@@ -136,9 +136,7 @@ function assertUsers<Env>({ auth = {} }: ServeSagasOptions<Env>): void {
 function assertServed<Env>({ name, version, http = {} }: ServeSagasOptions<Env>): void {
   const { path = '/mcp', handler: { maxRequestBodySize = 1 } = {} } = http;
   if (typeof name !== 'string' || name === '' || typeof version !== 'string') {
-    throw new TypeError(
-      "serveSagas needs a name and a version, for clients: name: 'deployer', version: '1.0.0'.",
-    );
+    throw new TypeError("serveSagas needs a name and a version: name: 'deployer', version: '1.0.0'.");
   }
   if (typeof path !== 'string' || !/^\/[^?#]*$/.test(path)) {
     throw new TypeError("http.path: expected the path of a URL, which begins with a slash: '/mcp'.");

@@ -33,7 +33,7 @@ export function attachSagas(host: SagaHostCore, server: McpServerLike, options: 
   }
   if (attached.has(server)) throw new TypeError('Sagas are attached to this server already.');
   if ((server as { isConnected?(): boolean }).isConnected?.() === true) {
-    throw new TypeError('Attach sagas before the server is connected: clients are told once what it offers.');
+    throw new TypeError('Attach sagas before the server is connected.');
   }
   attached.add(server);
   attachTools(host, server, options.context, options.waitUntil);

@@ -27,7 +27,7 @@ export function intercept(
   const next = handlers?.get(method);
   if (handlers === undefined || next === undefined) {
     throw new TypeError(
-      `This version of the MCP SDK keeps its handler of ${method} where it is not known. Use a version that the ` +
+      `This version of the MCP SDK has no known handler of ${method}. Use a version that the ` +
         'README names.',
     );
   }

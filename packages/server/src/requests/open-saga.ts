@@ -83,7 +83,7 @@ export function assertBegun(
   throw new SagaHostError('clock_behind', 'The server cannot continue this call now. Send it again later.', {
     cause: new SagaHostError(
       'clock_behind',
-      'The clock of this host is behind the clock of the host that issued the token. Synchronize both clocks.',
+      'The clock of this host is behind. Synchronize the clocks of all hosts.',
       { public: false },
     ),
   });

@@ -15,9 +15,7 @@ export function assertHostOptions(options: SagaHostOptions): void {
   assertKnownOptions(options, hostNames, hostGroups);
   const { audience, sagas, auth = {}, guard, answers = {}, telemetry, testing = {} } = options;
   if (typeof audience !== 'string' || audience === '') {
-    throw new TypeError(
-      "createSagaHost needs an audience: the name of this service, for example audience: 'deployer'.",
-    );
+    throw new TypeError("createSagaHost needs an audience, the name of this service: audience: 'deployer'.");
   }
   if (!Array.isArray(sagas)) throw new TypeError('sagas: expected an array of what saga(…) returns.');
   const bad = sagas.findIndex(

@@ -20,7 +20,7 @@ export function assertListable({ name, input, output, serves }: Program): void {
   const other = Object.keys(properties).find((key) => !isText(properties[key] ?? {}));
   if (other === undefined) return;
   throw new TypeError(
-    `Saga '${name}', input: '${other}' is no text, and MCP sends nothing else to a prompt. Make one into what you ` +
+    `Saga '${name}', input: '${other}' is no text, and prompts get only text. Make it into what you ` +
       'need: z.string().transform(…).',
   );
 }

@@ -107,16 +107,15 @@ export function outline(error: unknown): string {
 const reasons: { readonly [reason in RefusalReason]: string } = {
   malformed: 'It is no token, or a part of one.',
   too_large: 'It is longer than limits.maxTokenBytes.',
-  unknown_key:
-    'This host does not have its key: another SAGA_KEYS, a key dropped too early, or an ephemeral one.',
-  undecryptable: 'It was changed, or sealed for another `audience`, or by another key of the same id.',
+  unknown_key: 'This host does not have its key: another SAGA_KEYS, a dropped key, or an ephemeral one.',
+  undecryptable: 'It was changed, or sealed for another `audience` or by another key of the same ID.',
   purpose: 'It is a token for something else.',
   audience: 'It was sealed for another `audience`.',
   sid: 'It is of another saga.',
   not_yet_valid:
     'Its time has not come: a cancel token opens after its cancelAfter. For another token, the clock of this host is behind ' +
     'the clock of the host that issued it.',
-  expired: 'It was good for `limits.tokenTtlMs`, within the `limits.maxLifetimeMs` of its saga.',
+  expired: 'Its `limits.tokenTtlMs` or `limits.maxLifetimeMs` is over.',
   revoked: 'It was issued before `rejectIssuedBefore`.',
   method: 'It was handed out by another method.',
   target: 'This host does not serve its saga, or the call is of another tool.',
@@ -125,9 +124,9 @@ const reasons: { readonly [reason in RefusalReason]: string } = {
   engine: 'It was sealed by a newer release.',
   forbidden: '`authorize` said no.',
   request: 'It belongs to a request with another JSON-RPC ID.',
-  unknown_handle: 'The store has no such handle: it has expired, or no server of this service handed it out.',
+  unknown_handle: 'The store has no such handle: it has expired, or was never issued.',
   guard_restarted: 'It was issued before a restart of memoryGuard().',
-  used: 'The guard knows that it was used with other answers, or that a newer one was.',
+  used: 'It was used with other answers, or a newer one was used.',
 };
 
 /** Removes the keys of steps from a path, as they may be answers: `charge(7)` becomes `charge(*)`. */

@@ -40,7 +40,7 @@ export class Registry {
         }
         if (Number.isNaN(until?.getTime())) {
           throw new TypeError(
-            `The date until which version '${older.version}' of '${saga.name}' goes on is invalid.`,
+            `The \`until\` of version '${older.version}' of '${saga.name}' is not a valid date.`,
           );
         }
         this.#add(older, until?.getTime() ?? Number.POSITIVE_INFINITY);

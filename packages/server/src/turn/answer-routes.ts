@@ -98,9 +98,7 @@ function advise({ host, program, traits }: Asking, { need, isUnsupported }: Ques
   const own = need === 'sampling' ? 'the host answers: { sampling }' : 'the question a `fallback`';
   host.observer.hooks.onWarning(
     (unasked === undefined
-      ? `Saga '${program.name}' asks for ${need}, which a client ${
-          isUnsupported === true ? 'declared and does not know' : 'did not declare'
-        }. Give `
+      ? `Saga '${program.name}' asks for ${need}, which a client does not ${isUnsupported === true ? 'support' : 'declare'}. Give `
       : `Saga '${program.name}' cannot ask for ${need}: ${unasked} Or give `) +
       `${own}, or the host answers: { model: 'accept' }, or catch ClientCannot at the step.`,
   );

@@ -111,7 +111,7 @@ async function sealed(host: HostParts, program: TurnRequest['program'], saga: Se
     if (!(error instanceof TokenTooLarge)) throw error;
     throw new SagaHostError(
       'token_too_large',
-      `The state of saga '${saga.claims.saga.name}' no longer fits a token (${error.bytes} bytes, limit ` +
+      `The state of saga '${saga.claims.saga.name}' does not fit a token (${error.bytes} bytes, limit ` +
         `${error.limit}). Return references instead of values from steps. Largest: ${largest(program, saga)}.`,
       { cause: error, public: false },
     );

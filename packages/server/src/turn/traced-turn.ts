@@ -97,7 +97,7 @@ function carriedBy(span: TurnSpan, onError: (error: unknown) => void): { readonl
   quietly(() => {
     ({ parent } = span);
     if (parent !== undefined && !isCarriable(parent)) {
-      throw new TypeError('The parent that telemetry gave for a trace is not up to 600 characters of ASCII.');
+      throw new TypeError('The parent that telemetry gave is not up to 600 characters of ASCII.');
     }
   }, onError);
   return isCarriable(parent) ? { trace: parent } : {};

@@ -112,7 +112,7 @@ function slowSteps(
     told.add(path);
     observer.hooks.onWarning(
       `Step '${withoutKeys(path)}' of saga '${saga}' is still running after ${turnBudgetMs} ms (limits.turnBudgetMs). ` +
-        'Set its `timeoutMs`, or end it when its `signal` aborts.',
+        'Set `timeoutMs`, or obey its `signal`.',
     );
   };
   return ({ kind, type, path }) => {

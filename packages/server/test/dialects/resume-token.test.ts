@@ -264,7 +264,7 @@ describe.each(eras)('%s, without a session', (era) => {
     const said = told.warnings.filter(
       (warning) => warning.includes('ask for elicitation') || warning.includes('asks for'),
     );
-    const why = era === 'modern' ? 'which a client did not declare. Give' : `${reasons.legacy} Or give`;
+    const why = era === 'modern' ? 'which a client does not declare. Give' : `${reasons.legacy} Or give`;
     const one: unknown = expect.stringContaining(`${why} the question a \`fallback\`, or the host`);
     expect(said).toEqual([one, one]);
   });

@@ -125,7 +125,7 @@ export function saga<
   assertKnownOptions('saga', Object(options).name, options, sagaOptionNames);
   const { name, version } = options;
   if (typeof name !== 'string' || name.length === 0 || name.length > 128) {
-    throw new AuthoringError('A saga needs a name of 1 to 128 characters: it is the name of the tool.');
+    throw new AuthoringError('A saga needs a name of 1 to 128 characters.');
   }
   if (typeof version !== 'string' || version.length === 0) {
     throw new AuthoringError(`Saga '${name}' needs a version, a string such as '1'.`);

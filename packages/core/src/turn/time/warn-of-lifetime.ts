@@ -12,7 +12,7 @@ export function warnOfLifetime(task: Task, { warn, lifeEndsAt }: Pick<Runtime, '
       ? 'It fails with ClientCannot'
       : spec.kind === 'poll'
         ? 'It fails with ClientCannot when no time is left for another question'
-        : 'The saga expires first, so that no StepTimedOut is ever thrown';
+        : 'The saga expires first, without StepTimedOut';
   warn(
     `'${path}' waits until ${shown(end)}, but its saga ends by ${shown(lifeEndsAt)}. ${becomes}. ` +
       'Raise maxLifetime of the host, or wait for a shorter time.',

@@ -126,7 +126,7 @@ export async function changeRecord(
     // oxlint-disable-next-line no-await-in-loop -- again, where another writer came first
     if (await task.store.write(task.sagaId, sealed, stored.version, after.expiresAt + margin)) return after;
   }
-  throw new Error('A store of tasks refuses each write, as if another writer came first every time.');
+  throw new Error('The store of tasks rejects each write as outdated.');
 }
 
 function statusOf(record: TaskRecord): TaskStatus {
