@@ -10,7 +10,8 @@ export interface Effort {
   readonly warmUpMs: number;
 }
 
-export const fullEffort: Effort = { rounds: 60, turnMs: 8, warmUpMs: 400 };
+/** Effort of one run. The bench takes three. */
+export const fullEffort: Effort = { rounds: 24, turnMs: 8, warmUpMs: 300 };
 export const leastEffort: Effort = { rounds: 1, turnMs: 0, warmUpMs: 0 };
 
 /** One of the things compared: does its work `times` times. */
@@ -19,26 +20,38 @@ export interface Candidate {
   readonly run: (times: number) => void | Promise<void>;
 }
 
+/** Microseconds for one piece of work. */
+export interface Timing {
+  /** Processor time of all threads, by which figures are judged: other processes do not change it. */
+  readonly cpu: number;
+  /** Time on the clock. */
+  readonly wall: number;
+}
+
+/** Timings of candidates, by their names. */
+export interface Timings {
+  of(name: string): Timing;
+}
+
 /**
- * Microseconds for one piece of work of each candidate. The candidates take turns, round after round, so that what
- * else the machine does meets all alike; of all rounds the tenth percentile counts, which noise cannot push down.
+ * Measures one piece of work of each candidate. The candidates take turns, round after round, so that the rest of the machine
+ * affects all of them alike. The median of all rounds counts.
  */
-export async function measure(
-  candidates: readonly Candidate[],
-  effort: Effort,
-): Promise<ReadonlyMap<string, number>> {
-  const measured: { readonly candidate: Candidate; readonly times: number; readonly rounds: number[] }[] = [];
+export async function measure(candidates: readonly Candidate[], effort: Effort): Promise<Timings> {
+  const measured: { readonly candidate: Candidate; readonly times: number; readonly rounds: Timing[] }[] = [];
   for (const candidate of candidates) {
-    // oxlint-disable-next-line no-await-in-loop -- one after the other, or they would measure each other
+    // oxlint-disable-next-line no-await-in-loop -- two at once would measure each other
     measured.push({ candidate, times: await warmUp(candidate, effort), rounds: [] });
   }
   for (let round = 0; round < effort.rounds; round += 1) {
     for (const { candidate, times, rounds } of measured) {
       // oxlint-disable-next-line no-await-in-loop -- as above
-      rounds.push((await timed(candidate, times)) / times);
+      const { cpu, wall } = await timed(candidate, times);
+      rounds.push({ cpu: cpu / times, wall: wall / times });
     }
   }
-  return new Map(measured.map(({ candidate, rounds }) => [candidate.name, tenthPercentile(rounds) * 1000]));
+  const timings = new Map(measured.map(({ candidate, rounds }) => [candidate.name, medianOf(rounds)]));
+  return { of: (name) => timings.get(name) ?? { cpu: Number.NaN, wall: Number.NaN } };
 }
 
 /** Runs a candidate until it is compiled, and finds how often it has to run to fill a turn. */
@@ -47,23 +60,30 @@ async function warmUp(candidate: Candidate, effort: Effort): Promise<number> {
   let times = 1;
   for (;;) {
     // oxlint-disable-next-line no-await-in-loop -- the next number follows from this one
-    const ms = await timed(candidate, times);
+    const { wall } = await timed(candidate, times);
+    const ms = wall / 1000;
     const isOver = performance.now() >= until;
     if (isOver) return Math.max(1, Math.round((times * effort.turnMs) / ms));
     if (ms < effort.turnMs) times *= 2;
   }
 }
 
-async function timed(candidate: Candidate, times: number): Promise<number> {
+async function timed(candidate: Candidate, times: number): Promise<Timing> {
   const start = performance.now();
+  const before = process.cpuUsage();
   const running = candidate.run(times);
-  // Nothing to await, nothing to pay for it.
+  // A candidate that returns nothing does not pay for a promise.
   if (running !== undefined) await running;
-  return Math.max(performance.now() - start, 1e-6);
+  const { user, system } = process.cpuUsage(before);
+  return { cpu: Math.max(user + system, 1e-3), wall: Math.max((performance.now() - start) * 1000, 1e-3) };
 }
 
-/** The value below which a tenth of them lie. */
-export function tenthPercentile(values: readonly number[]): number {
-  const sorted = values.toSorted((one, other) => one - other);
-  return sorted[Math.floor((sorted.length - 1) / 10)] ?? Number.NaN;
+/** The median of the processor times, and that of the times on the clock. */
+export function medianOf(timings: readonly Timing[]): Timing {
+  return { cpu: median(timings.map(({ cpu }) => cpu)), wall: median(timings.map(({ wall }) => wall)) };
+}
+
+/** The value in the middle. */
+export function median(values: readonly number[]): number {
+  return values.toSorted((one, other) => one - other)[Math.floor(values.length / 2)] ?? Number.NaN;
 }

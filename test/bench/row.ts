@@ -9,10 +9,12 @@ export interface RowContext {
   readonly peers: Peers | undefined;
 }
 
-/** What was found for one figure. */
+/** What one run found for one figure. Times are processor times. */
 export interface Finding {
   readonly figure: FigureId;
   readonly ours: number;
+  /** Our time on the clock, if the figure is a time. */
+  readonly wall?: number;
   /** The same of others; the first is the one that a ratio is taken to. */
   readonly peers: readonly { readonly name: string; readonly value: number }[];
 }

@@ -1,49 +1,83 @@
-import { figures, type Figure } from './figures.ts';
+import { figures, type Figure, type FigureId } from './figures.ts';
+import { median } from './harness.ts';
 import type { Finding } from './row.ts';
 
-/** Findings as a table to print: what, ours, others', the ratio, the figure to reach, and whether it is reached. */
-export function toTable(findings: readonly Finding[]): string {
-  const lines = [['what', 'ours', 'beside', 'ratio', 'reach', ''], ...findings.flatMap(linesOf)];
-  const widths =
-    lines[0]?.map((_, column) => Math.max(...lines.map((line) => line[column]?.length ?? 0))) ?? [];
+/** Findings of all runs for one figure, in the order of the runs. */
+export interface Result {
+  readonly figure: FigureId;
+  readonly runs: readonly Finding[];
+}
+
+/** Collects the findings of several runs by their figures. */
+export function toResults(runs: readonly (readonly Finding[])[]): readonly Result[] {
+  const [first = []] = runs;
+  return first.map(({ figure }) => ({
+    figure,
+    runs: runs.flatMap((findings) => findings.find((finding) => finding.figure === figure) ?? []),
+  }));
+}
+
+const header = ['what', 'ours', 'on the clock', 'beside', 'ratio', 'lowest', 'highest', 'spread', 'goal', ''];
+
+/**
+ * Prints results as a table: our median, the medians of the peers, and the lowest and highest value that is compared with the
+ * goal, over all runs.
+ */
+export function toTable(results: readonly Result[]): string {
+  const lines = [header, ...results.flatMap(linesOf)];
+  const widths = header.map((_, column) => Math.max(...lines.map((line) => line[column]?.length ?? 0)));
   const table = lines.map((line) =>
     line
       .map((cell, column) => cell.padEnd(widths[column] ?? 0))
       .join('  ')
       .trimEnd(),
   );
-  const missed = findings.filter((finding) => !isReached(finding)).map(({ figure }) => figures[figure].what);
+  const missed = results.filter((result) => !isReached(result)).map(({ figure }) => figures[figure].what);
   const summary =
     missed.length === 0
-      ? `All ${findings.length} figures are reached.`
-      : `${findings.length - missed.length} of ${findings.length} figures are reached. Not: ${missed.join('; ')}.`;
+      ? `All ${results.length} figures are reached.`
+      : `${results.length - missed.length} of ${results.length} figures are reached. Not: ${missed.join('; ')}.`;
   return [...table, '', summary].join('\n');
 }
 
-/** Whether a finding reaches its figure. */
-export function isReached(finding: Finding): boolean {
-  const { atMost, atLeast }: Figure = figures[finding.figure];
-  const value = reached(finding);
-  return atMost === undefined ? value >= atLeast : value <= atMost;
+/** `true` if every run reaches the goal. */
+export function isReached({ figure, runs }: Result): boolean {
+  return runs.length > 0 && runs.every((finding) => valueOf(finding) <= figures[figure].atMost);
 }
 
-/** What is compared with the figure: ours, or ours through the first peer's. */
-export function reached({ figure, ours, peers }: Finding): number {
+/** The value that is compared with the goal: ours, or ours divided by that of the first peer. */
+export function valueOf({ figure, ours, peers }: Finding): number {
   return figures[figure].of === 'ours' ? ours : ours / (peers[0]?.value ?? Number.NaN);
 }
 
-function linesOf(finding: Finding): string[][] {
-  const { ours, peers } = finding;
-  const figure: Figure = figures[finding.figure];
-  const bound = figure.atMost ?? figure.atLeast;
-  const reach = `${figure.atMost === undefined ? 'at least ' : ''}${figure.of === 'ours' ? format(bound, figure) : `${bound}x`}`;
-  const [first, ...others] = peers.map(({ name, value }) => [
-    `${format(value, figure)} ${name}`,
-    value === 0 ? '-' : `${(ours / value).toPrecision(3)}x`,
-  ]);
+function linesOf(result: Result): string[][] {
+  const { runs } = result;
+  const figure: Figure = figures[result.figure];
+  const show = (value: number): string =>
+    figure.of === 'ours' ? format(value, figure) : `${value.toPrecision(3)}x`;
+  const ours = median(runs.map((finding) => finding.ours));
+  const walls = runs.flatMap(({ wall }) => wall ?? []);
+  const values = runs.map(valueOf);
+  const [lowest, highest] = [Math.min(...values), Math.max(...values)];
+  const spread = `${Math.round((100 * (highest - lowest)) / median(values))} %`;
+  const goal = figure.of === 'ours' ? format(figure.atMost, figure) : `${figure.atMost}x`;
+  const [first, ...others] = (runs[0]?.peers ?? []).map(({ name }, index) => {
+    const value = median(runs.map(({ peers }) => peers[index]?.value ?? Number.NaN));
+    return [`${format(value, figure)} ${name}`, value === 0 ? '-' : `${(ours / value).toPrecision(3)}x`];
+  });
   return [
-    [figure.what, format(ours, figure), ...(first ?? ['-', '-']), reach, isReached(finding) ? 'yes' : 'NO'],
-    ...others.map((peer) => ['', '', ...peer, '', '']),
+    [
+      figure.what,
+      format(ours, figure),
+      walls.length === 0 ? '-' : format(median(walls), figure),
+      ...(first ?? ['-', '-']),
+      show(lowest),
+      show(highest),
+      spread,
+      goal,
+      isReached(result) ? 'yes' : 'NO',
+    ],
+    ...others.map((peer) => ['', '', '', ...peer, '', '', '', '', '']),
   ];
 }
 

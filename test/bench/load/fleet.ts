@@ -1,9 +1,6 @@
 import { performance } from 'node:perf_hooks';
 import type { Board, Flight } from './clients/flight.ts';
 
-// So many requests are under way at once at the most: most calls in flight wait for their users, not for the server.
-const atOnce = 16;
-
 /** What came of driving for a while. */
 export interface Driven {
   readonly requests: number;
@@ -27,7 +24,7 @@ export class Fleet {
   /** Adds users until there are so many. Each has a question open then. */
   async growTo(size: number): Promise<void> {
     let missing = size - this.#waiting.length;
-    await together(async () => {
+    await together(boardsAtOnce, async () => {
       while (missing > 0) {
         missing -= 1;
         // oxlint-disable-next-line no-await-in-loop -- one after the other, as often as requests are sent at once
@@ -36,12 +33,16 @@ export class Fleet {
     });
   }
 
-  /** Lets the users answer, who has waited longest first, until the time is over. Each has a question open then. */
-  async drive(ms: number): Promise<Driven> {
+  /**
+   * Lets the users answer, longest wait first, until the time is over. Each has a question open then.
+   *
+   * @param atOnce - requests that are sent at once
+   */
+  async drive(ms: number, atOnce: number = this.#waiting.length): Promise<Driven> {
     const start = performance.now();
     const told = new Set<string>();
     let requests = 0;
-    await together(async () => {
+    await together(atOnce, async () => {
       do {
         const flight = this.#waiting.shift();
         // There are fewer users than requests that may be sent at once.
@@ -57,6 +58,9 @@ export class Fleet {
   }
 }
 
-async function together(loop: () => Promise<void>): Promise<void> {
-  await Promise.all(Array.from({ length: atOnce }, loop));
+// New users come more slowly, since each opens a connection.
+const boardsAtOnce = 16;
+
+async function together(loops: number, loop: () => Promise<void>): Promise<void> {
+  await Promise.all(Array.from({ length: loops }, loop));
 }

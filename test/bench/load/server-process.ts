@@ -1,13 +1,20 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { build } from 'esbuild';
 import { benchFolder } from '../bench-folder.ts';
 import type { Question, Usage } from './usage.ts';
 
 /** The servers there are: files of the folder `servers`. */
-export type ServerName = 'saga' | 'by-hand' | 'sessions';
+export type ServerName =
+  | 'saga'
+  | 'saga-1000'
+  | 'by-hand'
+  | 'by-hand-memoized'
+  | 'trivial'
+  | 'node-http'
+  | 'sessions';
 
 /** A server under load, in a process of its own. */
 export interface ServerProcess {
@@ -25,6 +32,11 @@ export interface ServerProcess {
  * @param flags - what else node is told
  */
 export async function startServer(name: ServerName, flags: readonly string[] = []): Promise<ServerProcess> {
+  return await forkServer(await bundleServer(name), flags);
+}
+
+/** Bundles a server into a file in a folder of its own. */
+export async function bundleServer(name: ServerName): Promise<string> {
   const folder = benchFolder();
   const cache = join(folder, 'node_modules', '.cache');
   mkdirSync(cache, { recursive: true });
@@ -40,7 +52,12 @@ export async function startServer(name: ServerName, flags: readonly string[] = [
     external: ['@modelcontextprotocol/server', 'srvx', 'zod'],
     logLevel: 'error',
   });
-  const child = fork(join(outdir, `${name}.mjs`), {
+  return join(outdir, `${name}.mjs`);
+}
+
+/** Starts a bundled server, and removes its folder at the end. */
+export async function forkServer(file: string, flags: readonly string[] = []): Promise<ServerProcess> {
+  const child = fork(file, {
     execArgv: ['--expose-gc', ...flags],
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
     // What a server is run with that has users.
@@ -49,7 +66,7 @@ export async function startServer(name: ServerName, flags: readonly string[] = [
   const ended = once(child, 'exit');
   const message = async (): Promise<unknown> => {
     const gone = ended.then(() => {
-      throw new Error(`The server '${name}' has ended`);
+      throw new Error(`The server ${basename(file)} has ended`);
     });
     const [told] = (await Promise.race([once(child, 'message'), gone])) as [unknown];
     return told;
@@ -66,7 +83,7 @@ export async function startServer(name: ServerName, flags: readonly string[] = [
     stop: async () => {
       if (child.connected) child.disconnect();
       await ended;
-      rmSync(outdir, { recursive: true });
+      rmSync(dirname(file), { recursive: true, force: true });
     },
   };
 }

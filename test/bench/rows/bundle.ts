@@ -6,23 +6,31 @@ import { performance } from 'node:perf_hooks';
 import { gzipSync } from 'node:zlib';
 import { build } from 'esbuild';
 import { benchFolder } from '../bench-folder.ts';
-import { tenthPercentile, type Effort } from '../harness.ts';
+import { medianOf, type Effort, type Timing } from '../harness.ts';
 import type { Row } from '../row.ts';
 
-/** What `core` and `seal` weigh, and how long a process that starts with them takes longer than an empty one. */
+/** Sizes of bundles, and the processor time by which an import of the server delays the start of a process. */
 export const bundle: Row = async ({ effort }) => {
-  const [alone, whole] = await Promise.all([bundled(['jose']), bundled([])]);
+  const core = ['@mcp-saga/core', '@mcp-saga/seal'];
+  const server = ['@mcp-saga/server', '@mcp-saga/server/serve'];
+  const [small, whole, imported] = await Promise.all([
+    bundled(core, ['jose']),
+    bundled(server, ['jose', '@modelcontextprotocol/server']),
+    bundled(['@mcp-saga/server'], []),
+  ]);
+  const { cpu, wall } = importTime(imported, effort);
   return [
-    { figure: 'bundle-size', ours: gzipSync(alone, { level: 9 }).length, peers: [] },
-    // With jose, since that is what is imported.
-    { figure: 'import-time', ours: importMs(whole, effort), peers: [] },
+    { figure: 'bundle-size', ours: gzipSync(small, { level: 9 }).length, peers: [] },
+    { figure: 'bundle-size-server', ours: gzipSync(whole, { level: 9 }).length, peers: [] },
+    // With jose, which is imported with it.
+    { figure: 'import-time', ours: cpu / 1000, wall: wall / 1000, peers: [] },
   ];
 };
 
-async function bundled(external: readonly string[]): Promise<Uint8Array> {
+async function bundled(modules: readonly string[], external: readonly string[]): Promise<Uint8Array> {
   const { outputFiles } = await build({
     stdin: {
-      contents: `export * from '@mcp-saga/core'; export * from '@mcp-saga/seal';`,
+      contents: modules.map((name) => `export * from '${name}';`).join('\n'),
       resolveDir: benchFolder(),
       loader: 'ts',
     },
@@ -30,6 +38,7 @@ async function bundled(external: readonly string[]): Promise<Uint8Array> {
     bundle: true,
     minify: true,
     format: 'esm',
+    platform: 'node',
     target: 'es2023',
     write: false,
     logLevel: 'error',
@@ -37,30 +46,31 @@ async function bundled(external: readonly string[]): Promise<Uint8Array> {
   return outputFiles[0]?.contents ?? new Uint8Array();
 }
 
-function importMs(code: Uint8Array, { rounds }: Effort): number {
+/** Times of a process that imports a bundle, less those of an empty process. */
+function importTime(code: Uint8Array, { rounds }: Effort): Timing {
   const folder = mkdtempSync(join(tmpdir(), 'mcp-saga-bench-'));
   try {
-    const [empty, importing] = ['empty.mjs', 'importing.mjs'].map((name) => join(folder, name)) as [
-      string,
-      string,
-    ];
     writeFileSync(join(folder, 'saga.mjs'), code);
-    writeFileSync(empty, '');
-    writeFileSync(importing, `import './saga.mjs';`);
-    const [without, once]: number[][] = [[], []];
+    writeFileSync(join(folder, 'empty.mjs'), report);
+    writeFileSync(join(folder, 'importing.mjs'), `import './saga.mjs';\n${report}`);
+    const [without, once]: [Timing[], Timing[]] = [[], []];
     for (let round = 0; round < rounds; round += 1) {
-      without?.push(processMs(empty));
-      once?.push(processMs(importing));
+      without.push(timesOf(join(folder, 'empty.mjs')));
+      once.push(timesOf(join(folder, 'importing.mjs')));
     }
-    return tenthPercentile(once ?? []) - tenthPercentile(without ?? []);
+    const [empty, importing] = [medianOf(without), medianOf(once)];
+    return { cpu: importing.cpu - empty.cpu, wall: importing.wall - empty.wall };
   } finally {
     rmSync(folder, { recursive: true });
   }
 }
 
-function processMs(file: string): number {
+const report = `console.log(JSON.stringify(process.cpuUsage()));\n`;
+
+function timesOf(file: string): Timing {
   const start = performance.now();
-  const { status } = spawnSync(process.execPath, [file], { stdio: 'inherit' });
+  const { status, stdout } = spawnSync(process.execPath, [file], { encoding: 'utf8' });
   if (status !== 0) throw new Error('The bundle cannot be imported');
-  return performance.now() - start;
+  const { user, system } = JSON.parse(stdout) as NodeJS.CpuUsage;
+  return { cpu: user + system, wall: (performance.now() - start) * 1000 };
 }

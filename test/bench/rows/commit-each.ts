@@ -1,23 +1,28 @@
 import { createSagaHost, generateKey, memoryGuard, saga, step, type SagaHost } from '@mcp-saga/server';
-import { measure, type Candidate } from '../harness.ts';
+import { measure, type Candidate, type Timing } from '../harness.ts';
 import type { Finding, Row } from '../row.ts';
 
 const lengths = [50, 100, 200, 400] as const;
 
 /** What a step takes in a saga that keeps each step, beside one that keeps none of them, for more and more steps. */
 export const commitEach: Row = async ({ effort }) => {
-  const us = await measure(
+  const timings = await measure(
     lengths.flatMap((steps) => [candidate(steps, true), candidate(steps, false)]),
     effort,
   );
-  const ofStep = (steps: number, commits: boolean): number =>
-    (us.get(nameOf(steps, commits)) ?? Number.NaN) / steps;
   // The same ratio for all of them: time grows linearly.
-  return lengths.map((steps): Finding => ({
-    figure: `commit-each-${steps}`,
-    ours: ofStep(steps, true),
-    peers: [{ name: 'without commitEach', value: ofStep(steps, false) }],
-  }));
+  return lengths.map((steps): Finding => {
+    const [ours, without] = [true, false].map((commits) => timings.of(nameOf(steps, commits))) as [
+      Timing,
+      Timing,
+    ];
+    return {
+      figure: `commit-each-${steps}`,
+      ours: ours.cpu / steps,
+      wall: ours.wall / steps,
+      peers: [{ name: 'without commitEach', value: without.cpu / steps }],
+    };
+  });
 };
 
 function candidate(steps: number, commits: boolean): Candidate {

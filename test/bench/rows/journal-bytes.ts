@@ -1,37 +1,38 @@
-import { elicit, saga, step, type Json, type Program } from '@mcp-saga/core';
+import { elicit, saga, step, type Command, type Program, type Steps } from '@mcp-saga/core';
 import { z } from 'zod';
 import { journalOf } from '../journal-of.ts';
 import type { Row } from '../row.ts';
 
 const Confirm = z.object({ ok: z.boolean() });
+const entries = 100;
 
-/**
- * What one server step with a tiny result adds to the state of a program, before anything is compressed. The result is
- * most of it, so another tiny one stands beside.
- */
+/** Bytes that one entry adds to the state of a program before compression, over a hundred entries. */
 export const journalBytes: Row = async () => {
-  const [without, once, other] = await Promise.all([
-    bytesWith([]),
-    bytesWith([{ ok: true }]),
-    bytesWith([{ id: 'ch_1' }]),
-  ]);
+  const none = await bytesOf(function* () {});
+  const perEntry = async (body: (index: number) => Command<unknown>): Promise<number> => {
+    const all = await bytesOf(function* () {
+      for (let index = 0; index < entries; index += 1) yield* body(index);
+    });
+    return (all - none) / entries;
+  };
+  const steps = await perEntry((index) => step(`s${index}`, () => ({ i: index })));
+  const input = await perEntry((index) =>
+    step('charge', () => ({ i: index }), { input: { cents: 7190 }, key: `k${index}` }),
+  );
+  const questions = await perEntry(() => elicit('ok', { message: 'Is it fine?', schema: Confirm }));
   return [
-    {
-      figure: 'journal-bytes',
-      ours: once - without,
-      peers: [{ name: 'with the result {"id":"ch_1"}', value: other - without }],
-    },
+    { figure: 'journal-bytes', ours: steps, peers: [] },
+    { figure: 'journal-bytes-input', ours: input, peers: [] },
+    { figure: 'journal-bytes-elicit', ours: questions, peers: [] },
   ];
 };
 
-async function bytesWith(results: readonly Json[]): Promise<number> {
-  // A step before, in both, so that no entry is the first of its stream: the first needs no comma.
+async function bytesOf(body: () => Steps<void>): Promise<number> {
   const program: Program = saga({ name: 'bench', version: '1' }, function* () {
-    yield* step('reserve', () => ({ ok: true }));
-    for (const result of results) yield* step('charge', () => result);
+    yield* body();
     yield* elicit('last', { message: 'And now?', schema: Confirm });
     return 'done';
   });
-  const { state } = await journalOf(program, {}, () => ({}));
+  const { state } = await journalOf(program, {}, () => ({ ok: true }));
   return Object.values(state).join('').length;
 }

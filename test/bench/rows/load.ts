@@ -1,6 +1,6 @@
-import type { FigureId } from '../figures.ts';
-import type { Effort } from '../harness.ts';
-import { bytesOfEach, interpreted } from '../load/bytes-of-each.ts';
+import { sizes, type FigureId } from '../figures.ts';
+import { medianOf, type Effort, type Timing } from '../harness.ts';
+import { inCalls } from '../load/clients/calls.ts';
 import type { Board } from '../load/clients/flight.ts';
 import { inRounds } from '../load/clients/rounds.ts';
 import { inSession } from '../load/clients/session.ts';
@@ -8,133 +8,115 @@ import { Fleet } from '../load/fleet.ts';
 import { startServer, type ServerName, type ServerProcess } from '../load/server-process.ts';
 import type { Finding, Row } from '../row.ts';
 
-const sizes = [1, 100, 1000] as const;
 type Size = (typeof sizes)[number];
-
-/**
- * A tool that asks two questions, one after the other, over HTTP: requests a second and memory of one process, by how
- * many calls are in flight, each of which waits for its user. As a saga; written by hand with the SDK's words and its
- * signing codec; and written by hand for sessions, where the handler waits on the server.
- */
-export const load: Row = async ({ effort }) => {
-  const subjects = contenders.map(toSubject);
-  await findSpeed(subjects, effort);
-  // In other processes: to collect what is garbage is to throw away compiled code as well.
-  await inTurn(subjects, async (subject) => await findMemory(subject, effort));
-  await inTurn(subjects, async (subject) => await findEach(subject, effort));
-  return [
-    ...sizes.map((size) => finding(`load-requests-${size}`, subjects, ({ rates }) => median(rates[size]))),
-    ...sizes.map((size) => finding(`load-cpu-${size}`, subjects, ({ cpu }) => median(cpu[size]))),
-    ...sizes.map((size) => finding(`load-heap-${size}`, subjects, ({ heap }) => heap[size] / 1e6)),
-    ...sizes.map((size) => finding(`load-rss-${size}`, subjects, ({ rss }) => rss[size] / 1e6)),
-    finding('load-saga', subjects, ({ each }) => each),
-  ];
-};
 
 interface Contender {
   readonly name: string;
   readonly serves: ServerName;
   readonly board: Board;
+  /** Requests that are sent at once. Default: all sizes. */
+  readonly only?: Size;
 }
 
-const contenders: readonly Contender[] = [
-  { name: 'mcp-saga', serves: 'saga', board: inRounds },
-  { name: 'by hand, SDK codec, signed only', serves: 'by-hand', board: inRounds },
-  { name: 'by hand, sessions, calls left open', serves: 'sessions', board: inSession },
-];
+const contenders = {
+  saga: { name: 'mcp-saga', serves: 'saga', board: inRounds },
+  byHand: { name: 'by hand, SDK codec, signed only', serves: 'by-hand', board: inRounds },
+  memoized: { name: 'by hand, with memoized schemas', serves: 'by-hand-memoized', board: inRounds },
+  trivial: { name: "the SDK's trivial tool", serves: 'trivial', board: inCalls },
+  floor: { name: 'node:http', serves: 'node-http', board: inCalls },
+  thousand: { name: 'with 1,000 sagas', serves: 'saga-1000', board: inRounds, only: 100 },
+  sessions: { name: 'by hand, sessions, calls left open', serves: 'sessions', board: inSession, only: 100 },
+} as const satisfies Record<string, Contender>;
 
-/** What was found of a contender. */
-interface Subject extends Contender {
-  /** Requests a second, in each round. */
-  readonly rates: Record<Size, number[]>;
-  /** Microseconds of processor time that a request took, in each round. */
-  readonly cpu: Record<Size, number[]>;
-  /** Bytes, once nothing is held that is not needed. */
-  readonly heap: Record<Size, number>;
-  readonly rss: Record<Size, number>;
-  /** Bytes that are held for each call in flight. */
-  each: number;
-}
+type Name = keyof typeof contenders;
 
-function toSubject(contender: Contender): Subject {
-  const none = { 1: Number.NaN, 100: Number.NaN, 1000: Number.NaN };
-  return {
-    ...contender,
-    rates: { 1: [], 100: [], 1000: [] },
-    cpu: { 1: [], 100: [], 1000: [] },
-    heap: { ...none },
-    rss: { ...none },
-    each: Number.NaN,
+/**
+ * Processor time of a server for one request over HTTP, with 1, 100 and 2,000 requests at once. The tool asks two questions, one
+ * after the other: as a saga; by hand with the codec of the SDK; and by hand with a session, where the handler waits on the
+ * server. A tool without questions and a bare HTTP server show what is left to save.
+ */
+export const load: Row = async ({ effort }) => {
+  const timings = await findTimings(effort);
+  const finding = (figure: FigureId, size: Size, names: readonly [Name, ...Name[]]): Finding => {
+    const [ours, ...peers] = names.map((name) => timings.get(`${name} ${size}`) ?? none);
+    const named = peers.map(({ cpu }, index) => ({ name: nameOf(names[index + 1]), value: cpu }));
+    return { figure, ours: ours?.cpu ?? Number.NaN, wall: ours?.wall ?? Number.NaN, peers: named };
   };
+  return [
+    ...sizes.map((size) => finding(`load-by-hand-${size}`, size, ['saga', 'byHand', 'memoized', 'floor'])),
+    ...sizes.map((size) => finding(`load-trivial-${size}`, size, ['saga', 'trivial'])),
+    finding('load-sessions', 100, ['saga', 'sessions']),
+    finding('load-sagas', 100, ['thousand', 'saga']),
+  ];
+};
+
+const none: Timing = { cpu: Number.NaN, wall: Number.NaN };
+
+function nameOf(name: Name | undefined): string {
+  return name === undefined ? '' : contenders[name].name;
 }
 
-async function findSpeed(subjects: readonly Subject[], effort: Effort): Promise<void> {
-  const running: { readonly subject: Subject; readonly server: ServerProcess; readonly fleet: Fleet }[] = [];
+interface Running {
+  readonly id: string;
+  readonly only: Size | undefined;
+  readonly server: ServerProcess;
+  readonly fleet: Fleet;
+}
+
+/** Times of one request, by contender and size. */
+async function findTimings(effort: Effort): Promise<ReadonlyMap<string, Timing>> {
+  const running: Running[] = [];
+  const rounds = new Map<string, Timing[]>();
   try {
-    await inTurn(subjects, async (subject) => {
-      const server = await startServer(subject.serves);
-      running.push({ subject, server, fleet: new Fleet(server.url, subject.board) });
+    await inTurn(Object.entries<Contender>(contenders), async ([id, { serves, board, only }]) => {
+      const server = await startServer(serves);
+      running.push({ id, only, server, fleet: new Fleet(server.url, board) });
     });
     await inTurn(running, async ({ fleet }) => await warmUp(fleet, effort));
     await inTurn(sizes, async (size) => {
-      await inTurn(running, async ({ fleet }) => await fleet.growTo(inFlight(size, effort)));
-      // They take turns, so that what else the machine does meets all alike.
-      const rounds = Array.from({ length: Math.ceil(effort.rounds / 6) }, () => running).flat();
-      await inTurn(rounds, async ({ subject, server, fleet }) => {
-        const before = await server.usage();
-        const { requests, ms } = await fleet.drive(effort.turnMs * 30);
-        const after = await server.usage();
-        subject.rates[size].push((requests / ms) * 1000);
-        subject.cpu[size].push((after.cpu - before.cpu) / requests);
+      const all = running.filter(({ only = size }) => only === size);
+      const atOnce = inFlight(size, effort);
+      await inTurn(all, async ({ fleet }) => {
+        await fleet.growTo(atOnce);
+        // Opens the connections.
+        await fleet.drive(0, atOnce);
+      });
+      // They take turns, so that the rest of the machine affects all of them alike.
+      const turns = Array.from({ length: Math.ceil(effort.rounds / 6) }, () => all).flat();
+      await inTurn(turns, async ({ id, server, fleet }) => {
+        const key = `${id} ${size}`;
+        const timing = await timed(server, fleet, { ms: effort.turnMs * 30, atOnce });
+        rounds.set(key, [...(rounds.get(key) ?? []), timing]);
       });
     });
   } finally {
     await Promise.all(running.map(async ({ server }) => await server.stop()));
   }
+  return new Map([...rounds].map(([key, timings]) => [key, medianOf(timings)]));
 }
 
-/** So many calls; fewer where next to nothing is to be measured, as in the tests. */
+async function timed(
+  server: ServerProcess,
+  fleet: Fleet,
+  { ms, atOnce }: { readonly ms: number; readonly atOnce: number },
+): Promise<Timing> {
+  const before = await server.usage();
+  const driven = await fleet.drive(ms, atOnce);
+  const after = await server.usage();
+  return { cpu: (after.cpu - before.cpu) / driven.requests, wall: (driven.ms * 1000) / driven.requests };
+}
+
+/** So many users; fewer if next to nothing is measured, as in the tests. */
 function inFlight(size: Size, { rounds }: Effort): number {
-  return Math.min(size, rounds * 20);
+  return Math.min(size, rounds * 100);
 }
 
-/** As many requests as it takes until the compiler has nothing more to do: with 8,000, what one costs no longer falls. */
+/** As many requests as it takes until the compiler has nothing more to do. */
 async function warmUp(fleet: Fleet, { warmUpMs }: Effort): Promise<void> {
-  await fleet.growTo(1);
-  for (let requests = 0; requests < warmUpMs * 20;) {
+  await fleet.growTo(16);
+  for (let requests = 0; requests < warmUpMs * 10;) {
     // oxlint-disable-next-line no-await-in-loop -- until it is warm
     requests += (await fleet.drive(100)).requests;
-  }
-}
-
-async function findMemory({ serves, board, heap, rss }: Subject, effort: Effort): Promise<void> {
-  await withServer(await startServer(serves), async (server) => {
-    const fleet = new Fleet(server.url, board);
-    await inTurn(sizes, async (size) => {
-      await fleet.growTo(inFlight(size, effort));
-      await fleet.drive(effort.turnMs * 60);
-      const memory = await server.memory();
-      heap[size] = memory.heap;
-      rss[size] = memory.rss;
-    });
-  });
-}
-
-async function findEach(subject: Subject, { rounds }: Effort): Promise<void> {
-  const step = Math.max(10, rounds * 4);
-  await withServer(await startServer(subject.serves, interpreted), async (server) => {
-    subject.each = await bytesOfEach(server, subject.board, [step, 2 * step, 3 * step, 4 * step]);
-  });
-}
-
-async function withServer(
-  server: ServerProcess,
-  use: (server: ServerProcess) => Promise<void>,
-): Promise<void> {
-  try {
-    await use(server);
-  } finally {
-    await server.stop();
   }
 }
 
@@ -144,17 +126,4 @@ async function inTurn<T>(items: readonly T[], run: (item: T) => Promise<void>): 
     // oxlint-disable-next-line no-await-in-loop -- this is what it is for
     await run(item);
   }
-}
-
-function finding(
-  figure: FigureId,
-  subjects: readonly Subject[],
-  valueOf: (subject: Subject) => number,
-): Finding {
-  const [ours, ...peers] = subjects.map((subject) => ({ name: subject.name, value: valueOf(subject) }));
-  return { figure, ours: ours?.value ?? Number.NaN, peers };
-}
-
-function median(values: readonly number[]): number {
-  return values.toSorted((one, other) => one - other)[Math.floor(values.length / 2)] ?? Number.NaN;
 }

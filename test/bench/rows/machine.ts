@@ -6,7 +6,7 @@ import { createActor, setup, type AnyStateMachine } from 'xstate';
 import { z } from 'zod';
 import { measure, type Candidate } from '../harness.ts';
 import { journalOf } from '../journal-of.ts';
-import type { Row } from '../row.ts';
+import type { Finding, Row } from '../row.ts';
 
 const ask = elicit({ message: 'And now?', schema: z.object({ ok: z.boolean() }) });
 
@@ -51,25 +51,26 @@ const programOf = (machine: AnyStateMachine): Program =>
 
 /** One turn of a machine, without sealing; what its state takes; what a token of it takes. */
 export const machine: Row = async ({ effort }) => {
-  const [five, forty, eight] = await Promise.all([chain(5), chain(40), regions(8)].map(ready));
-  if (five === undefined || forty === undefined || eight === undefined) throw new Error('missing');
-  const turns = [five, forty, eight].flatMap((one, index): Candidate[] => [
+  const machines = await Promise.all([chain(5), chain(40), regions(8), regions(32), regions(128)].map(ready));
+  const [five, forty, eight] = machines as [Ready, Ready, Ready];
+  const turns = machines.flatMap((one, index): Candidate[] => [
     { name: `saga ${index}`, run: turnOf(one) },
     { name: `stock ${index}`, run: stockTurnOf(one) },
   ]);
-  const us = await measure(turns, effort);
-  const finding = (figure: 'machine-chain-5' | 'machine-chain-40' | 'machine-regions-8', index: number) => ({
-    figure,
-    ours: us.get(`saga ${index}`) ?? Number.NaN,
-    peers: [
-      { name: 'restore, one event, persist, by XState alone', value: us.get(`stock ${index}`) ?? Number.NaN },
-    ],
+  const timings = await measure(turns, effort);
+  const turnFindings = figuresOfTurns.map((figure, index): Finding => {
+    const { cpu, wall } = timings.of(`saga ${index}`);
+    const stock = timings.of(`stock ${index}`).cpu;
+    return {
+      figure,
+      ours: cpu,
+      wall,
+      peers: [{ name: 'restore, one event, persist, by XState alone', value: stock }],
+    };
   });
   const [tokenFive, tokenForty, tokenEight] = await Promise.all([five, forty, eight].map(tokenBytes));
   return [
-    finding('machine-chain-5', 0),
-    finding('machine-chain-40', 1),
-    finding('machine-regions-8', 2),
+    ...turnFindings,
     {
       figure: 'machine-bytes-chain',
       ours: bytesOf(five.state),
@@ -86,6 +87,14 @@ export const machine: Row = async ({ effort }) => {
     },
   ];
 };
+
+const figuresOfTurns = [
+  'machine-chain-5',
+  'machine-chain-40',
+  'machine-regions-8',
+  'machine-regions-32',
+  'machine-regions-128',
+] as const;
 
 interface Ready {
   readonly machine: AnyStateMachine;

@@ -1,8 +1,9 @@
-import { elicit, saga, step, type Program } from '@mcp-saga/core';
+import { call, elicit, saga, step, type Program } from '@mcp-saga/core';
 import { z } from 'zod';
-import { measure, type Candidate } from '../harness.ts';
+import type { FigureId } from '../figures.ts';
+import { measure, type Candidate, type Timing } from '../harness.ts';
 import { journalOf } from '../journal-of.ts';
-import type { Row } from '../row.ts';
+import type { Finding, Row } from '../row.ts';
 
 const few = 100;
 const many = 1100;
@@ -21,25 +22,37 @@ export const replay: Row = async ({ effort, peers }) => {
       await replaying('step', stepsThenQuestion(entries)),
       await replaying('elicitation', questions(entries)),
       await replaying(larger, largerQuestions(entries)),
+      await replaying('compensate', compensatedSteps(entries)),
+      await replaying('input', stepsWithInput(entries)),
+      await replaying('call', calls(entries)),
       ...(peers === undefined
         ? []
         : [peers.durableFunctions(entries), peers.restate(entries), peers.inngest(entries)]),
     ];
     candidates.push(...all.map(({ name, run }) => ({ name: `${name} ${entries}`, run })));
   }
-  const us = await measure(candidates, effort);
-  const slope = (name: string): number =>
-    ((us.get(`${name} ${many}`) ?? Number.NaN) - (us.get(`${name} ${few}`) ?? Number.NaN)) / (many - few);
-  const others = ['durable-functions', 'restate-sdk-gen', 'inngest']
-    .filter(() => peers !== undefined)
-    .map((name) => ({ name, value: slope(name) }));
+  const timings = await measure(candidates, effort);
+  const slope = (name: string): Timing => {
+    const [short, long] = [few, many].map((entries) => timings.of(`${name} ${entries}`)) as [Timing, Timing];
+    const per = many - few;
+    return { cpu: (long.cpu - short.cpu) / per, wall: (long.wall - short.wall) / per };
+  };
+  const finding = (figure: FigureId, name: string, others: readonly string[] = []): Finding => {
+    const { cpu, wall } = slope(name);
+    return {
+      figure,
+      ours: cpu,
+      wall,
+      peers: others.map((other) => ({ name: other, value: slope(other).cpu })),
+    };
+  };
+  const libraries = peers === undefined ? [] : ['durable-functions', 'restate-sdk-gen', 'inngest'];
   return [
-    { figure: 'replay-step', ours: slope('step'), peers: others },
-    {
-      figure: 'replay-elicitation',
-      ours: slope('elicitation'),
-      peers: [{ name: larger, value: slope(larger) }],
-    },
+    finding('replay-step', 'step', libraries),
+    finding('replay-elicitation', 'elicitation', [larger]),
+    finding('replay-compensate', 'compensate'),
+    finding('replay-input', 'input'),
+    finding('replay-call', 'call'),
   ];
 };
 
@@ -69,6 +82,38 @@ function stepsThenQuestion(entries: number): Program {
       const { id } = yield* step('charge', () => ({ id: 'ch_1' }));
       charged += id.length;
     }
+    yield* elicit('last', { message: 'And now?', schema: Target });
+    return `${charged}`;
+  });
+}
+
+function compensatedSteps(entries: number): Program {
+  return saga({ name: 'bench', version: '1', forks: 'accept' }, function* () {
+    let charged = 0;
+    for (let index = 0; index < entries; index += 1)
+      charged += (yield* step('charge', () => ({ id: 'ch_1' }), { compensate: () => undefined })).id.length;
+    yield* elicit('last', { message: 'And now?', schema: Target });
+    return `${charged}`;
+  });
+}
+
+function stepsWithInput(entries: number): Program {
+  return saga({ name: 'bench', version: '1' }, function* () {
+    let charged = 0;
+    for (let index = 0; index < entries; index += 1)
+      charged += (yield* step('charge', () => ({ id: 'ch_1' }), { input: { cents: 7190 } })).id.length;
+    yield* elicit('last', { message: 'And now?', schema: Target });
+    return `${charged}`;
+  });
+}
+
+function calls(entries: number): Program {
+  const charge = saga({ name: 'charge', version: '1' }, function* () {
+    return (yield* step('charge', () => ({ id: 'ch_1' }))).id;
+  });
+  return saga({ name: 'bench', version: '1' }, function* () {
+    let charged = 0;
+    for (let index = 0; index < entries; index += 1) if ((yield* call(charge, {})) === 'ch_1') charged += 1;
     yield* elicit('last', { message: 'And now?', schema: Target });
     return `${charged}`;
   });

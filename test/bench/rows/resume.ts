@@ -1,20 +1,37 @@
-import { checkpoint, createSagaHost, saga, step, generateKey, type SagaTurn } from '@mcp-saga/server';
+import {
+  checkpoint,
+  createSagaHost,
+  generateKey,
+  saga,
+  step,
+  type Program,
+  type SagaTurn,
+} from '@mcp-saga/server';
+import type { FigureId } from '../figures.ts';
 import { measure, type Candidate } from '../harness.ts';
-import type { Row } from '../row.ts';
+import type { Finding, Row } from '../row.ts';
 
 const steps = 1000;
 
 /** One whole request at a thousand steps: open, replay, one step, seal. Figures are for each of the steps. */
 export const resume: Row = async ({ effort, peers }) => {
-  const candidates = [await resuming(), ...(peers === undefined ? [] : [peers.inngest(steps)])];
-  const us = await measure(candidates, effort);
-  const perStep = candidates.map(({ name }) => ({ name, value: (us.get(name) ?? Number.NaN) / steps }));
-  return [{ figure: 'resume', ours: perStep[0]?.value ?? Number.NaN, peers: perStep.slice(1) }];
+  const candidates = [
+    await resuming('steps', chargesInTurns({})),
+    await resuming('compensated', chargesInTurns({ compensate: () => undefined })),
+    ...(peers === undefined ? [] : [peers.inngest(steps)]),
+  ];
+  const timings = await measure(candidates, effort);
+  const finding = (figure: FigureId, name: string, others: readonly Candidate[]): Finding => {
+    const { cpu, wall } = timings.of(name);
+    const values = others.map((other) => ({ name: other.name, value: timings.of(other.name).cpu / steps }));
+    return { figure, ours: cpu / steps, wall: wall / steps, peers: values };
+  };
+  return [finding('resume', 'steps', candidates.slice(2)), finding('resume-compensate', 'compensated', [])];
 };
 
-async function resuming(): Promise<Candidate> {
+async function resuming(name: string, program: Program): Promise<Candidate> {
   const host = createSagaHost({
-    sagas: [chargesInTurns],
+    sagas: [program],
     keys: generateKey(),
     audience: 'bench',
     testing: { environment: 'production' },
@@ -23,23 +40,29 @@ async function resuming(): Promise<Candidate> {
   });
   const token = suspended(await host.start('bench', {}));
   return {
-    name: 'mcp-saga',
+    name,
     run: async (times) => {
       for (let count = 0; count < times; count += 1) suspended(await host.resume(token));
     },
   };
 }
 
-const chargesInTurns = saga({ name: 'bench', version: '1' }, function* () {
-  let charged = 0;
-  for (let index = 0; ; index += 1) {
-    const { id } = yield* step('charge', () => ({ id: 'ch_1' }));
-    charged += id.length;
-    // The first turn ends here; each later one takes one step more.
-    if (index + 1 >= steps) yield* checkpoint();
-    if (charged < 0) return 'never';
-  }
-});
+function chargesInTurns(options: { readonly compensate?: () => undefined }): Program {
+  return saga({ name: 'bench', version: '1', forks: 'accept' }, function* () {
+    let charged = 0;
+    for (let index = 0; ; index += 1) {
+      const { id } = yield* step(
+        'charge',
+        () => ({ id: 'ch_1' }),
+        options as { compensate: () => undefined },
+      );
+      charged += id.length;
+      // The first turn ends here; each later one takes one step more.
+      if (index + 1 >= steps) yield* checkpoint();
+      if (charged < 0) return 'never';
+    }
+  });
+}
 
 function suspended(turn: SagaTurn): string {
   if (turn.status !== 'suspended') throw new Error(`The turn ${turn.status}`, { cause: turn });

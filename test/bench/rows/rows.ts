@@ -1,8 +1,13 @@
 import type { Row } from '../row.ts';
+import { allSteps } from './all.ts';
 import { bundle } from './bundle.ts';
+import { coldStart } from './cold-start.ts';
 import { commitEach } from './commit-each.ts';
+import { guarded } from './guarded.ts';
+import { hostile } from './hostile.ts';
 import { journalBytes } from './journal-bytes.ts';
 import { load } from './load.ts';
+import { loadMemory } from './load-memory.ts';
 import { machine } from './machine.ts';
 import { replay } from './replay.ts';
 import { resume } from './resume.ts';
@@ -12,14 +17,19 @@ import { twoQuestions } from './two-questions.ts';
 
 /** The rows, by the name that `pnpm bench <name>` knows them by. */
 export const rows: Readonly<Record<string, Row>> = {
+  load,
+  'cold-start': coldStart,
+  'two-questions': twoQuestions,
   'seal-open': sealOpen,
   replay,
   resume,
-  'two-questions': twoQuestions,
+  all: allSteps,
+  machine,
+  guarded,
   'commit-each': commitEach,
-  load,
+  hostile,
+  'load-memory': loadMemory,
   'journal-bytes': journalBytes,
   'token-bytes': tokenBytes,
-  machine,
   bundle,
 };

@@ -8,7 +8,8 @@ import {
   toBase64Url,
   type Claims,
 } from '@mcp-saga/seal';
-import { measure, type Candidate, type Effort } from '../harness.ts';
+import { compare } from '../compare.ts';
+import type { Candidate } from '../harness.ts';
 import type { Row } from '../row.ts';
 
 /**
@@ -16,27 +17,16 @@ import type { Row } from '../row.ts';
  * is bound to method and client as its documentation shows, since ours is bound to more; unbound it is shown as well.
  */
 export const sealOpen: Row = async ({ effort }) => {
-  // Pair by pair: the codec works on other threads, which go on for a while when its turn is over.
-  const [oursBesideGcm, gcm] = await named([sealing(), encrypting()], effort);
-  const [oursBesideCodec, ...codecs] = await named(
-    [sealing(), signing('SDK codec, signed only', true), signing('the same, bound to nobody', false)],
-    effort,
-  );
+  // Pair by pair: the codec works on other threads, which continue for a while when its turn is over.
   return [
-    { figure: 'seal-open-codec', ours: oursBesideCodec.value, peers: codecs },
-    { figure: 'seal-open-gcm', ours: oursBesideGcm.value, peers: gcm === undefined ? [] : [gcm] },
+    await compare('seal-open-gcm', [sealing(), encrypting()], effort),
+    await compare(
+      'seal-open-codec',
+      [sealing(), signing('SDK codec, signed only', true), signing('the same, bound to nobody', false)],
+      effort,
+    ),
   ];
 };
-
-async function named(candidates: readonly Candidate[], effort: Effort): Promise<[Named, ...Named[]]> {
-  const us = await measure(candidates, effort);
-  return [...us].map(([name, value]) => ({ name, value })) as [Named, ...Named[]];
-}
-
-interface Named {
-  readonly name: string;
-  readonly value: number;
-}
 
 // What a tool that books a journey may have gathered when it asks for the last time: 1.35 KB as JSON.
 const state = {

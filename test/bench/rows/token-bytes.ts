@@ -6,16 +6,21 @@ import answers from '../corpora/sampling.json' with { type: 'json' };
 import interview from '../corpora/text.json' with { type: 'json' };
 import type { Finding, Row } from '../row.ts';
 
-/** The bytes a client sends back over a hundred turns, beside those of the same tokens with compression off. */
-export const tokenBytes: Row = async () => {
-  const corpora = await Promise.all(eachCorpus());
-  const ours = sum(corpora.map((finding) => finding.ours));
-  const uncompressed = sum(corpora.flatMap(({ peers }) => peers.map(({ value }) => value)));
-  return [
-    { figure: 'token-bytes', ours, peers: [{ name: 'uncompressed', value: uncompressed }] },
-    ...corpora,
-  ];
-};
+/** Bytes that a client sends back over a hundred turns, beside those of the same tokens without compression. */
+export const tokenBytes: Row = async () => [
+  ...(await Promise.all(eachCorpus())),
+  { figure: 'token-bytes-empty', ours: await emptyBytes(), peers: [] },
+];
+
+/** Bytes of the first token of a saga that only asks. */
+async function emptyBytes(): Promise<number> {
+  const program = saga({ name: 'bench', version: '1' }, function* () {
+    yield* elicit('last', { message: 'And now?', schema: Reply });
+    return 'done';
+  });
+  const host = createSagaHost({ sagas: [program], keys: generateKey(), audience: 'bench' });
+  return tokenOf(await host.start('bench', {})).length;
+}
 
 const eachCorpus = (): readonly Promise<Finding>[] => [
   sumOf('token-bytes-text', interview.map(toReply), function* () {
@@ -32,10 +37,6 @@ const eachCorpus = (): readonly Promise<Finding>[] => [
     }
   }),
 ];
-
-function sum(values: readonly number[]): number {
-  return values.reduce((one, other) => one + other, 0);
-}
 
 const Reply = z.object({ answer: z.string() });
 const Order = z.object({

@@ -9,23 +9,17 @@ import {
 } from '@modelcontextprotocol/server';
 import { all, createSagaHost, elicit, generateKey, saga } from '@mcp-saga/server';
 import * as z from 'zod';
-import { measure, type Candidate } from '../harness.ts';
+import { compare } from '../compare.ts';
+import type { Candidate } from '../harness.ts';
 import type { Row } from '../row.ts';
 
 /**
  * A tool that asks two questions, from the call to the result, both requests through the SDK's handler with a server
  * for each: as a saga, and written by hand with the SDK's own words and its signing codec.
  */
-export const twoQuestions: Row = async ({ effort }) => {
-  const us = await measure([asSaga(), byHand()], effort);
-  const [ours, ...peers] = [...us].map(([name, value]) => ({ name, value })) as [Named, ...Named[]];
-  return [{ figure: 'two-questions', ours: ours.value, peers }];
-};
-
-interface Named {
-  readonly name: string;
-  readonly value: number;
-}
+export const twoQuestions: Row = async ({ effort }) => [
+  await compare('two-questions', [asSaga(), byHand()], effort),
+];
 
 const info = { name: 'bench', version: '1' };
 const Input = z.object({ service: z.string(), replicas: z.number().int().optional() });

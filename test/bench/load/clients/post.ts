@@ -1,12 +1,12 @@
 import { Agent, request, type IncomingMessage } from 'node:http';
 
 // A client that does as little as there is to do, so that what is measured is the server.
-const agent = new Agent({ keepAlive: true, maxSockets: 32 });
+const agent = new Agent({ keepAlive: true, maxFreeSockets: Number.POSITIVE_INFINITY });
 
 /** How a message is sent. */
 export interface PostOptions {
   readonly headers: { readonly [name: string]: string };
-  /** Who keeps the sockets. Default: one that everybody shares, with at most 32 of them. */
+  /** Keeps the sockets. Default: an agent that all requests share. */
   readonly agent?: Agent;
 }
 

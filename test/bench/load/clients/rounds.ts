@@ -21,15 +21,20 @@ interface RoundResult extends ToolResult {
   readonly requestState?: string;
 }
 
+/** Calls the tool by MCP 2026-07-28, and returns the result. */
+export async function postCall<R>(url: string, more: object = {}): Promise<R> {
+  const params = { ...call, ...more, _meta: meta };
+  const response = await post(url, { id: 1, method: 'tools/call', params }, { headers });
+  const text = await textOf(response);
+  if (response.statusCode !== 200) throw new Error(`The server answered ${response.statusCode}: ${text}`);
+  const { result } = JSON.parse(text) as { readonly result?: R };
+  if (result === undefined) throw new Error('The server refused a request');
+  return result;
+}
+
 /** A user whose client speaks MCP 2026-07-28: all that there is of a call between two requests is here. */
 export const inRounds: Board = async (url) => {
-  const send = async (more: object): Promise<RoundResult> => {
-    const params = { ...call, ...more, _meta: meta };
-    const response = await post(url, { id: 1, method: 'tools/call', params }, { headers });
-    const { result } = JSON.parse(await textOf(response)) as { readonly result?: RoundResult };
-    if (result === undefined) throw new Error('The server refused a request');
-    return result;
-  };
+  const send = (more: object): Promise<RoundResult> => postCall<RoundResult>(url, more);
   let open = await send({});
   return {
     next: async (): Promise<Progress> => {

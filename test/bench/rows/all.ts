@@ -1,0 +1,40 @@
+import { all, elicit, saga, step, type Program } from '@mcp-saga/core';
+import { z } from 'zod';
+import { measure, type Candidate } from '../harness.ts';
+import { journalOf } from '../journal-of.ts';
+import type { Row } from '../row.ts';
+
+const few = 10;
+const many = 1000;
+
+/** Replay of the steps of one `all`, per step: many beside few. A linear scheduler has a ratio of 1. */
+export const allSteps: Row = async ({ effort }) => {
+  const timings = await measure([await running(few), await running(many)], effort);
+  const { cpu, wall } = timings.of(`${many}`);
+  const value = timings.of(`${few}`).cpu / few;
+  return [{ figure: 'all-1000', ours: cpu / many, wall: wall / many, peers: [{ name: `of ${few}`, value }] }];
+};
+
+/** Runs a saga from its start to the question behind its `all`. */
+async function running(steps: number): Promise<Candidate> {
+  const program = stepsAtOnce(steps);
+  const { runtime } = await journalOf(program, {}, () => ({}));
+  return {
+    name: `${steps}`,
+    run: async (times) => {
+      for (let count = 0; count < times; count += 1) {
+        // oxlint-disable-next-line no-await-in-loop -- one after the other
+        const { status } = await program.advance(await program.begin({}), new Map(), runtime);
+        if (status !== 'suspended') throw new Error(`The turn ${status}`);
+      }
+    },
+  };
+}
+
+function stepsAtOnce(steps: number): Program {
+  return saga({ name: 'bench', version: '1' }, function* () {
+    yield* all(Array.from({ length: steps }, (_, index) => step('one', () => index, { key: `${index}` })));
+    yield* elicit('last', { message: 'And now?', schema: z.object({}) });
+    return 'done';
+  });
+}

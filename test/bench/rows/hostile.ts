@@ -1,0 +1,42 @@
+import { createSagaHost, generateKey, saga, step } from '@mcp-saga/server';
+import { z } from 'zod';
+import { compare } from '../compare.ts';
+import type { Candidate } from '../harness.ts';
+import type { Row } from '../row.ts';
+
+/** A call whose arguments are too large, from its text to its refusal, beside parsing that text. */
+export const hostile: Row = async ({ effort }) => [
+  await compare('hostile-call', [refusing(), parsing()], effort),
+];
+
+const items = Array.from({ length: 12_000 }, (_, index) => ({
+  id: `item-${index}`,
+  note: `${index}`.repeat(12),
+}));
+const text = JSON.stringify({ items });
+
+function refusing(): Candidate {
+  const takes = saga({ name: 'bench', version: '1', input: z.looseObject({}) }, function* () {
+    return yield* step('take', () => 'taken');
+  });
+  const host = createSagaHost({ sagas: [takes], keys: generateKey(), audience: 'bench' });
+  return {
+    name: 'refused',
+    run: async (times) => {
+      for (let count = 0; count < times; count += 1) {
+        // oxlint-disable-next-line no-await-in-loop -- one after the other
+        const refused = await host.start('bench', JSON.parse(text)).catch((error: unknown) => error);
+        if (!(refused instanceof Error)) throw new Error('The call was not refused');
+      }
+    },
+  };
+}
+
+function parsing(): Candidate {
+  return {
+    name: 'JSON.parse',
+    run: (times) => {
+      for (let count = 0; count < times; count += 1) JSON.parse(text);
+    },
+  };
+}
