@@ -41,11 +41,7 @@ export interface Scripting {
   bySha(sha1: string, keys: readonly string[], values: readonly string[]): Promise<unknown>;
 }
 
-/**
- * Detects which library a client belongs to.
- *
- * @throws TypeError for a client of another library; the message names `@upstash/redis`
- */
+/** Detects the library of a client. Throws TypeError for another library; the message names `@upstash/redis`. */
 export function scriptingOf(client: RedisClient): Scripting {
   if (isMethod(client, 'createScript')) {
     throw new TypeError(

@@ -37,10 +37,7 @@ export async function digestTextPortable(text: string): Promise<string> {
   return portableBase64Url.encode(new Uint8Array(bytes));
 }
 
-/**
- * Joins texts so that no two different lists give the same bytes: each as its UTF-8 bytes after their number, four
- * bytes, big-endian. Separators would let one part run into the next.
- */
+/** Joins texts without ambiguity: each as its UTF-8 bytes after their number, in four bytes, big-endian. */
 export function lengthPrefix(parts: readonly string[]): Uint8Array<ArrayBuffer> {
   const encoder = new TextEncoder();
   const encoded = parts.map((part) => encoder.encode(part));

@@ -28,11 +28,7 @@ export interface RawKey {
   readonly key: Uint8Array;
 }
 
-/**
- * Reads keys in every form they may be given in.
- *
- * @throws SealError with code `keys` that names the position of a bad key, and never its value.
- */
+/** Reads keys in every form. Throws SealError `keys` with the position of a bad key, never its value. */
 export function readKeys(keys: KeysOption): readonly RawKey[] {
   if (typeof keys !== 'string' && !Array.isArray(keys)) {
     throw new SealError('keys', `The keys are neither a text nor a list: ${howToGiveKeys}`);

@@ -115,11 +115,7 @@ export function generateKey(kid: string = 'k1'): string {
   return `${kid}:${toBase64Url(randomBytes(32))}`;
 }
 
-/**
- * The keys of a ring, the one that seals first; for this package alone.
- *
- * @throws TypeError for a ring that {@link createKeyRing} did not make.
- */
+/** Returns the keys of a ring, the sealing one first. Throws TypeError for a ring that {@link createKeyRing} did not make. */
 export function readRing(ring: KeyRing): readonly [RingKey, ...RingKey[]] {
   return keysOf(ring);
 }

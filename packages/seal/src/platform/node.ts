@@ -62,10 +62,7 @@ export interface NodeBuiltins {
   readonly zlib: NodeZlib;
 }
 
-/**
- * Whether a key for two or three encryptions is worth an object of Node's own. From Node 24 on it is: given as bytes,
- * sealing and opening take three times as long. Before, the object costs 2 us to make and saves nothing.
- */
+/** `true` if a key object of Node pays off for two or three encryptions: from Node 24 on, raw bytes take three times as long. */
 export function prefersKeyObjects(): boolean {
   const version = readMember(readMember(readMember(globalThis, 'process'), 'versions'), 'node');
   return !(typeof version === 'string' && Number.parseInt(version, 10) < 23);
@@ -73,10 +70,7 @@ export function prefersKeyObjects(): boolean {
 
 let loaded: NodeBuiltins | false | undefined;
 
-/**
- * The built-in modules for the synchronous path, or `undefined` where they cannot be had or do not work. Other
- * runtimes ship some of them as stubs that throw when called, so they are tried once, on first use.
- */
+/** Loads the built-in modules for the synchronous path, or `undefined`. Tried once on first use: some runtimes ship stubs. */
 export function loadNode(): NodeBuiltins | undefined {
   loaded ??= findNode() ?? false;
   return loaded === false ? undefined : loaded;
@@ -132,10 +126,7 @@ function works({ Buffer, crypto, zlib }: NodeBuiltins): boolean {
   return inflated.buffer.toString('base64url') === text && inflated.engine.bytesWritten === opened.length;
 }
 
-/**
- * Node's zlib where it cannot be had at once, for the releases of Node 20 whose streams know no raw DEFLATE: those before
- * 20.12. Rejects where there is none.
- */
+/** Imports the zlib of Node before 20.12, whose streams know no raw DEFLATE. Rejects on other runtimes. */
 export async function importZlib(): Promise<NodeZlib> {
   return (await importBuiltin('node:zlib')) as NodeZlib;
 }

@@ -81,11 +81,7 @@ export function assertTokenFits(contents: Contents, headerLength: number, { maxT
   if (length > maxTokenBytes) throw new TokenTooLarge('token', length, maxTokenBytes);
 }
 
-/**
- * The key of the ring that a token names.
- *
- * @throws TokenRefused for a purpose that no token has, and for a key that is not in the ring.
- */
+/** Finds the key of a token. Throws TokenRefused for a purpose that no token has, and for a key outside the ring. */
 export function findKey(setup: Setup, { kid }: Envelope, purpose: Purpose): SealingKey {
   if (!isPurpose(purpose)) throw new TokenRefused('purpose');
   const key = setup.keys.get(kid);
@@ -93,11 +89,7 @@ export function findKey(setup: Setup, { kid }: Envelope, purpose: Purpose): Seal
   return key;
 }
 
-/**
- * The claims of a decrypted token, once they agree with its envelope and with what is expected.
- *
- * @throws TokenRefused
- */
+/** Returns the claims of a decrypted token. Throws TokenRefused if they differ from its envelope or from what is expected. */
 export function admit(
   setup: Setup,
   { kid, sid }: Envelope,
@@ -120,11 +112,7 @@ function exactly(length: number, bytes: Uint8Array): Uint8Array {
 /** How far the clocks of two instances may lie apart, in milliseconds. */
 export const skewMs: number = 30_000;
 
-/**
- * Checks a decrypted token against its envelope and against what is expected.
- *
- * @throws TokenRefused, with the first reason found.
- */
+/** Checks a decrypted token against its envelope and expectations. Throws TokenRefused with the first reason found. */
 export function assertExpected(sealed: BoundClaims, bound: Binding, expect: Expectations, now: number): void {
   const { claims } = sealed;
   // The key is bound to these four already; inside they hold against a fault in the key schedule.

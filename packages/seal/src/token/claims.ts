@@ -55,11 +55,7 @@ export function isPurpose(value: unknown): value is Purpose {
   return typeof value === 'string' && purposes.includes(value);
 }
 
-/**
- * Claims and binding as the text that is sealed: a JSON array, in the order written here.
- *
- * @throws TypeError for claims that {@link decodeClaims} would not accept, so that no saga is stranded by them.
- */
+/** Encodes claims and binding as a JSON array. Throws TypeError for claims that {@link decodeClaims} would not accept. */
 export function encodeClaims(claims: Claims, { purpose, audience, kid, sid }: Binding): string {
   const { method, entry, saga, principal, engine, turn, jti, born, iat, exp } = claims;
   const { target, argsDigest } = entry;

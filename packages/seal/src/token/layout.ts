@@ -64,11 +64,7 @@ export function pack(contents: Contents): Uint8Array<ArrayBuffer> {
   return plaintext;
 }
 
-/**
- * Reads what {@link pack} wrote, as views of it.
- *
- * @throws TokenRefused for anything else, and before anything is inflated for streams over the limits.
- */
+/** Reads what {@link pack} wrote, as views. Throws TokenRefused, before inflating anything over the limits. */
 export function unpack(plaintext: Uint8Array, limits: Limits): Contents {
   const count = plaintext[1];
   if (plaintext[0] !== layoutVersion || count === undefined) throw new TokenRefused('malformed');
@@ -135,11 +131,7 @@ export interface EncodedStream {
   readonly compress: boolean;
 }
 
-/**
- * Streams as bytes, within the limits.
- *
- * @throws TokenTooLarge for too many streams, or too many bytes in all of them.
- */
+/** Encodes streams as bytes. Throws TokenTooLarge for too many streams or bytes. */
 export function encodeStreams(
   streams: readonly Stream[],
   encode: (text: string) => Uint8Array,
@@ -176,11 +168,7 @@ export async function deflatePortable(bytes: Uint8Array): Promise<Uint8Array> {
   return new Uint8Array(await new Response(stream).arrayBuffer());
 }
 
-/**
- * Decompresses a stream, holding no more than one chunk beyond what it declares.
- *
- * @throws TokenRefused for bytes that are not raw DEFLATE, or not of exactly the declared length.
- */
+/** Decompresses a stream in bounded memory. Throws TokenRefused for invalid DEFLATE or another length than declared. */
 export async function inflatePortable({ bytes, inflated }: StoredStream): Promise<Uint8Array> {
   const decompression = supported(() => new DecompressionStream('deflate-raw'));
   if (decompression === undefined) return inflateSync(await importZlib(), { bytes, inflated });
@@ -204,11 +192,7 @@ export async function inflatePortable({ bytes, inflated }: StoredStream): Promis
   return output;
 }
 
-/**
- * Decompresses a stream by Node's zlib, holding no more than it declares.
- *
- * @throws TokenRefused as {@link inflatePortable} does, and for bytes after the end
- */
+/** Decompresses by Node's zlib. Throws TokenRefused as {@link inflatePortable} does, and for bytes after the end. */
 export function inflateSync(zlib: NodeZlib, { bytes, inflated }: StoredStream): Uint8Array {
   try {
     const { buffer, engine } = zlib.inflateRawSync(bytes, { maxOutputLength: inflated, info: true });

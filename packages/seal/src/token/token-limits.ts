@@ -15,11 +15,7 @@ export const defaultLimits: Limits = {
   maxStreams: 16,
 };
 
-/**
- * Fills in the defaults.
- *
- * @throws RangeError for a limit that is not a positive integer, or more than 255 streams.
- */
+/** Fills in the defaults. Throws RangeError for a limit that is not a positive integer, or more than 255 streams. */
 export function resolveLimits(limits: Partial<Limits> = {}): Limits {
   const resolved = {
     maxTokenBytes: limits.maxTokenBytes ?? defaultLimits.maxTokenBytes,
