@@ -37,10 +37,7 @@ export abstract class SagaClientError extends Error {
     return this.code.replaceAll(/(?:^|_)([a-z])/g, (_, letter: string) => letter.toUpperCase());
   }
 
-  /**
-   * The saga at the time of the error, with the answers already collected: `resumeSaga(client, error.saga)` continues it.
-   * Undefined if the saga had not begun.
-   */
+  /** Saga with the answers so far: `resumeSaga(client, error.saga)` continues it. Undefined if the saga had not begun. */
   get saga(): SuspendedSaga | undefined {
     return this.#saga;
   }

@@ -1,7 +1,4 @@
-/**
- * The part of an MCP SDK `Client` that sagas need. `@modelcontextprotocol/client` 2.x and the `Client` of
- * `@modelcontextprotocol/sdk` 1.x both fit; neither is imported.
- */
+/** The parts of a `Client` that sagas need, of MCP SDK 2.x (`@modelcontextprotocol/client`) or 1.x. Neither is imported. */
 export interface McpClient {
   request(
     request: { method: string; params?: { [key: string]: unknown } },

@@ -37,10 +37,7 @@ export interface TurnOptions {
 
 /** How to make a turn that brings answers. */
 export interface ResumeOptions extends TurnOptions {
-  /**
-   * Which answers are sent: `all` of the saga so far, as the protocol has it, or `only` those to the steps of this
-   * turn, which is shorter; the servers of this project take both. Default `all`.
-   */
+  /** Answers to send: `all` of the saga, as in the protocol, or `only` those of this turn, which is shorter. Default `all`. */
   readonly news?: 'all' | 'only' | undefined;
 }
 
@@ -66,12 +63,7 @@ export interface SuspendedSaga {
   readonly answers: readonly CompletedStep[];
   /** The steps of this turn that have no answer yet. */
   readonly pending: readonly SagaStep[];
-  /**
-   * The same saga with answers to steps of this turn, not sent yet. An answer takes the place of an earlier one to the
-   * same step.
-   *
-   * @throws TypeError when an answer is to a step that is not asked in this turn, or JSON cannot hold it
-   */
+  /** Returns the saga with answers to this turn, not sent yet. Replaces earlier answers. Throws TypeError for an invalid one. */
   withAnswers(answers: readonly CompletedStep[]): SuspendedSaga;
   /**
    * Sends the answers and takes the next turn. Steps without an answer are asked again by the server. Does not wait

@@ -95,10 +95,7 @@ function isMethodNotFound(error: Readonly<Record<string, unknown>>): boolean {
   }
 }
 
-/**
- * A result schema that lets everything pass, in the form of either SDK (Standard Schema for v2, `safeParse` for v1):
- * what comes back is validated by this package, so that the error can name the field and never quotes a value.
- */
+/** Result schema that accepts everything, for either SDK: this package validates results, with the field in its errors. */
 const anyResult = {
   '~standard': { version: 1, vendor: 'mcp-saga', validate: (value: unknown) => ({ value }) },
   safeParse: (data: unknown) => ({ success: true, data }),

@@ -13,10 +13,7 @@ export function abortable<T>(work: Promise<T>, signal: AbortSignal): Promise<T> 
   });
 }
 
-/**
- * Runs `work` with a signal of its own that follows `signal` for as long as `work` runs. SDK v1 never removes its
- * listener: on a shared signal, an abort after the end would cancel every request of the saga once more.
- */
+/** Runs `work` with its own signal, which follows `signal`: SDK v1 never removes its listener from a shared signal. */
 export async function withOwnSignal<T>(
   signal: AbortSignal,
   work: (signal: AbortSignal) => Promise<T>,

@@ -3,11 +3,7 @@ export function isRecord(value: unknown): value is Readonly<Record<string, unkno
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/**
- * A copy as the wire will have it: what is kept is what is sent, and nothing can change it in between.
- *
- * @throws TypeError when JSON cannot hold it
- */
+/** Copies a value as JSON, so that the sent value cannot change. Throws TypeError for a value that JSON cannot hold. */
 export function copyJson<T>(value: T): T {
   const copy: T = JSON.parse(JSON.stringify(value));
   return copy;

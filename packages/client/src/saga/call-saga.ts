@@ -14,10 +14,7 @@ import type { KeptSaga, ResumeOptions, ClientTurn } from '../model/saga-turn.ts'
 export interface CallSagaOptions extends ResumeOptions {
   /** Who fulfills the steps; where one is missing, the handler registered on the client does. */
   readonly handlers?: StepHandlers | undefined;
-  /**
-   * Called with the saga each time it is suspended, before its steps are asked, and awaited: the place to keep it
-   * (`JSON.stringify(saga)`) or to show `saga.content`.
-   */
+  /** Called and awaited with each suspended saga before its steps are asked: store it, or show `saga.content`. */
   readonly onTurn?: ((saga: SuspendedSaga) => void | Promise<void>) | undefined;
   /** How often the saga may be resumed before `SagaRoundsExceeded`. A wait counts too. Default 50. */
   readonly maxRounds?: number | undefined;

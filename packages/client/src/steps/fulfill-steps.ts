@@ -18,10 +18,8 @@ export interface Fulfillment {
 }
 
 /**
- * Asks all pending steps of a saga at the same time and gives the saga with the answers.
- *
- * @throws SagaStepUnhandled before anything is asked
- * @throws SagaCallAborted with the answers that were there when the signal aborted
+ * Asks all pending steps at the same time, and returns the saga with the answers. Throws SagaStepUnhandled before asking, and
+ * SagaCallAborted with the answers so far.
  */
 export async function fulfillSteps(saga: SuspendedSaga, fulfillment: Fulfillment): Promise<SuspendedSaga> {
   const answers: CompletedStep[] = [];

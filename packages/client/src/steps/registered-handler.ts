@@ -5,9 +5,8 @@ import type { SagaStep } from '../model/wire.ts';
 export type RegisteredHandler = (step: SagaStep, signal: AbortSignal) => Promise<unknown>;
 
 /**
- * The handler registered on the client for a method, with the SDK's own validation and defaults around it. This is the
- * one place that reads something private of the SDKs: both keep their handlers in `_requestHandlers`, a Map by method,
- * and offer no other way to run one (v2 does the same inside for multi round-trip requests).
+ * Returns the handler registered on the client, with the SDK's validation around it. The only reader of private parts: both SDKs
+ * have their handlers in `_requestHandlers`, and offer no other way to run one.
  */
 export function registeredHandler(client: McpClient, method: string): RegisteredHandler | undefined {
   const handlers: unknown = Reflect.get(client, '_requestHandlers');
