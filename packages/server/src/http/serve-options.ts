@@ -20,8 +20,8 @@ export type Authenticated = AuthInfo | Response | undefined | null;
 /** Options for callers of a server. `Env` is what the runtime passes to `fetch` beside the request. */
 export interface ServeAuthOptions<Env = unknown> extends AuthOptions {
   /**
-   * Checks a request before anything else: returns auth info, a `Response` that refuses the request, or nothing, which is a
-   * plain 401 unless `anonymous` accepts it. Requires `principal`, which makes a user of auth info.
+   * Checks a request first: returns auth info, a `Response` to refuse with, or nothing: a 401 unless `anonymous` accepts it.
+   * Requires `principal`.
    */
   readonly authenticate?: (request: Request, env: Env) => Promise<Authenticated> | Authenticated;
   /** `accept` serves requests without auth info. Any anonymous request with a token continues its saga. Default: 401. */

@@ -38,10 +38,7 @@ export interface GuardClaim {
    * it in the place of a client that has gone may have to ask again long after that one's token died. Default `expiresAt`.
    */
   readonly respondsUntil?: number;
-  /**
-   * Time of the host, in milliseconds since the epoch. A guard with a clock of its own throws if the two differ by more
-   * than 30 s, the skew that tokens are granted: entries would expire before the tokens do.
-   */
+  /** Time of the host (ms since the epoch). A guard with its own clock throws if the two differ by over 30 s, the skew of tokens. */
   readonly now?: number;
   /** The principal for whom the guard keeps the turn. Default: nothing is counted. */
   readonly owner?: GuardOwner;
@@ -84,8 +81,8 @@ export type GuardVerdict =
   | { readonly response: string; readonly wentOn?: boolean; readonly other?: true };
 
 /**
- * The optional store that forbids forks: it remembers, for each turn of a saga, which request used its token, and the
- * sealed response. It sees ids, digests and ciphertext, never a key, an answer or a result. All methods are atomic.
+ * Optional store that forbids forks: it knows which request used the token of each turn, and its sealed response. Sees IDs,
+ * digests, and ciphertext. All methods are atomic.
  */
 export interface SagaGuard {
   begin(claim: GuardClaim): Awaitable<GuardVerdict>;

@@ -42,10 +42,7 @@ export interface TaskOptions {
 
 /** Options for resumable requests. */
 export interface ResumableRequestOptions {
-  /**
-   * `accept` offers resumable requests to unauthenticated callers. A used token of such a call, found in a log, then gives
-   * the newest token and its question. Default: authenticated callers only.
-   */
+  /** `accept` offers resumable requests to unauthenticated callers: a used token in a log then gives the newest one. Default: none. */
   readonly bearer?: 'accept';
 }
 
@@ -120,10 +117,7 @@ export interface AuthOptions {
 
 /** Options for the guard, which rejects a token that was already used. */
 export interface GuardOptions {
-  /**
-   * The store that forbids forks. Without a store, an older token can be used again. Sagas with `forks: 'refuse'` and steps
-   * with `once` need one. `memoryGuard()` is for one process.
-   */
+  /** Store that forbids forks. Sagas with `forks: 'refuse'` and `once` steps need one. `memoryGuard()` is for one process. */
   readonly store: SagaGuard;
   /** Time that a request may run before a repeated one replaces it at the guard, in ms; over `limits.turnBudgetMs`. Default 60 s. */
   readonly leaseMs?: number;
@@ -191,10 +185,7 @@ export interface SagaHostOptions {
   readonly tasks?: TaskOptions;
   /** Resumable requests, for clients that declare them. Default: offered to authenticated callers. */
   readonly resumableRequests?: ResumableRequestOptions;
-  /**
-   * Replaces each resume token, which a model has to copy, by a handle of 22 characters. The sealed state stays in the
-   * store until the token expires. All checks and refusals are those of tokens. Default: no handles.
-   */
+  /** Replaces resume tokens for models by handles of 22 characters. The state stays in the store until it expires. Default: none. */
   readonly handles?: HandleOptions;
   /** Bounds and durations. */
   readonly limits?: Partial<HostLimits>;
