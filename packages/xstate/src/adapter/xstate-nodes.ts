@@ -1,6 +1,6 @@
 // oxlint-disable no-underscore-dangle -- names of XState's own
 import type { AnyActorLogic, AnyStateMachine } from 'xstate';
-import type { LiveNode, StateValue } from '../model/live-actor.ts';
+import type { LiveInvoke, LiveNode, StateValue } from '../model/live-actor.ts';
 
 /** The major version whose snapshots are kept; sealed in each state. */
 export const xstateMajor = 5;
@@ -54,6 +54,15 @@ export function activeNodes(root: LiveNode, value: StateValue): readonly LiveNod
       return node === undefined ? [] : activeNodes(node, below);
     }),
   ];
+}
+
+/** The invokes of active states, by ID: the first one of each ID. */
+export function activeInvokes(machine: AnyStateMachine, value: StateValue): ReadonlyMap<string, LiveInvoke> {
+  const invokes = new Map<string, LiveInvoke>();
+  for (const node of activeNodes(rootOf(machine), value)) {
+    for (const invoke of node.invoke) if (!invokes.has(invoke.id)) invokes.set(invoke.id, invoke);
+  }
+  return invokes;
 }
 
 /** Active states that have completed, outer states first: a final state is active inside, or all regions have completed. */

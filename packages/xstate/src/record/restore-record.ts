@@ -1,5 +1,5 @@
 import { StepError } from '@mcp-saga/core';
-import { activeNodes, afterMark, logicOf, rootOf } from '../adapter/xstate-nodes.ts';
+import { activeInvokes, afterMark, logicOf } from '../adapter/xstate-nodes.ts';
 import { isMachine, kindOf } from '../adapter/logic-kind.ts';
 import { makeRoot, orderedNodes } from '../adapter/xstate-actors.ts';
 import type { LiveActor, LiveNode, PersistedSnapshot, StepWatch } from '../model/live-actor.ts';
@@ -45,9 +45,9 @@ const settled = { output: undefined, error: undefined };
 function persistedMachine(machine: AnyStateMachine, record: MachineRecord): PersistedSnapshot {
   const { v: value, c: context = {}, h = {}, k = {}, s: status = 'active' } = record;
   const history = Object.entries(h).map(([id, nodes]) => [id, nodes.map((node) => ({ id: node }))]);
-  const invokes = activeNodes(rootOf(machine), value).flatMap((node) => node.invoke);
+  const invokes = activeInvokes(machine, value);
   const children = Object.entries(k).map(([id, child]) => {
-    const invoke = invokes.find((known) => known.id === id);
+    const invoke = invokes.get(id);
     const implied = child.s === undefined;
     const src = child.s ?? invoke?.src;
     const logic = src === undefined ? undefined : logicOf(machine, src);

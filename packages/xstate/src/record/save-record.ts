@@ -1,6 +1,6 @@
 import { present, formatPlace, isPlainObject, type Place, CodecError, encode } from '@mcp-saga/core/program';
 import {
-  activeNodes,
+  activeInvokes,
   afterMark,
   completedNodes,
   hasOnDone,
@@ -8,9 +8,9 @@ import {
   rootOf,
   xstateMajor,
 } from '../adapter/xstate-nodes.ts';
-import { isActorRef, isSynced, orderedNodes, parentOf, refMarker } from '../adapter/xstate-actors.ts';
+import { isActorRef, isSynced, orderedNodes, refMarker } from '../adapter/xstate-actors.ts';
 import { kindOf } from '../adapter/logic-kind.ts';
-import type { LiveActor, LiveSnapshot } from '../model/live-actor.ts';
+import type { LiveActor, LiveInvoke, LiveSnapshot } from '../model/live-actor.ts';
 import { assertNamed } from '../adapter/actor-names.ts';
 import type { Timer } from '../model/timer.ts';
 import { MachineRefused } from '../model/errors.ts';
@@ -85,7 +85,11 @@ function saveMachine(actor: LiveActor, factsOf: StepFacts): MachineRecord {
   const history = Object.entries(historyValue).map(([id, nodes]) => [id, nodes.map((node) => node.id)]);
   const order = orderOf(snapshot);
   const completed = completedOf(snapshot);
-  const children = childrenOf(actor).map((child) => [child.id, saveChild(child, factsOf)]);
+  const invokes = snapshot.machine && activeInvokes(snapshot.machine, value);
+  const children = childrenOf(actor).map((child) => [
+    child.id,
+    saveChild(child, invokes?.get(child.id), factsOf),
+  ]);
   return {
     v: value,
     ...(isPlainObject(context) && Object.keys(context).length === 0 ? {} : { c: context }),
@@ -115,8 +119,8 @@ function completedOf({ machine, value }: LiveSnapshot): readonly string[] {
     .map(({ id }) => id);
 }
 
-function saveChild(actor: LiveActor, factsOf: StepFacts): ChildRecord {
-  const spawn = saveSpawn(actor);
+function saveChild(actor: LiveActor, invoke: LiveInvoke | undefined, factsOf: StepFacts): ChildRecord {
+  const spawn = saveSpawn(actor, invoke);
   const snapshot = actor.getSnapshot();
   const { status } = snapshot;
   const kind = kindOf(actor.logic);
@@ -143,19 +147,12 @@ function saveChild(actor: LiveActor, factsOf: StepFacts): ChildRecord {
   }
 }
 
-/** How a child came to be, where no active state implies it. */
-function saveSpawn(actor: LiveActor): SpawnRecord {
+/** How a child came to be, if the invoke of an active state does not imply that. */
+function saveSpawn(actor: LiveActor, invoke: LiveInvoke | undefined): SpawnRecord {
   assertNamed(actor);
-  const { id, systemId } = actor;
+  const { systemId } = actor;
   const src = actor.src as string;
   const sync = isSynced(actor);
-  const { machine, value } = (parentOf(actor) as LiveActor).getSnapshot();
-  const invoke =
-    machine === undefined || value === undefined
-      ? undefined
-      : activeNodes(rootOf(machine), value)
-          .flatMap((node) => node.invoke)
-          .find((known) => known.id === id);
   const implied =
     invoke?.src === src && invoke.systemId === systemId && (invoke.onSnapshot !== undefined) === sync;
   if (implied) return {};
