@@ -45,9 +45,9 @@ export function figures(): readonly Figure[] {
       limit: 9,
       target: 9,
     },
-    { name: 'source lines of all packages but eslint-plugin', value: all, limit: 38_420, target: 28_500 },
+    { name: 'source lines of all packages but eslint-plugin', value: all, limit: 38_410, target: 28_500 },
     { name: 'source lines of eslint-plugin', value: linesOf('eslint-plugin'), limit: 890, target: 890 },
-    { name: 'source lines of testing', value: linesOf('testing'), limit: 9_297, target: 6_000 },
+    { name: 'source lines of testing', value: linesOf('testing'), limit: 9_288, target: 6_000 },
     {
       name: 'names exported by server',
       value: publicNames(join(repository, 'packages/server')).size,
