@@ -33,7 +33,8 @@ export interface SkippedEntry {
  * body that changes a value cannot reach the journal.
  */
 export class Journal {
-  readonly #recorded: RecordedValues;
+  readonly #state: ProgramState;
+  #recorded: RecordedValues | undefined;
   readonly #structure: readonly (string | number)[];
   readonly #client: readonly unknown[];
   readonly #server: readonly unknown[];
@@ -57,7 +58,7 @@ export class Journal {
 
   /** @param engine - version of the engine that began the saga: version 1 compresses keys and fingerprints */
   constructor(state: ProgramState, maxEntries: number, engine: number = engineVersion) {
-    this.#recorded = new RecordedValues(state);
+    this.#state = state;
     this.#texts = { structure: state.structure, client: state.client, server: state.server };
     this.#structure = JSON.parse(`[${state.structure}]`) as (string | number)[];
     this.#client = JSON.parse(`[${state.client}]`) as unknown[];
@@ -185,7 +186,7 @@ export class Journal {
   copierOf(value: unknown, stream: 'client' | 'server'): () => unknown {
     if (typeof value !== 'object' || value === null) return () => value;
     const at = (stream === 'client' ? this.#clientAt : this.#serverAt) - 1;
-    return () => this.#recorded.copyAt(stream, at);
+    return () => (this.#recorded ??= new RecordedValues(this.#state)).copyAt(stream, at);
   }
 
   /** The texts with which a saga starts: nothing has happened, and the first value of a stream is its input. */
