@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { reveal, withhold } from '../src/journal/withheld.ts';
+import { reveal, withhold } from '../src/journal/withheld-entry.ts';
 
 const anyKey = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 20 });
 const anyRepeat = fc.constantFrom('', '#2', '#10', '#999', '#1000');

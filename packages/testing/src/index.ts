@@ -15,7 +15,7 @@ export { lineOf, Trace, type QuestionKind, type TraceEntry, type TraceEvent } fr
 export { SagaTestError, type TestErrorCode } from './values/errors.ts';
 export { Provider } from './world/provider.ts';
 export type { Effect } from './world/effect-ledger.ts';
-export type { Rule } from './script/rules.ts';
+export type { Rule } from './script/script-rules.ts';
 export type { Point } from './run/play.ts';
 export { sagaMatchers, type MatcherResult } from './report/matchers.ts';
 export { recordSagas, type RecordedSaga, type RecordSagasOptions } from './record/record-sagas.ts';

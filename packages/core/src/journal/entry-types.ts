@@ -1,5 +1,5 @@
 import type { Provenance } from '../model/client-step.ts';
-import { reveal } from './withheld.ts';
+import { reveal } from './withheld-entry.ts';
 
 /**
  * Types of journal entries: letter, stream of the value, command, outcome, and `true` for an answer with a provenance. Letters,

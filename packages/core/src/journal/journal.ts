@@ -16,7 +16,7 @@ import type { Provenance } from '../model/client-step.ts';
 import { engineVersion, type ProgramState } from '../model/program-state.ts';
 import { endMark, undoMark } from '../values/path.ts';
 import { RecordedValues } from './recorded-values.ts';
-import { reveal, withhold, type Revealed } from './withheld.ts';
+import { reveal, withhold, type Revealed } from './withheld-entry.ts';
 
 /** An entry about a task, which says itself where it belongs. */
 export type TaskEntry = Omit<NewEntry, 'path' | 'fingerprint'>;

@@ -11,7 +11,7 @@ import { SagaAborted, SagaCancelled, SagaError } from '../values/errors.ts';
 import { Fiber, newTask, type Resumption, type Task } from './fiber.ts';
 import type { Journal, SkippedEntry, TaskEntry } from '../journal/journal.ts';
 import { mismatchOf } from '../journal/mismatch.ts';
-import { Uncommitted } from '../journal/uncommitted.ts';
+import { Uncommitted } from '../journal/uncommitted-entries.ts';
 import { Scope } from '../values/path.ts';
 import { RepeatedSteps } from './repeated-steps.ts';
 import { Scheduler, type FiberHost } from './scheduler.ts';

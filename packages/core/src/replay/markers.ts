@@ -8,7 +8,7 @@ import { undoMark } from '../values/path.ts';
 import type { Task } from './fiber.ts';
 import type { Journal } from '../journal/journal.ts';
 import { entryTypes, isDone, type EntryType } from '../journal/entry-types.ts';
-import type { Uncommitted } from '../journal/uncommitted.ts';
+import type { Uncommitted } from '../journal/uncommitted-entries.ts';
 import { mismatchOf } from '../journal/mismatch.ts';
 import { toBoundUndo, type SealedUndo, type UndoStack } from '../undo/undo-stack.ts';
 

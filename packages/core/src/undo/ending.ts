@@ -10,7 +10,7 @@ import type { Runtime } from '../model/runtime.ts';
 import { encodeError } from '../values/step-error-data.ts';
 import { endMark, undoMark } from '../values/path.ts';
 import type { Journal } from '../journal/journal.ts';
-import type { Uncommitted } from '../journal/uncommitted.ts';
+import type { Uncommitted } from '../journal/uncommitted-entries.ts';
 import { mismatchOf } from '../journal/mismatch.ts';
 import type { Cause, Phase } from './phase.ts';
 import { toUndone, type Undo, type Undoing, type UndoReport } from './undo-all.ts';

@@ -1,6 +1,6 @@
 import { show } from '../values/show.ts';
 import type { Effect } from '../world/effect-ledger.ts';
-import type { Rule } from '../script/rules.ts';
+import type { Rule } from '../script/script-rules.ts';
 import { isSameValue } from '../values/same-value.ts';
 import { toSource } from '../script/script-source.ts';
 import type { Script, TestSaga } from '../run/test-saga.ts';

@@ -2,7 +2,7 @@ import { SagaTestError } from '../values/errors.ts';
 import { assertKnownOptions, type NamesOf } from '../values/known-options.ts';
 import { autoAnswerOn } from '../world/answer-question.ts';
 import { isFault, wasApplied } from '../run/never-applied.ts';
-import type { Rule } from '../script/rules.ts';
+import type { Rule } from '../script/script-rules.ts';
 import type { SagaRun } from '../run/saga-run.ts';
 import { indented, messageOfError, oneLine } from '../values/show.ts';
 import { World } from '../world/world.ts';

@@ -1,4 +1,4 @@
-import type { Rule } from '../script/rules.ts';
+import type { Rule } from '../script/script-rules.ts';
 import type { Script, TestSaga } from '../run/test-saga.ts';
 import { carelessly, nameOf } from './crash-everywhere.ts';
 import { baselineOf, programmingError } from './baseline.ts';

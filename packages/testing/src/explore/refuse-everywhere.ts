@@ -2,7 +2,7 @@ import type { ClientStep } from '@mcp-saga/server';
 import { SagaTestError } from '../values/errors.ts';
 import { edgesOf } from '../script/form-edges.ts';
 import { formOf, type Content } from '../script/form-content.ts';
-import type { Rule } from '../script/rules.ts';
+import type { Rule } from '../script/script-rules.ts';
 import type { Script, TestSaga } from '../run/test-saga.ts';
 import { baselineOf, programmingError } from './baseline.ts';
 import {

@@ -12,7 +12,7 @@ import { formOf } from '../script/form-content.ts';
 import type { StandIn } from '../script/script-answers.ts';
 import { wasApplied } from '../run/never-applied.ts';
 import { kindOfStep } from '../report/question-text.ts';
-import { answeringKinds, type Rule } from '../script/rules.ts';
+import { answeringKinds, type Rule } from '../script/script-rules.ts';
 import type { SagaRun } from '../run/saga-run.ts';
 import { scriptSource } from '../script/script-source.ts';
 import { World } from '../world/world.ts';

@@ -1,7 +1,7 @@
 import { indented } from '../values/show.ts';
 import { SagaTestError } from '../values/errors.ts';
 import { nearestName } from '@mcp-saga/server/internal';
-import { answeringKinds, type Rule } from '../script/rules.ts';
+import { answeringKinds, type Rule } from '../script/script-rules.ts';
 import { ruleSource } from '../script/script-source.ts';
 import type { World } from '../world/world.ts';
 

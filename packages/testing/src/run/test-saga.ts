@@ -3,7 +3,7 @@ import type { ClientNeed, Root } from '@mcp-saga/server/internal';
 import type { Answer, AnySteps, Sample, StandIn } from '../script/script-answers.ts';
 import { assertApplied } from './never-applied.ts';
 import { begin, play } from './play.ts';
-import type { Rule } from '../script/rules.ts';
+import type { Rule } from '../script/script-rules.ts';
 import { SagaRun } from './saga-run.ts';
 import { Serving } from './serving.ts';
 import { scriptExpression, scriptSource } from '../script/script-source.ts';

@@ -1,4 +1,4 @@
-import { answeringKinds, type Rule } from './rules.ts';
+import { answeringKinds, type Rule } from './script-rules.ts';
 import { showAll } from '../values/show.ts';
 import type { TestSagaOptions } from './test-options.ts';
 

@@ -4,7 +4,7 @@ import { SagaTestError } from '../values/errors.ts';
 import { describeForm, formOf, simplestContent } from '../script/form-content.ts';
 import type { Question } from '../script/script-answers.ts';
 import { kindOfStep, messageOf } from '../report/question-text.ts';
-import type { Rule } from '../script/rules.ts';
+import type { Rule } from '../script/script-rules.ts';
 import { indented, show } from '../values/show.ts';
 import { noteOn, type World } from './world.ts';
 import { unanswered } from './unanswered-question.ts';

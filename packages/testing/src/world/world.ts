@@ -4,7 +4,7 @@ import type { SagaTestError } from '../values/errors.ts';
 import { EffectLedger } from './effect-ledger.ts';
 import type { Recording } from '../record/journal-recording.ts';
 import type { RecordedTurn } from '../record/turns-recording.ts';
-import { Rules, type Rule } from '../script/rules.ts';
+import { Rules, type Rule } from '../script/script-rules.ts';
 import { seeded, seededBytes } from '../values/seeded-random.ts';
 import type { TestSagaOptions } from '../script/test-options.ts';
 import { Trace, type TraceEvent } from '../report/trace.ts';

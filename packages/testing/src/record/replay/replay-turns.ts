@@ -9,7 +9,7 @@ import { thrownFrom } from '../thrown-values.ts';
 import { isAnswer, toAnswer } from '../turn-answers.ts';
 import { TurnRecorder } from '../turn-recorder.ts';
 import { eventText, turnRows, type TurnNow } from './turn-rows.ts';
-import { TurnScript } from './turn-script.ts';
+import { TurnScript } from './recorded-turns.ts';
 import type { TurnBeginning, TurnsRecording } from '../turns-recording.ts';
 
 /** Options of a replay. */
