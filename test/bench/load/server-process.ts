@@ -46,6 +46,8 @@ export async function bundleServer(name: ServerName): Promise<string> {
     outdir,
     outExtension: { '.js': '.mjs' },
     bundle: true,
+    // As without a bundler: a module that is loaded by import() is loaded when it is needed.
+    splitting: true,
     platform: 'node',
     format: 'esm',
     target: 'node20',
