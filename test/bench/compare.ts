@@ -15,6 +15,6 @@ export async function compare(
     figure,
     ours: cpu,
     wall,
-    peers: peers.map(({ name }) => ({ name, value: timings.of(name).cpu })),
+    peers: peers.map(({ name }) => ({ name, value: timings.peerOf(ours.name, name) })),
   };
 }

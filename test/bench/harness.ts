@@ -28,9 +28,30 @@ export interface Timing {
   readonly wall: number;
 }
 
-/** Timings of candidates, by their names. */
-export interface Timings {
-  of(name: string): Timing;
+/** Timings of candidates in all rounds, by their names. */
+export class Timings {
+  readonly #rounds: ReadonlyMap<string, readonly Timing[]>;
+
+  constructor(rounds: ReadonlyMap<string, readonly Timing[]>) {
+    this.#rounds = rounds;
+  }
+
+  /** The medians of a candidate. */
+  of(name: string): Timing {
+    return medianOf(this.#rounds.get(name) ?? []);
+  }
+
+  /**
+   * The processor time of a peer by the median of the ratios of all rounds. A disturbance of the machine affects both candidates
+   * of a round.
+   */
+  peerOf(name: string, peer: string): number {
+    const peers = this.#rounds.get(peer) ?? [];
+    const ratios = (this.#rounds.get(name) ?? []).map(
+      ({ cpu }, round) => cpu / (peers[round]?.cpu ?? Number.NaN),
+    );
+    return this.of(name).cpu / median(ratios);
+  }
 }
 
 /**
@@ -50,8 +71,7 @@ export async function measure(candidates: readonly Candidate[], effort: Effort):
       rounds.push({ cpu: cpu / times, wall: wall / times });
     }
   }
-  const timings = new Map(measured.map(({ candidate, rounds }) => [candidate.name, medianOf(rounds)]));
-  return { of: (name) => timings.get(name) ?? { cpu: Number.NaN, wall: Number.NaN } };
+  return new Timings(new Map(measured.map(({ candidate, rounds }) => [candidate.name, rounds])));
 }
 
 /** Runs a candidate until it is compiled, and finds how often it has to run to fill a turn. */

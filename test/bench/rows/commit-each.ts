@@ -1,5 +1,5 @@
 import { createSagaHost, generateKey, memoryGuard, saga, step, type SagaHost } from '@mcp-saga/server';
-import { measure, type Candidate, type Timing } from '../harness.ts';
+import { measure, type Candidate } from '../harness.ts';
 import type { Finding, Row } from '../row.ts';
 
 const lengths = [50, 100, 200, 400] as const;
@@ -12,15 +12,13 @@ export const commitEach: Row = async ({ effort }) => {
   );
   // The same ratio for all of them: time grows linearly.
   return lengths.map((steps): Finding => {
-    const [ours, without] = [true, false].map((commits) => timings.of(nameOf(steps, commits))) as [
-      Timing,
-      Timing,
-    ];
+    const ours = timings.of(nameOf(steps, true));
+    const without = timings.peerOf(nameOf(steps, true), nameOf(steps, false));
     return {
       figure: `commit-each-${steps}`,
       ours: ours.cpu / steps,
       wall: ours.wall / steps,
-      peers: [{ name: 'without commitEach', value: without.cpu / steps }],
+      peers: [{ name: 'without commitEach', value: without / steps }],
     };
   });
 };

@@ -1,5 +1,5 @@
 import { sizes, type FigureId } from '../figures.ts';
-import { medianOf, type Effort, type Timing } from '../harness.ts';
+import { Timings, type Effort, type Timing } from '../harness.ts';
 import { inCalls } from '../load/clients/calls.ts';
 import type { Board } from '../load/clients/flight.ts';
 import { inRounds } from '../load/clients/rounds.ts';
@@ -38,9 +38,13 @@ type Name = keyof typeof contenders;
 export const load: Row = async ({ effort }) => {
   const timings = await findTimings(effort);
   const finding = (figure: FigureId, size: Size, names: readonly [Name, ...Name[]]): Finding => {
-    const [ours, ...peers] = names.map((name) => timings.get(`${name} ${size}`) ?? none);
-    const named = peers.map(({ cpu }, index) => ({ name: nameOf(names[index + 1]), value: cpu }));
-    return { figure, ours: ours?.cpu ?? Number.NaN, wall: ours?.wall ?? Number.NaN, peers: named };
+    const [name, ...others] = names;
+    const ours = timings.of(`${name} ${size}`);
+    const peers = others.map((other) => ({
+      name: contenders[other].name,
+      value: timings.peerOf(`${name} ${size}`, `${other} ${size}`),
+    }));
+    return { figure, ours: ours.cpu, wall: ours.wall, peers };
   };
   return [
     ...sizes.map((size) => finding(`load-by-hand-${size}`, size, ['saga', 'byHand', 'memoized', 'floor'])),
@@ -50,12 +54,6 @@ export const load: Row = async ({ effort }) => {
   ];
 };
 
-const none: Timing = { cpu: Number.NaN, wall: Number.NaN };
-
-function nameOf(name: Name | undefined): string {
-  return name === undefined ? '' : contenders[name].name;
-}
-
 interface Running {
   readonly id: string;
   readonly only: Size | undefined;
@@ -64,7 +62,7 @@ interface Running {
 }
 
 /** Times of one request, by contender and size. */
-async function findTimings(effort: Effort): Promise<ReadonlyMap<string, Timing>> {
+async function findTimings(effort: Effort): Promise<Timings> {
   const running: Running[] = [];
   const rounds = new Map<string, Timing[]>();
   try {
@@ -82,17 +80,17 @@ async function findTimings(effort: Effort): Promise<ReadonlyMap<string, Timing>>
         await fleet.drive(0, atOnce);
       });
       // They take turns, so that the rest of the machine affects all of them alike.
-      const turns = Array.from({ length: Math.ceil(effort.rounds / 6) }, () => all).flat();
+      const turns = Array.from({ length: Math.ceil(effort.rounds / 3) }, () => all).flat();
       await inTurn(turns, async ({ id, server, fleet }) => {
         const key = `${id} ${size}`;
-        const timing = await timed(server, fleet, { ms: effort.turnMs * 30, atOnce });
+        const timing = await timed(server, fleet, { ms: effort.turnMs * 15, atOnce });
         rounds.set(key, [...(rounds.get(key) ?? []), timing]);
       });
     });
   } finally {
     await Promise.all(running.map(async ({ server }) => await server.stop()));
   }
-  return new Map([...rounds].map(([key, timings]) => [key, medianOf(timings)]));
+  return new Timings(rounds);
 }
 
 async function timed(
@@ -111,10 +109,10 @@ function inFlight(size: Size, { rounds }: Effort): number {
   return Math.min(size, rounds * 100);
 }
 
-/** As many requests as it takes until the compiler has nothing more to do. */
+/** As many requests as it takes until the compiler has nothing more to do: with 8,000, the cost of one no longer falls. */
 async function warmUp(fleet: Fleet, { warmUpMs }: Effort): Promise<void> {
   await fleet.growTo(16);
-  for (let requests = 0; requests < warmUpMs * 10;) {
+  for (let requests = 0; requests < warmUpMs * 27;) {
     // oxlint-disable-next-line no-await-in-loop -- until it is warm
     requests += (await fleet.drive(100)).requests;
   }

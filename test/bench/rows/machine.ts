@@ -60,7 +60,7 @@ export const machine: Row = async ({ effort }) => {
   const timings = await measure(turns, effort);
   const turnFindings = figuresOfTurns.map((figure, index): Finding => {
     const { cpu, wall } = timings.of(`saga ${index}`);
-    const stock = timings.of(`stock ${index}`).cpu;
+    const stock = timings.peerOf(`saga ${index}`, `stock ${index}`);
     return {
       figure,
       ours: cpu,
