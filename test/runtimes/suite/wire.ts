@@ -79,6 +79,12 @@ export interface Answers {
   readonly [method: string]: Fields;
 }
 
+/** The method of MCP for a type of step, which the saga methods name. */
+const methods: { readonly [type: string]: keyof Answers } = {
+  elicitation: 'elicitation/create',
+  sampling: 'sampling/createMessage',
+};
+
 /**
  * A client of the test kit over a network.
  *
@@ -104,7 +110,7 @@ export function clientOf(
   };
   return new WireClient(way, {
     channel,
-    answerer: { answer: ({ method }) => Promise.resolve(answers[method] ?? {}) },
+    answerer: { answer: ({ method }) => Promise.resolve(answers[methods[method] ?? method] ?? {}) },
     // A task is asked for as often as the server says.
     wait: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
   });
