@@ -64,7 +64,7 @@ interface Running {
 /** Times of one request, by contender and size. */
 async function findTimings(effort: Effort): Promise<Timings> {
   const running: Running[] = [];
-  const rounds = new Map<string, Timing[]>();
+  const found = new Map<string, Timing[]>();
   try {
     await inTurn(Object.entries<Contender>(contenders), async ([id, { serves, board, only }]) => {
       const server = await startServer(serves);
@@ -80,17 +80,19 @@ async function findTimings(effort: Effort): Promise<Timings> {
         await fleet.drive(0, atOnce);
       });
       // They take turns, so that the rest of the machine affects all of them alike.
-      const turns = Array.from({ length: Math.ceil(effort.rounds / 3) }, () => all).flat();
+      // A round of 2,000 at once has as many requests as others have in all.
+      const rounds = Math.ceil(effort.rounds / (size > 100 ? 8 : 3));
+      const turns = Array.from({ length: rounds }, () => all).flat();
       await inTurn(turns, async ({ id, server, fleet }) => {
         const key = `${id} ${size}`;
         const timing = await timed(server, fleet, { ms: effort.turnMs * 15, atOnce });
-        rounds.set(key, [...(rounds.get(key) ?? []), timing]);
+        found.set(key, [...(found.get(key) ?? []), timing]);
       });
     });
   } finally {
     await Promise.all(running.map(async ({ server }) => await server.stop()));
   }
-  return new Timings(rounds);
+  return new Timings(found);
 }
 
 async function timed(
