@@ -1,5 +1,6 @@
 import { availableParallelism } from 'node:os';
-import { defineConfig } from 'vitest/config';
+import { configDefaults, defineConfig } from 'vitest/config';
+import { system } from './vitest.system.config.ts';
 
 /** Package tests that run in separate processes. */
 const alone = [
@@ -18,6 +19,9 @@ export default defineConfig({
     maxWorkers: Math.max(2, availableParallelism() - 1),
     testTimeout: 60_000,
     hookTimeout: 120_000,
+    // Polls wait for a condition, however slow the machine is.
+    expect: { poll: { timeout: 50_000 } },
+    setupFiles: ['test/support/seed-properties.ts'],
     coverage: { include: ['packages/*/src/**/*.ts'] },
     projects: [
       {
@@ -25,10 +29,15 @@ export default defineConfig({
         test: {
           name: 'isolated',
           include: [...alone, 'examples/**/*.test.ts', 'test/**/*.test.ts'],
+          // `pnpm test:system`, `test:site`, and `release:check` run these.
+          exclude: [...configDefaults.exclude, ...system, 'test/site/**', 'test/packed/**'],
         },
       },
       // Many small files: a shared process loads the packages, the SDK and zod once.
-      { extends: true, test: { name: 'shared', include: [packages], exclude: alone, isolate: false } },
+      {
+        extends: true,
+        test: { name: 'shared', include: [packages], exclude: [...alone, ...system], isolate: false },
+      },
     ],
   },
 });
