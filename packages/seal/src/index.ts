@@ -21,6 +21,6 @@ export { deriveTokenKey } from './keys/key-schedule.ts';
 export { defaultLimits, type Limits } from './token/token-limits.ts';
 export { createSealer } from './sealer/create-sealer.ts';
 export type { Expectations, Sealed, Sealer, SealerOptions } from './sealer/sealer.ts';
-export { createSecret, deriveFromSecret } from './digest/hash.ts';
+export { createSecret, createTokenId, deriveFromSecret } from './digest/hash.ts';
 export type { Stream } from './token/layout.ts';
 export { publishedTestKeys } from './keys/key-input.ts';

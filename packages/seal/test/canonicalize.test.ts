@@ -11,7 +11,7 @@ class Point {
 }
 
 describe('canonical JSON', () => {
-  it('[T6] is the sample of RFC 8785, section 3.2.2', () => {
+  it('[T6] equals the sample of RFC 8785, section 3.2.2', () => {
     const sample = String.raw`{
       "numbers": [333333333.33333329, 1E30, 4.50, 2e-3, 0.000000000000000000000000001],
       "string": "\u20ac$\u000F\u000aA'\u0042\u0022\u005c\\\"\/",
@@ -22,7 +22,7 @@ describe('canonical JSON', () => {
     );
   });
 
-  it('[T6] writes every UTF-16 unit but surrogates as JSON.stringify does', () => {
+  it('[T6] writes every UTF-16 unit except surrogates as JSON.stringify does', () => {
     for (let unit = 0; unit <= 0xffff; unit += 1) {
       if (unit === 0xd800) unit = 0xe000;
       const text = String.fromCharCode(0x61, unit, 0x62);
@@ -95,11 +95,11 @@ describe('canonical JSON', () => {
     );
   });
 
-  it('[T6] leaves out a member that is undefined, as the wire does', () => {
+  it('[T6] omits a member that is undefined, as JSON does', () => {
     expect(canonicalize({ a: undefined, b: 1 })).toBe('{"b":1}');
   });
 
-  it('[T6] takes objects of another realm and without a prototype', () => {
+  it('[T6] accepts objects of another realm and without a prototype', () => {
     expect(canonicalize(runInNewContext('({ b: [1], a: {} })'))).toBe('{"a":{},"b":[1]}');
     expect(canonicalize(Object.assign(Object.create(null), { a: 1 }))).toBe('{"a":1}');
   });
@@ -132,13 +132,13 @@ describe('canonical JSON', () => {
     expect(() => canonicalize(value)).toThrow(expect.objectContaining({ code: 'arguments' }) as Error);
   });
 
-  it('[T6] takes nesting 64 deep, or as deep as it is told', () => {
+  it('[T6] accepts nesting of 64 levels, or of the given limit', () => {
     expect(canonicalize(nest(64))).toBe('['.repeat(64) + ']'.repeat(64));
     expect(canonicalize(nest(2), { maxDepth: 2 })).toBe('[[]]');
     expect(() => canonicalize(nest(3), { maxDepth: 2 })).toThrow(SealError);
   });
 
-  it('[T6] shows nothing of the value in an error', () => {
+  it('[T6] contains nothing of the value in an error', () => {
     expect(() => canonicalize({ password: 'hunter2\ud800' })).toThrow(
       /^The arguments hold a lone surrogate$/,
     );
@@ -151,11 +151,11 @@ describe('the digest of arguments', () => {
     expect(await digestText('{}')).toBe('RBNvo1WzZ4oRRq0W9-hknpT7T8If536DEMBg9hyq_4o');
   });
 
-  it('[T6] is that of {} when there are none', async () => {
+  it('[T6] is that of {} without arguments', async () => {
     expect(await digestArguments(undefined)).toBe(await digestArguments({}));
   });
 
-  it('[T6] leaves out resumeToken and answers, at the top and unseen', async () => {
+  it('[T6] omits resumeToken and answers, at the top level and unread', async () => {
     const plain = await digestArguments({ service: 'web' });
     expect(await digestArguments({ service: 'web', resumeToken: 'a', answers: [Number.NaN] })).toBe(plain);
     expect(await digestArguments({ service: 'web', nested: { answers: 1 } })).not.toBe(
@@ -163,14 +163,17 @@ describe('the digest of arguments', () => {
     );
   });
 
-  it('[T6] takes arguments 64 deep and refuses deeper ones', async () => {
+  it('[T6] accepts arguments 64 levels deep and refuses deeper ones', async () => {
     expect(await digestArguments({ a: nest(63) })).toMatch(/^[\w-]{43}$/);
     await expect(async () => digestArguments({ a: nest(64) })).rejects.toThrow(SealError);
   });
 
-  it.each([null, [], 'a', 1, new Map()])('[T6] refuses arguments that are no object: %j', async (args) => {
-    await expect(async () => digestArguments(args)).rejects.toThrow(SealError);
-  });
+  it.each([null, [], 'a', 1, new Map()])(
+    '[T6] refuses arguments that are not an object: %j',
+    async (args) => {
+      await expect(async () => digestArguments(args)).rejects.toThrow(SealError);
+    },
+  );
 });
 
 function reverse(value: unknown): unknown {

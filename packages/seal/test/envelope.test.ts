@@ -18,11 +18,11 @@ const corpus = createRefusedCorpus(good);
 describe.each(implementations)('the envelope, %s', (implementation) => {
   const sealer = sealerWith({ implementation });
 
-  it('[T4] opens the token that the corpus is made from', async () => {
+  it('[T4] opens the token that the corpus is derived from', async () => {
     expect(await outcomeOf(() => sealer.open(good, expectations))).toBe('opened');
   });
 
-  it('[T4] has a corpus of at least 40 variants, each its own', () => {
+  it('[T4] has a corpus of at least 40 distinct variants', () => {
     const tokens = corpus.map(({ token }) => token);
     expect(new Set(tokens).size).toBe(tokens.length);
     expect(tokens).not.toContain(good);
@@ -50,7 +50,7 @@ describe.each(implementations)('the envelope, %s', (implementation) => {
     }
   });
 
-  it('[T4] tells a token of another key from a malformed one, for hooks', async () => {
+  it('[T4] distinguishes a token of another key from a malformed one, for hooks', async () => {
     const other = sealerWith({ keys: testKeys.replace('k1', 'another-key') });
     const foreign = await other.seal('token', sid, claimsWith(), []);
     expect(await outcomeOf(() => sealer.open(foreign, expectations))).toBe('unknown_key');
@@ -73,7 +73,7 @@ describe.each(implementations)('the envelope, %s', (implementation) => {
 });
 
 describe.each(pairs)('tampering, $from to $to', ({ from, to }) => {
-  it('[T1] refuses every other character at every place', async () => {
+  it('[T1] is detected for every other character at every place', async () => {
     const token = await sealerWith({ implementation: from }).seal('token', sid, claimsWith(), []);
     const opener = sealerWith({ implementation: to });
     for (let index = 0; index < token.length; index += 1) {
@@ -85,7 +85,7 @@ describe.each(pairs)('tampering, $from to $to', ({ from, to }) => {
     }
   });
 
-  it('[T1] refuses every truncation, at either end', async () => {
+  it('[T1] is detected for every truncation, at either end', async () => {
     const token = await sealerWith({ implementation: from }).seal('token', sid, claimsWith(), []);
     const opener = sealerWith({ implementation: to });
     for (let length = 0; length < token.length; length += 1) {
@@ -95,7 +95,7 @@ describe.each(pairs)('tampering, $from to $to', ({ from, to }) => {
     }
   });
 
-  it('[T1] refuses the parts of two tokens of one saga put together', async () => {
+  it('[T1] is detected for combined parts of two tokens of one saga', async () => {
     const sealer = sealerWith({ implementation: from });
     const opener = sealerWith({ implementation: to });
     const one = (await sealer.seal('token', sid, claimsWith(), [])).split('.');

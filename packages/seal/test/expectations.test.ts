@@ -15,9 +15,19 @@ import {
 } from './fixtures.ts';
 
 const skew = 30_000;
-const purposes: readonly Purpose[] = ['token', 'cancel', 'response', 'handle', 'blob', 'task'];
+const purposes: readonly Purpose[] = [
+  'token',
+  'cancel',
+  'response',
+  'handle',
+  'blob',
+  'task',
+  'ticket',
+  'answer',
+  'wake',
+];
 
-describe.each(pairs)('what a token is checked for, $from to $to', ({ from, to }) => {
+describe.each(pairs)('checks of a token, $from to $to', ({ from, to }) => {
   const outcome = async (
     claims: Partial<Claims>,
     expected: Partial<Expectations>,
@@ -47,11 +57,11 @@ describe.each(pairs)('what a token is checked for, $from to $to', ({ from, to })
     ['engine', { engines: { min: Number.NaN, max: 9 } }],
     ['opened', { engines: { min: 1, max: 1 } }],
     ['sid', { sid: 'AAAAAAAAAAAAAAAAAAAAAA' }],
-  ])('[T6] is %s for %j', async (reason, expected) => {
+  ])('[T6] return %s for %j', async (reason, expected) => {
     expect(await outcome({}, expected)).toBe(reason);
   });
 
-  it('[T6] takes the absent principal for a value of its own', async () => {
+  it('[T6] treat the absent principal as a value of its own', async () => {
     expect(await outcome({ principal: null }, { principal: null })).toBe('opened');
     for (const principal of ['', 'null', 'user-1']) {
       expect(await outcome({ principal: null }, { principal })).toBe('principal');
@@ -59,7 +69,7 @@ describe.each(pairs)('what a token is checked for, $from to $to', ({ from, to })
     }
   });
 
-  it('[T6] opens up to a millisecond before the skew past its life is over, and then no more', async () => {
+  it('[T6] accept a token until the skew after its expiry, and not a millisecond longer', async () => {
     const exp = now + 1000;
     expect(await outcome({ exp }, {}, exp)).toBe('opened');
     expect(await outcome({ exp }, {}, exp + skew - 1)).toBe('opened');
@@ -67,27 +77,27 @@ describe.each(pairs)('what a token is checked for, $from to $to', ({ from, to })
     expect(await outcome({ exp }, {}, exp + skew + 1000)).toBe('expired');
   });
 
-  it('[T6] opens from the skew before it was sealed, and not a millisecond earlier', async () => {
+  it('[T6] accept a token from the skew before it was sealed, and not a millisecond earlier', async () => {
     expect(await outcome({}, {}, now - skew)).toBe('opened');
     expect(await outcome({}, {}, now - skew - 1)).toBe('not_yet_valid');
   });
 
-  it('[T6] opens from the skew before its saga began, and not a millisecond earlier', async () => {
+  it('[T6] accept a token from the skew before its saga began, and not a millisecond earlier', async () => {
     expect(await outcome({ born: now + skew }, {})).toBe('opened');
     expect(await outcome({ born: now + skew + 1 }, {})).toBe('not_yet_valid');
   });
 
-  it('[T6] refuses when the clock gives no number', async () => {
+  it('[T6] refuse a token if the clock returns no number', async () => {
     expect(await outcome({}, {}, Number.NaN)).toBe('not_yet_valid');
   });
 
-  it('[T6] refuses what was sealed before an incident, and opens what was sealed at its end', async () => {
+  it('[T6] refuse a token sealed before `rejectIssuedBefore`, and accept one sealed at that time', async () => {
     expect(await outcome({}, { rejectIssuedBefore: now })).toBe('opened');
     expect(await outcome({}, { rejectIssuedBefore: now + 1 })).toBe('revoked');
     expect(await outcome({}, { rejectIssuedBefore: Number.NaN })).toBe('revoked');
   });
 
-  it('[T6] opens an expired token for inspection, and checks all else', async () => {
+  it('[T6] except the expiry apply to an inspection', async () => {
     const late = now + 1e10;
     expect(await outcome({}, { ignoreExpiry: true }, late)).toBe('opened');
     expect(await outcome({}, { ignoreExpiry: true, principal: 'user-2' }, late)).toBe('principal');
@@ -95,7 +105,7 @@ describe.each(pairs)('what a token is checked for, $from to $to', ({ from, to })
     expect(await outcome({}, { ignoreExpiry: true }, now - skew - 1)).toBe('not_yet_valid');
   });
 
-  it('[T3] does not open for another purpose, with every later check off', async () => {
+  it('[T3] refuse another purpose, also without later checks', async () => {
     for (const purpose of purposes) {
       const token = await sealerWith({ implementation: from }).seal(purpose, sid, claimsWith(), []);
       for (const expected of purposes) {
@@ -106,18 +116,15 @@ describe.each(pairs)('what a token is checked for, $from to $to', ({ from, to })
     }
   });
 
-  it.each(['deployer2', 'Deployer', 'deployer ', 'd'])(
-    '[T3] does not open for the audience %j',
-    async (audience) => {
-      const token = await sealerWith({ implementation: from }).seal('token', sid, claimsWith(), []);
-      const opener = sealerWith({ implementation: to, audience });
-      expect(await outcomeOf(() => opener.open(token, { purpose: 'token', ignoreExpiry: true }))).toBe(
-        'undecryptable',
-      );
-    },
-  );
+  it.each(['deployer2', 'Deployer', 'deployer ', 'd'])('[T3] refuse the audience %j', async (audience) => {
+    const token = await sealerWith({ implementation: from }).seal('token', sid, claimsWith(), []);
+    const opener = sealerWith({ implementation: to, audience });
+    expect(await outcomeOf(() => opener.open(token, { purpose: 'token', ignoreExpiry: true }))).toBe(
+      'undecryptable',
+    );
+  });
 
-  it('[T3] does not open by the same bytes under another key id, nor by other bytes under the same', async () => {
+  it('[T3] refuse the same bytes under another key ID, and other bytes under the same ID', async () => {
     const token = await sealerWith({ implementation: from, keys: 'ephemeral' }).seal(
       'token',
       sid,
@@ -137,27 +144,34 @@ describe.each(pairs)('what a token is checked for, $from to $to', ({ from, to })
   });
 });
 
-describe.each(implementations)('what is sealed inside, %s', (implementation) => {
+describe.each(implementations)('sealed claims, %s', (implementation) => {
   const opener = sealerWith({ implementation });
 
+  // The header has the key ID and the saga ID: layout 2 does not repeat them.
   it.each([
-    ['opened', {}],
-    ['purpose', { purpose: 'cancel' }],
-    ['audience', { audience: 'another' }],
-    ['unknown_key', { kid: 'k2' }],
-    ['sid', { sid: 'AAAAAAAAAAAAAAAAAAAAAA' }],
-  ] as const)('[T6] is %s when it says %j and the key says otherwise', async (reason, inside) => {
-    const token = await forge({ inside });
-    expect(await outcomeOf(() => opener.open(token, { purpose: 'token' }))).toBe(reason);
-  });
+    ['opened', {}, 1],
+    ['purpose', { purpose: 'cancel' }, 1],
+    ['audience', { audience: 'another' }, 1],
+    ['unknown_key', { kid: 'k2' }, 1],
+    ['sid', { sid: 'AAAAAAAAAAAAAAAAAAAAAA' }, 1],
+    ['opened', {}, 2],
+    ['purpose', { purpose: 'cancel' }, 2],
+    ['audience', { audience: 'another' }, 2],
+  ] as const)(
+    '[T6] lead to %s for %j in layout %i, even with a valid key',
+    async (reason, inside, layout) => {
+      const token = await forge({ inside, layout });
+      expect(await outcomeOf(() => opener.open(token, { purpose: 'token' }))).toBe(reason);
+    },
+  );
 
-  it('[T6] refuses a purpose that does not exist', async () => {
+  it('[T6] are refused with an unknown purpose', async () => {
     const token = await forge({});
     expect(await outcomeOf(() => opener.open(token, { purpose: 'session' as Purpose }))).toBe('purpose');
   });
 });
 
-it('[T5] refuses with one frozen sentence and keeps the reason apart', async () => {
+it('[T5] refuses with one frozen message, and keeps the reason separate', async () => {
   const error = await errorOf(() => sealerWith().open('a.b.c.d.e', expectations));
   if (!(error instanceof TokenRefused)) throw error;
   expect(Object.assign({}, error)).toStrictEqual({

@@ -18,6 +18,7 @@ import type {
 } from '../src/index.ts';
 import { encodeClaims } from '../src/token/claims.ts';
 import { pack } from '../src/token/layout.ts';
+import { encodeFirstClaims, packFirst } from './first-layout.ts';
 
 /** Both ways to seal and open; every test of behaviour runs over both. */
 export const implementations = ['fast', 'portable'] as const;
@@ -91,7 +92,7 @@ export async function outcomeOf(open: () => MaybePromise<unknown>): Promise<stri
   }
 }
 
-/** What was thrown, at once or later. */
+/** Returns the error that a function throws or rejects with. */
 export async function errorOf(run: () => unknown): Promise<unknown> {
   try {
     await run();
@@ -101,17 +102,24 @@ export async function errorOf(run: () => unknown): Promise<unknown> {
   throw new Error('Nothing was thrown');
 }
 
-/** A token made by jose alone, as one who has the key can make any. */
+/** Makes a token with jose alone, as any holder of the key can. */
 export async function forge(changes: {
   readonly bound?: Partial<Binding>;
   readonly inside?: Partial<Binding>;
   readonly claims?: Partial<Claims>;
   readonly plaintext?: Uint8Array;
   readonly header?: object;
+  /** Layout of the plaintext. Default: 2. */
+  readonly layout?: 1 | 2;
 }): Promise<string> {
   const bound = { ...binding, ...changes.bound };
-  const text = encodeClaims(claimsWith(changes.claims), { ...bound, ...changes.inside });
-  const plaintext = changes.plaintext ?? pack({ claims: new TextEncoder().encode(text), streams: [] });
+  const inside = { ...bound, ...changes.inside };
+  const claims = claimsWith(changes.claims);
+  const made =
+    changes.layout === 1
+      ? packFirst(encodeFirstClaims(claims, inside))
+      : pack({ claims: encodeClaims(claims, inside), streams: [] });
+  const plaintext = changes.plaintext ?? made;
   const { kid } = bound;
   const header = { alg: 'dir', enc: 'A256GCM', typ: 'saga1+jwe', kid, sid: bound.sid, ...changes.header };
   const key = await deriveTokenKey(testKey, bound);

@@ -1,7 +1,8 @@
 import { hkdfSync } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import type { Purpose } from '../src/index.ts';
+import type { Claims, Purpose } from '../src/index.ts';
 import { deriveTokenKey, toBase64Url } from '../src/index.ts';
+import { encodeClaims } from '../src/token/claims.ts';
 import {
   audience,
   binding,
@@ -22,10 +23,13 @@ const tokenKeys: Record<Purpose, string> = {
   handle: 'IbMe77XMYdUpQF7R742Y1qOjNGSV1FhizWJLi3ZbqGo',
   blob: '4Ii5JhCpst4gGLh3ru4BQTxllCkNq4BcGkCLTDAZqEs',
   task: 'YN4IxoeqQJ38zxk8qPBih_0nJ_AyY93PZq_c5_hW980',
+  ticket: 'tqJvZuhNEfc0BcQfqMirQ-9u38-3dYFzcIck8JMMJ9Q',
+  answer: 'M4RsOQCKQG7B1yAlL7MkJojNETKXbT-6otAMtNnU7ko',
+  wake: '5OWxj0DJamPDJ4WzNIOe-lx0ETMw3XjfWGMCEPXNky4',
 };
 
 const nonce = Uint8Array.from({ length: 12 }, (_, index) => 0x10 + index);
-const goldenToken = [
+const firstToken = [
   'eyJhbGciOiJkaXIiLCJlbmMiOiJBMjU2R0NNIiwidHlwIjoic2FnYTErandlIiwia2lkIjoiazEiLCJzaWQiOiJvS0dpbzZT',
   'bHBxZW9xYXFycksydXJ3In0..EBESExQVFhcYGRob.gL8LJD8TLvFcWBtVTJNAbJg2HZ35GSTADzg2PJFq-xR7k2RRfsQ0jm',
   'VZ1uaki5_Fg1Y8uCruM51ukNIr0zJ5VM-_2kf-JNLz_8MKQ-4WuiyT9W7fwkFUGU1RhH9kIZFt5ZBAedRsEDLhxIfoxnfIl2',
@@ -33,7 +37,7 @@ const goldenToken = [
   'ruDcGkjfoqFfxfyFEPv3-dpfrz2aYkSCrE8d72GNMT_9B9DL4HIyuc73t-oFzUcpBYiRrIjARRDI1DzTolTtl-HLcKRo5C0Q',
   '.8H_wROZLIgohYQQtDiPNFw',
 ].join('');
-const goldenCompressed = [
+const firstCompressed = [
   'eyJhbGciOiJkaXIiLCJlbmMiOiJBMjU2R0NNIiwidHlwIjoic2FnYTErandlIiwia2lkIjoiazEiLCJzaWQiOiJvS0dpbzZT',
   'bHBxZW9xYXFycksydXJ3In0..EBESExQVFhcYGRob.HL0r0xl_SNE3pT4NYIogxhtctnqjKwWQgFoUO43Zqxah1Ur4aXsSvz',
   'CvxbAJX7xFCEnyplUwg42KGulT0F1AFec7UM9cltZhf-NdJkbXh6ohrPlQ7Wp_NIJfUbH5mKzPxfRFtYGwkiw35MZruJsDNA',
@@ -42,10 +46,29 @@ const goldenCompressed = [
   'j7HWNU4QiamrmM_wQovCX7J5FZQPAzhUaXYvHVfAuGyXW2uGy4f6upTJP8wKPIWnnfZRDBCmQqFDTUjnDer2Q.qVGepzU8Vw',
   'D1eeMt7zNRTQ',
 ].join('');
+const secondToken = [
+  'eyJhbGciOiJkaXIiLCJlbmMiOiJBMjU2R0NNIiwidHlwIjoic2FnYTErandlIiwia2lkIjoiazEiLCJzaWQiOiJvS0dpbzZT',
+  'bHBxZW9xYXFycksydXJ3In0..EBESExQVFhcYGRob.g9oLBFuwXp0zMH4ndPYvA_RGMv6YdkiTblhXJPUI0FpghY41j2DILY',
+  'lw2-9R3RAXZCDOxrhzUKQq0BdubVlGLQ8-tSCMQZKZ-PtdRLFQmQOl63XZgwGD6q-cHx6F_nPuPoCkiXuiiHnAyqOIiTftkU',
+  'eTntIwt58pn4c9nMOLgKET_hOwkkLJdASNQmINqkSsAODR8oCKqts.yyUsmF7t3U2ncw-qHPrYVw',
+].join('');
+const secondCompressed = [
+  'eyJhbGciOiJkaXIiLCJlbmMiOiJBMjU2R0NNIiwidHlwIjoic2FnYTErandlIiwia2lkIjoiazEiLCJzaWQiOiJvS0dpbzZT',
+  'bHBxZW9xYXFycksydXJ3In0..EBESExQVFhcYGRob.H88p833TOL1Y91t_UGZPqXctmRnCRTLhk1gGU4bSqB_sgOmdk42uUc',
+  'GGyve_Uj3U7z8A3L3IpfmXQgcPcGVDcTa6KLUDy9d7bbN1NjG564dSg5oxgQYsVeU-c53b_Mm_UQu_NlqgfKDWFFYAUEO6wa',
+  'qJlIEkdzvDeCKJdyw3KXo5b74XeE5LS4eHoArIIcRQAu0qYmLj2p3A6KxfGfeMTJ9KgkTusNcJO51BrPJnnX6kGIBl1ex__v',
+  '0iYhpeQOiIU-IXDOlD3xcrqI_KYIjukjmcckdTe6sv.OKhG46LkaOpmfazIYehPvQ',
+].join('');
+/** Claims of a saga that has continued as another, without a principal. */
+const continued: Partial<Claims> = {
+  saga: { name: 'other', version: '2' },
+  principal: null,
+  jti: 'A'.repeat(22),
+};
 const question = 'Is it safe to deploy? '.repeat(100);
 
 describe('the key schedule', () => {
-  it.each(Object.entries(tokenKeys))('[T3] gives its golden key for %s', async (purpose, expected) => {
+  it.each(Object.entries(tokenKeys))('[T3] derives the golden key for %s', async (purpose, expected) => {
     const key = await deriveTokenKey(testKey, { ...binding, purpose: purpose as Purpose });
     expect(toBase64Url(key)).toBe(expected);
   });
@@ -69,7 +92,7 @@ describe('the key schedule', () => {
     }
   });
 
-  it('[T3] gives another key for every part that differs, and for parts that join alike', async () => {
+  it('[T3] derives another key for every part that differs, and for parts with the same concatenation', async () => {
     const bindings = [
       binding,
       { ...binding, purpose: 'cancel' as const },
@@ -88,23 +111,59 @@ describe('the key schedule', () => {
 describe.each(implementations)('golden tokens, %s', (implementation) => {
   const sealer = sealerWith({ implementation, random: (length) => nonce.slice(0, length) });
 
-  it('[T1] seals the golden token', async () => {
+  it('[T1] seals the golden token of layout 2', async () => {
     const streams = [
       { bytes: '{"target":"prod"}', compress: false },
       { bytes: new Uint8Array([0, 255, 1]), compress: true },
       { bytes: 'grüße', compress: false },
     ];
-    expect(await sealer.seal('token', sid, claimsWith(), streams)).toBe(goldenToken);
+    expect(await sealer.seal('token', sid, claimsWith(), streams)).toBe(secondToken);
   });
 
-  it('[T1] opens the golden token of format 1', async () => {
-    const { streams, ...opened } = await sealer.open(goldenToken, expectations);
+  it.each([
+    [1, firstToken],
+    [2, secondToken],
+  ])('[T1] opens the golden token of layout %i', async (_, token) => {
+    const { streams, ...opened } = await sealer.open(token, expectations);
     expect(opened).toStrictEqual({ claims: claimsWith(), purpose: 'token', audience, kid: 'k1', sid });
     expect(streams.map(toBase64Url)).toStrictEqual(['eyJ0YXJnZXQiOiJwcm9kIn0', 'AP8B', 'Z3LDvMOfZQ']);
   });
 
-  it('[T10] opens the golden token of format 1 with a compressed stream', async () => {
-    const opened = await sealer.open(goldenCompressed, { ...expectations, purpose: 'response' });
+  it.each([
+    [1, firstCompressed, claimsWith()],
+    [2, secondCompressed, claimsWith(continued)],
+  ])('[T10] opens the golden token of layout %i with a compressed stream', async (_, token, claims) => {
+    const opened = await sealer.open(token, { purpose: 'response', sid });
     expect(opened.streams.map(textOf)).toStrictEqual([question, 'no']);
+    expect(opened.claims).toStrictEqual(claims);
+  });
+});
+
+describe('the claims of layout 2', () => {
+  const bytesOfClaims = (changes: Partial<Claims>, purpose: Purpose = 'token'): string =>
+    Buffer.from(encodeClaims(claimsWith(changes), { ...binding, purpose })).toString('hex');
+
+  it('[T6] have the committed bytes, with and without a principal and a second name', () => {
+    expect(bytesOfClaims({})).toBe(
+      [
+        '00206465706c6f79657238746f6f6c732f63616c6c53616761186465706c6f7981019f86d081884c7d659a2feaa0c55a',
+        'd015a3bf4f1b2b0b822cd15d6c15b0f00a0803043118757365722d310103146a74692d33f89083a1f73280b883a1f732',
+        '8095dfa2f732',
+      ].join(''),
+    );
+    expect(bytesOfClaims(continued, 'wake')).toBe(
+      [
+        '08206465706c6f79657238746f6f6c732f63616c6c53616761186465706c6f7981019f86d081884c7d659a2feaa0c55a',
+        'd015a3bf4f1b2b0b822cd15d6c15b0f00a08146f7468657204320301034100000000000000000000000000000000f890',
+        '83a1f73280b883a1f7328095dfa2f732',
+      ].join(''),
+    );
+    expect(bytesOfClaims({ principal: 'gr\u00fc\u00df \ud800', jti: 'zwölf' }, 'task')).toBe(
+      [
+        '05206465706c6f79657238746f6f6c732f63616c6c53616761186465706c6f7981019f86d081884c7d659a2feaa0c55a',
+        'd015a3bf4f1b2b0b822cd15d6c15b0f00a08030431320067007200fc00df0020d8000103187a77c3b66c66f89083a1f7',
+        '3280b883a1f7328095dfa2f732',
+      ].join(''),
+    );
   });
 });

@@ -42,7 +42,7 @@ describe.each<[string, unknown]>([
   ],
   ['with a node:crypto that is a stub', stub],
 ])('%s', (_, getBuiltinModule) => {
-  it('[P1] seals what the fast path opens, and opens what it seals', async () => {
+  it('[P1] opens what the fast path sealed, and the fast path opens its tokens', async () => {
     const portable = await loadWith(getBuiltinModule);
     const sealer = portable.createSealer({
       ring: portable.createKeyRing(testKeys, { environment: 'test' }),
@@ -57,7 +57,7 @@ describe.each<[string, unknown]>([
     expect(opened.claims).toStrictEqual(claimsWith());
   });
 
-  it('[P1] derives, digests and encodes the same', async () => {
+  it('[P1] derives, digests, and encodes the same', async () => {
     const portable = await loadWith(getBuiltinModule);
     expect(await portable.digestText('ü')).toBe(await seal.digestText('ü'));
     expect(await portable.digestArguments({ b: 1, a: 2 })).toBe(await seal.digestArguments({ a: 2, b: 1 }));
@@ -71,7 +71,7 @@ describe.each<[string, unknown]>([
     expect(portable.fromBase64Url(seal.toBase64Url(testKey))).toStrictEqual(testKey);
   });
 
-  it('[P1] says that the fast path cannot be had', async () => {
+  it("[P1] rejects the option 'fast' if the fast path is missing", async () => {
     const portable = await loadWith(getBuiltinModule);
     const ring = portable.createKeyRing('ephemeral');
     expect(() => portable.createSealer({ ring, audience, implementation: 'fast' })).toThrow(
@@ -80,7 +80,7 @@ describe.each<[string, unknown]>([
   });
 });
 
-it('[P1] does nothing at import', async () => {
+it('[P1] has no effects at import', async () => {
   const getBuiltinModule = vi.fn();
   const random = vi.spyOn(crypto, 'getRandomValues');
   const sign = vi.spyOn(crypto.subtle, 'sign');
@@ -90,7 +90,7 @@ it('[P1] does nothing at import', async () => {
   expect(sign).not.toHaveBeenCalled();
 });
 
-it('[P1] is fast where node:crypto has no one-shot hash', async () => {
+it('[P1] uses the fast path if node:crypto has no one-shot hash', async () => {
   const builtin = process.getBuiltinModule.bind(process);
   const older = await loadWith((id: string) =>
     id === 'node:crypto' ? { ...builtin('node:crypto'), hash: undefined } : builtin(id),
@@ -104,7 +104,7 @@ it('[P1] is fast where node:crypto has no one-shot hash', async () => {
   expect(sealer.seal('token', sid, claimsWith(), [])).toEqual(expect.any(String));
 });
 
-it('[P1] is fast by default where node:crypto works', () => {
+it('[P1] uses the fast path by default if node:crypto works', () => {
   const sealer = seal.createSealer({ ring: seal.createKeyRing('ephemeral'), audience });
   expect(sealer.seal('token', sid, claimsWith(), [])).toEqual(expect.any(String));
 });

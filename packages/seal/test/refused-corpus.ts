@@ -1,15 +1,15 @@
 /** A token that must be refused before any key is derived, by every implementation on every runtime. */
 export interface RefusedToken {
   readonly name: string;
-  /** What is given to `open`; mostly a text. */
+  /** Argument of `open`, mostly a text. */
   readonly token: unknown;
 }
 
 const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
 
 /**
- * Variants of a good token that must all be refused. The header of the good token says kid `k1`; its bytes are good
- * in every variant but for the one change, so that only a strict reader notices.
+ * Variants of a valid token that must all be refused. The header of the valid token has the key ID `k1`. Each variant has
+ * one change in otherwise valid bytes, which only a strict reader detects.
  */
 export function createRefusedCorpus(good: string): readonly RefusedToken[] {
   const [header = '', , nonce = '', ciphertext = '', tag = ''] = good.split('.');

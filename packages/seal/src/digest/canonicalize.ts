@@ -2,23 +2,25 @@ import { SealError } from '../model/errors.ts';
 
 /** Options of {@link canonicalize}. */
 export interface CanonicalizeOptions {
-  /** How deep arrays and objects may nest; a scalar is 0 deep, `[]` is 1. Default 64. */
+  /** Maximum nesting of arrays and objects: 0 for a scalar, 1 for `[]`. @default 64 */
   readonly maxDepth?: number;
 }
 
 /**
- * The one text of a JSON value, whatever the order its members came in (JSON Canonicalization Scheme, RFC 8785):
- * members sorted by UTF-16 code units, numbers as ECMAScript writes them, no white space. A member whose value is
- * `undefined` is absent, as it would be on the wire.
- *
- * @throws SealError with code `arguments` for what JSON cannot hold (a number that is not finite, a lone surrogate, a
- * bigint, a date, a function, a hole), for an own `__proto__` member, and for nesting past `maxDepth`.
+ * Returns the canonical JSON of a value (RFC 8785), with sorted members. Omits members with the value `undefined`.
+ * @throws SealError `arguments` for a value that JSON cannot hold, a member named `__proto__`, or nesting beyond `maxDepth`
+ * @example
+ * ```ts
+ * const one = canonicalize({ b: 1, a: [true] });
+ * const other = canonicalize({ a: [true], b: 1 });
+ * console.log(one === other);
+ * ```
  */
 export function canonicalize(value: unknown, options: CanonicalizeOptions = {}): string {
   return write(value, options.maxDepth ?? 64);
 }
 
-/** The same for an object less some of its own top-level members, which are not looked at. */
+/** Returns the canonical JSON of an object without some top-level members. */
 export function canonicalizeExcept(
   value: Readonly<Record<string, unknown>>,
   except: ReadonlySet<string>,
@@ -27,16 +29,16 @@ export function canonicalizeExcept(
   return writeObject(value, maxDepth, except);
 }
 
-/** Whether a value is an object as JSON has them, from this realm or another; not an array, a date or a map. */
+/** `true` for a plain object of any realm. `false` for an array, a date, or a map. */
 export function isPlainObject(value: unknown): value is Readonly<Record<string, unknown>> {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
   const prototype: unknown = Object.getPrototypeOf(value);
   return prototype === null || prototype === Object.prototype || Object.getPrototypeOf(prototype) === null;
 }
 
-/** Whether a text has half of a surrogate pair, which UTF-8 cannot hold. */
+/** `true` if a text contains a lone surrogate, which UTF-8 cannot encode. */
 export function hasLoneSurrogate(text: string): boolean {
-  // The first test is the cheap one and settles almost every text.
+  // The first test is cheap, and decides for almost every text.
   return /[\ud800-\udfff]/.test(text) && /\p{Surrogate}/u.test(text);
 }
 
@@ -63,7 +65,7 @@ function write(value: unknown, depth: number): string {
   throw refuse(`a value of type ${typeof value}`);
 }
 
-// No quote, no backslash, no control character, no half of a pair: JSON.stringify would add quotes and nothing else.
+// JSON.stringify would only add quotes to these texts.
 const plainText = /^[\x20\x21\x23-\x5b\x5d-\ud7ff\ue000-\uffff]*$/;
 
 function writeString(text: string): string {
@@ -75,7 +77,7 @@ function writeString(text: string): string {
 function writeArray(values: readonly unknown[], depth: number): string {
   if (depth < 1) throw refuse('too deep nesting');
   let text = '[';
-  // By index, so that a hole is met as undefined and refused.
+  // By index: a hole is refused as undefined.
   for (let index = 0; index < values.length; index += 1) {
     text += (index === 0 ? '' : ',') + write(values[index], depth - 1);
   }

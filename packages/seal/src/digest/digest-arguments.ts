@@ -6,20 +6,20 @@ import { digestText } from './hash.ts';
 const changing: ReadonlySet<string> = new Set(['resumeToken', 'answers']);
 
 /**
- * What the arguments of a call are bound to a token by: base64url SHA-256 over {@link canonicalizeArguments}.
- *
- * @throws SealError with code `arguments` for anything else than an object of JSON values; see `canonicalize`.
+ * Digests the arguments of a call, without the members `resumeToken` and `answers`: SHA-256 of their canonical JSON, in base64url.
+ * @throws SealError `arguments` unless the arguments are undefined or an object of JSON values
+ * @example
+ * ```ts
+ * const first = await digestArguments({ city: 'Rome' });
+ * const again = await digestArguments({ city: 'Rome', resumeToken: token });
+ * console.log(first === again);
+ * ```
  */
 export function digestArguments(args: unknown): MaybePromise<string> {
   return digestText(canonicalizeArguments(args));
 }
 
-/**
- * The canonical text of a call's arguments as received, less the top-level `resumeToken` and `answers`, which change
- * from turn to turn. Absent arguments equal `{}`.
- *
- * @throws SealError with code `arguments`; see {@link digestArguments}.
- */
+/** Returns the canonical JSON of {@link digestArguments}. Absent arguments equal `{}`. */
 export function canonicalizeArguments(args: unknown): string {
   if (args === undefined) return '{}';
   if (!isPlainObject(args)) throw new SealError('arguments', 'The arguments are not an object');

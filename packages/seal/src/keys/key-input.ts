@@ -5,33 +5,32 @@ import { isKid } from '../token/envelope.ts';
 /** A symmetric key as a JSON Web Key (RFC 7517; RFC 7518, section 6.4). */
 export interface OctJwk {
   readonly kty: 'oct';
-  /** The id by which tokens name the key. */
+  /** ID of the key, readable in tokens. */
   readonly kid: string;
-  /** 32 bytes, base64url. */
+  /** 32 bytes in base64url. */
   readonly k: string;
-  /** Absent, `dir` or `A256GCM`. */
   readonly alg?: 'dir' | 'A256GCM';
 }
 
-/** One key: its id and its 32 bytes, or a JSON Web Key. */
+/** A key: ID and 32 bytes, or a JSON Web Key. */
 export type KeyInput = { readonly kid: string; readonly key: Uint8Array } | OctJwk;
 
 /**
- * The keys of a ring, newest first: `"k2:<32 bytes base64url>,k1:<...>"`, the JSON text of a JWK or a JWK set, a list
- * of keys in any of these forms, or `'ephemeral'` for a random key that dies with the process.
+ * Keys of a ring, newest first: `"k2:<32 bytes base64url>,k1:<...>"`, the JSON of a JWK or a JWK set, a list of keys in any of these
+ * forms, or `'ephemeral'` for a random key of the process.
  */
 export type KeysOption = string | readonly (string | KeyInput)[];
 
-/** A key that was read: its id and 32 bytes. */
+/** Parsed key: ID and 32 bytes. */
 export interface RawKey {
   readonly kid: string;
   readonly key: Uint8Array;
 }
 
-/** Reads keys in every form. Throws SealError `keys` with the position of a bad key, never its value. */
+/** Parses keys of every form. Throws SealError `keys` with the position of a bad key, never with the value. */
 export function readKeys(keys: KeysOption): readonly RawKey[] {
   if (typeof keys !== 'string' && !Array.isArray(keys)) {
-    throw new SealError('keys', `The keys are neither a text nor a list: ${howToGiveKeys}`);
+    throw new SealError('keys', `The keys are neither a string nor a list: ${howToGiveKeys}`);
   }
   const inputs = typeof keys === 'string' ? splitText(keys) : keys.flatMap(splitListed);
   if (inputs.length === 0) throw new SealError('keys', `The list of keys is empty: ${howToGiveKeys}`);
@@ -42,15 +41,15 @@ export function readKeys(keys: KeysOption): readonly RawKey[] {
   });
 }
 
-/** The command that prints a new key. */
+/** Command that prints a new key. */
 export const howToMakeOne: string = `To make one: node -p "'k1:' + require('node:crypto').randomBytes(32).toString('base64url')".`;
 
-/** What to do where keys are missing or wrong. */
+/** Advice for missing or bad keys. */
 export const howToGiveKeys: string =
   `set SAGA_KEYS to "k1:<32 random bytes, base64url>". ${howToMakeOne} ` +
   'With NODE_ENV development or test, no keys are needed.';
 
-/** Says which key is wrong and how, never what it is. */
+/** Makes the error of a bad key: position and problem, never the value. */
 export function keyError(index: number, count: number, problem: string): SealError {
   return new SealError('keys', `key ${index + 1} of ${count} ${problem}`);
 }
@@ -73,7 +72,7 @@ function parseJson(text: string): unknown {
     return JSON.parse(text);
   } catch {
     // Without a cause: the message of JSON.parse quotes its input.
-    throw new SealError('keys', 'The keys look like JSON and do not parse');
+    throw new SealError('keys', 'The keys look like JSON but do not parse');
   }
 }
 
@@ -88,7 +87,7 @@ function readKey(input: unknown): RawKey | string {
           : fromText(kid, key);
     return typeof read === 'string' ? `${read}. ${howToMakeOne}` : read;
   }
-  if (!isRecord(input)) return 'is neither a text nor an object';
+  if (!isRecord(input)) return 'is neither a string nor an object';
   if (input['key'] instanceof Uint8Array) return fromBytes(input['kid'], input['key']);
   if (input['kty'] !== 'oct') return 'is not a JWK of type oct';
   const alg = input['alg'];
@@ -103,7 +102,7 @@ function fromText(kid: unknown, text: unknown): RawKey | string {
 
 function fromBytes(kid: unknown, key: Uint8Array): RawKey | string {
   if (!isKid(kid)) return 'has no id of 1 to 64 letters, digits and . _ ~ -';
-  // A copy: the caller may go on and wipe its own.
+  // Copied, so that the caller can wipe the original.
   return key.length === 32 ? { kid, key: new Uint8Array(key) } : `has ${key.length} bytes instead of 32`;
 }
 
@@ -132,10 +131,7 @@ function isPrintable(byte: number): boolean {
   return byte >= 0x20 && byte <= 0x7e;
 }
 
-/**
- * Keys, as base64url, that everybody knows: those of this project's own tests and documents, and those of the
- * standards. A key ring takes one only where the environment is exactly `test`.
- */
+/** Public keys of tests, documents, and standards, in base64url. A key ring accepts them only if the environment is `test`. */
 export const publishedTestKeys: readonly string[] = [
   // 32 zero bytes.
   'AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA',

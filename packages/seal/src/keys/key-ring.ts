@@ -1,3 +1,4 @@
+import { optionError } from '../model/option-error.ts';
 import { chain, type MaybePromise } from '../model/maybe-promise.ts';
 import { toBase64Url } from '../platform/base64url.ts';
 import { SealError } from '../model/errors.ts';
@@ -16,27 +17,27 @@ import { extract } from './key-schedule.ts';
 import { loadNode } from '../platform/node.ts';
 import { randomBytes } from '../digest/hash.ts';
 
-/** Keys that seal and open tokens. The first seals, every one opens. Printing one shows no key. */
+/** Keys of tokens: the first key seals, and every key opens. Printing a ring shows no key. */
 export interface KeyRing {
-  /** The ids of the keys, in order. They stand in every token for all to read. */
+  /** IDs of the keys, in order. Readable in every token. */
   readonly kids: readonly string[];
-  /** The ids alone. */
+  /** IDs without keys. */
   toString(): string;
-  /** The ids alone. */
+  /** IDs without keys. */
   toJSON(): string;
 }
 
 /** Options of {@link createKeyRing}. */
 export interface KeyRingOptions {
-  /** `NODE_ENV`; it is not read from the process. */
+  /** Value of `NODE_ENV`. The process is not read. */
   readonly environment?: string;
-  /** Whether the server talks over stdio, so that its client ends when it ends. Default false. */
+  /** `true` if the server uses stdio, so that client and server end together. @default false */
   readonly stdio?: boolean;
-  /** Receives one warning when the key is random although none was asked for, or in production. Default: ignored. */
+  /** Receives a warning about a random key in production, or instead of missing keys. Default: no warning. */
   readonly warn?: (message: string) => void;
 }
 
-/** One key of a ring: its id, and the pseudorandom key of the key schedule. */
+/** Key of a ring: ID, and pseudorandom key of the key schedule. */
 export interface RingKey {
   readonly kid: string;
   readonly prk: () => MaybePromise<Uint8Array>;
@@ -49,10 +50,10 @@ class SecretKeyRing implements KeyRing {
   readonly #keys: readonly [RingKey, ...RingKey[]];
 
   static {
-    // Only this module can read them: no method of an object that others hold gives its keys away.
+    // Only this module can read the keys of a ring.
     keysOf = (ring) => {
       if (ring instanceof SecretKeyRing) return ring.#keys;
-      throw new TypeError('The ring of keys was not made by createKeyRing');
+      throw optionError('The key ring was not made by createKeyRing');
     };
   }
 
@@ -75,26 +76,29 @@ class SecretKeyRing implements KeyRing {
 }
 
 /**
- * Reads the keys and makes a ring of them. Rotation is `old,new`, then `new,old`, then `new`, each rolled out
- * everywhere before the next. Who has a key can do all that this service can: share none.
+ * Makes a key ring. To rotate keys, deploy `old,new`, then `new,old`, then `new`, each to every process before the next. A key gives
+ * full access to the tokens of the service: do not share keys between services.
  *
- * Left out, keys are random and die with the process, which is right only over stdio and where the environment is
- * exactly `development` or `test`; anywhere else two instances could not continue each other's sagas.
- *
- * @throws SealError with code `keys` for no keys, and for a bad, short, repeated or published key; also for a weak key,
- * unless the environment is exactly `development` or `test`. It names the position, never the value.
+ * Missing keys are random, over stdio and if the environment is `development` or `test`: tokens then end with the process.
+ * @throws SealError `keys` for missing, bad, short, repeated, or published keys, and for weak keys outside of `development` and `test`
+ * @example
+ * ```ts
+ * const ring = createKeyRing(keys, { environment: 'production' });
+ * const sealer = createSealer({ ring, audience: 'shop' });
+ * console.log(ring.kids, sealer.newSagaId());
+ * ```
  */
 export function createKeyRing(keys: KeysOption | undefined, options: KeyRingOptions = {}): KeyRing {
   if (keys === undefined) {
     if (options.stdio !== true && options.environment !== 'development' && options.environment !== 'test') {
       throw new SealError('keys', `No keys: ${howToGiveKeys}`);
     }
-    options.warn?.('No keys: sagas end with this process. Set SAGA_KEYS to keep them.');
+    options.warn?.('No keys: sagas end with this process. Set SAGA_KEYS to keep the sagas.');
   }
   if (keys === 'ephemeral' && options.environment === 'production') {
     options.warn?.(
       "keys: 'ephemeral' in production: other processes cannot open these tokens, and all tokens are lost when " +
-        'it ends. Set SAGA_KEYS to keep them.',
+        'it ends. Set SAGA_KEYS to keep the sagas.',
     );
   }
   if (keys === undefined || keys === 'ephemeral') return createEphemeral();
@@ -106,22 +110,27 @@ export function createKeyRing(keys: KeysOption | undefined, options: KeyRingOpti
 }
 
 /**
- * A new random key, written as `SAGA_KEYS` takes it: `k1:<32 bytes base64url>`.
- *
- * @throws TypeError for an id that is not 1 to 64 letters, digits and `. _ ~ -`.
+ * Creates a random key in the form of `SAGA_KEYS`: `k1:<32 bytes base64url>`.
+ * @throws TypeError unless the ID has 1 to 64 letters, digits, and `. _ ~ -`
+ * @example
+ * ```ts
+ * const added = generateKey('k2');
+ * const ring = createKeyRing([added, keys]);
+ * console.log(ring.kids[0] === 'k2');
+ * ```
  */
 export function generateKey(kid: string = 'k1'): string {
-  if (!isKid(kid)) throw new TypeError('The id of a key is 1 to 64 letters, digits and . _ ~ -');
+  if (!isKid(kid)) throw optionError('The ID of a key must have 1 to 64 letters, digits, and . _ ~ -');
   return `${kid}:${toBase64Url(randomBytes(32))}`;
 }
 
-/** Returns the keys of a ring, the sealing one first. Throws TypeError for a ring that {@link createKeyRing} did not make. */
+/** Returns the keys of a ring, the sealing key first. Throws TypeError unless {@link createKeyRing} made the ring. */
 export function readRing(ring: KeyRing): readonly [RingKey, ...RingKey[]] {
   return keysOf(ring);
 }
 
 function createEphemeral(): KeyRing {
-  // A random id, so that the token of another process is refused as of an unknown key.
+  // A random ID: tokens of another process have an unknown key.
   const kid = `ephemeral-${toBase64Url(randomBytes(6))}`;
   return new SecretKeyRing([toRingKey({ kid, key: randomBytes(32) })]);
 }
@@ -134,14 +143,14 @@ function assertUsable(
 ): void {
   const text = toBase64Url(key.key);
   if (environment !== 'test' && publishedTestKeys.includes(text)) {
-    throw keyError(index, all.length, 'is a published test key: everybody has it');
+    throw keyError(index, all.length, 'is a published test key');
   }
   if (environment !== 'test' && environment !== 'development' && isWeakKey(key.key)) {
     throw keyError(index, all.length, `is not random and can be guessed. ${howToMakeOne}`);
   }
   for (const [earlier, other] of all.slice(0, index).entries()) {
     if (other.kid === key.kid) {
-      const problem = `has the id of key ${earlier + 1}: give each an id of its own, as in k2:…`;
+      const problem = `has the ID of key ${earlier + 1}: give each key a unique ID, as in k2:…`;
       throw keyError(index, all.length, problem);
     }
     if (toBase64Url(other.key) === text)
@@ -153,7 +162,7 @@ function toRingKey({ kid, key }: RawKey): RingKey {
   let extracted: Uint8Array | undefined;
   const prk = (): MaybePromise<Uint8Array> =>
     extracted ?? chain(extract(key), (bytes) => (extracted = bytes));
-  // Where it takes no promise, now; elsewhere on first use, for a promise may not outlive the request it began in.
+  // On some runtimes, a promise cannot outlive its request: there, on first use.
   if (loadNode() !== undefined) void prk();
   return { kid, prk };
 }

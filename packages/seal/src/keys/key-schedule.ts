@@ -5,27 +5,31 @@ import { hmac, lengthPrefix } from '../digest/hash.ts';
 const format = 'mcp-saga/1';
 
 /**
- * The key that seals the tokens of one purpose, audience, key id and saga, by HKDF with SHA-256 (RFC 5869):
+ * Derives the key of the tokens of a purpose, audience, key ID, and saga, by HKDF with SHA-256 (RFC 5869):
  *
  *     PRK = HKDF-Extract(salt 'mcp-saga/1', ikm key)
  *     key = HKDF-Expand(PRK, info, 32)
  *     info = length-prefixed('mcp-saga/1', purpose, audience, kid, sid)
  *
- * where each text is preceded by the number of its UTF-8 bytes, in four bytes, big-endian. With this key any JWE
- * library opens a token; what is inside is described in `layout.ts`.
- *
- * @param key The 32 bytes of the ring's key.
+ * Any JWE library opens a token with this key. `layout.ts` describes the plaintext.
+ * @param key - 32 bytes of a key of the ring
+ * @example
+ * ```ts
+ * const binding = { purpose: 'token', audience: 'shop', kid: 'k1', sid: 'A'.repeat(22) } as const;
+ * const key = await deriveTokenKey(new Uint8Array(32), binding);
+ * console.log(key.length === 32);
+ * ```
  */
 export function deriveTokenKey(key: Uint8Array, binding: Binding): MaybePromise<Uint8Array> {
   return chain(extract(key), (prk) => hmac(prk, expandInput(binding)));
 }
 
-/** HKDF-Extract of the key schedule: the pseudorandom key that every token key comes from. */
+/** HKDF-Extract of the key schedule: the pseudorandom key behind every token key. */
 export function extract(key: Uint8Array): MaybePromise<Uint8Array> {
   return hmac(new TextEncoder().encode(format), key);
 }
 
-/** What HKDF-Expand runs its one HMAC over: the info, then the number of the block, 1, as 32 bytes need no second. */
+/** Input of the only HMAC of HKDF-Expand: the info, then the block number 1. */
 export function expandInput({ purpose, audience, kid, sid }: Binding): Uint8Array<ArrayBuffer> {
   const info = lengthPrefix([format, purpose, audience, kid, sid]);
   const input = new Uint8Array(info.length + 1);

@@ -1,23 +1,22 @@
-/** What kind of failure a {@link SealError} is; stable across releases. */
+/** Code of a {@link SealError}, stable across releases. */
 export type SealErrorCode = 'keys' | 'arguments' | 'refused' | 'too_large' | 'unsupported';
 
-/** The base class of everything this package throws, but for a `TypeError` or `RangeError` at an author's mistake. */
+/** Base class of the errors of this package. Mistakes of authors are a `TypeError` or `RangeError`. */
 export class SealError extends Error {
   override readonly name: string = 'SealError';
-  /** What kind of failure this is. */
   readonly code: SealErrorCode;
 
-  /** Never pass a token, a key or a payload in `message`. */
+  /** @param message - contains no token, key, or payload */
   constructor(code: SealErrorCode, message: string, options?: ErrorOptions) {
     super(message, options);
     this.code = code;
   }
 }
 
-/** The one sentence of every {@link TokenRefused}, so that a client learns nothing from which check failed. */
+/** Message of every {@link TokenRefused}. A client does not learn which check failed. */
 export const refusalMessage: string = 'Invalid or expired sagaToken';
 
-/** Why a token was refused. For hooks, logs and counters only: no client may ever see it. */
+/** Reason of a refusal, for hooks, logs, and counters. Never send it to a client. */
 export type RefusalReason =
   | 'malformed'
   | 'too_large'
@@ -40,11 +39,11 @@ export type RefusalReason =
   | 'unknown_handle'
   | 'request';
 
-/** A token that does not open, or opens and is not what was expected. The message is always the same. */
+/** Refusal of a token that does not open or does not meet the expectations. The message is always the same. */
 export class TokenRefused extends SealError {
   override readonly name: string = 'TokenRefused';
   declare readonly code: 'refused';
-  /** The true reason; for hooks only. */
+  /** Reason, for hooks only. */
   readonly reason: RefusalReason;
 
   constructor(reason: RefusalReason) {
@@ -53,22 +52,20 @@ export class TokenRefused extends SealError {
   }
 }
 
-/** What of a token grew over its limit. */
+/** Part of a token over the limit: its characters, the bytes of all streams, or the number of streams. */
 export type OversizedPart = 'token' | 'inflated' | 'streams';
 
-/** A token that is over a limit when it is minted. Nothing was sealed. */
+/** Error of a token over a limit. Nothing was sealed. */
 export class TokenTooLarge extends SealError {
   override readonly name: string = 'TokenTooLarge';
   declare readonly code: 'too_large';
-  /** What is over the limit: the token's characters, the bytes of all streams, or the number of streams. */
   readonly part: OversizedPart;
-  /** How large it would have been. */
+  /** Size of the part. */
   readonly bytes: number;
-  /** The limit it is over. */
   readonly limit: number;
 
   constructor(part: OversizedPart, bytes: number, limit: number) {
-    super('too_large', `The saga's state is too large for a token: ${part} ${bytes}, limit ${limit}`);
+    super('too_large', `The state of the saga is too large for a token: ${part} ${bytes}, limit ${limit}`);
     this.part = part;
     this.bytes = bytes;
     this.limit = limit;

@@ -1,25 +1,25 @@
 import { loadNode } from './node.ts';
 import type { NodeBuiltins, NodeBytes } from './node.ts';
 
-/** Base64url without padding (RFC 4648, section 5), strict on the way in. */
+/** Base64url without padding (RFC 4648, section 5), with a strict decoder. */
 export interface Base64UrlCodec {
   encode(bytes: Uint8Array): string;
-  /** `undefined` unless the text is exactly what `encode` gives for the bytes it decodes to. */
+  /** Returns undefined unless `encode` gives the same text for the bytes. */
   decode(text: string): Uint8Array | undefined;
-  /** Encodes text of code units up to U+00FF, each as one byte. */
+  /** Encodes code units up to U+00FF, each as one byte. */
   encodeLatin1(text: string): string;
-  /** Undoes `encodeLatin1`; for other text the result is unspecified, and encodes to something else again. */
+  /** Decodes a text of `encodeLatin1`. Unspecified for other text. */
   decodeLatin1(text: string): string;
 }
 
-/** The codec over Node's `Buffer`. */
+/** Codec with `Buffer` of Node. */
 export function createNodeBase64Url({ Buffer }: NodeBuiltins): Base64UrlCodec {
-  // What a cipher gives is a Buffer already.
+  // A cipher returns a Buffer.
   const toBuffer = (bytes: Uint8Array): NodeBytes =>
     Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   return {
     encode: (bytes) => toBuffer(bytes).toString('base64url'),
-    // Buffer skips what it cannot decode and drops trailing bits: only encoding again shows that nothing was lost.
+    // Buffer skips bad characters and trailing bits without an error.
     decode: (text) => {
       const bytes = Buffer.from(text, 'base64url');
       return bytes.toString('base64url') === text ? bytes : undefined;
@@ -29,7 +29,7 @@ export function createNodeBase64Url({ Buffer }: NodeBuiltins): Base64UrlCodec {
   };
 }
 
-/** The codec over the web platform's `btoa` and `atob`. */
+/** Codec with `btoa` and `atob` of the web platform. */
 export const portableBase64Url: Base64UrlCodec = {
   encode: (bytes) => encodeLatin1(toLatin1(bytes)),
   decode: (text) => {
@@ -40,18 +40,31 @@ export const portableBase64Url: Base64UrlCodec = {
   decodeLatin1,
 };
 
-/** Bytes as base64url without padding. */
+/**
+ * Encodes bytes in base64url without padding.
+ * @example
+ * ```ts
+ * const bytes = new Uint8Array([251, 255]);
+ * const text = toBase64Url(bytes);
+ * console.log(text === '-_8');
+ * ```
+ */
 export function toBase64Url(bytes: Uint8Array): string {
   return currentCodec().encode(bytes);
 }
 
 /**
- * Bytes from base64url without padding, or `undefined` for anything that is not exactly what
- * {@link toBase64Url} writes: padding, white space, another alphabet, bits left over at the end.
+ * Decodes base64url without padding. Returns undefined unless {@link toBase64Url} gives the same text for the bytes.
+ * @example
+ * ```ts
+ * const bytes = fromBase64Url('-_8');
+ * if (bytes === undefined) throw new Error('Not base64url');
+ * console.log(bytes.length === 2);
+ * ```
  */
 export function fromBase64Url(text: string): Uint8Array | undefined {
   const bytes = currentCodec().decode(text);
-  // A copy: a small Buffer is a window into a pool shared with the rest of the process.
+  // Copied: a small Buffer is part of a pool of the process.
   return bytes === undefined ? undefined : new Uint8Array(bytes);
 }
 
@@ -75,7 +88,7 @@ function decodeLatin1(text: string): string {
 }
 
 function toLatin1(bytes: Uint8Array): string {
-  // In chunks: one call with 64 KiB arguments overflows the stack of some engines.
+  // In chunks: 64 KiB of arguments overflow the stack of some engines.
   let text = '';
   for (let start = 0; start < bytes.length; start += 4096) {
     text += String.fromCharCode(...bytes.subarray(start, start + 4096));

@@ -1,16 +1,18 @@
-/** What this package uses of Node's `Buffer` instances. */
+/** Used part of a `Buffer` of Node. */
 export interface NodeBytes extends Uint8Array {
   toString(encoding?: 'base64url' | 'latin1' | 'utf8'): string;
 }
 
-/** What this package uses of Node's `Buffer`. */
+/** Used part of the class `Buffer` of Node. */
 export interface NodeBuffer {
   from(text: string, encoding: 'base64url' | 'latin1' | 'utf8'): NodeBytes;
   from(buffer: ArrayBufferLike, byteOffset: number, length: number): NodeBytes;
   isBuffer(bytes: Uint8Array): boolean;
+  compare(one: Uint8Array, other: Uint8Array): number;
+  concat(parts: readonly Uint8Array[]): NodeBytes;
 }
 
-/** A key as Node holds it. */
+/** Key object of Node. */
 export interface NodeKey {
   readonly type: string;
 }
@@ -35,27 +37,27 @@ type GcmArguments = [
   options: { authTagLength: 16 },
 ];
 
-/** What this package uses of `node:crypto`. */
+/** Used part of `node:crypto`. */
 export interface NodeCrypto {
-  /** Faster than `createHash`, and missing before Node 20.12 and elsewhere. */
+  /** Faster than `createHash`. Missing before Node 20.12. */
   hash?(algorithm: 'sha256', text: string, encoding: 'base64url'): string;
   createHash(algorithm: 'sha256'): Digester;
-  createHmac(algorithm: 'sha256', key: NodeKey): Digester;
+  createHmac(algorithm: 'sha256', key: NodeKey | Uint8Array): Digester;
   createSecretKey(key: Uint8Array): NodeKey;
   createCipheriv(...options: GcmArguments): Cipher & { getAuthTag(): NodeBytes };
   createDecipheriv(...options: GcmArguments): Cipher & { setAuthTag(tag: Uint8Array): void };
 }
 
-/** What this package uses of `node:zlib`. */
+/** Used part of `node:zlib`. */
 export interface NodeZlib {
-  deflateRawSync(bytes: Uint8Array): NodeBytes;
+  deflateRawSync(bytes: Uint8Array, options?: { finishFlush: number; dictionary?: Uint8Array }): NodeBytes;
   inflateRawSync(
     bytes: Uint8Array,
     options: { maxOutputLength: number; info: true },
   ): { buffer: NodeBytes; engine: { bytesWritten: number } };
 }
 
-/** Node's built-in modules, as far as this package needs them. */
+/** Used built-in modules of Node. */
 export interface NodeBuiltins {
   readonly Buffer: NodeBuffer;
   readonly crypto: NodeCrypto;
@@ -64,9 +66,14 @@ export interface NodeBuiltins {
 
 /** `true` if a key object of Node pays off for two or three encryptions: from Node 24 on, raw bytes take three times as long. */
 export function prefersKeyObjects(): boolean {
-  const version = readMember(readMember(readMember(globalThis, 'process'), 'versions'), 'node');
-  return !(typeof version === 'string' && Number.parseInt(version, 10) < 23);
+  if (keyObjects === undefined) {
+    const version = readMember(readMember(readMember(globalThis, 'process'), 'versions'), 'node');
+    keyObjects = !(typeof version === 'string' && Number.parseInt(version, 10) < 23);
+  }
+  return keyObjects;
 }
+
+let keyObjects: boolean | undefined;
 
 let loaded: NodeBuiltins | false | undefined;
 
@@ -101,7 +108,6 @@ function readMember(value: unknown, name: string): unknown {
   return typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined;
 }
 
-// That the modules are there; that they are what they seem is found by trying them.
 function isNode(
   node: Readonly<Record<string, unknown>>,
 ): node is Readonly<Record<string, unknown>> & NodeBuiltins {
@@ -131,7 +137,7 @@ export async function importZlib(): Promise<NodeZlib> {
   return (await importBuiltin('node:zlib')) as NodeZlib;
 }
 
-// By a name that is not written here, which bundlers for other platforms would look for.
+// Bundlers for other platforms would look for a literal name.
 function importBuiltin(id: string): Promise<unknown> {
   return import(/* @vite-ignore */ /* webpackIgnore: true */ id);
 }

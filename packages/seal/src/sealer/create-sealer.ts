@@ -7,10 +7,15 @@ import type { Sealer, SealerOptions } from './sealer.ts';
 import { prepareSetup } from './sealer-setup.ts';
 
 /**
- * Makes the sealer of a service.
- *
- * @throws SealError with code `unsupported` for `fast` where it cannot be had; TypeError for a ring not made by
- * `createKeyRing` and for an audience that is not a text; RangeError for a bad limit.
+ * Creates the sealer of a service.
+ * @throws SealError `unsupported` if the runtime does not support the `fast` implementation
+ * @throws TypeError for a bad ring or audience, RangeError for a bad limit
+ * @example
+ * ```ts
+ * const sealer = createSealer({ ring: createKeyRing(keys), audience: 'shop' });
+ * const { claims } = await sealer.open(token, { purpose: 'token' });
+ * console.log(claims.saga.name);
+ * ```
  */
 export function createSealer(options: SealerOptions): Sealer {
   const implementation = options.implementation ?? 'auto';

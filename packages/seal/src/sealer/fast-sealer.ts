@@ -1,36 +1,33 @@
+import { optionError } from '../model/option-error.ts';
 import type { MaybePromise } from '../model/maybe-promise.ts';
 import { encodeClaims, type Purpose } from '../token/claims.ts';
 import { TokenRefused } from '../model/errors.ts';
+import { nonceLength, takeNonce } from '../digest/hash.ts';
 import type { Envelope } from '../token/envelope.ts';
 import { expandInput } from '../keys/key-schedule.ts';
-import {
-  pack,
-  unpack,
-  type StoredStream,
-  encodeStreams,
-  inflateSync,
-  isDeflated,
-  store,
-} from '../token/layout.ts';
+import { pack, type StoredStream, encodeStreams, inflateSync, isDeflated, store } from '../token/layout.ts';
 import { prefersKeyObjects, type NodeBuiltins, type NodeKey } from '../platform/node.ts';
+import { createGrownDeflate } from './deflate-grown.ts';
 import type { Sealer } from './sealer.ts';
 import {
   admit,
   assertSealable,
   assertTokenFits,
   findKey,
+  nonceInput,
   type SealingKey,
   type Setup,
 } from './sealer-setup.ts';
 
 const gcm = { authTagLength: 16 } as const;
 
-/** The synchronous implementation, over `node:crypto` and `node:zlib`. */
+/** Synchronous implementation with `node:crypto` and `node:zlib`. */
 export function createFastSealer(setup: Setup, node: NodeBuiltins): Sealer {
   const { audience, codec, first, limits } = setup;
   const { Buffer, crypto, zlib } = node;
   const utf8 = (text: string): Uint8Array => Buffer.from(text, 'utf8');
   const tokenKey = createKeyDerivation(setup, node);
+  const grown = new WeakMap<object, (bytes: Uint8Array) => Uint8Array>();
 
   return {
     newSagaId: () => codec.encode(setup.random(16)),
@@ -38,18 +35,23 @@ export function createFastSealer(setup: Setup, node: NodeBuiltins): Sealer {
     seal: (purpose, sid, claims, streams) => {
       assertSealable(purpose, sid);
       const { kid } = first;
-      const contents = {
-        claims: utf8(encodeClaims(claims, { purpose, audience, kid, sid })),
-        streams: encodeStreams(streams, utf8, limits).map((stream) =>
-          store(stream, stream.compress ? zlib.deflateRawSync(stream.bytes) : undefined),
+      const plaintext = pack({
+        claims: encodeClaims(claims, { purpose, audience, kid, sid }),
+        streams: encodeStreams(streams, utf8, limits).map((stream, at) =>
+          store(stream, stream.compress ? deflate(stream.bytes, streams[at]?.grows) : undefined),
         ),
-      };
-      assertTokenFits(contents, first.header.length, limits);
+      });
+      assertTokenFits(plaintext.length, first.header.length, limits);
       const header = first.header.write(sid);
-      const nonce = setup.random(12);
-      const cipher = crypto.createCipheriv('aes-256-gcm', tokenKey(first, purpose, sid), nonce, gcm);
+      const key = tokenKey(first, purpose, sid);
+      const input = nonceInput(purpose, plaintext);
+      const nonce =
+        input === undefined
+          ? (takeNonce(claims.jti) ?? setup.random(nonceLength))
+          : crypto.createHmac('sha256', key).update(input).digest().subarray(0, nonceLength);
+      const cipher = crypto.createCipheriv('aes-256-gcm', key, nonce, gcm);
       cipher.setAAD(Buffer.from(header, 'latin1'));
-      const ciphertext = cipher.update(pack(contents));
+      const ciphertext = cipher.update(plaintext);
       cipher.final();
       return `${header}..${codec.encode(nonce)}.${codec.encode(ciphertext)}.${codec.encode(cipher.getAuthTag())}`;
     },
@@ -57,11 +59,8 @@ export function createFastSealer(setup: Setup, node: NodeBuiltins): Sealer {
     open: (token, expect) => {
       const envelope = setup.envelopes.read(token);
       const key = tokenKey(findKey(setup, envelope, expect.purpose), expect.purpose, envelope.sid);
-      const { claims, streams } = unpack(decrypt(key, envelope), limits);
-      const text = Buffer.from(claims.buffer, claims.byteOffset, claims.length).toString('utf8');
-      // Claims first: what is expired or another's is not worth inflating.
-      const sealed = admit(setup, envelope, text, expect);
-      // Member by member: a spread takes 2 us, as much as the HMAC of the key.
+      const { sealed, streams } = admit(setup, envelope, decrypt(key, envelope), expect);
+      // A spread takes 2 us, as long as the HMAC of the key.
       const { purpose, audience: service, kid, sid } = sealed;
       return { claims: sealed.claims, purpose, audience: service, kid, sid, streams: streams.map(inflate) };
     },
@@ -80,15 +79,22 @@ export function createFastSealer(setup: Setup, node: NodeBuiltins): Sealer {
     }
   }
 
+  function deflate(bytes: Uint8Array, grows: object | undefined): Uint8Array {
+    if (grows === undefined) return zlib.deflateRawSync(bytes);
+    let known = grown.get(grows);
+    if (known === undefined) grown.set(grows, (known = createGrownDeflate(node)));
+    return known(bytes);
+  }
+
   function inflate(stream: StoredStream): Uint8Array {
     return isDeflated(stream) ? inflateSync(zlib, stream) : stream.bytes;
   }
 }
 
-// A turn opens one token of a saga and seals the next: with its key kept, one HMAC instead of two.
+// A turn opens a token and seals the next with the same key.
 const keptKeys = 64;
 
-/** HKDF-Expand for one token. The keys of the ring are Node's own objects: some releases take longer with bytes. */
+/** Derives token keys by HKDF-Expand. Key objects hold the keys of the ring: some releases of Node take longer with bytes. */
 function createKeyDerivation(
   { audience, keys }: Setup,
   { crypto }: NodeBuiltins,
@@ -98,7 +104,7 @@ function createKeyDerivation(
   const kept = new Map<string, NodeKey | Uint8Array>();
   const toInput = createExpandInput(audience);
   return ({ kid }, purpose, sid) => {
-    // Neither a purpose nor the id of a saga has a space in it.
+    // Purposes and saga IDs contain no space.
     const name = `${purpose} ${sid} ${kid}`;
     const known = kept.get(name);
     if (known !== undefined) return known;
@@ -116,19 +122,18 @@ function createKeyDerivation(
 }
 
 function atOnce(prk: MaybePromise<Uint8Array>): Uint8Array {
-  if (prk instanceof Promise)
-    throw new TypeError('The ring of keys was made where node:crypto was not at hand');
+  if (prk instanceof Promise) throw optionError('The key ring was made without node:crypto');
   return prk;
 }
 
-/** `expandInput`, where all but the saga id is written once for each purpose and key. The result is used at once. */
+/** `expandInput` with one buffer for each purpose and key, into which the saga ID is written. */
 function createExpandInput(audience: string): (purpose: Purpose, kid: string, sid: string) => Uint8Array {
   const inputs = new Map<string, Uint8Array>();
   return (purpose, kid, sid) => {
     const name = `${purpose} ${kid}`;
     let input = inputs.get(name);
     if (input === undefined) inputs.set(name, (input = expandInput({ purpose, audience, kid, sid })));
-    // The saga id is the last text, one byte before the end; it is ASCII and always of one length.
+    // The saga ID is the last text, one byte before the end, in ASCII, and has a fixed length.
     const start = input.length - 1 - sid.length;
     for (let index = 0; index < sid.length; index += 1) input[start + index] = sid.charCodeAt(index);
     return input;

@@ -1,3 +1,4 @@
+import { optionError } from '../model/option-error.ts';
 import type { Base64UrlCodec } from '../platform/base64url.ts';
 import { hasLoneSurrogate } from '../digest/canonicalize.ts';
 import {
@@ -19,35 +20,36 @@ import {
 } from '../token/envelope.ts';
 import { TokenRefused, TokenTooLarge } from '../model/errors.ts';
 import { readRing, type RingKey } from '../keys/key-ring.ts';
-import { measure, type Contents } from '../token/layout.ts';
+import { decodeFirstClaims, unpackFirst } from '../token/first-layout.ts';
+import { isFirstLayout, unpack, type StoredStream } from '../token/layout.ts';
 import { resolveLimits, type Limits } from '../token/token-limits.ts';
 import { randomBytes } from '../digest/hash.ts';
-import type { Expectations, Sealed, SealerOptions } from './sealer.ts';
+import type { Expectations, SealerOptions } from './sealer.ts';
 
-/** A key of the ring with its header. */
+/** Key of the ring with the header of its tokens. */
 export interface SealingKey extends RingKey {
   readonly header: HeaderFormat;
 }
 
-/** What both implementations of a sealer work with, prepared once. */
+/** Parts of a sealer that do not change from token to token. */
 export interface Setup {
   readonly audience: string;
   readonly limits: Limits;
   readonly codec: Base64UrlCodec;
   readonly clock: () => number;
   readonly random: (bytes: number) => Uint8Array;
-  /** The key that seals. */
+  /** Sealing key. */
   readonly first: SealingKey;
-  /** Every key that opens, by its id. */
+  /** All keys, by ID. */
   readonly keys: ReadonlyMap<string, SealingKey>;
   readonly envelopes: EnvelopeReader;
 }
 
-/** Checks the options of a sealer and prepares what does not change from token to token. */
+/** Checks the options of a sealer, and prepares the parts. */
 export function prepareSetup(options: SealerOptions, codec: Base64UrlCodec): Setup {
   const { ring, audience, clock = Date.now, random = randomBytes } = options;
   if (typeof audience !== 'string' || audience === '' || hasLoneSurrogate(audience)) {
-    throw new TypeError('The audience of a sealer is the name of its service');
+    throw optionError('The audience of a sealer must be the name of the service');
   }
   const limits = resolveLimits(options.limits);
   const [first, ...others] = readRing(ring);
@@ -69,19 +71,23 @@ export function prepareSetup(options: SealerOptions, codec: Base64UrlCodec): Set
   };
 }
 
-/** @throws TypeError for a purpose or the id of a saga that no token can have. */
+/** @throws TypeError for an unknown purpose, or a bad saga ID */
 export function assertSealable(purpose: Purpose, sid: string): void {
-  if (!isPurpose(purpose)) throw new TypeError('A token has no such purpose');
-  if (!isSid(sid)) throw new TypeError('The id of a saga is 16 bytes, base64url');
+  if (!isPurpose(purpose)) throw optionError('Unknown purpose of a token');
+  if (!isSid(sid)) throw optionError('The ID of a saga must be 16 bytes in base64url');
 }
 
-/** @throws TokenTooLarge, before anything is encrypted. */
-export function assertTokenFits(contents: Contents, headerLength: number, { maxTokenBytes }: Limits): void {
-  const length = measureToken(headerLength, measure(contents));
+/** @throws TokenTooLarge */
+export function assertTokenFits(
+  plaintextLength: number,
+  headerLength: number,
+  { maxTokenBytes }: Limits,
+): void {
+  const length = measureToken(headerLength, plaintextLength);
   if (length > maxTokenBytes) throw new TokenTooLarge('token', length, maxTokenBytes);
 }
 
-/** Finds the key of a token. Throws TokenRefused for a purpose that no token has, and for a key outside the ring. */
+/** Finds the key of a token. Throws TokenRefused `purpose` or `unknown_key`. */
 export function findKey(setup: Setup, { kid }: Envelope, purpose: Purpose): SealingKey {
   if (!isPurpose(purpose)) throw new TokenRefused('purpose');
   const key = setup.keys.get(kid);
@@ -89,33 +95,52 @@ export function findKey(setup: Setup, { kid }: Envelope, purpose: Purpose): Seal
   return key;
 }
 
-/** Returns the claims of a decrypted token. Throws TokenRefused if they differ from its envelope or from what is expected. */
+/**
+ * Parses a decrypted token of either layout, and checks the claims before any stream is inflated. Throws TokenRefused if the
+ * plaintext, the envelope, or the expectations disagree.
+ */
 export function admit(
-  setup: Setup,
+  { audience, clock, limits }: Setup,
   { kid, sid }: Envelope,
-  text: string,
+  plaintext: Uint8Array,
   expect: Expectations,
-): Omit<Sealed, 'streams'> {
-  const { audience, clock } = setup;
-  const sealed = decodeClaims(text);
-  if (sealed === undefined) throw new TokenRefused('malformed');
+): { readonly sealed: BoundClaims; readonly streams: readonly StoredStream[] } {
+  const isFirst = isFirstLayout(plaintext);
+  const { claims, streams } = isFirst ? unpackFirst(plaintext, limits) : unpack(plaintext, limits);
+  const sealed = isFirst ? decodeFirstClaims(claims) : decodeClaims(claims, { kid, sid });
   assertExpected(sealed, { purpose: expect.purpose, audience, kid, sid }, expect, clock());
-  return sealed;
+  return { sealed, streams };
+}
+
+const nonceLabel = 'mcp-saga/1 nonce';
+
+/**
+ * Input of the HMAC that makes the nonce of a ticket, by the key of the token: equal tickets have one text, so that a repeated request
+ * to a provider carries the same URL. Different plaintexts have different nonces. Undefined for other purposes, with random nonces.
+ */
+export function nonceInput(purpose: Purpose, plaintext: Uint8Array): Uint8Array | undefined {
+  if (purpose !== 'ticket') return undefined;
+  const input = new Uint8Array(nonceLabel.length + plaintext.length);
+  input.set(new TextEncoder().encode(nonceLabel));
+  input.set(plaintext, nonceLabel.length);
+  return input;
 }
 
 function exactly(length: number, bytes: Uint8Array): Uint8Array {
-  // A short nonce would repeat, and a nonce that repeats gives the key stream away.
-  if (bytes.length !== length) throw new RangeError('The source of randomness gave another number of bytes');
+  // A repeated nonce reveals the key stream.
+  if (bytes.length !== length)
+    throw optionError('`random` returned a wrong number of bytes', { type: RangeError });
   return bytes;
 }
 
-/** How far the clocks of two instances may lie apart, in milliseconds. */
+/** Maximum difference between the clocks of two instances, in milliseconds. */
 export const skewMs: number = 30_000;
 
-/** Checks a decrypted token against its envelope and expectations. Throws TokenRefused with the first reason found. */
+/** Checks a decrypted token. Throws TokenRefused with the first reason found. */
 export function assertExpected(sealed: BoundClaims, bound: Binding, expect: Expectations, now: number): void {
   const { claims } = sealed;
-  // The key is bound to these four already; inside they hold against a fault in the key schedule.
+  // The key is bound to these four values: a second check against a fault in the key schedule. Layout 2 has the last two in the header
+  // alone, which the tag authenticates.
   if (sealed.purpose !== bound.purpose) throw new TokenRefused('purpose');
   if (sealed.audience !== bound.audience) throw new TokenRefused('audience');
   if (sealed.kid !== bound.kid) throw new TokenRefused('unknown_key');
@@ -135,12 +160,20 @@ export function assertExpected(sealed: BoundClaims, bound: Binding, expect: Expe
   }
 }
 
-/** Returns `true` unless the token, or its saga, began later than the clock of this instance and the skew allow. */
+/**
+ * `true` if a token and its saga began at or before `now` (ms since the epoch), with a tolerance of {@link skewMs}.
+ * @example
+ * ```ts
+ * const now = Date.now();
+ * const claims = { born: now, iat: now + 10_000 };
+ * console.log(hasBegun(claims, now));
+ * ```
+ */
 export function hasBegun({ born, iat }: Pick<Claims, 'born' | 'iat'>, now: number): boolean {
   return born <= now + skewMs && iat <= now + skewMs;
 }
 
-// Every comparison states what is allowed, so that a time that is no number refuses.
+// Each comparison states the allowed case: NaN is refused.
 function assertTimely(claims: Claims, expect: Expectations, now: number): void {
   const { iat, exp } = claims;
   if (expect.allowFuture !== true && !hasBegun(claims, now)) throw new TokenRefused('not_yet_valid');

@@ -4,76 +4,61 @@ import type { KeyRing } from '../keys/key-ring.ts';
 import type { Limits } from '../token/token-limits.ts';
 import type { Stream } from '../token/layout.ts';
 
-/** What must agree before a token counts. What is left out is not checked; purpose, audience and time always are. */
+/** Expectations of a token. Purpose, audience, and time are always checked, the optional members only if present. */
 export interface Expectations {
   readonly purpose: Purpose;
-  /** The methods that may have started the saga. */
+  /** Allowed methods of the start of the saga. */
   readonly methods?: readonly string[];
-  /** What the client calls now, where it repeats its original call. */
+  /** Repeated call of the client. */
   readonly entry?: { readonly target?: string; readonly argsDigest?: string };
-  /** Who calls now; `null` for nobody known. */
+  /** Principal of the caller. `null` for an anonymous caller. */
   readonly principal?: string | null;
-  /** The engine versions that can go on, both included. */
+  /** Supported engine versions, both included. */
   readonly engines?: { readonly min: number; readonly max: number };
-  /** Refuses what was sealed earlier, in milliseconds since the epoch: for when a key or a token got out. */
+  /** Refuses tokens sealed before this time (ms since the epoch), after a leak of keys or tokens. */
   readonly rejectIssuedBefore?: number;
-  /** Opens expired tokens too: for operators' inspection, and for what never left the host. Never for what a client brings. */
+  /** Also opens expired tokens: for operators, and for tokens that never left the host. Never for tokens of a client. */
   readonly ignoreExpiry?: boolean;
-  /**
-   * Opens tokens that were sealed in the future, too: for a caller that compares `born` and `iat` with its clock itself, after
-   * every other check.
-   */
+  /** Also opens tokens from the future. The caller checks them by {@link hasBegun}, after every other check. */
   readonly allowFuture?: boolean;
-  /** The saga the token must be of. */
+  /** Expected saga ID. */
   readonly sid?: string;
 }
 
-/** What a token held. */
+/** Contents of a token. */
 export interface Sealed {
   readonly claims: Claims;
   readonly purpose: Purpose;
   readonly audience: string;
-  /** The id of the key that sealed it. */
+  /** ID of the key. */
   readonly kid: string;
-  /** The id of the saga. */
+  /** ID of the saga. */
   readonly sid: string;
-  /** The streams as they were given, in their order. */
+  /** Streams in the order in which they were sealed. */
   readonly streams: readonly Uint8Array[];
 }
 
-/** Seals and opens the tokens of one service. Its results need no `await` on the fast path. */
+/** Seals and opens the tokens of a service. Results of the `fast` implementation need no `await`. */
 export interface Sealer {
-  /** A new id for a saga: 16 random bytes, base64url. It is readable in every token and opens nothing. */
+  /** Creates a saga ID: 16 random bytes in base64url, readable in every token. */
   newSagaId(): string;
-  /**
-   * Seals claims and streams into a token, with the ring's first key.
-   *
-   * @throws TokenTooLarge when it would be over a limit; TypeError for claims of wrong types and for an id that
-   * `newSagaId` could not have made.
-   */
+  /** Seals claims and streams with the first key of the ring. Throws TokenTooLarge, or TypeError for bad claims or a bad saga ID. */
   seal(purpose: Purpose, sid: string, claims: Claims, streams: readonly Stream[]): MaybePromise<string>;
-  /**
-   * Opens a token, if it is one of this service and agrees with what is expected.
-   *
-   * @throws TokenRefused, and nothing else, always with the same message.
-   */
+  /** Opens a token of this service that meets the expectations. Throws only TokenRefused, with a fixed message. */
   open(token: string, expect: Expectations): MaybePromise<Sealed>;
 }
 
 /** Options of `createSealer`. */
 export interface SealerOptions {
   readonly ring: KeyRing;
-  /** The name of the service the tokens are for. A guard against mistakes, not against who shares the keys. */
+  /** Name of the service. Protects against mistakes, not against a service that shares the keys. */
   readonly audience: string;
-  /** Defaults: `defaultLimits`. */
+  /** @default defaultLimits */
   readonly limits?: Partial<Limits>;
-  /** Milliseconds since the epoch. Default `Date.now`. */
+  /** Returns milliseconds since the epoch. @default Date.now */
   readonly clock?: () => number;
-  /** Bytes no one can guess, and new ones on every call. Default: the platform's generator. */
+  /** Returns new unpredictable bytes. Default: the generator of the platform. */
   readonly random?: (bytes: number) => Uint8Array;
-  /**
-   * `fast` is synchronous and needs `node:crypto`; `portable` needs WebCrypto and gives promises; `auto`, the
-   * default, is `fast` where it works. Both write and open the very same tokens.
-   */
+  /** `fast` uses `node:crypto` and is synchronous. `portable` uses WebCrypto. Both use the same tokens. Default `auto`: `fast` if possible. */
   readonly implementation?: 'auto' | 'fast' | 'portable';
 }

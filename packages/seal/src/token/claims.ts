@@ -1,133 +1,142 @@
-/** What a token is for. A token of one purpose never opens for another: the purpose is part of its key. */
-export type Purpose = 'token' | 'cancel' | 'response' | 'handle' | 'blob' | 'task';
+import { TokenRefused } from '../model/errors.ts';
+import { optionError } from '../model/option-error.ts';
+import { ByteReader, ByteWriter } from './byte-layout.ts';
 
-/** What a token says about itself, sealed and checked on every open. */
+/** Purpose of a token. The key contains the purpose, so a token never opens for another purpose. */
+export type Purpose =
+  | 'token'
+  | 'cancel'
+  | 'response'
+  | 'handle'
+  | 'blob'
+  | 'task'
+  | 'ticket'
+  | 'answer'
+  | 'wake';
+
+/** Sealed facts about a token, checked on every open. */
 export interface Claims {
-  /** The method that started the saga. */
+  /** Method of the start of the saga. */
   readonly method: string;
-  /** What the client called, and a digest of the arguments it called it with; see `digestArguments`. */
+  /** Called tool, and digest of the arguments by `digestArguments`. */
   readonly entry: { readonly target: string; readonly argsDigest: string };
-  /** The saga that runs now, which `continueAs` may have changed. */
+  /** Current saga. `continueAs` changes it. */
   readonly saga: { readonly name: string; readonly version: string };
-  /** Whose saga it is. `null`, for nobody known, is a value of its own: it agrees only with `null`. */
+  /** Owner of the saga. `null` for an anonymous caller, and matches only `null`. */
   readonly principal: string | null;
-  /** The version of the engine that sealed it. */
+  /** Engine version of the saga. */
   readonly engine: number;
-  /** The number of the turn that ends with this token. */
+  /** Number of the turn that ends with the token. */
   readonly turn: number;
-  /** An id of this token alone. */
+  /** ID of the token. */
   readonly jti: string;
-  /** When the saga began, in milliseconds since the epoch. */
+  /** Start of the saga, in milliseconds since the epoch. */
   readonly born: number;
-  /** When this token was sealed, in milliseconds since the epoch. */
+  /** Issue time of the token, in milliseconds since the epoch. */
   readonly iat: number;
-  /** When it stops opening, in milliseconds since the epoch, give or take the skew. */
+  /** Expiry of the token, in milliseconds since the epoch. */
   readonly exp: number;
 }
 
-/** What the key of a token is bound to, by the key schedule; sealed inside as well. */
+/** Values that the key schedule binds a token to. The token also contains them. */
 export interface Binding {
   readonly purpose: Purpose;
-  /** The service the token is for. It guards against mistakes, not against a service that has the same key. */
+  /** Service of the token. Protects against mistakes, not against a service with the same key. */
   readonly audience: string;
-  /** The id of the key in the ring. */
+  /** ID of the key in the ring. */
   readonly kid: string;
-  /** The id of the saga: 16 random bytes, base64url. */
+  /** ID of the saga: 16 random bytes in base64url. */
   readonly sid: string;
 }
 
-/** Claims and binding as they come out of a token. */
+/** Claims and binding of an opened token. */
 export interface BoundClaims extends Binding {
   readonly claims: Claims;
 }
 
-const purposes: readonly string[] = [
+// A token contains the position of its purpose: append only.
+const purposes = [
   'token',
   'cancel',
   'response',
   'handle',
   'blob',
   'task',
-] satisfies Purpose[];
+  'ticket',
+  'answer',
+  'wake',
+] as const satisfies readonly Purpose[];
 
-/** Whether a value names a purpose. */
+/** `true` if a value is a purpose. */
 export function isPurpose(value: unknown): value is Purpose {
-  return typeof value === 'string' && purposes.includes(value);
+  return (purposes as readonly unknown[]).includes(value);
 }
 
-/** Encodes claims and binding as a JSON array. Throws TypeError for claims that {@link decodeClaims} would not accept. */
-export function encodeClaims(claims: Claims, { purpose, audience, kid, sid }: Binding): string {
+/** Encodes claims, purpose, and audience. Throws TypeError for a member of a wrong type. The header has key ID and saga ID. */
+export function encodeClaims(claims: Claims, { purpose, audience }: Binding): Uint8Array {
+  assertClaims(claims);
   const { method, entry, saga, principal, engine, turn, jti, born, iat, exp } = claims;
-  const { target, argsDigest } = entry;
-  // prettier-ignore
-  const members = [
-    purpose, audience, kid, sid,
-    method, target, argsDigest, saga.name, saga.version,
-    principal, engine, turn, jti, born, iat, exp,
-  ];
-  if (!areMembers(members)) throw new TypeError('The claims of a token have a member of another type');
-  return JSON.stringify(members);
+  return new ByteWriter()
+    .number(purposes.indexOf(purpose))
+    .text(audience)
+    .text(method)
+    .text(entry.target)
+    .text(entry.argsDigest)
+    .text(saga.name === entry.target ? null : saga.name)
+    .text(saga.version)
+    .text(principal)
+    .number(engine)
+    .number(turn)
+    .text(jti)
+    .number(born)
+    .number(iat)
+    .number(exp)
+    .finish();
 }
 
-/** Reads what {@link encodeClaims} wrote; `undefined` for anything else. */
-export function decodeClaims(text: string): BoundClaims | undefined {
-  const members = parse(text);
-  if (!Array.isArray(members) || !areMembers(members)) return undefined;
-  // prettier-ignore
-  const [
-    purpose, audience, kid, sid,
-    method, target, argsDigest, name, version,
-    principal, engine, turn, jti, born, iat, exp,
-  ] = members;
-  return {
-    purpose,
-    audience,
-    kid,
-    sid,
-    claims: {
-      method,
-      entry: { target, argsDigest },
-      saga: { name, version },
-      principal,
-      engine,
-      turn,
-      jti,
-      born,
-      iat,
-      exp,
-    },
+/** Decodes the bytes of {@link encodeClaims}. Throws TokenRefused `malformed` for other bytes. */
+export function decodeClaims(bytes: Uint8Array, { kid, sid }: Pick<Binding, 'kid' | 'sid'>): BoundClaims {
+  const reader = new ByteReader(bytes);
+  const purpose = purposes[reader.number()];
+  const audience = reader.text();
+  const method = reader.text();
+  const target = reader.text();
+  const argsDigest = reader.text();
+  const name = reader.textOrNull() ?? target;
+  const version = reader.text();
+  const principal = reader.textOrNull();
+  const engine = reader.number();
+  const turn = reader.number();
+  const jti = reader.text();
+  const born = reader.number();
+  const iat = reader.number();
+  const exp = reader.number();
+  if (purpose === undefined || !reader.isAtEnd) throw new TokenRefused('malformed');
+  const claims = {
+    method,
+    entry: { target, argsDigest },
+    saga: { name, version },
+    principal,
+    engine,
+    turn,
+    jti,
+    born,
+    iat,
+    exp,
   };
+  return { purpose, audience, kid, sid, claims };
 }
 
-type BindingMembers = [purpose: Purpose, audience: string, kid: string, sid: string];
-type CallMembers = [method: string, target: string, argsDigest: string, name: string, version: string];
-type TurnMembers = [principal: string | null, engine: number, turn: number, jti: string];
-type TimeMembers = [born: number, iat: number, exp: number];
-type Members = [...BindingMembers, ...CallMembers, ...TurnMembers, ...TimeMembers];
-
-// One letter a member: text, nullable text, whole number.
-const memberTypes = 'tttttttttnwwtwww';
-
-function areMembers(members: readonly unknown[]): members is Members {
-  if (members.length !== memberTypes.length || !isPurpose(members[0])) return false;
-  for (let index = 0; index < memberTypes.length; index += 1) {
-    const member = members[index];
-    const type = memberTypes[index];
-    if (type === 'w' ? !isWholeNumber(member) : typeof member !== 'string') {
-      if (type !== 'n' || member !== null) return false;
-    }
-  }
-  return true;
+function assertClaims({ method, entry, saga, principal, engine, turn, jti, born, iat, exp }: Claims): void {
+  const texts = [method, entry.target, entry.argsDigest, saga.name, saga.version, principal ?? '', jti];
+  const isGood =
+    principal !== undefined &&
+    texts.every((text) => typeof text === 'string') &&
+    [engine, turn, born, iat, exp].every(isWholeNumber);
+  if (!isGood) throw optionError('A member of the claims has a wrong type');
 }
 
-function isWholeNumber(value: unknown): boolean {
-  return Number.isSafeInteger(value) && typeof value === 'number' && value >= 0;
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
+/** `true` for a safe integer from 0. */
+export function isWholeNumber(value: unknown): value is number {
+  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0;
 }

@@ -1,10 +1,10 @@
 import type { Base64UrlCodec } from '../platform/base64url.ts';
 import { TokenRefused } from '../model/errors.ts';
-import { paddingUnit } from './layout.ts';
+import { isPaddedLength } from './layout.ts';
 
-/** A token taken apart, and found to be one that this format writes; nothing in it is authenticated yet. */
+/** Parts of a well-formed token, not authenticated yet. */
 export interface Envelope {
-  /** The encoded header, which is the additional data of the encryption. */
+  /** Encoded header: the additional data of the encryption. */
   readonly header: string;
   readonly kid: string;
   readonly sid: string;
@@ -13,28 +13,21 @@ export interface Envelope {
   readonly tag: Uint8Array;
 }
 
-/** Reads and measures tokens without any key. */
+/** Parses tokens without a key. */
 export interface EnvelopeReader {
-  /**
-   * Takes a token apart.
-   *
-   * @throws TokenRefused for anything that is not, character for character, what this format writes.
-   */
+  /** Parses a token. Throws TokenRefused unless this format writes exactly the same text. */
   read(token: unknown): Envelope;
 }
 
 const nonceLength = 16;
 const tagLength = 22;
 
-/** Characters of a token: header, no encrypted key, 12 bytes of nonce, the ciphertext, 16 bytes of tag. */
+/** Characters of a token: header, no encrypted key, nonce (12 bytes), ciphertext, tag (16 bytes). */
 export function measureToken(headerLength: number, plaintextLength: number): number {
   return headerLength + 2 + nonceLength + 1 + Math.ceil((plaintextLength * 4) / 3) + 1 + tagLength;
 }
 
-/**
- * Prepares to read tokens of these keys. Decryption alone is not enough: JOSE libraries accept several texts for one
- * token (white space, padding, spare bits, other headers), and each would count as a token of its own.
- */
+/** Makes the parser of tokens. JOSE libraries accept several texts for one token, and a guard would count each as another token. */
 export function createEnvelopeReader(
   headers: readonly HeaderFormat[],
   codec: Base64UrlCodec,
@@ -55,15 +48,13 @@ export function createEnvelopeReader(
         tagStart > textStart &&
         token[tagStart - 1] === '.';
       if (!framed) throw new TokenRefused('malformed');
-      // A further dot is in no part's alphabet.
+      const { kid, sid } = readHeader(header, headers, codec);
+      // The alphabet excludes further dots.
       const nonce = codec.decode(token.slice(nonceStart, textStart - 1));
       const ciphertext = codec.decode(token.slice(textStart, tagStart - 1));
       const tag = codec.decode(token.slice(tagStart));
       if (nonce?.length !== 12 || tag?.length !== 16) throw new TokenRefused('malformed');
-      if (ciphertext === undefined || ciphertext.length === 0 || ciphertext.length % paddingUnit !== 0) {
-        throw new TokenRefused('malformed');
-      }
-      const { kid, sid } = readHeader(header, headers, codec);
+      if (ciphertext === undefined || !isPaddedLength(ciphertext.length)) throw new TokenRefused('malformed');
       return { header, kid, sid, nonce, ciphertext, tag };
     },
   };
@@ -82,13 +73,13 @@ function readHeader(
 }
 
 function isOfAnotherKey(header: string, codec: Base64UrlCodec): boolean {
-  // No header of this format is longer; nothing longer is worth decoding.
+  // Headers of this format are shorter.
   if (header.length > 256) return false;
   const kid = /"kid":"([^"]*)"/.exec(codec.decodeLatin1(header))?.[1];
   return isKid(kid) && createHeaderFormat(kid, codec).read(header) !== undefined;
 }
 
-/** The members of a token's header, in the order they are written. */
+/** Header of a token, with members in written order. */
 export interface TokenHeader {
   readonly alg: 'dir';
   readonly enc: 'A256GCM';
@@ -97,39 +88,39 @@ export interface TokenHeader {
   readonly sid: string;
 }
 
-/** Writes and recognises the headers of one key: they differ only in the saga id at their end. */
+/** Writes and parses the headers of a key, which differ only in the saga ID at the end. */
 export interface HeaderFormat {
   readonly kid: string;
-  /** Characters of every header of this key. */
+  /** Characters of each header. */
   readonly length: number;
   write(sid: string): string;
-  /** The saga id, or `undefined` for a header that is not, byte for byte, what `write` gives for it. */
+  /** Returns the saga ID, or undefined unless `write` gives the same header. */
   read(header: string): string | undefined;
 }
 
-/** The header as an object, for a JOSE library to write: `JSON.stringify` keeps the order. */
+/** Header as an object for a JOSE library. */
 export function toHeader(kid: string, sid: string): TokenHeader {
   return { alg: 'dir', enc: 'A256GCM', typ: 'saga1+jwe', kid, sid };
 }
 
-/** Whether a text can be the id of a key: 1 to 64 letters, digits and `. _ ~ -`, so that a header needs no escapes. */
+/** `true` for a valid key ID: 1 to 64 letters, digits, and `. _ ~ -`, which need no escapes in a header. */
 export function isKid(value: unknown): value is string {
   return typeof value === 'string' && /^[A-Za-z0-9._~-]{1,64}$/.test(value);
 }
 
-/** Whether a text is the id of a saga: 16 bytes, base64url, with no bits left over. */
+/** `true` for a saga ID: 16 bytes in base64url, without trailing bits. */
 export function isSid(value: unknown): value is string {
   return typeof value === 'string' && /^[\w-]{21}[AQgw]$/.test(value);
 }
 
-/** Prepares the part of the header that every token of a key shares. */
+/** Makes the header format of a key. */
 export function createHeaderFormat(kid: string, codec: Base64UrlCodec): HeaderFormat {
   const json = JSON.stringify(toHeader(kid, ''));
-  // Three bytes are four characters: up to here the encoded header does not depend on the saga id.
+  // Three bytes are four characters, so this part of the encoded header is the same for each saga ID.
   const shared = json.length - 2 - ((json.length - 2) % 3);
   const start = codec.encodeLatin1(json.slice(0, shared));
   const beforeSid = json.slice(shared, -2);
-  // A turn reads the header of a saga and writes it again.
+  // A turn reads and writes the same header.
   let last: { readonly sid: string; readonly header: string } | undefined;
   const write = (sid: string): string => {
     if (sid !== last?.sid) last = { sid, header: start + codec.encodeLatin1(`${beforeSid}${sid}"}`) };

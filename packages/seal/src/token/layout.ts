@@ -1,133 +1,132 @@
 import { TokenRefused, TokenTooLarge } from '../model/errors.ts';
 import type { Limits } from './token-limits.ts';
 import { importZlib, type NodeZlib } from '../platform/node.ts';
+import { ByteReader, ByteWriter } from './byte-layout.ts';
 
-// What is encrypted in a token. Numbers are big-endian.
+// Plaintext of a token, layout 2. `bytes.ts` describes the numbers.
 //
-//   offset   bytes
-//   0        1       version of the layout: 1
-//   1        1       n, the number of streams
-//   2        4       c, the bytes of the claims
-//   6        8 n     of each stream: the bytes stored here (4), the bytes of the stream (4)
-//   6 + 8 n  c       the claims: JSON in UTF-8, see claims.ts
-//   ...              the stored bytes of each stream, one after the other
-//   ...      0..63   zeros, up to the next multiple of 64
+//   2        the version, one byte
+//   c        number: the bytes of the claims
+//   ...      the claims, see claims.ts
+//   n        number: the streams
+//   for each stream
+//     2 s + d    number: s stored bytes; d is 1 for a compressed stream
+//     b          number: the bytes of the stream, if it is compressed
+//   ...      the stored bytes of each stream, one after the other
+//   ...      0..63 zeros, up to 24 bytes more than a multiple of 64
 //
-// A stream whose two lengths are equal is stored as it is. One that is longer than what is stored was compressed by
-// raw DEFLATE (RFC 1951), on its own. A stream stored in more bytes than it has is malformed.
+// A compressed stream was compressed alone, by raw DEFLATE (RFC 1951), and is longer than its stored bytes.
+// `first-layout.ts` reads layout 1, with lengths of four bytes, and padding up to a multiple of 64.
 
-const layoutVersion = 1;
-const fixedLength = 6;
-const perStream = 8;
+const layoutVersion = 2;
 
-/** Plaintexts are padded to a multiple of this many bytes, so that the length of a token tells little. */
+/** `true` for a plaintext of layout 1. */
+export function isFirstLayout(plaintext: Uint8Array): boolean {
+  return plaintext[0] === 1;
+}
+
+/** Unit of the padding of a plaintext, in bytes. Padding hides the exact length. */
 export const paddingUnit: number = 64;
 
-/** A stream as it is stored: compressed where `inflated` is more than the bytes. */
+// 24 + 3 * 64 bytes hold a saga that has asked one question, and are 288 characters.
+const paddingOffset = 24;
+
+/** `true` for the length of a plaintext of either layout. */
+export function isPaddedLength(length: number): boolean {
+  const rest = length % paddingUnit;
+  return length > 0 && (rest === paddingOffset || rest === 0);
+}
+
+/** Stored stream: compressed if `inflated` is greater than the number of bytes. */
 export interface StoredStream {
   readonly bytes: Uint8Array;
-  /** The bytes of the stream itself. */
+  /** Bytes of the stream after decompression. */
   readonly inflated: number;
 }
 
-/** What a plaintext consists of. */
+/** Parts of a plaintext. */
 export interface Contents {
   readonly claims: Uint8Array;
   readonly streams: readonly StoredStream[];
 }
 
-/** Bytes of the plaintext that {@link pack} makes. */
-export function measure({ claims, streams }: Contents): number {
-  let length = fixedLength + perStream * streams.length + claims.length;
-  for (const { bytes } of streams) length += bytes.length;
-  return Math.ceil(length / paddingUnit) * paddingUnit;
-}
-
 /** Writes a plaintext. */
-export function pack(contents: Contents): Uint8Array<ArrayBuffer> {
-  const { claims, streams } = contents;
-  const plaintext = new Uint8Array(measure(contents));
-  plaintext[0] = layoutVersion;
-  plaintext[1] = streams.length;
-  writeLength(plaintext, 2, claims.length);
-  let entry = fixedLength;
-  let offset = fixedLength + perStream * streams.length;
-  plaintext.set(claims, offset);
-  offset += claims.length;
-  for (const { bytes, inflated } of streams) {
-    writeLength(plaintext, entry, bytes.length);
-    writeLength(plaintext, entry + 4, inflated);
+export function pack({ claims, streams }: Contents): Uint8Array<ArrayBuffer> {
+  const writer = new ByteWriter().number(layoutVersion).number(claims.length).bytes(claims);
+  writer.number(streams.length);
+  let stored = 0;
+  for (const stream of streams) {
+    const { length } = stream.bytes;
+    if (isDeflated(stream)) writer.number(2 * length + 1).number(stream.inflated);
+    else writer.number(2 * length);
+    stored += length;
+  }
+  const start = writer.finish();
+  const plaintext = new Uint8Array(paddedLength(start.length + stored));
+  plaintext.set(start);
+  let offset = start.length;
+  for (const { bytes } of streams) {
     plaintext.set(bytes, offset);
-    entry += perStream;
     offset += bytes.length;
   }
   return plaintext;
 }
 
-/** Reads what {@link pack} wrote, as views. Throws TokenRefused, before inflating anything over the limits. */
+/** Parses a plaintext of {@link pack} into views. Throws TokenRefused, also for streams over the limits. */
 export function unpack(plaintext: Uint8Array, limits: Limits): Contents {
-  const count = plaintext[1];
-  if (plaintext[0] !== layoutVersion || count === undefined) throw new TokenRefused('malformed');
+  const reader = new ByteReader(plaintext);
+  if (reader.number() !== layoutVersion) throw new TokenRefused('malformed');
+  const claims = reader.bytes(reader.number());
+  const count = reader.number();
   if (count > limits.maxStreams) throw new TokenRefused('too_large');
-  let entry = fixedLength;
-  let offset = fixedLength + perStream * count;
-  if (offset > plaintext.length) throw new TokenRefused('malformed');
-  const take = (length: number): Uint8Array => {
-    if (length > plaintext.length - offset) throw new TokenRefused('malformed');
-    offset += length;
-    return plaintext.subarray(offset - length, offset);
-  };
-  const claims = take(readLength(plaintext, 2));
-  const streams: StoredStream[] = [];
-  let inflated = 0;
-  for (; streams.length < count; entry += perStream) {
-    const stream = { bytes: take(readLength(plaintext, entry)), inflated: readLength(plaintext, entry + 4) };
-    if (stream.inflated < stream.bytes.length) throw new TokenRefused('malformed');
-    inflated += stream.inflated;
-    streams.push(stream);
+  const lengths: (readonly [stored: number, inflated: number])[] = [];
+  let total = 0;
+  while (lengths.length < count) {
+    const field = reader.number();
+    const stored = Math.floor(field / 2);
+    const inflated = field % 2 === 0 ? stored : reader.number();
+    if (field % 2 === 1 && inflated <= stored) throw new TokenRefused('malformed');
+    total += inflated;
+    lengths.push([stored, inflated]);
   }
-  if (inflated > limits.maxInflatedBytes) throw new TokenRefused('too_large');
-  assertPadding(plaintext, offset);
+  const streams = lengths.map(([stored, inflated]) => ({ bytes: reader.bytes(stored), inflated }));
+  if (total > limits.maxInflatedBytes) throw new TokenRefused('too_large');
+  assertPadding(plaintext, reader.offset, paddedLength(reader.offset));
   return { claims, streams };
 }
 
-function assertPadding(plaintext: Uint8Array, offset: number): void {
-  if (plaintext.length !== Math.ceil(offset / paddingUnit) * paddingUnit) throw new TokenRefused('malformed');
-  for (let index = offset; index < plaintext.length; index += 1) {
+/** Throws TokenRefused unless zeros follow the content, up to a padded length. */
+export function assertPadding(plaintext: Uint8Array, contentLength: number, padded: number): void {
+  if (plaintext.length !== padded) throw new TokenRefused('malformed');
+  for (let index = contentLength; index < plaintext.length; index += 1) {
     if (plaintext[index] !== 0) throw new TokenRefused('malformed');
   }
 }
 
-function writeLength(bytes: Uint8Array, offset: number, length: number): void {
-  bytes[offset] = length >>> 24;
-  bytes[offset + 1] = length >>> 16;
-  bytes[offset + 2] = length >>> 8;
-  bytes[offset + 3] = length;
+function paddedLength(length: number): number {
+  return Math.max(0, Math.ceil((length - paddingOffset) / paddingUnit)) * paddingUnit + paddingOffset;
 }
 
-function readLength(bytes: Uint8Array, offset: number): number {
-  const high = ((bytes[offset] ?? 0) << 8) | (bytes[offset + 1] ?? 0);
-  return high * 65_536 + (((bytes[offset + 2] ?? 0) << 8) | (bytes[offset + 3] ?? 0));
-}
-
-/** One of the byte strings that a token carries. */
+/** Byte string in a token. */
 export interface Stream {
-  /** A text is sealed as UTF-8; a lone surrogate in it becomes U+FFFD. */
+  /** Text is sealed as UTF-8, and a lone surrogate as U+FFFD. */
   readonly bytes: Uint8Array | string;
   /**
-   * Whether it may be compressed. Only for bytes the client already has: what is compressed beside a secret tells by
-   * its length how alike the two are. A stream is compressed alone, from 2,048 bytes, and if that makes it smaller.
+   * `true` if the stream may be compressed, alone. Compress only bytes that the client has: the length of compressed bytes beside
+   * a secret reveals how alike the two are. A number is the least size to compress, in bytes. `true` stands for 2,048.
    */
-  readonly compress: boolean;
+  readonly compress: boolean | number;
+  /** Object that stands for a stream in several tokens. While it lives, a sealer may compress only what the stream has grown by. */
+  readonly grows?: object | undefined;
 }
 
-/** Streams shorter than this, in bytes, are never compressed. */
+/** Default least size of a compressed stream, in bytes. */
 export const compressFrom: number = 2048;
 
-/** A stream as bytes, before it is compressed. */
+/** Stream as bytes, before compression. */
 export interface EncodedStream {
   readonly bytes: Uint8Array;
-  /** Whether compression is allowed and worth trying. */
+  /** `true` if the stream may be compressed, and is large enough. */
   readonly compress: boolean;
 }
 
@@ -143,24 +142,25 @@ export function encodeStreams(
   const encoded = streams.map(({ bytes, compress }) => {
     const data = typeof bytes === 'string' ? encode(bytes) : bytes;
     total += data.length;
-    return { bytes: data, compress: compress && data.length >= compressFrom };
+    const least = compress === true ? compressFrom : compress;
+    return { bytes: data, compress: least !== false && data.length >= least };
   });
   if (total > limits.maxInflatedBytes) throw new TokenTooLarge('inflated', total, limits.maxInflatedBytes);
   return encoded;
 }
 
-/** The smaller of a stream and its compressed form, as it is stored. */
+/** Stores a stream, compressed if the compressed form is smaller. */
 export function store({ bytes }: EncodedStream, deflated?: Uint8Array): StoredStream {
   const smaller = deflated !== undefined && deflated.length < bytes.length ? deflated : bytes;
   return { bytes: smaller, inflated: bytes.length };
 }
 
-/** Whether a stored stream is compressed. */
+/** `true` if a stored stream is compressed. */
 export function isDeflated({ bytes, inflated }: StoredStream): boolean {
   return bytes.length !== inflated;
 }
 
-/** Compresses by raw DEFLATE (RFC 1951), through the web platform's streams; through Node's zlib where they cannot. */
+/** Compresses by raw DEFLATE (RFC 1951), with the streams of the web platform, or with `node:zlib` if they do not support it. */
 export async function deflatePortable(bytes: Uint8Array): Promise<Uint8Array> {
   const compression = supported(() => new CompressionStream('deflate-raw'));
   if (compression === undefined) return (await importZlib()).deflateRawSync(bytes);
@@ -168,7 +168,7 @@ export async function deflatePortable(bytes: Uint8Array): Promise<Uint8Array> {
   return new Uint8Array(await new Response(stream).arrayBuffer());
 }
 
-/** Decompresses a stream in bounded memory. Throws TokenRefused for invalid DEFLATE or another length than declared. */
+/** Decompresses a stream in bounded memory. Throws TokenRefused for invalid DEFLATE or a wrong length. */
 export async function inflatePortable({ bytes, inflated }: StoredStream): Promise<Uint8Array> {
   const decompression = supported(() => new DecompressionStream('deflate-raw'));
   if (decompression === undefined) return inflateSync(await importZlib(), { bytes, inflated });
@@ -192,18 +192,18 @@ export async function inflatePortable({ bytes, inflated }: StoredStream): Promis
   return output;
 }
 
-/** Decompresses by Node's zlib. Throws TokenRefused as {@link inflatePortable} does, and for bytes after the end. */
+/** Decompresses with `node:zlib`. Throws TokenRefused as {@link inflatePortable}, and for bytes after the end. */
 export function inflateSync(zlib: NodeZlib, { bytes, inflated }: StoredStream): Uint8Array {
   try {
     const { buffer, engine } = zlib.inflateRawSync(bytes, { maxOutputLength: inflated, info: true });
     if (buffer.length === inflated && engine.bytesWritten === bytes.length) return new Uint8Array(buffer);
   } catch {
-    // Refused below, like any other stream that is not what it declares.
+    // Refused below.
   }
   throw new TokenRefused('malformed');
 }
 
-/** What is made, or undefined where the platform does not know it. */
+/** Returns undefined if the platform does not support `make`. */
 function supported<T>(make: () => T): T | undefined {
   try {
     return make();
