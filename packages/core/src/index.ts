@@ -1,4 +1,4 @@
-/** What a saga is: the words to write one, the journal, the replay. Pure: everything that varies comes in. */
+/** Effects and types for authors of sagas. Pure: the host passes in all I/O, clocks, and randomness. */
 export {
   elicit,
   elicitUrl,
@@ -21,7 +21,7 @@ export type {
   UndoFunction,
   UndoneStep,
   UndoPolicy,
-} from './model/undo.ts';
+} from './model/undo-types.ts';
 export type { Icon, ToolFields } from './model/tool-fields.ts';
 export type { SagaBody, Command, ForkSensitiveCommand, Steps, LogLevel } from './model/command.ts';
 export type {
@@ -58,7 +58,17 @@ export { abort, compensate, pivot, type CompensateOptions } from './author/compe
 export { compensator } from './author/compensator.ts';
 export { continueAs } from './author/continue-as.ts';
 export { patched, type PatchOptions } from './author/patched.ts';
-export { poll, sleep, sleepUntil, type PollOptions } from './author/wait.ts';
+export { poll, sleep, sleepUntil, type PollOptions } from './author/sleep-and-poll.ts';
+export {
+  approval,
+  type ApprovalOptions,
+  type Delivery,
+  type Escalation,
+  type NoFields,
+} from './author/outside/approval.ts';
+export type { Approval, ApprovalAnswer } from './author/outside/decide-by-answers.ts';
+export { waitFor, type Registration, type WaitForOptions } from './author/outside/wait-for.ts';
+export type { OutsideUser, Receipt, RecordedReceipt } from './model/outside.ts';
 export { saga } from './author/sagas/saga.ts';
 export { promptSaga } from './author/sagas/prompt-saga.ts';
 export type {

@@ -1,39 +1,54 @@
-/** Parts that makers of programs share with generator sagas. Not for authors of sagas: they change with any release. */
-export { AnswerCheck } from './turn/answer-check.ts';
-export { answerHere } from './effects/run-task.ts';
+/** Parts that makers of programs share with generator sagas. Not for authors of sagas: any release may change the parts. */
+export { AnswerCheck } from './turn/answers.ts';
+export { approvalSteps } from './author/outside/approval.ts';
+export { waitForSteps } from './author/outside/wait-for.ts';
+export { withoutSharedTickets } from './author/outside/decide-by-answers.ts';
+export { answerHere } from './effects/end-task.ts';
 export { needOf, outcomeOf, toClientStep, type CommandSpec } from './effects/effect-of.ts';
 export { command, specOf } from './effects/effect-of.ts';
 export type { ElicitSpec, ElicitUrlSpec } from './effects/kinds/elicit.ts';
 export type { RootsSpec } from './effects/kinds/roots.ts';
 export type { SampleSpec } from './effects/kinds/sample.ts';
 export type { StepUndo, UndoWork } from './model/command.ts';
-export { isLargerThan, assertJson, InvalidJson } from './values/json.ts';
+export { isClearlyLargerThan, isLargerThan, assertJson, InvalidJson } from './values/json.ts';
 export { encodeError } from './values/step-error-data.ts';
 export { generatorProgram } from './turn/generator-program.ts';
 export { decodeHead, encodeHead, isSameState, type Head } from './journal/head.ts';
 export { Journal } from './journal/journal.ts';
+export { historyOf } from './journal/read-history.ts';
+export { receiptsIn } from './journal/receipts.ts';
 export { isDone, type EntryType } from './journal/entry-types.ts';
 export { formatPlace, isJsonObject, isPlainObject, isRecord, type Place } from './values/json.ts';
 export { digestOfStep } from './turn/turn-outcome.ts';
-export { isUnsupported, routeOf, routeWithoutClient } from './effects/accept-answer.ts';
-export { runStep, type StepEnd, type StepRun, type StepSpec } from './effects/kinds/step.ts';
+export { isUnsupported, routeOf, routeWithoutClient } from './effects/end-task.ts';
+export { keyText } from './effects/parts/run-code.ts';
+export {
+  isUnknownOutcome,
+  runStep,
+  type StepEnd,
+  type StepRun,
+  type StepSpec,
+} from './effects/kinds/step.ts';
 export { defaultUndoRetry } from './undo/undo-all.ts';
 export { answerGraceMs } from './turn/time/waits.ts';
-export { runtimeAfter } from './turn/runtime-after.ts';
+export { mayHaveRun, runtimeAfter } from './turn/interrupted-run.ts';
 export { TurnClock } from './turn/time/clocks.ts';
 export { TurnBudget } from './turn/turn-budget.ts';
-export { AuthoringError, isAuthoringError } from './values/errors.ts';
+export { AuthoringError, errorLink, isAuthoringError } from './values/errors.ts';
+export { optionError } from './values/option-error.ts';
 export { sagaOptionNames } from './author/sagas/saga.ts';
 export { present } from './values/json.ts';
 export { assertKnownOptions, didYouMean, nearestName, optionNames } from './values/known-options.ts';
 export type { CommitPoint, CommitReason, CommittedTurn, SuspendedOutcome, Outcome } from './model/outcome.ts';
 export type { ClientAnswer } from './model/client-step.ts';
+export type { OutsideAnswer, OutsideQuestion, RuntimeOutside, TicketFacts } from './model/outside.ts';
+export type { FormField, FormSchema } from './values/form.ts';
 export type { Question, Route } from './model/question.ts';
 export type { HistoryEntry, SagaHistory } from './model/history.ts';
 export { engineVersion, type ProgramState } from './model/program-state.ts';
 export type { ProgramLimits, Runtime, StepEvent } from './model/runtime.ts';
 export type { EndRequest, Origin } from './model/program.ts';
-export type { StepCall, StepGiven } from './model/step-call.ts';
+export type { StepCall, StepGiven } from './model/step-context.ts';
 export { orphan } from './turn/turn-without-code.ts';
-export { decode, encode, CodecError } from './values/codec.ts';
+export { decode, encode, revive, CodecError } from './values/codec.ts';
 export { toJsonSchema, validate } from './values/standard-schema.ts';

@@ -36,7 +36,7 @@ describe('code that never settles', () => {
     ['step', (run: () => Promise<never>) => step('charge', run)],
     ['step with a timeout', (run: () => Promise<never>) => step('charge', run, { timeoutMs: 60_000 })],
     ['poll', (run: () => Promise<never>) => poll('look', run, { everyMs: 10, totalTimeoutMs: 100 })],
-  ])('[E6] holds its request for a grace after the abort, and no longer: a %s', async (_, make) => {
+  ])('[E6] delays its request for the abort grace, and no longer: a %s', async (_, make) => {
     const { world, aborting, began, settings, stuck } = aborted();
     const program = sagaOf(() => only(make(stuck)));
     const taking = start(program, {}, world, settings);
@@ -47,7 +47,7 @@ describe('code that never settles', () => {
     expect(world.time - at).toBe(abortGraceMs);
   });
 
-  it('[E6] [W3] holds its request no longer while the host samples', async () => {
+  it('[E6] [W3] delays its request for the abort grace when the host samples', async () => {
     const { world, aborting, began, stuck, settings } = aborted({
       replace: { route: () => 'host', sample: () => stuck() },
     });
@@ -62,7 +62,7 @@ describe('code that never settles', () => {
     await expect(taking).rejects.toBeInstanceOf(TurnAborted);
   });
 
-  it('[E6] in an undo lets its request go, and the undo runs again from the same token', async () => {
+  it('[E6] in an undo aborts its request, and the undo runs again from the same token', async () => {
     const { world, aborting, began, settings, stuck } = aborted();
     let isStuck = true;
     const program = sagaOf(
@@ -83,10 +83,10 @@ describe('code that never settles', () => {
     aborting.abort(new Error('gone'));
     await expect(taking).rejects.toBeInstanceOf(TurnAborted);
     isStuck = false;
-    expect(await cancel({})).toMatchObject({ compensated: [{ stepId: 'charge' }], residue: [] });
+    expect(await cancel({})).toMatchObject({ compensated: [{ stepId: 'charge' }], uncompensated: [] });
   });
 
-  it('[E6] keeps its request while it still may settle, and its token stays good', async () => {
+  it('[E6] delays its request while it may still settle, and its token stays valid', async () => {
     const { world, aborting, began, settings } = aborted();
     const ending = deferred();
     const program = sagaOf(function* () {

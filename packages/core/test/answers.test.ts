@@ -37,8 +37,8 @@ const asks = (make: () => Command<unknown>): Program =>
     return JSON.stringify(yield* make());
   });
 
-describe('an answer that does not fit', () => {
-  it('[W4] is asked again with a reason that names the field and never the value', async () => {
+describe('an answer that does not match', () => {
+  it('[W4] is asked again with a reason that names the field and not the value', async () => {
     const program = asks(() => elicit('form', { message: 'm', schema: Form }));
     const first = suspended(await start(program));
     const bad = accepted({ age: 987_654, name: 'x' });
@@ -71,7 +71,7 @@ describe('an answer that does not fit', () => {
       /^action: /,
     ],
     [
-      'a sample of nobody',
+      'a sample with an unknown role',
       () => model(),
       { content: { type: 'text', text: 'secret' }, model: 'm' },
       /^role: /,
@@ -108,7 +108,7 @@ describe('an answer that does not fit', () => {
       { roots: [{ uri: 'a' }, { name: 'secret' }] },
       /^roots\[1\]\.uri: /,
     ],
-  ])('[W4] is refused where it is wrong: %s', async (_, make, result, reason) => {
+  ])('[W4] is refused if it is wrong: %s', async (_, make, result, reason) => {
     const program = asks(make);
     const { state } = suspended(await start(program));
     const again = suspended(await turn(program, state, { q: answered(result) }));
@@ -134,7 +134,7 @@ describe('answers of a turn', () => {
     });
   const of = (text: string): ClientAnswer => accepted({ word: text });
 
-  it('[W4] are kept when they are a part of what was asked, and the rest is asked again', async () => {
+  it('[W4] are recorded if only some questions are answered, and the others are asked again', async () => {
     const first = suspended(await start(three()));
     const second = suspended(await turn(three(), first.state, { b: of('B') }));
     expect(second.steps.map(({ stepId }) => stepId)).toEqual(['a', 'c']);
@@ -145,14 +145,14 @@ describe('answers of a turn', () => {
     expect(completed(await turn(three(), third.state, { c: of('C'), a: of('A') }))).toBe('ABC');
   });
 
-  it('[W4] are kept when another of them is invalid', async () => {
+  it('[W4] are recorded if another answer is invalid', async () => {
     const first = suspended(await start(three()));
     const second = suspended(await turn(three(), first.state, { a: of('A'), b: accepted({}), c: of('C') }));
     expect(second.steps.map(({ stepId }) => stepId)).toEqual(['b']);
     expect(second.accepted).toBe(2);
   });
 
-  it('[W4] to steps that nobody asked are ignored and reported', async () => {
+  it('[W4] to unknown steps are ignored and reported', async () => {
     const first = suspended(await start(three()));
     const outcome = await turn(three(), first.state, {
       a: of('A'),
@@ -168,7 +168,7 @@ describe('answers of a turn', () => {
     );
   });
 
-  it('[W4] to a server step or a checkpoint that waits are ignored and reported', async () => {
+  it('[W4] to a waiting server step or checkpoint are ignored and reported', async () => {
     const world = new World();
     const runs: string[] = [];
     const program = sagaOf(
@@ -188,7 +188,7 @@ describe('answers of a turn', () => {
     expect(runs).toEqual(['s']);
   });
 
-  it('[W4] in the first turn, to what was never asked, are ignored and reported', async () => {
+  it('[W4] to unknown steps in the first turn are ignored and reported', async () => {
     const program = three();
     const outcome = suspended(await turn(program, await program.begin({}), { a: of('A') }));
     expect(outcome.ignored).toEqual([{ stepId: 'a', why: 'asked otherwise' }]);
@@ -206,7 +206,7 @@ describe('answers of a turn', () => {
     expect(second.steps.map(({ stepId }) => stepId)).toEqual(['b']);
   });
 
-  it('[W4] may be repeated, and must then be what they were', async () => {
+  it('[W4] may be repeated only with the same content', async () => {
     const first = suspended(await start(three()));
     const second = suspended(await turn(three(), first.state, { a: of('A'), b: of('B') }));
     const repeated = await turn(three(), second.state, { a: of('A'), b: of('B'), c: of('C') });
@@ -227,7 +227,7 @@ describe('answers of a turn', () => {
     }
   });
 
-  it('[W4] that conflict are an AnswerConflict before anything runs', async () => {
+  it('[W4] that conflict cause an AnswerConflict before anything runs', async () => {
     const runs: string[] = [];
     const program = sagaOf(function* () {
       yield* ask('a');
@@ -244,14 +244,14 @@ describe('answers of a turn', () => {
     expect(completed(await turn(program, second.state, { b: of('B') }))).toBe('done');
   });
 
-  it('[W4] repeat an answer that was parsed into something else, a refusal and an error', async () => {
+  it('[W4] may repeat an answer that was parsed into another value, a decline, and an error', async () => {
     const program = sagaOf(function* () {
       yield* elicit('parsed', { message: 'm', schema: z.object({ n: z.coerce.number() }) });
       for (const id of ['refused', 'error']) {
         try {
           yield* ask(id);
         } catch {
-          // goes on
+          // continues
         }
       }
       yield* ask('end');
@@ -273,7 +273,7 @@ describe('answers of a turn', () => {
     expect(outcome.ignored).toEqual([]);
   });
 
-  it('[W4] to a question that was changed since are not used: it is asked again as it is now', async () => {
+  it('[W4] to a changed question are not used, and the current question is asked', async () => {
     const formOf = (schema: z.ZodType): Program =>
       sagaOf(function* () {
         return JSON.stringify(yield* elicit('form', { message: 'm', schema }));
@@ -291,7 +291,7 @@ describe('answers of a turn', () => {
   });
 
   it.each(['__proto__', 'constructor', 'toString', 'a.b:c-d', '_', 'x'.repeat(64)])(
-    '[W4] find the question named %s',
+    '[W4] match the question named %s',
     async (id) => {
       const program = sagaOf(function* () {
         return (yield* ask(id)).word + (yield* ask(id)).word;
@@ -305,7 +305,7 @@ describe('answers of a turn', () => {
     },
   );
 
-  it('[W4] to a question whose form MCP cannot show never come: the saga fails with the path', async () => {
+  it('[W4] to a form that MCP cannot show are impossible, because the saga fails with the path', async () => {
     const program = asks(() =>
       elicit('form', { message: 'm', schema: z.object({ deep: z.object({}) }) as never }),
     );
@@ -315,7 +315,7 @@ describe('answers of a turn', () => {
     expect((error as Error).message).toContain('deep');
   });
 
-  it('[W4] are observed as asked and answered, without their values', async () => {
+  it('[W4] are reported to the observer as asked and answered, without values', async () => {
     const world = new World();
     const first = suspended(await start(three(), {}, world));
     await turn(three(), first.state, { b: of('B') }, world);
@@ -327,8 +327,8 @@ describe('answers of a turn', () => {
   });
 });
 
-describe('the history of a saga', () => {
-  it('names each step and what became of it, and no value', async () => {
+describe('the timeline of a saga', () => {
+  it('contains each step and its outcome, without values', async () => {
     const program = sagaOf(function* () {
       const branch = function* (): Steps<void> {
         yield* step('inner', () => 'secret');
@@ -339,7 +339,7 @@ describe('the history of a saga', () => {
           throw new Error('secret');
         });
       } catch {
-        // goes on
+        // continues
       }
       yield* ask('form');
       yield* ask('end');

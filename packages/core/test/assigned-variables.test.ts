@@ -21,7 +21,7 @@ async function first(
 }
 
 describe('a variable that is assigned inside a step', () => {
-  it('[R1] is warned of when the question behind the step depends on it', async () => {
+  it('[R1] causes a warning if the question after the step depends on it', async () => {
     const { outcome, warnings } = await first(function* () {
       let total = 0;
       yield* step('sum', () => void (total = 5));
@@ -34,7 +34,7 @@ describe('a variable that is assigned inside a step', () => {
     expect(warnings[0]).toContain("Code of 'sum'");
   });
 
-  it('[R1] is warned of when the result depends on it', async () => {
+  it('[R1] causes a warning if the result depends on it', async () => {
     const { outcome, warnings } = await first(function* () {
       let total = 0;
       yield* poll('sum', () => (total = 5), { everyMs: 10, totalTimeoutMs: 100 });
@@ -48,7 +48,7 @@ describe('a variable that is assigned inside a step', () => {
   it.each([
     ['what runs in the next turn', (total: number) => step('pay', () => 1, { input: total })],
     ['whether it asks', (total: number) => (total > 0 ? ask('sure') : step('other', () => 1))],
-  ])('[R1] is warned of when %s depends on it', async (_, next) => {
+  ])('[R1] causes a warning if %s depends on it', async (_, next) => {
     const { outcome, warnings } = await first(
       function* () {
         let total = 0;
@@ -62,7 +62,7 @@ describe('a variable that is assigned inside a step', () => {
     expect(warnings).toHaveLength(1);
   });
 
-  it('[R1] is warned of when a step that ran in this turn got it as its input', async () => {
+  it('[R1] causes a warning if a step that ran in this turn used it as its input', async () => {
     const { warnings } = await first(function* () {
       let total = 0;
       yield* step('sum', () => void (total = 5));
@@ -73,7 +73,7 @@ describe('a variable that is assigned inside a step', () => {
     expect(warnings[0]).toContain("'pay' differs");
   });
 
-  it('[R1] is not looked for outside development, and no turn ends otherwise', async () => {
+  it('[R1] is not checked outside development, and does not change how a turn ends', async () => {
     const { outcome, warnings } = await first(function* () {
       let total = 0;
       yield* step('sum', () => void (total = 5));
@@ -85,7 +85,7 @@ describe('a variable that is assigned inside a step', () => {
 });
 
 describe('a turn in development', () => {
-  it('[R1] runs no step in its replay, reports nothing, and warns of nothing that is returned', async () => {
+  it('[R1] runs no step in its replay, reports nothing, and does not warn about returned values', async () => {
     const world = new World();
     const ran: string[] = [];
     let bodies = 0;
@@ -123,7 +123,7 @@ describe('a turn in development', () => {
     expect(world.warnings).toEqual([]);
   });
 
-  it('[R1] is not replayed when nothing ran in it', async () => {
+  it('[R1] is not replayed if nothing ran in it', async () => {
     let bodies = 0;
     await first(function* () {
       bodies += 1;

@@ -44,8 +44,8 @@ async function pathsOf(body: () => Steps<unknown>): Promise<string[]> {
     .map(({ path }) => path);
 }
 
-describe('ids', () => {
-  it('stand verbatim, and are numbered from the second use on, whatever the kind', async () => {
+describe('IDs', () => {
+  it('are unchanged at first, and numbered from the second use on, whatever the kind', async () => {
     expect(
       await pathsOf(function* () {
         yield* step('a', one);
@@ -60,7 +60,7 @@ describe('ids', () => {
     ).toEqual(['a', 'a#2', 'random', 'random#2', 'random#3', 'now', 'now#2', 'a#3']);
   });
 
-  it('stand behind the keys of all, the ids of scopes and the names of called sagas', async () => {
+  it('follow the keys of `all`, the IDs of scopes, and the names of called sagas', async () => {
     const child = saga({ name: 'child', version: '1' }, function* () {
       return `${yield* step('a', one)}`;
     });
@@ -99,7 +99,7 @@ describe('ids', () => {
     ]);
   });
 
-  it('of single commands in all are numbered in the order of the branches, however they end', async () => {
+  it('of commands in `all` are numbered in the order of the branches, however they end', async () => {
     const world = new World();
     world.order = () => 0.99;
     const program = sagaOf(function* () {
@@ -150,7 +150,7 @@ describe('ids', () => {
     for (const make of makes) expect(make).toThrow(expect.objectContaining({ code: 'authoring_error' }));
   });
 
-  it('of commands are refused together with arguments that cannot be meant', () => {
+  it('of commands are checked together with their options', () => {
     const makes: (() => unknown)[] = [
       () => step('a', 5 as never),
       () => step('a', one, { input: new Date() as never }),
@@ -190,7 +190,7 @@ describe('ids', () => {
   });
 });
 
-describe('a body that yields something else', () => {
+describe('a body that yields a foreign value', () => {
   const junk: [string, () => unknown, RegExp][] = [
     ['a promise', () => Promise.resolve(1), /yielded a promise\..*yield\* step\('id', async/],
     ['a helper without yield*', () => helper(), /yielded a generator \(write yield\* before the helper\)/],
@@ -214,7 +214,7 @@ describe('a body that yields something else', () => {
     expect((error as Error).message).toMatch(message);
   });
 
-  it.each(junk)('may catch that and go on, the same on replay: %s', async (_, make) => {
+  it.each(junk)('may catch the error and continue, also on replay: %s', async (_, make) => {
     const fresh = (): Program =>
       sagaOf(function* () {
         let caught = '';
@@ -231,7 +231,7 @@ describe('a body that yields something else', () => {
     expect(completed(await turn(fresh(), state, { end: word }))).toBe('AuthoringError');
   });
 
-  it('runs a command that is yielded plainly', async () => {
+  it('runs a command that is yielded with plain `yield`', async () => {
     const program = sagaOf(function* () {
       const result = yield step('a', () => 'plain');
       const [both] = (yield all([step('b', () => 'b')])) as [string];
@@ -240,7 +240,7 @@ describe('a body that yields something else', () => {
     expect(completed(await start(program))).toBe('plain b');
   });
 
-  it('runs a command as often as it is yielded', async () => {
+  it('runs a command each time it is yielded', async () => {
     const program = sagaOf(function* () {
       const again = step('a', ({ idempotencyKey }) => idempotencyKey);
       return [yield* again, yield* again, ...(yield* all([again, again]))].join();
@@ -249,29 +249,30 @@ describe('a body that yields something else', () => {
   });
 });
 
-describe('a body that is no generator', () => {
+describe('a body that is not a generator', () => {
   it.each<[string, unknown]>([
     ['a function', () => 'x'],
     ['a function that gives a promise', () => Promise.resolve('x')],
     ['a function that gives an async generator', () => (async function* () {})()],
     ['a function that gives nothing', () => undefined],
     ['a function that gives a list', () => []],
-  ])('fails with an AuthoringError that says what to write: %s', async (_, body) => {
+  ])('fails with an AuthoringError that explains the fix: %s', async (_, body) => {
     const error = failed(await start(sagaOf(body as never)));
     expect(error).toMatchObject({ code: 'authoring_error' });
     expect((error as Error).message).toBe(
-      "The body of saga 'test' is not a generator function. Write: saga({…}, function* (input) { … }).",
+      "The body of saga 'test' is not a generator function. Write: saga({…}, function* (input) { … }).\n" +
+        'See docs/reference/errors.md#authoring_error',
     );
   });
 
-  it('may be a function that gives one', async () => {
+  it('may be a function that returns a generator', async () => {
     const helper = function* (): Steps<string> {
       return yield* step('a', () => 'x');
     };
     expect(completed(await start(sagaOf(() => helper())))).toBe('x');
   });
 
-  it('fails with what it throws before it begins', async () => {
+  it('fails with an error thrown before the first step', async () => {
     const program = sagaOf(() => {
       throw new RangeError('too early');
     });
@@ -279,14 +280,14 @@ describe('a body that is no generator', () => {
   });
 });
 
-describe('limits', () => {
+describe('the limits of a turn', () => {
   const steps = (count: number): Program =>
     sagaOf(function* () {
       for (let index = 0; index < count; index += 1) yield* step('s', one);
       return 'done';
     });
 
-  it('[T11] allow as many journal entries as they say, and not one more', async () => {
+  it('[T11] allow maxJournalEntries entries, and not one more', async () => {
     const limits = { maxJournalEntries: 5 };
     expect(completed(await start(steps(5), {}, undefined, { limits }))).toBe('done');
     const error = failed(await start(steps(6), {}, undefined, { limits }));
@@ -310,7 +311,7 @@ describe('limits', () => {
     );
   });
 
-  it('[T11] allow as many commands in a turn as they say, replayed ones included', async () => {
+  it('[T11] allow maxCommands commands in a turn, replayed ones included', async () => {
     const make = (): Program =>
       sagaOf(function* () {
         yield* step('a', one);
@@ -327,20 +328,20 @@ describe('limits', () => {
     expect((error as Error).message).toContain('more than 5 commands');
   });
 
-  it('[T11] end a loop without end, even one that catches everything', async () => {
+  it('[T11] stop an endless loop, even one that catches every error', async () => {
     const program = sagaOf(function* () {
       for (;;) {
         try {
           yield 5 as never;
         } catch {
-          // goes on
+          // continues
         }
       }
     });
     expect(failed(await start(program))).toBeInstanceOf(SagaLimitExceeded);
   });
 
-  it('[T11] await what is in flight when they are exceeded', async () => {
+  it('[T11] await running steps when exceeded', async () => {
     const world = new World();
     let ended = false;
     const program = sagaOf(function* () {
@@ -373,7 +374,7 @@ describe('commands that are never yielded', () => {
     return world.warnings;
   }
 
-  it('are told to the author at the end', async () => {
+  it('are reported to the author at the end', async () => {
     expect(
       await warned(function* () {
         step('a', one);
@@ -383,13 +384,13 @@ describe('commands that are never yielded', () => {
         return 'done';
       }),
     ).toEqual([
-      "Saga 'test' created step('a') and never yielded it, so it did not happen. Write: yield* step('a').",
-      "Saga 'test' created progress(…) and never yielded it, so it did not happen. Write: yield* progress(…).",
-      "Saga 'test' created elicit('b') and never yielded it, so it did not happen. Write: yield* elicit('b').",
+      "Saga 'test' created step('a'), but never yielded it, so it did not run. Write: yield* step('a').",
+      "Saga 'test' created progress(…), but never yielded it, so it did not run. Write: yield* progress(…).",
+      "Saga 'test' created elicit('b'), but never yielded it, so it did not run. Write: yield* elicit('b').",
     ]);
   });
 
-  it('are not those that are yielded late, plainly, as branches, in scopes or in called sagas', async () => {
+  it('do not include commands that are yielded later, plainly, in branches, scopes, or called sagas', async () => {
     const child = saga({ name: 'child', version: '1' }, function* () {
       const late = step('a', one);
       yield* ask('child');
@@ -410,7 +411,7 @@ describe('commands that are never yielded', () => {
     ).toEqual([]);
   });
 
-  it('are reported once for a saga of a process, whatever the number of its runs', async () => {
+  it('are reported once in each run of a saga', async () => {
     const world = new World();
     const program = sagaOf(function* () {
       for (let index = 0; index < 1000; index += 1) yield* step('a', one, { key: String(index) });
@@ -425,10 +426,10 @@ describe('commands that are never yielded', () => {
       // oxlint-disable-next-line no-await-in-loop -- one after the other
       expect(completed(await turn(program, state, {}, world))).toBe('done');
     }
-    expect(world.warnings).toEqual([expect.stringContaining("step('b')")]);
+    expect(world.warnings).toEqual([1, 2].map(() => expect.stringContaining("step('b')") as string));
   });
 
-  it('are not reported to a host that does not ask', async () => {
+  it('are not reported to a host that does not request it', async () => {
     const world = new World();
     const program = sagaOf(function* () {
       step('a', one);

@@ -40,7 +40,7 @@ const order = (body: () => Steps<unknown>, onMismatch: Policy = 'fail'): Program
 
 /** Asserts that a turn failed with a mismatch, ran nothing, and undid nothing. */
 function assertLeft(outcome: Outcome, did: Did, before: readonly string[]): ReplayMismatch {
-  expect(outcome).toMatchObject({ status: 'failed', compensated: [], residue: [] });
+  expect(outcome).toMatchObject({ status: 'failed', compensated: [], uncompensated: [] });
   expect(failed(outcome)).toBeInstanceOf(ReplayMismatch);
   expect(did).toEqual(before);
   return failed(outcome) as ReplayMismatch;
@@ -71,7 +71,7 @@ const groups: [string, (did: Did, more: boolean) => Steps<unknown>][] = [
       try {
         yield* all(branches);
       } catch {
-        // It goes on without it.
+        // The body continues without the result.
       }
     },
   ],
@@ -106,7 +106,7 @@ const added = waits.flatMap(([wait, waiting]) =>
 );
 
 describe('a branch added to a finished group', () => {
-  it.each(added)('[R6] fails replay before anything runs: %s, then %s', async (_, __, waiting, body) => {
+  it.each(added)('[R6] fails the replay before anything runs: %s, then %s', async (_, __, waiting, body) => {
     const did: Did = [];
     const make = (more: boolean): Program =>
       order(function* () {
@@ -124,7 +124,7 @@ describe('a branch added to a finished group', () => {
     expect(outcome.status === 'failed' && outcome.error instanceof ReplayMismatch).toBe(false);
   });
 
-  it('[R6] fails replay while another question of the group is open', async () => {
+  it('[R6] fails the replay while another question of the group is open', async () => {
     const did: Did = [];
     const make = (more: boolean): Program =>
       order(function* () {
@@ -135,7 +135,7 @@ describe('a branch added to a finished group', () => {
     expect(completed(await turn(make(false), state, { sure: accepted({ word: 'w' }) }))).toBe('done');
   });
 
-  it('[R6] replays behind a new `patched`', async () => {
+  it('[R6] replays after a new `patched`', async () => {
     const did: Did = [];
     const before = order(function* () {
       yield* book(did, 'a');
@@ -201,7 +201,7 @@ const broken: [string, (did: Did, isNew: boolean) => Steps<unknown>][] = [
   ],
 ];
 
-describe('code that fails before the point where its token was sealed', () => {
+describe('code that fails before the sealed position', () => {
   for (const [wait, waiting] of waits) {
     it.each(broken)(
       `[R6] [E10] fails with a mismatch that has a cause, before ${wait}: %s`,
@@ -258,7 +258,7 @@ describe('code that fails before the point where its token was sealed', () => {
     }
   });
 
-  it('[R6] fails the saga for good when a new answer or a new step leads to the error', async () => {
+  it('[R6] fails the saga if a new answer or a new step leads to the error', async () => {
     const did: Did = [];
     const unchanged = order(function* () {
       yield* book(did, 'a');
@@ -326,12 +326,12 @@ describe('a mismatch with the policy `compensate`', () => {
       const outcome = await turn(make(true), state, sure);
       expect(failed(outcome)).toBeInstanceOf(ReplayMismatch);
       expect(did.filter((what) => what === 'undo a')).toEqual(['undo a']);
-      const named = outcome.status === 'failed' ? [...outcome.compensated, ...outcome.residue] : [];
+      const named = outcome.status === 'failed' ? [...outcome.compensated, ...outcome.uncompensated] : [];
       expect(named.map(({ stepId }) => stepId).toSorted()).toEqual(['a', 'b']);
     }
   });
 
-  it('[R3] [E3] names undos that were registered behind the mismatch', async () => {
+  it('[R3] [E3] reports undos that were registered after the mismatch', async () => {
     const did: Did = [];
     const make = (id: string, before = true): Program =>
       order(function* () {
@@ -355,8 +355,8 @@ describe('a mismatch with the policy `compensate`', () => {
       // oxlint-disable-next-line no-await-in-loop -- one after the other
       if (guarded) outcome = await turn(make('renamed'), suspended(outcome).state, {}, new World(), settings);
       expect(outcome).toMatchObject({ status: 'failed', compensated: [{ stepId: 'first' }] });
-      const residue = outcome.status === 'failed' ? outcome.residue : [];
-      expect(residue.map(({ stepId }) => stepId).toSorted()).toEqual(['a', 'second', 'third']);
+      const uncompensated = outcome.status === 'failed' ? outcome.uncompensated : [];
+      expect(uncompensated.map(({ stepId }) => stepId).toSorted()).toEqual(['a', 'second', 'third']);
       expect(did).toEqual(['undo first']);
     }
   });
@@ -372,12 +372,12 @@ describe('a mismatch with the policy `compensate`', () => {
     const { state } = suspended(await start(make(false)));
     expect(await turn(make(true), state, sure)).toMatchObject({
       compensated: [{ stepId: 'a' }],
-      residue: [],
+      uncompensated: [],
     });
     expect(did).toEqual(['a', 'undo a']);
   });
 
-  it('[R3] [E6] undoes a cancelled saga, whatever its policy', async () => {
+  it('[R3] [E6] undoes a cancelled saga, whatever its onMismatch', async () => {
     for (const policy of ['fail', 'compensate'] as const) {
       const did: Did = [];
       const make = (isNew: boolean): Program =>
@@ -395,13 +395,13 @@ describe('a mismatch with the policy `compensate`', () => {
       const outcome = await make(true).advance(state, new Map(), runtimeOf(new World()), {
         error: new SagaCancelled('enough'),
       });
-      expect(outcome).toMatchObject({ status: 'failed', compensated: [{ stepId: 'a' }], residue: [] });
+      expect(outcome).toMatchObject({ status: 'failed', compensated: [{ stepId: 'a' }], uncompensated: [] });
       expect(did).toEqual(['a', 'undo a']);
     }
   });
 });
 
-describe('a saga that meets a limit', () => {
+describe('a saga that exceeds a limit', () => {
   it('[T11] [E3] is undone in the same order in a later turn with a higher maxCommands', async () => {
     const ran = async (limit: number, later: number): Promise<Did> => {
       const did: Did = [];
@@ -433,7 +433,7 @@ describe('a saga that meets a limit', () => {
     }
   });
 
-  it('[T11] [E3] is undone in a later turn with the undos registered behind its last entry', async () => {
+  it('[T11] [E3] is undone in a later turn with the undos registered after its last entry', async () => {
     for (let limit = 1; limit <= 8; limit += 1) {
       for (const guarded of [false, true]) {
         const did: Did = [];

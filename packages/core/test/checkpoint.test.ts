@@ -5,8 +5,8 @@ import { completed, drive, start, suspended } from './support/drive.ts';
 import { sagaOf } from './support/sagas.ts';
 import { World } from './support/world.ts';
 
-describe('checkpoint', () => {
-  it('[W1] shows a text once, which replay makes again and nobody keeps', async () => {
+describe('a checkpoint', () => {
+  it('[W1] shows a text once, which replay creates again and no journal stores', async () => {
     const made: string[] = [];
     const make = (): Program =>
       sagaOf(function* () {
@@ -24,7 +24,7 @@ describe('checkpoint', () => {
     expect(made).toEqual(['page one', 'page one', 'page two', 'page one', 'page two']);
   });
 
-  it('shows nothing where it is given nothing, and the texts of all branches in their order', async () => {
+  it('shows nothing without a text, and the texts of all branches in order', async () => {
     const quiet = sagaOf(function* () {
       yield* checkpoint();
       return 'done';
@@ -37,7 +37,7 @@ describe('checkpoint', () => {
     expect(suspended(await start(both)).content).toEqual(['one', '']);
   });
 
-  it('takes a text, and nothing else', () => {
-    expect(() => checkpoint(7 as never)).toThrow('checkpoint() shows a text: give it a string, or nothing.');
+  it('accepts only a text', () => {
+    expect(() => checkpoint(7 as never)).toThrow('checkpoint() takes a string, or nothing.');
   });
 });

@@ -105,7 +105,7 @@ describe('round trip', () => {
     );
   });
 
-  it('[T9] needs no revival where the text can hold no tag', () => {
+  it('[T9] needs no revival if the text contains no tag', () => {
     fc.assert(
       fc.property(fc.oneof(json, rich), (value) => {
         const text = encode(value);
@@ -115,7 +115,7 @@ describe('round trip', () => {
     );
   });
 
-  it('[T9] writes a decoded value as the same text again', () => {
+  it('[T9] writes a decoded value as the same text', () => {
     fc.assert(
       fc.property(fc.oneof(json, rich), (value) => {
         const text = encode(value);
@@ -125,7 +125,7 @@ describe('round trip', () => {
     );
   });
 
-  it('[T9] writes JSON that imitates no tag exactly as JSON.stringify does', () => {
+  it('[T9] writes JSON without tags exactly as JSON.stringify does', () => {
     const value = { a: [1, 'x', null, true], $: 1, b: { c: { $: 2, d: 3 } } };
     expect(encode(value)).toBe(JSON.stringify(value));
   });
@@ -136,7 +136,7 @@ describe('round trip', () => {
     expect(decode(encode(forged))).toEqual({ content: { $: ['d', 0] } });
   });
 
-  it('[T9] defines an own __proto__ key and leaves the prototype alone', () => {
+  it('[T9] defines an own __proto__ key without a change of the prototype', () => {
     const forged: unknown = JSON.parse('{"__proto__":{"when":1},"x":{"__proto__":{"admin":true}}}');
     const value = { forged, when: new Date(0) };
     const back = decode(encode(value));
@@ -152,7 +152,7 @@ describe('round trip', () => {
     expect(same(decode(encode(holed)), [1, undefined, 3])).toBe(true);
   });
 
-  it('[T9] gives back a Buffer as a plain Uint8Array', () => {
+  it('[T9] returns a Buffer as a plain Uint8Array', () => {
     const back = decode(encode(Buffer.from([1, 2, 255])));
     expect(same(back, Uint8Array.of(1, 2, 255))).toBe(true);
   });
@@ -226,7 +226,7 @@ describe('refusals', () => {
     ['an own toJSON', { a: { toJSON: () => 'secret' } }, 'result.a'],
     ['a BigInt of 4,097 digits', { a: 10n ** 4096n }, 'result.a'],
     ['a huge BigInt', { a: -(1n << 1_000_000n) }, 'result.a'],
-  ])('[T9] refuses %s, naming the path and not the value', (_what, value, path) => {
+  ])('[T9] refuses %s with the path and without the value', (_what, value, path) => {
     const error = refusal(value);
     expect(error).toBeInstanceOf(SagaError);
     expect(error.code).toBe('unencodable');
@@ -235,7 +235,7 @@ describe('refusals', () => {
     expect(error.message).not.toContain('secret');
   });
 
-  it('[T9] says what to do', () => {
+  it('[T9] suggests a fix', () => {
     expect(refusal({ a: () => 1 }).message).toContain('return plain data');
     expect(refusal({ a: Promise.resolve() }).message).toContain('await it first');
   });
@@ -253,7 +253,7 @@ describe('refusals', () => {
   it.each<[string, unknown, string]>([
     ['its name', new Order(), 'result is an instance of Order: return plain data'],
     ['a Float64Array', new Float64Array(1), 'result is an instance of Float64Array: '],
-    ['a name that is no word', new odd['a b'](), 'result is an instance of a class: '],
+    ['a name that is not an identifier', new odd['a b'](), 'result is an instance of a class: '],
     ['a prototype alone', Object.create({ own: 1 }), 'result is an instance of a class: '],
     ['a class behind an accessor', Object.create(hidden), 'result is an instance of a class: '],
     [
@@ -261,11 +261,11 @@ describe('refusals', () => {
       Object.assign(new Order(), { constructor: { name: 'secret' } }),
       'result is an instance of Order: ',
     ],
-  ])('[T9] names the class of what it refuses, as its code has it: %s', (_, value, says) => {
+  ])('[T9] names the class of a refused value as its code does: %s', (_, value, says) => {
     expect(refusal(value).message).toContain(says);
   });
 
-  it('[T9] never calls an accessor', () => {
+  it('[T9] calls no accessor', () => {
     let calls = 0;
     const value = Object.defineProperty({}, 'a', { get: () => ++calls, enumerable: true });
     expect(refusal(value).path).toBe('result.a');
@@ -298,7 +298,7 @@ describe('refusals', () => {
     ['a part of it', 'result.order', (cycle: unknown) => ({ id: 1, order: cycle })],
     ['an item', 'result.orders[1]', (cycle: unknown) => ({ orders: [1, cycle] })],
     ['a part of a Map', 'result[0]', (cycle: unknown) => new Map([['a', cycle]])],
-  ])('names a cycle where it begins: %s', (_, path, wrap) => {
+  ])('reports the path at which a cycle begins: %s', (_, path, wrap) => {
     const customer: Record<string, unknown> = { name: 'Ada' };
     customer['orders'] = [{ customer }];
     expect(refusal(wrap(customer)).message).toMatch(`${path} contains itself`);
@@ -320,7 +320,7 @@ describe('refusals', () => {
     '{"$":["y","*"]}',
     '{"$":["e",1,2]}',
     `${'['.repeat(1000)}${']'.repeat(1000)}`,
-  ])('[T9] refuses text it never writes: %s', (text) => {
+  ])('[T9] refuses text that it never writes: %s', (text) => {
     expect(() => decode(text)).toThrow(expect.objectContaining({ code: 'undecodable' }));
   });
 });

@@ -21,7 +21,7 @@ async function asked(program: Saga<undefined, undefined>): Promise<ProgramState>
 }
 
 describe('a turn that commits', () => {
-  it('[E1] runs its body once, however many steps it commits', async () => {
+  it('[E1] runs its body once, whatever the number of committed steps', async () => {
     const steps = 400;
     let bodies = 0;
     let yields = 0;
@@ -43,7 +43,7 @@ describe('a turn that commits', () => {
     });
   });
 
-  it('[E1] [R1] continues from each committed state as it continued itself', async () => {
+  it('[E1] [R1] continues from each committed state as in the first run', async () => {
     const ran = async (from?: ProgramState): Promise<{ did: string[]; points: CommitPoint[] }> => {
       const did: string[] = [];
       const program = order(function* () {
@@ -73,7 +73,7 @@ describe('a turn that commits', () => {
     expect(rest).toEqual([['c', 'd'], ['d']]);
   });
 
-  it('[E1] asks what is open when the turn ends, and not at a commit', async () => {
+  it('[E1] asks open questions at the end of the turn, not at a commit', async () => {
     const program = order(function* () {
       yield* all([
         elicit('sure', { message: 'Sure?', schema: Ok, timeoutMs: 60_000 }),
@@ -94,7 +94,7 @@ describe('a turn that commits', () => {
     expect(completed(await turn(program, state, ok, world))).toBe('done');
   });
 
-  it('[E1] gives the body the number and the token of the turn behind the commit', async () => {
+  it('[E1] passes the number and the token of the turn after the commit to the body', async () => {
     const program = order(function* () {
       yield* elicit('sure', { message: 'Sure?', schema: Ok });
       yield* step('a', () => 1);
@@ -109,7 +109,7 @@ describe('a turn that commits', () => {
     expect(completed(await turn(program, await asked(program), ok, new World(), { replace }))).toBe('7 99');
   });
 
-  it('[E1] runs and undoes nothing more when it cannot continue behind a commit', async () => {
+  it('[E1] runs and undoes nothing more if it cannot continue after a commit', async () => {
     const did: string[] = [];
     const program = order(function* () {
       yield* elicit('sure', { message: 'Sure?', schema: Ok });
@@ -123,7 +123,7 @@ describe('a turn that commits', () => {
     expect(did).toEqual(['a']);
   });
 
-  it('[T11] [E3] commits the end of a saga whose state cannot be kept, and undoes it', async () => {
+  it('[T11] [E3] commits the end of a saga whose state cannot be stored, and undoes the saga', async () => {
     const did: string[] = [];
     const program = order(function* () {
       yield* elicit('sure', { message: 'Sure?', schema: Ok });
@@ -146,13 +146,13 @@ describe('a turn that commits', () => {
       // oxlint-disable-next-line no-await-in-loop -- one after the other
       const outcome = await turn(program, state, ok, new World(), { replace });
       expect(failed(outcome)).toMatchObject({ message: 'too large' });
-      expect(outcome).toMatchObject({ compensated: [{ stepId: 'a' }], residue: [] });
+      expect(outcome).toMatchObject({ compensated: [{ stepId: 'a' }], uncompensated: [] });
       expect(points.map(({ reason }) => reason)).toEqual(['step', 'undo']);
       expect(did.splice(0)).toEqual(['a', 'undo a']);
     }
   });
 
-  it('[E9] does not take steps behind its commit for steps of an interrupted run', async () => {
+  it('[E9] does not count steps after its commit as steps of an interrupted run', async () => {
     const program = order(function* () {
       yield* elicit('sure', { message: 'Sure?', schema: Ok });
       yield* step('a', () => 1);
@@ -167,6 +167,6 @@ describe('a turn that commits', () => {
     const replace = { ...continuesAtCommits(points), isInterrupted: true };
     const outcome = await turn(program, await asked(program), ok, new World(), { replace });
     expect(points.map(({ reason }) => reason)).toEqual(['pivot']);
-    expect(outcome).toMatchObject({ status: 'failed', residue: [] });
+    expect(outcome).toMatchObject({ status: 'failed', uncompensated: [] });
   });
 });

@@ -9,7 +9,7 @@ const Ok = z.object({ ok: z.boolean() });
 const deferring: TurnSettings = { replace: { defersEffects: true } };
 
 describe('a turn that defers effects', () => {
-  it('[W7] lets the clock go on and asks, and runs no server step', async () => {
+  it('[W7] advances timers and asks, but runs no server step', async () => {
     const world = new World();
     const ran: string[] = [];
     const program = sagaOf(function* () {
@@ -49,7 +49,7 @@ describe('a turn that defers effects', () => {
   });
 });
 
-it('a turn that asks says when its saga goes on without the client', async () => {
+it('a turn with questions reports when its saga continues without the client', async () => {
   const asking = (ttl: number | undefined, ms: number | undefined) =>
     sagaOf(function* () {
       const branches = {

@@ -2,8 +2,8 @@ import { assert, asyncProperty, integer } from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { caseOf, runCase } from './support/edit-case.ts';
 
-describe('a random saga whose code is changed under its token', () => {
-  it('[R3] [R6] [E10] is right, or a mismatch that can be rolled back, or undone as far as it was recorded', async () => {
+describe('a random saga with code changed between two turns', () => {
+  it('[R3] [R6] [E10] continues correctly, or is a mismatch that can be rolled back, or undone as recorded', async () => {
     const ends: Record<string, number> = {};
     const kinds = new Set<string>();
     await assert(

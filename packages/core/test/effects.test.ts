@@ -10,8 +10,8 @@ import { World } from './support/world.ts';
 
 const word = accepted({ word: 'w' });
 
-describe('idempotency keys', () => {
-  it('[E1] are the same when a turn is taken again, and no step before the token runs again', async () => {
+describe('the context of a step', () => {
+  it('[E1] has the same idempotency key in a repeated turn, and no step before the token runs again', async () => {
     const keys: string[] = [];
     const note = ({ idempotencyKey }: StepContext<undefined>): void => void keys.push(idempotencyKey);
     const make = (): Program =>
@@ -32,7 +32,7 @@ describe('idempotency keys', () => {
     ]);
   });
 
-  it('[E1] tell items of a loop by their key, whatever their order', async () => {
+  it('[E1] has an idempotency key for each item of a loop, whatever the order of the items', async () => {
     const keys: string[][] = [];
     const make = (items: string[]): Program =>
       sagaOf(function* () {
@@ -51,7 +51,7 @@ describe('idempotency keys', () => {
     ]);
   });
 
-  it('[E1] never fall together, whatever a key looks like', async () => {
+  it("[E1] has an idempotency key that never collides, whatever the author's key", async () => {
     const keys: string[] = [];
     const program = sagaOf(function* () {
       const note = ({ idempotencyKey }: StepContext<undefined>): void =>
@@ -66,7 +66,7 @@ describe('idempotency keys', () => {
     expect(new Set(keys).size).toBe(11);
   });
 
-  it('[E1] are the same for every attempt', async () => {
+  it('[E1] has the same idempotency key for every attempt', async () => {
     const keys: string[] = [];
     const program = sagaOf(function* () {
       yield* step(
@@ -91,7 +91,7 @@ describe('idempotency keys', () => {
     expect(failed(await start(program))).toMatchObject({ code: 'authoring_error' });
   });
 
-  it('hand the context of the request to steps, and never journal it', async () => {
+  it('contains the request context, which no journal stores', async () => {
     const seen: unknown[] = [];
     const program = sagaOf(function* () {
       yield* step('s', ({ context }) => void seen.push(context));
@@ -129,7 +129,7 @@ async function tried(
 }
 
 describe('attempts', () => {
-  it('[E2] are made one after the other with a growing backoff, drawn between its half and its whole', async () => {
+  it('[E2] run one after the other with a growing backoff, randomly between half and all of it', async () => {
     expect((await tried(1)).times).toEqual([0]);
     expect((await tried({ attempts: 4, delayMs: 100 }, 0)).times).toEqual([0, 50, 150, 350]);
     expect((await tried({ attempts: 4, delayMs: 100 }, 0.999_999)).times).toEqual([0, 100, 300, 700]);
@@ -143,14 +143,14 @@ describe('attempts', () => {
     expect((await tried(3)).times).toEqual([0, 150, 450]);
   });
 
-  it('[E2] give the error of the last one', async () => {
+  it('[E2] end with the error of the last attempt', async () => {
     let count = 0;
     const { error } = await tried(3, 0, () => new Error(`attempt ${(count += 1)}`));
     expect(error).toBeInstanceOf(StepError);
     expect((error as Error).message).toBe('attempt 3');
   });
 
-  it('[E2] are made for the errors that the predicate wants, as they were thrown', async () => {
+  it('[E2] run again for errors that the predicate accepts, as they were thrown', async () => {
     const seen: unknown[] = [];
     class Fatal extends Error {}
     const errors = [new Error('a'), 'b', new Fatal('c')];
@@ -188,7 +188,7 @@ describe('attempts', () => {
     expect(times).toEqual([]);
   });
 
-  it('[E2] end with a timeout each, which aborts the signal of that attempt alone', async () => {
+  it('[E2] have a timeout each, which aborts the signal of that attempt only', async () => {
     const world = new World();
     const signals: AbortSignal[] = [];
     const program = sagaOf(function* () {
@@ -212,7 +212,7 @@ describe('attempts', () => {
     expect(signals[0]?.reason).toBeInstanceOf(StepError);
   });
 
-  it('[E2] that are done in time are not touched by their timeout', async () => {
+  it('[E2] that end in time are not affected by their timeout', async () => {
     const world = new World();
     let aborted = false;
     const program = sagaOf(function* () {
@@ -241,7 +241,7 @@ describe('attempts', () => {
     expect(failed(await start(program))).toMatchObject({ code: 'authoring_error' });
   });
 
-  it('[E2] are told to observers, with what was thrown', async () => {
+  it('[E2] are reported to observers with the thrown error', async () => {
     const world = new World();
     const errors = [new Error('a'), new Error('b')];
     let count = 0;
@@ -268,8 +268,8 @@ describe('attempts', () => {
   });
 });
 
-describe('an error that cannot be read, and a policy that throws', () => {
-  it('[E2] fail a step as others do, and are told to observers', async () => {
+describe('an unreadable error, or a policy that throws', () => {
+  it('[E2] fails a step like other errors, and is reported to observers', async () => {
     const thrown = {
       get code(): never {
         throw new Error('not to be read');
@@ -314,7 +314,7 @@ describe('a backoff longer than the turn', () => {
     });
   }
 
-  it('[E2] becomes a checkpoint, and goes on with its attempts on a fresh instance', async () => {
+  it('[E2] becomes a checkpoint, and continues its attempts on another instance', async () => {
     const world = new World();
     world.time = 0;
     const notes: string[] = [];
@@ -332,7 +332,7 @@ describe('a backoff longer than the turn', () => {
     expect(notes).toEqual(['1 do:s at 0', '2 do:s at 10000', '3 do:s at 31000', '4 do:s at 80000']);
   });
 
-  it('[E2] runs nothing when the client comes too early, and answers what is left of the wait', async () => {
+  it('[E2] runs nothing if the client returns too early, and reports the rest of the wait', async () => {
     const world = new World();
     world.time = 0;
     const notes: string[] = [];
@@ -362,7 +362,7 @@ describe('a backoff longer than the turn', () => {
     expect(notes).toHaveLength(4);
   });
 
-  it('[E2] is waited for in the turn where the dialect cannot make a checkpoint, or the turn is long enough', async () => {
+  it('[E2] waits in the turn if the dialect has no checkpoints or the turn is long enough', async () => {
     for (const budget of [undefined, 10_000]) {
       const world = new World();
       const settings = budget === undefined ? {} : { budget };
@@ -374,7 +374,7 @@ describe('a backoff longer than the turn', () => {
     }
   });
 
-  it('[E2] holds up neither a question nor the steps of a parallel branch', async () => {
+  it('[E2] delays neither a question nor the steps of a parallel branch', async () => {
     const world = new World();
     world.time = 0;
     const notes: string[] = [];

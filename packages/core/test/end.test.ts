@@ -113,7 +113,7 @@ describe('abort', () => {
     ],
   ];
   it.each(places)(
-    '[E6] in %s ends the saga: no catch swallows it, finally runs, then what was done is undone',
+    '[E6] in %s ends the saga: no catch stops it, finally runs, and then the undo',
     async (_, body) => {
       const done: string[] = [];
       const outcome = await start(
@@ -132,11 +132,11 @@ describe('abort', () => {
       expect(failed(outcome)).toBeInstanceOf(SagaAborted);
       expect(failed(outcome)).toMatchObject({ message: 'enough', public: true });
       expect(done).toEqual(['a', 'finally', 'undo a']);
-      expect(outcome).toMatchObject({ compensated: [{ stepId: 'a' }], residue: [] });
+      expect(outcome).toMatchObject({ compensated: [{ stepId: 'a' }], uncompensated: [] });
     },
   );
 
-  it('[E6] undoes what its finally registers', async () => {
+  it('[E6] undoes steps that its finally registers', async () => {
     const done: string[] = [];
     const outcome = await start(
       trip(function* () {
@@ -153,7 +153,7 @@ describe('abort', () => {
     expect(done).toEqual(['late', 'undo extra', 'undo late']);
   });
 
-  it('[E6] wins over what finally throws, and bounds what finally does', async () => {
+  it('[E6] overrides errors of finally, and limits the commands of finally', async () => {
     let ran = 0;
     const outcome = await start(
       trip(function* () {
@@ -181,8 +181,8 @@ describe('abort', () => {
     expect(failed(await start(thrown))).toBeInstanceOf(SagaAborted);
   });
 
-  // A generator's return() does not go on through yield* once a finally below it has yielded (ECMA-262, 15.5.5).
-  it('[E6] in a helper whose finally yields ends what called it with yield*', async () => {
+  // A generator's return() does not pass through yield* after a finally inside has yielded (ECMA-262, 15.5.5).
+  it('[E6] in a helper with a yielding finally also ends the caller', async () => {
     const done: string[] = [];
     await start(
       trip(function* () {
@@ -194,7 +194,7 @@ describe('abort', () => {
     expect(done).toEqual(['finally']);
   });
 
-  it('[E6] in the body runs all of its finally, whatever becomes of its commands', async () => {
+  it('[E6] in the body runs all of its finally, whatever the outcome of its commands', async () => {
     const done: string[] = [];
     await start(
       trip(function* () {
@@ -216,7 +216,7 @@ describe('abort', () => {
     expect(done).toEqual(['one', 'two failed', 'three']);
   });
 
-  it('[E6] in a helper runs all of its finally, and nothing behind it', async () => {
+  it('[E6] in a helper runs all of its finally, and nothing after it', async () => {
     const done: string[] = [];
     function* locked(): Steps<void> {
       try {
@@ -241,7 +241,7 @@ describe('abort', () => {
     expect(done).toEqual(['unlock', 'second', 'one', 'two']);
   });
 
-  it('[E6] cuts a finally short rather than going on, where nobody can tell helpers from bodies', async () => {
+  it('[E6] ends a finally early if helpers and bodies cannot be distinguished', async () => {
     const done: string[] = [];
     const prototype = Object.getPrototypeOf(function* () {}.prototype) as { return: unknown };
     const own = Object.getOwnPropertyDescriptor(prototype, 'return') as PropertyDescriptor;
@@ -260,7 +260,7 @@ describe('abort', () => {
     expect(done).toEqual(['finally']);
   });
 
-  it('needs a reason', () => {
+  it('requires a reason', () => {
     expect(() => abort('')).toThrow(expect.objectContaining({ code: 'authoring_error' }));
   });
 });
@@ -269,7 +269,7 @@ function* one<T>(command: Command<T>): Steps<T> {
   return yield* command;
 }
 
-describe('cancel', () => {
+describe('cancelling', () => {
   const program = (done: string[]) =>
     trip(function* () {
       yield* book(done, 'a');
@@ -285,14 +285,14 @@ describe('cancel', () => {
       return '';
     });
 
-  it('[E6] ends a saga that waits: finally runs, then what was done is undone', async () => {
+  it('[E6] ends a waiting saga: runs finally, and then compensates', async () => {
     const done: string[] = [];
     const outcome = await end(program(done), await start(program(done)), new SagaCancelled('bored'));
     expect(failed(outcome)).toMatchObject({ code: 'saga_cancelled', reason: 'bored' });
     expect(done).toEqual(['a', 'b', 'finally', 'undo b', 'undo a']);
   });
 
-  it('[E6] goes on over turns, and cancelled again while undoing changes nothing', async () => {
+  it('[E6] continues over several turns, and ignores a second cancellation', async () => {
     const done: string[] = [];
     const world = new World();
     const tick = { budget: 1, replace: { now: () => (world.time += 0.4) } };
@@ -312,7 +312,7 @@ describe('cancel', () => {
     expect(done).toEqual(['a', 'b', 'finally', 'undo b', 'undo a']);
   });
 
-  it('[E6] cancelled while it undoes for another reason, undoes once and tells that reason', async () => {
+  it('[E6] undoes once and keeps the first reason if cancelled during compensation', async () => {
     const done: string[] = [];
     const world = new World();
     const { state } = suspended(await start(program(done), {}, world));
@@ -332,7 +332,7 @@ describe('cancel', () => {
     expect(done).toEqual(['a', 'b', 'finally', 'undo b', 'undo a']);
   });
 
-  it('[E6] asks nothing of the client while it ends', async () => {
+  it('[E6] asks the client nothing', async () => {
     const errors: unknown[] = [];
     const asking = trip(function* () {
       try {
@@ -356,12 +356,12 @@ describe('continueAs', () => {
     return yield* step('n', () => String(n));
   });
 
-  it('goes on as another saga, with its arguments and the last progress', async () => {
+  it('continues as another saga, with its arguments and the last progress', async () => {
     const outcome = await start(trip(() => one(continueAs(next, { n: 2 }))));
     expect(outcome).toMatchObject({ status: 'continued', args: { n: 2 }, program: { name: 'next' } });
   });
 
-  it('[E3] throws where something is on the undo stack, which is then undone', async () => {
+  it('[E3] throws if the undo stack is not empty, and then compensates', async () => {
     const done: string[] = [];
     const outcome = await start(
       trip(function* () {
@@ -373,7 +373,7 @@ describe('continueAs', () => {
     expect(done).toEqual(['a', 'undo a']);
   });
 
-  it('[E3] loses nothing that a sibling or a finally leaves on the undo stack', async () => {
+  it('[E3] keeps steps that a sibling or a finally adds to the undo stack', async () => {
     const done: string[] = [];
     const world = new World();
     const outcome = await start(
@@ -394,7 +394,7 @@ describe('continueAs', () => {
     expect(done).toEqual(['undo sibling']);
   });
 
-  it('goes on from a branch when its siblings have ended, and not when finally throws', async () => {
+  it('continues as another saga from a branch after its siblings ended, unless finally throws', async () => {
     const done: string[] = [];
     const from = (last: () => void): Saga<undefined, undefined> =>
       trip(function* () {
@@ -429,7 +429,7 @@ describe('continueAs', () => {
     expect(String(failed(await start(body)))).toContain('own');
   });
 
-  it('does not save a saga that is being ended', async () => {
+  it('does not continue a saga that is being ended', async () => {
     const program = trip(function* () {
       try {
         yield* ask('sure');

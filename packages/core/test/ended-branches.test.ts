@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { all, now, patched, race, ReplayMismatch, saga, scope, step } from '../src/index.ts';
+import { z } from 'zod';
+import { all, elicit, now, patched, race, ReplayMismatch, saga, scope, sleep, step } from '../src/index.ts';
 import type { Outcome } from '../src/model/outcome.ts';
 import type { Program } from '../src/model/program.ts';
+import type { Question, Route } from '../src/model/question.ts';
 import type { Steps } from '../src/model/command.ts';
 import { accepted, completed, failed, start, suspended, turn } from './support/drive.ts';
 import { ask } from './support/sagas.ts';
@@ -16,12 +18,12 @@ const order = (body: () => Steps<unknown>): Program =>
   });
 
 function assertLeft(outcome: Outcome): void {
-  expect(outcome).toMatchObject({ status: 'failed', compensated: [], residue: [] });
+  expect(outcome).toMatchObject({ status: 'failed', compensated: [], uncompensated: [] });
   expect(failed(outcome)).toBeInstanceOf(ReplayMismatch);
 }
 
 describe('changed code that ends a branch', () => {
-  it('[R6] fails replay if a step of the branch waits for its next attempt', async () => {
+  it('[R6] fails the replay if a step of the branch waits for its next attempt', async () => {
     let isDown = true;
     const flaky = (): Promise<number> => (isDown ? Promise.reject(new Error('down')) : Promise.resolve(1));
     const make = (throws: boolean): Program =>
@@ -44,7 +46,7 @@ describe('changed code that ends a branch', () => {
     expect(completed(await turn(make(false), state, {}, world, settings))).toBe('done');
   });
 
-  it('[R6] fails replay if a step of the branch was recorded and could not have been started', async () => {
+  it('[R6] fails the replay if a recorded step of the branch could not have started', async () => {
     const did: string[] = [];
     const make = (isNew: boolean): Program =>
       order(function* () {
@@ -63,7 +65,7 @@ describe('changed code that ends a branch', () => {
     expect(completed(await turn(make(false), state, { sure: word }))).toBe('done');
   });
 
-  it('[R6] fails replay if a step was recorded and the other branch had only read the time', async () => {
+  it('[R6] fails the replay if a step was recorded and the other branch had only read the time', async () => {
     const make = (isNew: boolean): Program =>
       order(function* () {
         const timed = function* (): Steps<void> {
@@ -78,7 +80,7 @@ describe('changed code that ends a branch', () => {
     expect(completed(await turn(make(false), state, { sure: word }))).toBe('done');
   });
 
-  it('[R6] fails replay if a question of the branch was answered', async () => {
+  it('[R6] fails the replay if a question of the branch was answered', async () => {
     const make = (throws: boolean): Program =>
       order(function* () {
         const charge = function* (): Steps<void> {
@@ -100,7 +102,7 @@ describe('changed code that ends a branch', () => {
 });
 
 describe('a saga that is being undone', () => {
-  it('[R5] [E3] does not go forward again behind a new `patched`', async () => {
+  it('[R5] [E3] does not continue forward after a new `patched`', async () => {
     const did: string[] = [];
     const make = (isNew: boolean): Program =>
       order(function* () {
@@ -130,24 +132,63 @@ describe('a mismatch while a saga is being undone', () => {
     ],
   ];
 
-  it.each(undos)('[R3] [E3] lists a step whose undo has run and was removed: %s', async (_, undoOf) => {
+  it.each(undos)(
+    '[R3] [E3] lists a step whose undo has run and whose code was removed: %s',
+    async (_, undoOf) => {
+      const did: string[] = [];
+      const make = (undoes: boolean): Program =>
+        saga({ name: 'order', version: '1', forks: 'accept', onMismatch: 'compensate' }, function* () {
+          yield* step('book', () => void did.push('book'), { compensate: () => void did.push('cancel') });
+          const charge = (): void => void did.push('charge');
+          yield* undoes ? step('charge', charge, { compensate: undoOf(did) }) : step('charge', charge);
+          throw new Error('broken');
+        });
+      const settings = { replace: { commitsEach: true, ...endsAtCommits() } };
+      const world = new World();
+      let outcome = await start(make(true), {}, world, settings);
+      for (let turns = 0; !did.includes('refund') && turns < 9; turns += 1)
+        // oxlint-disable-next-line no-await-in-loop -- one turn after the other
+        outcome = await turn(make(true), suspended(outcome).state, {}, world, settings);
+      const ended = await turn(make(false), suspended(outcome).state, {}, world);
+      const listed = ended.status === 'failed' ? [...ended.compensated, ...ended.uncompensated] : [];
+      expect(listed.map(({ stepId }) => stepId).toSorted()).toEqual(['book', 'charge']);
+      expect(did).toEqual(['book', 'charge', 'refund', 'cancel']);
+    },
+  );
+});
+
+describe('code that did not change', () => {
+  it('[R1] [U3] continues if an aborted fallback ended a branch after the start of a wait', async () => {
     const did: string[] = [];
-    const make = (undoes: boolean): Program =>
-      saga({ name: 'order', version: '1', forks: 'accept', onMismatch: 'compensate' }, function* () {
-        yield* step('book', () => void did.push('book'), { compensate: () => void did.push('cancel') });
-        const charge = (): void => void did.push('charge');
-        yield* undoes ? step('charge', charge, { compensate: undoOf(did) }) : step('charge', charge);
-        throw new Error('broken');
+    const count = { message: 'How many?', schema: z.object({ n: z.number() }) };
+    const make = (): Program =>
+      order(function* () {
+        const waiting = function* (): Steps<void> {
+          try {
+            yield* elicit('count', { ...count, fallback: { n: 1 } });
+          } finally {
+            did.push('finally');
+            yield* sleep(0);
+          }
+        };
+        const failing = function* (): Steps<unknown> {
+          return yield* all([
+            elicit('unasked', { ...count, accept: 'model' }),
+            elicit('other', { ...count, fallback: { n: 2 } }),
+          ]);
+        };
+        try {
+          yield* all([waiting(), failing()]);
+        } catch {
+          yield* ask('sure');
+        }
       });
-    const settings = { replace: { commitsEach: true, ...endsAtCommits() } };
+    const route = ({ accept, hasFallback }: Question): Route =>
+      hasFallback ? 'fallback' : accept === 'model' ? 'cannot' : 'ask';
+    const settings = { replace: { route } };
     const world = new World();
-    let outcome = await start(make(true), {}, world, settings);
-    for (let turns = 0; !did.includes('refund') && turns < 9; turns += 1)
-      // oxlint-disable-next-line no-await-in-loop -- one turn after the other
-      outcome = await turn(make(true), suspended(outcome).state, {}, world, settings);
-    const ended = await turn(make(false), suspended(outcome).state, {}, world);
-    const listed = ended.status === 'failed' ? [...ended.compensated, ...ended.residue] : [];
-    expect(listed.map(({ stepId }) => stepId).toSorted()).toEqual(['book', 'charge']);
-    expect(did).toEqual(['book', 'charge', 'refund', 'cancel']);
+    const { state } = suspended(await start(make(), {}, world, settings));
+    expect(did).toEqual(['finally']);
+    expect(completed(await turn(make(), state, { sure: word }, world, settings))).toBe('done');
   });
 });

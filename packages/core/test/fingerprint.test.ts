@@ -4,8 +4,8 @@ import { decode, encode } from '../src/values/codec.ts';
 import {
   agreementDigest,
   fingerprint,
-  fingerprintOfElicitation,
-  hasLong,
+  fingerprintOfPart,
+  fingerprintOfRequest,
   isWhole,
   wholeFingerprint,
 } from '../src/values/fingerprint.ts';
@@ -24,10 +24,31 @@ describe('fingerprint', () => {
   it('[R3] gives an elicitation the fingerprint of its kind and message', () => {
     fc.assert(
       fc.property(fc.string({ maxLength: 200 }), (message) => {
-        const expected = hasLong(message) ? wholeFingerprint : fingerprint;
-        expect(fingerprintOfElicitation(message)).toBe(expected('elicit', message));
+        for (const kind of ['elicit', 'step', 'call'] as const)
+          expect(fingerprintOfPart(kind, message)).toBe(fingerprintOfRequest(kind, message));
       }),
     );
+  });
+
+  const units = 'x'.repeat(96);
+  const bytes = new Uint8Array(96);
+  const url = `https://example.com/${'x'.repeat(76)}`;
+  it.each([
+    ['a text', units, `${units}x`],
+    ['a key', { [units]: undefined }, { [`${units}x`]: undefined }],
+    ['a member', { list: [{ text: units }] }, { list: [{ text: `${units}x` }] }],
+    ['bytes', bytes, new Uint8Array(97)],
+    ['a URL', new URL(url), new URL(`${url}x`)],
+    ['an error', new Error(units), new Error(`${units}x`)],
+    ['a map', new Map([[units, 1]]), new Map([[`${units}x`, 1]])],
+    ['a set', new Set([units]), new Set([`${units}x`])],
+  ])('[R3] of a request hashes %s of more than 96 units in full', (_, atLimit, above) => {
+    expect(fingerprintOfRequest('step', atLimit)).toBe(fingerprint('step', atLimit));
+    expect(fingerprintOfRequest('step', above)).toBe(wholeFingerprint('step', above));
+  });
+
+  it('[R3] of a request hashes bigints as older releases did', () => {
+    expect(fingerprintOfRequest(2n ** 999n)).toBe(fingerprint(2n ** 999n));
   });
 
   it('[R3] ignores the order of keys', () => {
@@ -47,12 +68,12 @@ describe('fingerprint', () => {
     );
   });
 
-  it('[R3] skips properties that are undefined, and takes -0 for 0', () => {
+  it('[R3] skips properties that are undefined, and treats -0 as 0', () => {
     expect(fingerprint({ a: 1, b: undefined })).toBe(fingerprint({ a: 1 }));
     expect(fingerprint(-0)).toBe(fingerprint(0));
   });
 
-  it('[R3] tells values of different shape apart', () => {
+  it('[R3] distinguishes values of different shape', () => {
     const values: unknown[][] = [
       [],
       [undefined],
@@ -112,7 +133,7 @@ describe('fingerprint', () => {
     expect(seen.size).toBeGreaterThan(100_000 - 10);
   });
 
-  it('[R3] counts long strings by length, head and tail', () => {
+  it('[R3] hashes the length, head, and tail of a long string', () => {
     const middle = `${long.slice(0, 100)}!${long.slice(101)}`;
     expect(fingerprint(middle)).toBe(fingerprint(long));
     expect(fingerprint(`!${long.slice(1)}`)).not.toBe(fingerprint(long));
@@ -120,7 +141,7 @@ describe('fingerprint', () => {
     expect(fingerprint(`${long}${long.slice(-32)}`)).not.toBe(fingerprint(long));
   });
 
-  it('[R3] counts every character of a long string where it hashes whole strings', () => {
+  it('[R3] hashes every character of a long string in whole fingerprints', () => {
     const all = Array.from(long, (_, index) =>
       wholeFingerprint(`${long.slice(0, index)}\u0000${long.slice(index + 1)}`),
     );
@@ -129,7 +150,7 @@ describe('fingerprint', () => {
     expect(isWhole(fingerprint(long))).toBe(false);
   });
 
-  it('[R3] counts every character of a string of 96', () => {
+  it('[R3] hashes every character of a string of 96', () => {
     const text = long.slice(0, 96);
     const all = Array.from(text, (_, index) =>
       fingerprint(`${text.slice(0, index)}!${text.slice(index + 1)}`),
@@ -185,13 +206,13 @@ describe('fingerprint', () => {
     [-1665365759, [new URL('https://example.com/')]],
     [1758950671, [new Error('x')]],
     [1114441988, [[{ role: 'user', content: { type: 'text', text: 'hi' } }], 100]],
-  ])('[R4] gives golden vector %i', (expected, parts) => {
+  ])('[R4] equals golden vector %i', (expected, parts) => {
     expect(fingerprint(...parts)).toBe(expected);
   });
 });
 
 describe('agreementDigest', () => {
-  it('[W4] counts every character of a long string', () => {
+  it('[W4] hashes every character of a long string', () => {
     const middle = `${long.slice(0, 100)}!${long.slice(101)}`;
     expect(agreementDigest(middle)).not.toBe(agreementDigest(long));
     expect(agreementDigest({ a: [middle] })).not.toBe(agreementDigest({ a: [long] }));
@@ -202,7 +223,7 @@ describe('agreementDigest', () => {
     expect(agreementDigest({ content: { b: 'x', a: 1 }, action: 'accept' })).toBe(agreementDigest(answer));
   });
 
-  it('[R4] gives golden vectors', () => {
+  it('[R4] equals golden vectors', () => {
     expect(agreementDigest({ action: 'accept', content: { target: 'production' } })).toBe(1542230002);
     expect(agreementDigest(long)).toBe(1087110615);
   });

@@ -3,6 +3,8 @@ import { ElicitRequestFormParamsSchema } from '@modelcontextprotocol/sdk/types.j
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { all, elicit, step } from '../src/index.ts';
+import { encode } from '../src/values/codec.ts';
+import { encodeParams } from '../src/turn/turn-outcome.ts';
 import { toForm, type FormField } from '../src/values/form.ts';
 import type { Json } from '../src/values/json.ts';
 import type { Schema } from '../src/values/standard-schema.ts';
@@ -134,14 +136,14 @@ describe('toForm', () => {
       },
     ],
     ['a named schema', z.enum(['a']).meta({ id: 'FormTestNamed' }), { type: 'string', enum: ['a'] }],
-  ])('[W1] writes %s as every SDK reads it', (_what, schema, expected) => {
+  ])('[W1] writes %s in the form that every SDK reads', (_what, schema, expected) => {
     expect(field(schema)).toEqual(expected);
     const params = { message: 'm', requestedSchema: toForm(z.object({ field: schema })) };
     expect(ElicitRequestFormParamsSchema.parse(params)).toEqual(params);
     expect(specTypeSchemas.ElicitRequestFormParams['~standard'].validate(params)).toEqual({ value: params });
   });
 
-  it('[W1] takes null for absent where the field is optional', () => {
+  it('[W1] treats null as absent for an optional field', () => {
     expect(field(z.string().nullish())).toEqual({ type: 'string' });
     expect(field(z.enum(['a', 'b']).nullish())).toEqual({ type: 'string', enum: ['a', 'b'] });
   });
@@ -171,7 +173,7 @@ describe('toForm', () => {
     ],
     ['required null', z.object({ a: z.string().nullable() }), /'a' may be null: make it optional/],
     ['anything', z.object({ a: z.unknown() }), /'a' is not of one type/],
-    ['a key that is no identifier', z.object({ 'a b': z.object({}) }), /'\["a b"\]' is an object/],
+    ['a key that is not an identifier', z.object({ 'a b': z.object({}) }), /'\["a b"\]' is an object/],
     ['a form inside itself', tree, /'child' refers to itself/],
     ['a record', z.record(z.string(), z.string()), /the form has properties without fixed names/],
     ['a text as the whole', z.string(), /the form is not an object/],
@@ -180,13 +182,13 @@ describe('toForm', () => {
       z.union([z.object({ a: z.string() }), z.object({ b: z.string() })]),
       /the form is not an object/,
     ],
-  ])('[W1] refuses %s, naming the path and what is allowed', (_what, schema, message) => {
+  ])('[W1] refuses %s with the path and the allowed types', (_what, schema, message) => {
     expect(() => toForm(schema)).toThrow(expect.objectContaining({ code: 'authoring_error' }));
     expect(() => toForm(schema)).toThrow(message);
     expect(() => toForm(schema)).toThrow('a form has only fields of text');
   });
 
-  it('[W1] refuses a union that is a member of itself, without exhausting the stack', () => {
+  it('[W1] refuses a union that contains itself, without exhausting the stack', () => {
     const written = {
       type: 'object',
       properties: { a: { $ref: '#/$defs/A' } },
@@ -204,7 +206,7 @@ describe('toForm', () => {
   });
 });
 
-describe('a question whose schema makes no form', () => {
+describe('a question with a schema that is not a form', () => {
   const noForms: readonly [string, z.ZodType, string][] = [
     ['a text', z.string(), "elicit('q'): the form is not an object: wrap it in z.object({…})"],
     [
@@ -215,7 +217,7 @@ describe('a question whose schema makes no form', () => {
     ['a date', z.object({ at: z.date() }), "elicit('q'): the input schema cannot be written as JSON Schema"],
   ];
 
-  it.each(noForms)('[W1] is refused where it is made: %s', (_, schema, message) => {
+  it.each(noForms)('[W1] is refused at its creation: %s', (_, schema, message) => {
     expect(() => elicit('q', { message: 'm', schema })).toThrow(
       expect.objectContaining({ code: 'authoring_error' }),
     );
@@ -223,7 +225,7 @@ describe('a question whose schema makes no form', () => {
     expect(() => elicit.outcome('q', { message: 'm', schema })).toThrow(message);
   });
 
-  it('[W1] lets nothing run beside it', async () => {
+  it('[W1] fails the saga before a parallel step runs', async () => {
     const done: string[] = [];
     const program = sagaOf(function* () {
       yield* all({
@@ -234,5 +236,34 @@ describe('a question whose schema makes no form', () => {
     });
     expect(failed(await start(program))).toMatchObject({ name: 'AuthoringError' });
     expect(done).toEqual([]);
+  });
+});
+
+describe('the text of a question', () => {
+  const form = toForm(
+    z.object({ name: z.string().meta({ title: 'A "name"' }), many: z.number().optional() }),
+  );
+  const questions: readonly { readonly [name: string]: Json }[] = [
+    { message: 'Who?', requestedSchema: form },
+    { message: 'Who, and "why"? \ud800', requestedSchema: form },
+    { requestedSchema: form, message: 'Who?' },
+    { message: 'Who?', requestedSchema: form, mode: 'form' },
+    { mode: 'url', message: 'Pay', url: 'https://pay.example.com' },
+    { message: 'Who?', requestedSchema: null },
+    { messages: [], maxTokens: 10 },
+    {},
+  ];
+
+  it.each(questions)('[W1] equals the encoding of the codec: %j', (question) => {
+    for (const _ of ['made', 'repeated']) expect(encodeParams(question)).toBe(encode(question));
+  });
+
+  it('[W1] is created once for each form', () => {
+    let reads = 0;
+    const counted = new Proxy(form, { ownKeys: (of) => (reads++, Reflect.ownKeys(of)) }) as Json;
+    for (const message of ['One?', 'Two?', 'Three?']) encodeParams({ message, requestedSchema: counted });
+    const once = reads;
+    encodeParams({ message: 'Four?', requestedSchema: counted });
+    expect([once > 0, reads]).toEqual([true, once]);
   });
 });

@@ -53,7 +53,7 @@ async function twice(
 const nameOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
 describe('all', () => {
-  it('gives results in the shape that was asked for, however the branches end', async () => {
+  it('returns results in the given shape, in whatever order the branches end', async () => {
     const results: unknown[] = [];
     const gates = [deferred(), deferred()];
     const program = sagaOf(function* () {
@@ -79,7 +79,7 @@ describe('all', () => {
     expect(Object.keys(results[1] as object)).toEqual(['b', 'a']);
   });
 
-  it('keeps a branch named __proto__ as a key of its own', async () => {
+  it('keeps a branch named __proto__ as an own key', async () => {
     const program = sagaOf(function* () {
       const result = yield* all({ ['__proto__']: step('a', () => 1), b: step('b', () => 2) });
       return JSON.stringify([Object.keys(result), Object.getPrototypeOf(result) === Object.prototype]);
@@ -87,7 +87,7 @@ describe('all', () => {
     expect(completed(await start(program))).toBe('[["__proto__","b"],true]');
   });
 
-  it('[U3] aborts the siblings of the first branch that fails, awaits and records them, then throws', async () => {
+  it('[U3] aborts the siblings of the first failing branch, awaits and records them, then throws', async () => {
     const world = new World();
     const notes: string[] = [];
     const program = sagaOf(function* () {
@@ -123,7 +123,7 @@ describe('all', () => {
     expect(notes).toEqual(['caught first']);
   });
 
-  it('[U3] throws the first error, and that one alone, when siblings fail while they are ended', async () => {
+  it('[U3] throws only the first error if siblings fail while they end', async () => {
     const result = await twice(function* (note) {
       const failing = function* (id: string): Steps<void> {
         try {
@@ -144,7 +144,7 @@ describe('all', () => {
     expect(result.replayed).toEqual(result.first);
   });
 
-  it('[U3] throws the first error, whatever siblings throw or return from their finally', async () => {
+  it('[U3] throws the first error, whatever siblings throw or return in their finally', async () => {
     const result = await twice(function* (note) {
       const throwing = function* (): Steps<string> {
         try {
@@ -179,7 +179,7 @@ describe('all', () => {
     expect(result.replayed).toEqual(result.first);
   });
 
-  it('[U3] fails at once when a branch throws before its first step, and withdraws what siblings have issued', async () => {
+  it('[U3] fails at once if a branch throws before its first step, and withdraws commands of siblings', async () => {
     const runs: string[] = [];
     const result = await twice(function* (note) {
       const issuing = function* (): Steps<void> {
@@ -275,7 +275,7 @@ describe('all', () => {
     expect(result.replayed).toEqual(result.first);
   });
 
-  it('[U3] goes on in a finally after a group, a scope and a call in it', async () => {
+  it('[U3] continues in a finally after a group, a scope, and a call in the finally', async () => {
     const other = saga({ name: 'other', version: '1' }, function* () {
       return yield* step('called', () => 'called');
     });
@@ -361,7 +361,7 @@ describe('all', () => {
     expect(result.replayed).toEqual(result.first);
   });
 
-  it('[U3] gives up on a sibling whose finally never ends', async () => {
+  it('[U3] abandons a sibling with an endless finally', async () => {
     let commands = 0;
     const program = sagaOf(function* () {
       const stubborn = function* (): Steps<void> {
@@ -441,7 +441,7 @@ describe('all', () => {
     ]);
   });
 
-  it('[U3] ends a branch whose step was to be tried again when its sibling failed in the same moment', async () => {
+  it('[U3] does not retry a branch if its sibling fails at the same time', async () => {
     const both = deferred();
     const world = new World();
     const notes: string[] = [];
@@ -478,7 +478,7 @@ describe('all', () => {
     expect(notes).toEqual(['caught boom', 'caught boom']);
   });
 
-  it('[U3] does not run a sibling whose idempotency key came after the failure', async () => {
+  it('[U3] does not run a sibling step whose idempotency key arrives after the failure', async () => {
     const late = deferred<string>();
     const runs: string[] = [];
     const make = (): Program =>
@@ -507,7 +507,7 @@ describe('all', () => {
     expect(runs).toEqual(['boom', 'boom']);
   });
 
-  it('[U3] keeps what had been done by a sibling that is ended between two steps', async () => {
+  it('[U3] records the finished steps of a sibling that ends between two steps', async () => {
     const gates = { a: deferred(), b: deferred() };
     const runs: string[] = [];
     const make = (): Program =>
@@ -535,7 +535,7 @@ describe('all', () => {
     expect(completed(await turn(make(), first.state, { end: word }))).toBe('rejected');
   });
 
-  it('[U3] lets a group inside a group fail alone when its error is caught', async () => {
+  it('[U3] a nested group may fail alone if its error is caught', async () => {
     const result = await twice(function* (note) {
       const inner = function* (): Steps<string> {
         try {
@@ -571,7 +571,7 @@ describe('all', () => {
     expect(outcome.ignored).toEqual([{ stepId: 'b', why: 'unknown' }]);
   });
 
-  it('[R3] refuses one helper in two branches, and takes one command in two', async () => {
+  it('[R3] refuses one helper in two branches, and accepts one command in two', async () => {
     const helper = function* (): Steps<number> {
       return yield* step('x', () => 1);
     };
@@ -581,16 +581,17 @@ describe('all', () => {
       try {
         yield* all([called, called]);
       } catch (error) {
-        return `${nameOf(error)} ${(yield* all([command, command])).join()}`;
+        const [message] = nameOf(error).split('\n');
+        return `${message} ${(yield* all([command, command])).join()}`;
       }
       return 'never';
     });
     expect(completed(await start(program))).toBe(
-      'all: a helper stands in two branches. Call it for each of them. 2,2',
+      'all: two branches share a helper. Call the helper once for each branch. 2,2',
     );
   });
 
-  it('refuses branches that are neither commands nor helpers that were called', async () => {
+  it('refuses branches that are neither commands nor called helpers', async () => {
     const helper = function* (): Steps<number> {
       return yield* step('x', () => 1);
     };
@@ -616,7 +617,7 @@ describe('all', () => {
           try {
             yield* make();
           } catch (error) {
-            messages.add(`${(error as Error).name} ${nameOf(error)}`);
+            messages.add(`${(error as Error).name} ${nameOf(error).split('\n')[0]}`);
           }
         }
       }
@@ -633,7 +634,7 @@ describe('all', () => {
 });
 
 describe('allSettled', () => {
-  it('gives how each branch ended, and ends none of them', async () => {
+  it('returns how each branch ended, and ends none of them', async () => {
     const result = await twice(function* (note) {
       const settled = yield* allSettled({
         good: step('good', () => 1),
@@ -654,7 +655,7 @@ describe('allSettled', () => {
 });
 
 describe('call', () => {
-  it('throws into the caller what another body throws before it begins, and refuses one that is no generator', async () => {
+  it('throws early errors of a called body into the caller, and rejects a body that is not a generator', async () => {
     const destructuring = saga({ name: 'destructuring', version: '1' }, ({ a }) => inner(a as never));
     const inner = function* ({ b }: { b: string }): Steps<string> {
       return yield* step('b', () => b);
@@ -682,7 +683,7 @@ describe('call', () => {
     ]);
     expect(result.replayed).toEqual(result.first);
   });
-  it('gives the failure of another saga to its caller, who may catch it', async () => {
+  it('throws the failure of a called saga into its caller', async () => {
     const other = saga({ name: 'other', version: '1' }, function* () {
       yield* step('fine', () => 1);
       yield* ask('question');

@@ -74,7 +74,7 @@ describe('assertJson', () => {
     expect(refusal({ 'a\uDFFF': 1 }).message).toContain('lone surrogate in its key');
   });
 
-  it('[T6] refuses a hole of an array', () => {
+  it('[T6] refuses a hole in an array', () => {
     const holed: unknown[] = [1];
     holed.length = 2;
     expect(refusal(holed).path).toBe('answers[1]');
@@ -85,13 +85,13 @@ describe('assertJson', () => {
     expect(() => assertJson(bare, { where: 'answers' })).not.toThrow();
   });
 
-  it('[T6] never repeats the value in the message', () => {
+  it('[T6] does not repeat the value in the message', () => {
     expect(refusal({ password: 'hunter2\uD800' }).message).not.toContain('hunter2');
   });
 });
 
 describe('formatPlace', () => {
-  it('[T6] quotes keys that are no identifiers and cuts long ones', () => {
+  it('[T6] quotes keys that are not identifiers, and truncates long ones', () => {
     const key = formatPlace('a', { parent: { parent: undefined, key: 'b c' }, key: 'x'.repeat(1000) });
     expect(key).toBe(`a["b c"]["${'x'.repeat(64)}…"]`);
     expect(formatPlace('', { parent: undefined, key: 'target' })).toBe('target');

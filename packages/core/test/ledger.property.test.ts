@@ -108,7 +108,8 @@ const idsOf = (undone: readonly { readonly stepId: string }[]): string[] =>
 function summaryOf(outcome: Outcome, { ledger }: Stage): unknown {
   return {
     end: nameOf(outcome),
-    undone: outcome.status === 'failed' ? [idsOf(outcome.compensated), idsOf(outcome.residue)] : undefined,
+    undone:
+      outcome.status === 'failed' ? [idsOf(outcome.compensated), idsOf(outcome.uncompensated)] : undefined,
     ledger: [...ledger.entries].map(([key, { on }]) => `${key} ${on}`).toSorted(),
   };
 }
@@ -152,7 +153,7 @@ function assertOwnEnd(outcome: Outcome): void {
   expect((outcome.error as Error).name).not.toMatch(/^(?:Type|Authoring)Error$/);
 }
 
-/** The world is as it was, or the residue says exactly what is not. (E3) */
+/** The world is restored, or the uncompensated steps are exactly the rest. (E3) */
 function assertRestored(outcome: Outcome, { ledger }: Stage, lostUndos = false): void {
   const entries = [...ledger.entries];
   if (outcome.status !== 'failed') {
@@ -161,26 +162,26 @@ function assertRestored(outcome: Outcome, { ledger }: Stage, lostUndos = false):
     return;
   }
   const compensated = idsOf(outcome.compensated);
-  const residue = idsOf(outcome.residue);
-  expect(new Set([...compensated, ...residue]).size).toBe(compensated.length + residue.length);
+  const uncompensated = idsOf(outcome.uncompensated);
+  expect(new Set([...compensated, ...uncompensated]).size).toBe(compensated.length + uncompensated.length);
   const settled = new Set(ledger.pivots.at(-1));
   for (const [key, { path, on }] of entries) {
-    const where = [compensated.includes(path), residue.includes(path)];
+    const where = [compensated.includes(path), uncompensated.includes(path)];
     if (settled.has(key)) expect([path, on, ...where]).toEqual([path, true, false, false]);
     else if (!on && !lostUndos) expect([path, ...where]).toEqual([path, true, false]);
     else if (on) expect([path, where[0]]).toEqual([path, false]);
   }
   for (const path of compensated.filter((each) => !each.includes('registered'))) {
-    // What is said to be undone is: and nothing was, where it was not known whether it had happened.
+    // Compensated steps are undone, including steps of unknown outcome.
     expect([path, entries.filter(([, entry]) => entry.path === path && entry.on)]).toEqual([path, []]);
   }
 }
 
-/** What has an undo is undone or residue, whatever became of it. */
+/** Each step with an undo is compensated or uncompensated. */
 function assertNothingForgotten(piece: Piece, outcome: Outcome, { ledger }: Stage): void {
   if (outcome.status !== 'failed') return;
   const all = stepsOf(piece);
-  const listed = new Set([...idsOf(outcome.compensated), ...idsOf(outcome.residue)]);
+  const listed = new Set([...idsOf(outcome.compensated), ...idsOf(outcome.uncompensated)]);
   const settled = new Set(ledger.pivots.at(-1));
   for (const [key, { path, on }] of ledger.entries) {
     const id = (path.split('/').at(-1) as string).replace(/[(#].*$/, '');
@@ -190,7 +191,7 @@ function assertNothingForgotten(piece: Piece, outcome: Outcome, { ledger }: Stag
   }
 }
 
-/** Every instance sees first what the one before it saw, and nothing is called twice on the way forward. */
+/** Each instance reads the same values as the previous one, and no effect repeats on the way forward. */
 function assertSound({ stage, outcome }: Played): void {
   assertOwnEnd(outcome);
   for (let index = 1; index < stage.traces.length; index += 1) {
@@ -212,7 +213,7 @@ const runs = Number(process.env['SAGA_RUNS'] ?? 200);
 const committing = { never: () => ({}), ends: () => endsAtCommits(), continues: () => continuesAtCommits() };
 
 describe('a random saga with undos', () => {
-  it('[R1] [E3] ends the same, and undoes the same, suspended at every point or never', async () => {
+  it('[R1] [E3] ends and undoes the same with a suspension at every point and without any', async () => {
     await fc.assert(
       fc.asyncProperty(pieces({ wild: false }), seed, async (piece, order) => {
         const never = await play(piece, {});
@@ -230,7 +231,7 @@ describe('a random saga with undos', () => {
     );
   });
 
-  it('[E3] restores the world or says what it could not, even where branches fail, race and time out', async () => {
+  it('[E3] restores the world or reports the rest, even if branches fail, race, and time out', async () => {
     await fc.assert(
       fc.asyncProperty(pieces({ wild: true }), modes, async (piece, mode) => {
         const played = await play(piece, mode);
@@ -242,7 +243,7 @@ describe('a random saga with undos', () => {
     );
   });
 
-  it('[E1] [E3] has each effect once when requests die anywhere, undoing included', async () => {
+  it('[E1] [E3] runs each effect once if requests die anywhere, during an undo included', async () => {
     await fc.assert(
       fc.asyncProperty(
         pieces({ wild: false }),
@@ -269,7 +270,7 @@ describe('a random saga with undos', () => {
   });
 
   it.each<Fault>(['fails', 'is lost'])(
-    '[E3] [E4] restores the world or says what it could not when any call %s for good',
+    '[E3] [E4] restores the world or reports the rest if a call %s permanently',
     async (fault) => {
       await fc.assert(
         fc.asyncProperty(pieces({ wild: true }), modes, seed, async (piece, mode, draw) => {
@@ -289,7 +290,7 @@ describe('a random saga with undos', () => {
     },
   );
 
-  it('[E1] [E7] runs nothing again, and makes no new key for it, when any token is used with other answers', async () => {
+  it('[E1] [E7] repeats no effect, and creates no new key for it, on any fork', async () => {
     await fc.assert(
       fc.asyncProperty(pieces({ wild: true }), modes, seed, async (piece, mode, draw) => {
         const played = await play(piece, mode);
@@ -299,7 +300,7 @@ describe('a random saga with undos', () => {
         const earlier = new Set(ledger.calls.slice(0, played.starts[index]));
         const keys = new Map([...ledger.entries].map(([key, { path }]) => [path, key]));
         const from = ledger.calls.length;
-        // What the first run ended with counts for it alone.
+        // The pivots of the first run do not count for the fork.
         ledger.pivots.length = 0;
         const fork = await play(piece, mode, { stage: played.stage, from: before, lean: draw + 1 });
         assertOwnEnd(fork.outcome);
@@ -313,11 +314,11 @@ describe('a random saga with undos', () => {
     );
   });
 
-  it('[E6] undoes what was done when it is cancelled at any turn, in as many turns as it takes', async () => {
+  it('[E6] undoes all steps if cancelled at any turn, over several turns if needed', async () => {
     await fc.assert(
       fc.asyncProperty(pieces({ wild: true }), modes, seed, async (piece, mode, draw) => {
         const whole = await play(piece, mode);
-        // Before its first turn there is nobody who could cancel it.
+        // Before its first turn, a saga cannot be cancelled.
         if (whole.turns.length === 1) return;
         const index = 1 + (draw % (whole.turns.length - 1));
         const stage = newStage(mode);
@@ -358,7 +359,7 @@ describe('a random saga with undos', () => {
   });
 
   it.each(['maxJournalEntries', 'maxCommands'] as const)(
-    '[T11] [E3] undoes what was done when %s is met anywhere',
+    '[T11] [E3] undoes all effects if it exceeds %s anywhere',
     async (limit) => {
       await fc.assert(
         fc.asyncProperty(
@@ -366,7 +367,7 @@ describe('a random saga with undos', () => {
           fc.record({ order: seed }),
           fc.nat(25),
           async (piece, mode, most) => {
-            // Whether a pivot counts that the limit was met at is not what is asked here.
+            // This property does not cover a pivot at the limit.
             fc.pre(!JSON.stringify(piece).includes('pivot'));
             const stage = newStage(mode);
             const { outcome } = await drive({
@@ -386,7 +387,7 @@ describe('a random saga with undos', () => {
   );
 
   it.each(['maxJournalEntries', 'maxCommands'] as const)(
-    '[T11] [R1] [E3] replays its own journal, and undoes or names all effects, at any %s',
+    '[T11] [R1] [E3] replays its own journal, and undoes or reports all effects, at any %s',
     async (limit) => {
       const kept = fc.record({
         commits: fc.constantFrom('never', 'ends', 'continues' as const),
@@ -399,7 +400,7 @@ describe('a random saga with undos', () => {
           kept,
           fc.nat(25),
           async (piece, mode, { commits, commitsEach }, most) => {
-            // Whether a pivot counts that the limit was met at is not what is asked here.
+            // This property does not cover a pivot at the limit.
             fc.pre(!JSON.stringify(piece).includes('pivot'));
             const stage = newStage(mode);
             const { outcome } = await drive({

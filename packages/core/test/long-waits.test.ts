@@ -30,7 +30,7 @@ const waits = (settings: TurnSettings['replace'], more: TurnSettings = {}): Turn
   replace: settings ?? {},
 });
 
-describe('a wait that the client cannot be kept', () => {
+describe('a wait that is too long for the client', () => {
   const tried = function* (steps: Steps<unknown>): Steps<string> {
     try {
       yield* steps;
@@ -51,28 +51,28 @@ describe('a wait that the client cannot be kept', () => {
       return said;
     });
 
-  it('[W6] is ClientCannot at the sleep, and the turn goes on, the same under replay', async () => {
+  it('[W6] throws ClientCannot at the sleep, and the turn continues, also on replay', async () => {
     const world = new World();
     const first = suspended(await start(sleeper(9_001), {}, world, waits({ maxWait: 9_000 })));
     expect([world.time, first.retryAfterMs]).toEqual([1_000, 0]);
     expect(completed(await turn(sleeper(9_001), first.state, {}, world))).toBe(
-      "wait sleep 'sleep' takes longer than the client of this call can be kept waiting.",
+      "wait sleep 'sleep' takes longer than the client of this call can wait.",
     );
   });
 
-  it('[W6] is a token as long as the client comes again in time', async () => {
+  it('[W6] returns a token if the client returns in time', async () => {
     const world = new World();
     const { retryAfterMs } = suspended(await start(sleeper(9_000), {}, world, waits({ maxWait: 9_000 })));
     expect(retryAfterMs).toBe(9_000);
   });
 
-  it('[W6] is held where that is short enough, however little the client can be kept', async () => {
+  it('[W6] is held in the request if short enough, whatever the client supports', async () => {
     const world = new World();
     suspended(await start(sleeper(500), {}, world, waits({ maxWait: 0 })));
     expect(world.time).toBe(1_500);
   });
 
-  it('[W6] is not begun in a request that cannot hand out a token', async () => {
+  it('[W6] does not begin in a request that cannot return a token', async () => {
     const world = new World();
     const settings = { replace: { maxWait: 9_000 } };
     const outcome = await start(sleeper(9_001), {}, world, settings);
@@ -82,7 +82,7 @@ describe('a wait that the client cannot be kept', () => {
     expect(world.time).toBe(10_000);
   });
 
-  it('[W6] is ClientCannot at a poll that would ask again too late', async () => {
+  it('[W6] throws ClientCannot at a poll that would run again too late', async () => {
     const world = new World();
     let asked = 0;
     const ask = (): undefined => void (asked += 1);
@@ -95,7 +95,7 @@ describe('a wait that the client cannot be kept', () => {
     expect(asked).toBe(1);
   });
 
-  it('[W6] ends no wait beside which the client is asked, or comes back by itself', async () => {
+  it('[W6] does not fail beside a question or a checkpoint', async () => {
     const settings = waits({ maxWait: 10 });
     const asking = sagaOf(function* () {
       yield* all([sleep(9_000), elicit('ok', { message: 'm', schema: Ok })]);
@@ -109,7 +109,7 @@ describe('a wait that the client cannot be kept', () => {
     expect(suspended(await start(passing, {}, undefined, settings)).retryAfterMs).toBe(0);
   });
 
-  it('[W6] ends each of those that run side by side', async () => {
+  it('[W6] fails each of several parallel waits', async () => {
     const world = new World();
     const program = sagaOf(function* () {
       const ends = yield* allSettled([sleep(9_000), sleep(8_000)]);
@@ -121,7 +121,7 @@ describe('a wait that the client cannot be kept', () => {
     );
   });
 
-  it('[W6] [E2] leaves the backoff of a step as it is', async () => {
+  it('[W6] [E2] does not change the backoff of a step', async () => {
     const world = new World();
     const program = sagaOf(function* () {
       yield* all([
@@ -134,7 +134,7 @@ describe('a wait that the client cannot be kept', () => {
     expect(retryAfterMs).toBeGreaterThan(10);
   });
 
-  it('[W6] is waited for in an undo of a saga that cannot be kept', async () => {
+  it('[W6] is waited for in the request during an undo that cannot be stored', async () => {
     const world = new World();
     const program = saga({ name: 'undone', version: '1', forks: 'accept' }, function* () {
       yield* step('ship', () => 1, {
@@ -148,11 +148,11 @@ describe('a wait that the client cannot be kept', () => {
     });
     const settings = waits({ maxWait: 10 }, { limits: { maxJournalEntries: 2 } });
     const outcome = await start(program, {}, world, settings);
-    expect(outcome).toMatchObject({ status: 'failed', compensated: [{ stepId: 'ship' }], residue: [] });
+    expect(outcome).toMatchObject({ status: 'failed', compensated: [{ stepId: 'ship' }], uncompensated: [] });
     expect(world.time).toBe(10_000);
   });
 
-  it('[W6] is held in part, where the client would come back at once', async () => {
+  it('[W6] is partly held if the client would return at once', async () => {
     const world = new World();
     const settings = waits({ holdsParts: true });
     const first = suspended(await start(sleeper(1_200), {}, world, settings));
@@ -163,7 +163,7 @@ describe('a wait that the client cannot be kept', () => {
     expect(world.time).toBe(2_200);
   });
 
-  it('[W6] is held no longer in part than its request has time, and not at all where it is hopeless', async () => {
+  it('[W6] is partly held within the budget of its request, and not at all if it cannot continue', async () => {
     const world = new World();
     suspended(await start(sleeper(1_200), {}, world, waits({ holdsParts: true }, { budget: 300 })));
     expect(world.time).toBe(1_300);
@@ -172,7 +172,7 @@ describe('a wait that the client cannot be kept', () => {
   });
 });
 
-describe('a turn that only looks', () => {
+describe('a turn that only reads', () => {
   const looking: TurnSettings = { budget: Number.NEGATIVE_INFINITY };
   const started: string[] = [];
   const program = sagaOf(function* () {
@@ -217,7 +217,7 @@ describe('a turn that only looks', () => {
     const first = suspended(await start(program, {}, world));
     const answers = { first: accepted({ ok: true }) };
     const second = suspended(await turn(program, first.state, answers, world, { ...looking, replace }));
-    // What is due by now: a poll, a sleep, the checkpoint.
+    // A poll, a sleep, and the checkpoint are due by now.
     world.time += 100_000;
     const third = suspended(await turn(program, second.state, {}, world, { ...looking, replace }));
     expect(started).toEqual([]);
@@ -228,7 +228,7 @@ describe('a turn that only looks', () => {
     expect(world.events.filter(({ type }) => type === 'started')).toEqual([]);
   });
 
-  it('[W7] lets the next turn run it all', async () => {
+  it('[W7] leaves all work to the next turn', async () => {
     const world = new World();
     const first = suspended(await start(program, {}, world));
     const answers = { first: accepted({ ok: true }) };
@@ -239,7 +239,7 @@ describe('a turn that only looks', () => {
     expect(started.toSorted()).toEqual(['fallback', 'poll', 'sample', 'step', 'uuid']);
   });
 
-  it('[W7] says what is asked, though its time is over', async () => {
+  it('[W7] reports open questions even after their deadline', async () => {
     const world = new World();
     const timed = sagaOf(function* () {
       const outcome = yield* elicit.outcome('ok', { message: 'm', schema: Ok, timeoutMs: 50 });
@@ -257,7 +257,7 @@ describe('a turn that only looks', () => {
 
 describe('a turn that ends after a server step', () => {
   const settings: TurnSettings = { replace: { commitsEach: true } };
-  /** What ran in each turn. */
+  /** Returns the effects of each turn. */
   async function ran(
     program: (run: (what: string) => string) => Saga<undefined, undefined>,
     more: TurnSettings = settings,
@@ -285,7 +285,7 @@ describe('a turn that ends after a server step', () => {
     return [turns, outcome, after];
   }
 
-  it('[U4] runs one of them, or those that run beside it, and gets on in each turn', async () => {
+  it('[U4] runs one step, or several in parallel, and makes progress', async () => {
     const [turns, outcome, after] = await ran((run) =>
       sagaOf(function* () {
         yield* step('a', () => run('a'));
@@ -302,7 +302,7 @@ describe('a turn that ends after a server step', () => {
     expect(completed(outcome)).toBe('done');
   });
 
-  it('[U4] says whether something was left that waits for nobody', async () => {
+  it('[U4] reports if a step is left that waits for nothing', async () => {
     const program = sagaOf(function* () {
       yield* all({
         ok: elicit('ok', { message: 'm', schema: Ok }),
@@ -325,7 +325,7 @@ describe('a turn that ends after a server step', () => {
     expect([third.due, third.retryAfterMs]).toEqual([undefined, 5_000]);
   });
 
-  it('[U4] counts what answers for the client as one', async () => {
+  it('[U4] counts a fallback and a sampling of the host as a step', async () => {
     const replace: NonNullable<TurnSettings['replace']> = {
       commitsEach: true,
       route: ({ need, hasFallback }) => (need === 'sampling' ? 'host' : hasFallback ? 'fallback' : 'cannot'),
@@ -351,7 +351,7 @@ describe('a turn that ends after a server step', () => {
     expect(completed(outcome)).toBe('done');
   });
 
-  it('[U4] [E2] counts an attempt that is made again later as one, and says when', async () => {
+  it('[U4] [E2] counts an attempt with a later retry as a step, and reports when it is due', async () => {
     const [turns, outcome, after] = await ran((run) =>
       sagaOf(function* () {
         const flaky = step(
@@ -372,7 +372,7 @@ describe('a turn that ends after a server step', () => {
     expect(completed(outcome)).toBe('done');
   });
 
-  it('[U4] [W6] holds no wait after it, and the waits before it as ever', async () => {
+  it('[U4] [W6] holds no wait after the step, and holds waits before it as usual', async () => {
     const [turns, outcome, after] = await ran(
       (run) =>
         sagaOf(function* () {
@@ -387,7 +387,7 @@ describe('a turn that ends after a server step', () => {
     expect(completed(outcome)).toBe('done');
   });
 
-  it('[U4] undoes to the end what cannot be kept', async () => {
+  it('[U4] finishes the compensation of a saga that cannot be stored', async () => {
     const undone: string[] = [];
     const program = saga({ name: 'undone', version: '1', forks: 'accept' }, function* () {
       for (const id of ['a', 'b']) {
@@ -402,7 +402,7 @@ describe('a turn that ends after a server step', () => {
     const second = suspended(await turn(program, first.state, {}, world, { ...settings, limits }));
     expect(await turn(program, second.state, {}, world, { ...settings, limits })).toMatchObject({
       status: 'failed',
-      residue: [],
+      uncompensated: [],
     });
     expect(undone).toEqual(['b', 'a']);
   });

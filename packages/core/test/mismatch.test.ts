@@ -78,7 +78,7 @@ const withInput = saga({ name: 'child', version: '1', input: z.object({ n: z.num
   return `${yield* step('in', one)}`;
 });
 
-/** What was recorded, what is asked now, and what the error says was recorded and asked. */
+/** Recorded command, current command, and both in the words of the error. */
 const mismatches: [string, () => Steps<unknown>, () => Steps<unknown>, string, string[]][] = [
   ['a message', () => gen(ask('form', 'old')), () => gen(ask('form', 'new')), 'elicit form', ['elicit form']],
   [
@@ -259,9 +259,9 @@ function* gen<T>(command: Command<T>): Steps<T> {
   return yield* command;
 }
 
-describe('replay that asks for something else', () => {
+describe('a replay that asks for something else', () => {
   it.each(mismatches)(
-    '[R3] is a ReplayMismatch, with recorded and asked: %s',
+    '[R3] throws a ReplayMismatch with recorded and asked: %s',
     async (_, before, after, recorded, asked) => {
       const { error, got, runs } = await changed(before, after);
       expect(error).toBeInstanceOf(ReplayMismatch);
@@ -277,17 +277,17 @@ describe('replay that asks for something else', () => {
     },
   );
 
-  it('[R3] names both sides, and neither values nor messages', async () => {
+  it('[R3] names both sides, without values and messages', async () => {
     const { error } = await changed(
       () => gen(step('pay', () => 'secret-result', { input: 'secret-old' })),
       () => gen(step('pay', one, { input: 'secret-new' })),
     );
     const text = (error as Error).message;
-    expect(text).toContain("the journal has step 'pay', the code asks for step 'pay' with other content");
+    expect(text).toContain("the journal has step 'pay', but the code asks for step 'pay' with other content");
     expect(text).not.toContain('secret');
   });
 
-  it('[R3] is a mismatch when the body ends while the journal goes on', async () => {
+  it('[R3] is a mismatch if the body ends before its journal', async () => {
     const program = (body: () => Steps<string>): Program => sagaOf(body);
     const { state } = suspended(
       await start(
@@ -308,7 +308,7 @@ describe('replay that asks for something else', () => {
     expect(error.message).toContain('nothing more');
   });
 
-  it('[R3] is a mismatch when a parallel branch is gone', async () => {
+  it('[R3] is a mismatch if a parallel branch was removed', async () => {
     const { error } = await changed(
       () => gen(all([step('a', one), step('b', one)])),
       () => gen(all([step('a', one)])),
@@ -355,13 +355,13 @@ describe('replay that asks for something else', () => {
       () => gen(step('a', one, { input: { y: 2, x: 1 } })),
     ],
     ['a helper around a step', () => gen(step('a', one)), () => gen2(step('a', one))],
-  ])('[R3] is none with %s', async (_, before, after) => {
+  ])('[R3] is not a mismatch with %s', async (_, before, after) => {
     const { error, got } = await changed(before, after);
     expect(error).toBeUndefined();
     expect(got).toHaveLength(1);
   });
 
-  it('[R3] does not take a question that is still open for a mismatch: it is asked again', async () => {
+  it('[R3] is not a mismatch for an open question, which is asked again', async () => {
     const of = (text: string): Program =>
       sagaOf(function* () {
         return (yield* ask('form', text)).word;
@@ -373,7 +373,7 @@ describe('replay that asks for something else', () => {
     expect(completed(await turn(of('new'), again.state, { form: word }))).toBe('w');
   });
 
-  it('[R3] finds a body that is not deterministic', async () => {
+  it('[R3] is a mismatch if the body is not deterministic', async () => {
     let runs = 0;
     const program = sagaOf(function* () {
       runs += 1;
@@ -390,7 +390,7 @@ function* gen2<T>(command: Command<T>): Steps<T> {
   return yield* gen(command);
 }
 
-describe('a question that is asked no more', () => {
+describe('a removed question', () => {
   const refusedTo: ClientAnswer = answered({ action: 'decline' });
   const make = (asks: boolean, did: string[] = [], onMismatch?: 'compensate'): Program =>
     saga({ name: 'order', version: '1', forks: 'accept', ...(onMismatch && { onMismatch }) }, function* () {
@@ -400,7 +400,7 @@ describe('a question that is asked no more', () => {
       return 'deleted';
     });
 
-  it('[R3] does not let the saga go on as if it had been answered', async () => {
+  it('[R3] does not continue the saga as if it had been answered', async () => {
     const did: string[] = [];
     const { state } = suspended(await start(make(true, did)));
     for (const answers of [{ sure: refusedTo }, {}]) {
@@ -413,7 +413,7 @@ describe('a question that is asked no more', () => {
         asked: [{ kind: 'step', path: 'delete' }],
       });
       expect(String(error)).toContain(
-        "At entry 2 the journal has question 'sure', the code asks for step 'delete'.",
+        "At entry 2, the journal has question 'sure', but the code asks for step 'delete'.",
       );
     }
     expect(did).toEqual(['charge']);
@@ -421,7 +421,7 @@ describe('a question that is asked no more', () => {
     expect(failed(await turn(make(true, did), state, { sure: refusedTo }))).toMatchObject({ stepId: 'sure' });
   });
 
-  it('[R3] undoes the saga where it wants that, and goes on undoing', async () => {
+  it("[R3] leads to an undo with onMismatch: 'compensate', over several turns", async () => {
     for (const isGuarded of [false, true]) {
       const did: string[] = [];
       // oxlint-disable-next-line no-await-in-loop -- one after the other
@@ -443,13 +443,17 @@ describe('a question that is asked no more', () => {
           settings,
         );
       }
-      expect(outcome).toMatchObject({ status: 'failed', compensated: [{ stepId: 'charge' }], residue: [] });
+      expect(outcome).toMatchObject({
+        status: 'failed',
+        compensated: [{ stepId: 'charge' }],
+        uncompensated: [],
+      });
       expect(String(failed(outcome))).toContain("question 'sure'");
       expect(did).toEqual(['charge', 'refund']);
     }
   });
 
-  it('[R3] is not asked again, once it was decided to undo the saga', async () => {
+  it('[R3] is not asked again after the undo has begun', async () => {
     const did: string[] = [];
     const { state } = suspended(await start(make(true, did, 'compensate')));
     const settings = { replace: { ...endsAtCommits() } };
@@ -466,7 +470,7 @@ describe('a question that is asked no more', () => {
     expect(did).toEqual(['charge', 'refund']);
   });
 
-  it('[R6] is a mismatch with a cause when the code throws instead', async () => {
+  it('[R6] is a mismatch with a cause if the code throws instead', async () => {
     const { state } = suspended(await start(make(true)));
     const throwing = saga({ name: 'order', version: '1', forks: 'accept' }, function* () {
       yield* step('charge', () => undefined, { compensate: () => undefined });
@@ -475,7 +479,7 @@ describe('a question that is asked no more', () => {
     expect(await turn(throwing, state, { sure: word })).toMatchObject({
       error: { code: 'replay_mismatch', cause: { message: 'not served any more' } },
       compensated: [],
-      residue: [],
+      uncompensated: [],
     });
     const bare = sagaOf(function* () {
       yield* ask('sure');
@@ -492,7 +496,7 @@ describe('a question that is asked no more', () => {
     });
   });
 
-  it('[R5] is left out where that was said by patched', async () => {
+  it('[R5] may be skipped with `patched`', async () => {
     const did: string[] = [];
     const { state } = suspended(await start(make(true, did)));
     const after = saga({ name: 'order', version: '1', forks: 'accept' }, function* () {
@@ -504,7 +508,7 @@ describe('a question that is asked no more', () => {
     expect(completed(await turn(after, state, {}))).toBe('deleted');
   });
 
-  it('[E6] does not keep anybody from cancelling', async () => {
+  it('[E6] does not prevent a cancellation', async () => {
     const did: string[] = [];
     const { state } = suspended(await start(make(true, did)));
     const outcome = await make(false, did).advance(state, new Map(), runtimeOf(new World()), {

@@ -71,7 +71,7 @@ const child = saga({ name: 'child', version: '1' }, function* () {
   return 'x';
 });
 
-/** Typical mistakes: what is written, and what its author reads when the saga is defined or in its first turn. */
+/** Typical mistakes: the code, and the error at the definition or in the first turn. */
 const mistakes: readonly (readonly [title: string, make: () => unknown, says: string])[] = [
   // The definition
   [
@@ -407,7 +407,7 @@ const mistakes: readonly (readonly [title: string, make: () => unknown, says: st
       const helper = (function* () {})();
       return allSettled([helper, helper] as Any);
     }),
-    'a helper stands in two branches',
+    'two branches share a helper',
   ],
   ['race() of nothing', yields(() => race({})), 'it needs a branch'],
   [
@@ -456,7 +456,7 @@ const mistakes: readonly (readonly [title: string, make: () => unknown, says: st
   ['log() of a function', yields(() => log('info', one as Any)), 'data of log()'],
   ['log() without a level', yields(() => log('Hello' as Any, {})), 'log() has no level'],
   ['patched() with a condition', yields(() => patched('a', true as Any)), 'takes its options as an object'],
-  ['checkpoint() of an object', yields(() => checkpoint({} as Any)), 'give it a string'],
+  ['checkpoint() of an object', yields(() => checkpoint({} as Any)), 'takes a string'],
   ['compensate() of nothing', yields(() => compensate(undefined as Any), forks), 'must be a function'],
   ['compensate() of a command', yields(() => compensate(step('a', one) as Any), forks), 'must be a function'],
   [
@@ -487,7 +487,7 @@ const mistakes: readonly (readonly [title: string, make: () => unknown, says: st
   ],
 ];
 
-/** What the author of a saga is told when it is defined and in its first turn. */
+/** Returns the error at the definition of a saga or in its first turn. */
 async function told(make: () => unknown): Promise<string> {
   let program: Program;
   try {
@@ -502,12 +502,12 @@ async function told(make: () => unknown): Promise<string> {
   return [(outcome.error as Error).message, ...world.warnings].join('\n');
 }
 
-describe('a mistake in a saga is told when it is defined or in its first turn', () => {
+describe('a mistake in a saga is reported at its definition or in its first turn', () => {
   it.each(mistakes)('%s', async (_, make, says) => {
     expect(await told(make)).toContain(says);
   });
 
-  it('is one of at least a hundred', () => {
+  it('in at least a hundred cases', () => {
     expect(mistakes.length).toBeGreaterThanOrEqual(100);
   });
 });

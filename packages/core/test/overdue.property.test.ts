@@ -8,7 +8,7 @@ import { World, type TurnSettings } from './support/world.ts';
 const runs = Number(process.env['SAGA_RUNS'] ?? 200);
 const settings: TurnSettings = { budget: 60_000, maxHold: 0 };
 
-/** How a client comes: so many milliseconds after it was told to, or after it was asked; and what it answers. */
+/** Visits of a client: milliseconds after the reported time or after the question, and the answer. */
 const visits = fc.array(
   fc.record({
     late: fc.oneof(fc.constantFrom(0, 1, 30_000, 30_001), fc.integer({ min: 0, max: 300_000 })),
@@ -27,7 +27,7 @@ function resultOf(outcome: Outcome): unknown {
 }
 
 describe('a random saga of waits, questions, and groups that race or fail', () => {
-  it('[R1] [W6] does what a model says that fires what is overdue at its due time', async () => {
+  it('[R1] [W6] agrees with a model that fires overdue events at their due times', async () => {
     await fc.assert(
       fc.asyncProperty(waits(), visits, async (tree, drawn) => {
         const world = new World();

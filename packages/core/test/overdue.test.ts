@@ -44,7 +44,7 @@ async function later(
   return { outcome, world };
 }
 
-describe('an answer that comes late', () => {
+describe('a late answer', () => {
   const racing = function* (): Steps<string> {
     return (yield* race({ answer: question(), late: sleep(minute) })).winner;
   };
@@ -55,20 +55,20 @@ describe('an answer that comes late', () => {
     [minute + answerGraceMs, 'answer'],
     [minute + answerGraceMs + 1, 'late'],
     [60 * minute, 'late'],
-  ])('[W6] after %d ms, in a race with a minute of sleep, is won by %s', async (ms, winner) => {
+  ])('[W6] after %d ms, in a race with a minute of sleep, loses or wins: %s', async (ms, winner) => {
     expect(completed((await later(racing, ms)).outcome)).toBe(winner);
     // The same for a turn that was lost and is repeated: it goes by the time of the first request.
     expect(completed((await later(racing, ms, { lost: 20 * minute })).outcome)).toBe(winner);
   });
 
-  it('[W6] without an answer, the sleep wins as soon as it is over', async () => {
+  it('[W6] that is missing lets the sleep win as soon as it ends', async () => {
     expect(completed((await later(racing, minute, { answers: false })).outcome)).toBe('late');
   });
 
   it.each([
     [minute + answerGraceMs, 'true'],
     [minute + answerGraceMs + 1, 'StepTimedOut'],
-  ])('[W6] after %d ms, to a question with a ttl of a minute, gives %s', async (ms, result) => {
+  ])('[W6] after %d ms, to a question with a timeout of a minute, leads to %s', async (ms, result) => {
     const asked = function* (): Steps<string> {
       try {
         return String((yield* question(minute)).ok);
@@ -80,7 +80,7 @@ describe('an answer that comes late', () => {
     expect(completed((await later(asked, ms, { lost: minute })).outcome)).toBe(result);
   });
 
-  it('[W6] an invalid answer within the grace ends a question whose time is over', async () => {
+  it('[W6] that is invalid and within the grace ends an overdue question', async () => {
     const world = new World();
     const program = sagaOf(function* () {
       return String((yield* question(minute)).ok);
@@ -91,14 +91,14 @@ describe('an answer that comes late', () => {
     expect(failed(outcome)).toBeInstanceOf(StepTimedOut);
   });
 
-  it('[W6] is reported as ignored when what was overdue has ended its question', async () => {
+  it('[W6] is reported as ignored if an overdue event has ended its question', async () => {
     const { outcome } = await later(racing, 60 * minute);
     expect(outcome.ignored).toEqual([{ stepId: 'sure', why: 'unknown' }]);
   });
 });
 
-describe('what is overdue', () => {
-  it('[W6] happens in the order in which it was due', async () => {
+describe('an overdue event', () => {
+  it('[W6] runs in the order of the due times', async () => {
     const first = function* (): Steps<string> {
       const timers = race({ slow: sleep(2 * minute), fast: sleep(minute), never: sleep(day) });
       return (yield* timers).winner;
@@ -106,7 +106,7 @@ describe('what is overdue', () => {
     expect(completed((await later(first, 60 * minute, { answers: false })).outcome)).toBe('fast');
   });
 
-  it('[W6] happens at its own time: a sleep that follows another begins when that ended', async () => {
+  it('[W6] has its own time: a second sleep begins at the end of the first', async () => {
     const body = function* (): Steps<string> {
       const two = function* (): Steps<void> {
         yield* sleep(minute);
@@ -119,7 +119,7 @@ describe('what is overdue', () => {
     expect(suspended(outcome).due).toBe(world.time + minute / 2);
   });
 
-  it('[W6] includes the steps that follow from it: they run before a late answer is heard', async () => {
+  it('[W6] runs its following steps before a late answer is accepted', async () => {
     const did: string[] = [];
     const body = function* (): Steps<string> {
       const remind = function* (): Steps<void> {
@@ -134,7 +134,7 @@ describe('what is overdue', () => {
     expect(did).toEqual(['reminded']);
   });
 
-  it('[W6] gives a question that follows from it all its time', async () => {
+  it('[W6] gives a question that follows it the full time', async () => {
     const body = function* (): Steps<string> {
       yield* sleep(minute);
       return String((yield* question(minute)).ok);
@@ -144,7 +144,7 @@ describe('what is overdue', () => {
   });
 });
 
-describe('a poll whose client is late', () => {
+describe('a poll with a late client', () => {
   const asked: number[] = [];
   const polls = (isDone: () => boolean) =>
     function* (): Steps<string> {
@@ -163,7 +163,7 @@ describe('a poll whose client is late', () => {
   it.each([
     [true, 'job'],
     [false, 'StepTimedOut'],
-  ])('[W6] is asked once more before it times out (done: %s), and before late answers', async (done, end) => {
+  ])('[W6] runs once more before it times out (done: %s), and before late answers', async (done, end) => {
     for (const answers of [true, false]) {
       asked.length = 0;
       // oxlint-disable-next-line no-await-in-loop -- one saga after the other
@@ -177,7 +177,7 @@ describe('a poll whose client is late', () => {
     }
   });
 
-  it('[W6] is not asked once more when the client comes at the time that it was told', async () => {
+  it('[W6] is not repeated if the client returns at the reported time', async () => {
     let times = 0;
     const world = new World();
     const program = sagaOf(function* () {
@@ -192,8 +192,8 @@ describe('a poll whose client is late', () => {
   });
 });
 
-describe('a wait that is no whole number of milliseconds', () => {
-  it('[W6] is rounded up', async () => {
+describe('a wait of fractional milliseconds', () => {
+  it('[W6] rounds a wait up to whole milliseconds', async () => {
     const world = new World();
     const program = sagaOf(function* () {
       yield* sleep(3_600_000 / 7);
@@ -242,7 +242,7 @@ describe('a wait that is no whole number of milliseconds', () => {
     ["'sure'", () => question(0)],
     ["'s'", () => step('s', () => 1, { retry: { attempts: 2, delayMs: Number.POSITIVE_INFINITY } })],
     ["'s'", () => step('s', () => 1, { retry: { attempts: 2, delayMs: 1, factor: Number.NaN } })],
-  ])('refuses what is no duration, and names its step: %s', (named, make) => {
+  ])('refuses an invalid duration with the name of its step: %s', (named, make) => {
     expect(make).toThrow(expect.objectContaining({ code: 'authoring_error' }));
     expect(make).toThrow(named);
   });
@@ -271,7 +271,7 @@ describe('a wait that ends after the lifetime of its saga', () => {
     ['a sleep until a date', () => sleepUntil(new Date(world.time + 7 * day + 1)), 'wait sleep'],
     ['a sleep beside a question', () => all([sleep(30 * day), question()]), 'wait sleep'],
     ['a poll', () => poll('p', () => undefined, { everyMs: 8 * day, totalTimeoutMs: 9 * day }), 'wait p'],
-  ])('[W6] is refused at the step, warned about, and replayed so: %s', async (_, make, said) => {
+  ])('[W6] is refused at the step with a warning, and replayed as refused: %s', async (_, make, said) => {
     world.warnings.length = 0;
     // `yield*` takes a command as it takes a generator.
     const program = within(function* () {
@@ -284,7 +284,7 @@ describe('a wait that ends after the lifetime of its saga', () => {
     expect(completed(last)).toBe(said);
   });
 
-  it('[W6] is only warned about where it is the ttl of a question or the timeout of a poll', async () => {
+  it('[W6] causes only a warning for the deadline of a question or the timeout of a poll', async () => {
     world.warnings.length = 0;
     const program = sagaOf(function* () {
       const job = poll('job', () => undefined, { everyMs: day, totalTimeoutMs: 30 * day });
@@ -297,7 +297,7 @@ describe('a wait that ends after the lifetime of its saga', () => {
     expect(completed(await turn(program, second.state, { sure: ok }, world, living))).toBe('answer');
   });
 
-  it('[E2] leaves a failed step without another attempt', async () => {
+  it('[E2] fails a step without another attempt', async () => {
     const program = sagaOf(function* () {
       yield* step('flaky', () => Promise.reject(new Error('no')), {
         retry: { attempts: 3, delayMs: 8 * day, maxDelayMs: 8 * day, jitter: false },

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { Phase } from '../src/undo/phase.ts';
+import { Phase } from '../src/undo/ending.ts';
 
 const error = new Error('no');
 
 describe('the phase of a turn', () => {
-  it('replays until it goes live', () => {
+  it('replays until the end of the journal', () => {
     const phase = new Phase();
     expect(phase.isReplaying).toBe(true);
     phase.goLive();
@@ -18,7 +18,7 @@ describe('the phase of a turn', () => {
     expect(phase).toMatchObject({ isRunning: false, undoes: false, cause: undefined, end: { result: 2 } });
   });
 
-  it('ends with the cause for which the body was told to end, not with its result', () => {
+  it('ends with the cause of an ended body, not with its result', () => {
     const next = { program: { name: 'other', version: '1' }, args: {} };
     const phase = new Phase();
     phase.beginEnd({ next });
@@ -26,7 +26,7 @@ describe('the phase of a turn', () => {
     expect(phase).toMatchObject({ undoes: false, end: { next } });
   });
 
-  it('undoes a body that an error ends once it has ended', () => {
+  it('begins the undo after the body has ended with an error', () => {
     const phase = new Phase();
     phase.beginEnd({ error });
     expect(phase).toMatchObject({ undoes: true, hasBegunUndoing: false, cause: { error } });

@@ -9,7 +9,7 @@ const word = accepted({ word: 'w' });
 const trip = (body: () => Steps<string>): Saga<undefined, undefined> => sagaOf(body, { forks: 'accept' });
 
 describe('race', () => {
-  it('[R1] gives the winner and its value, the same on every replay, whatever would win then', async () => {
+  it('[R1] returns the winner and its value, the same on every replay, whatever would win later', async () => {
     const world = new World();
     let slow = 'a';
     const make = (): Saga<undefined, undefined> =>
@@ -26,7 +26,7 @@ describe('race', () => {
     expect(completed(await turn(make(), state, { end: word }, world))).toBe('b vb');
   });
 
-  it('[U3] aborts and awaits the server steps that lost, and withdraws what they asked', async () => {
+  it('[U3] aborts and awaits losing server steps, and withdraws losing questions', async () => {
     const world = new World();
     const ended: string[] = [];
     const program = sagaOf(function* () {
@@ -51,7 +51,7 @@ describe('race', () => {
     expect(completed(late)).toBe('fast');
   });
 
-  it('throws what the first branch threw, when that is how it ended', async () => {
+  it('throws the error of the first branch to end', async () => {
     const program = sagaOf(function* () {
       yield* race({ a: ask('a'), b: ask('b') });
       return '';
@@ -63,7 +63,7 @@ describe('race', () => {
     });
   });
 
-  it('[U2] is won by the answer asked first, when several come at once', async () => {
+  it('[U2] is won by the answer to the earlier question if several arrive at once', async () => {
     const program = sagaOf(function* () {
       return (yield* race({ a: ask('a'), b: ask('b') })).winner;
     });
@@ -73,7 +73,7 @@ describe('race', () => {
     expect(outcome.ignored).toEqual([{ stepId: 'b', why: 'unknown' }]);
   });
 
-  it('[W6] lets a sleep win over a question that nobody answers', async () => {
+  it('[W6] lets a sleep win over an unanswered question', async () => {
     const world = new World();
     const program = sagaOf(function* () {
       return (yield* race({ client: ask('a'), late: sleep(1_000) })).winner;
@@ -86,7 +86,7 @@ describe('race', () => {
     expect(completed(await turn(program, two.state, {}, world))).toBe('late');
   });
 
-  it('[E3] undoes a loser that was done all the same, if the saga fails later', async () => {
+  it('[E3] undoes a losing branch that completed, if the saga fails later', async () => {
     const world = new World();
     const done: string[] = [];
     const program = trip(function* () {
@@ -101,7 +101,7 @@ describe('race', () => {
     expect(done).toEqual(['undo']);
   });
 
-  it('[R1] runs the finally of the branches that lost, before it goes on', async () => {
+  it('[R1] runs the finally of losing branches before continuing', async () => {
     const trace: string[] = [];
     const program = sagaOf(function* () {
       yield* race({
@@ -127,7 +127,7 @@ describe('race', () => {
     expect(trace).toEqual(['finally', 'body', 'body']);
   });
 
-  it('refuses to have no branches', () => {
+  it('refuses an empty list of branches', () => {
     expect(() => race({})).toThrow(expect.objectContaining({ code: 'authoring_error' }));
   });
 });

@@ -4,16 +4,16 @@ import { compensator, elicit, race, saga, SagaCancelled, step } from '../src/ind
 import type { Outcome } from '../src/model/outcome.ts';
 import type { Runtime } from '../src/model/runtime.ts';
 import { accepted, completed, refused, start, suspended, turn } from './support/drive.ts';
-import { runtimeOf, World } from './support/world.ts';
+import { runtimeOf, World, type RuntimeMembers } from './support/world.ts';
 
 const options = { name: 'trip', version: '1', forks: 'accept' } as const;
 const Ok = z.object({ ok: z.boolean() });
-const checkResult: Runtime['checkResult'] = async (result) => {
+const checkResult: Runtime['saga']['checkResult'] = async (result) => {
   if (result !== 'wrong') return `checked ${String(result)}`;
   throw Object.assign(new Error('not what it declares'), { name: 'ResultRefused', code: 'invalid_result' });
 };
 
-/** Books twice, and returns what it is told to return. */
+/** Books twice, and returns the given result. */
 function tripOf(done: string[], result: string) {
   return saga(options, function* () {
     for (const what of ['hotel', 'car']) {
@@ -25,7 +25,7 @@ function tripOf(done: string[], result: string) {
 }
 
 describe('a result', () => {
-  it('gives the caller what was made of it', async () => {
+  it('passes the converted result to the caller', async () => {
     const done: string[] = [];
     const world = new World();
     const trip = tripOf(done, 'right');
@@ -37,7 +37,7 @@ describe('a result', () => {
     expect(done).toEqual(['hotel', 'car']);
   });
 
-  it('[E3] undoes what was done, last first, where it is refused', async () => {
+  it('[E3] undoes all steps, last first, if the result is refused', async () => {
     const done: string[] = [];
     const world = new World();
     const trip = tripOf(done, 'wrong');
@@ -49,15 +49,15 @@ describe('a result', () => {
       status: 'failed',
       error: { name: 'ResultRefused', code: 'invalid_result' },
       compensated: [{ stepId: 'car' }, { stepId: 'hotel' }],
-      residue: [],
+      uncompensated: [],
     });
   });
 
-  it('[E3] [R1] goes on with undoing in later turns, and asks about the result once', async () => {
+  it('[E3] [R1] continues compensation in later turns, and checks the result once', async () => {
     const done: string[] = [];
     const world = new World();
     let asked = 0;
-    const replace: Partial<Runtime> = {
+    const replace: RuntimeMembers = {
       checkResult: (result) => {
         asked += 1;
         return checkResult(result);
@@ -98,7 +98,7 @@ describe('a result', () => {
 });
 
 describe('an end that is recorded', () => {
-  it('[E6] is told from the undo of a step that has its name', async () => {
+  it('[E6] is distinguished from the undo of a step with the same name', async () => {
     const done: string[] = [];
     const trip = saga(options, function* () {
       yield* step('cancel', () => void done.push('cancel'), {
@@ -123,13 +123,13 @@ describe('an end that is recorded', () => {
       status: 'failed',
       error: { code: 'elicitation_refused' },
       compensated: [{ stepId: 'cancel' }],
-      residue: [],
+      uncompensated: [],
     });
   });
 });
 
-describe('a limit', () => {
-  it('[E4] names what may have happened once, where the journal is full when that becomes known', async () => {
+describe('a journal limit', () => {
+  it('[E4] reports a step of unknown outcome once, even if the journal is full', async () => {
     const aborted = ({ signal }: { readonly signal: AbortSignal }): Promise<never> =>
       new Promise((_, reject) => {
         signal.addEventListener('abort', () => reject(signal.reason as Error));
@@ -139,7 +139,7 @@ describe('a limit', () => {
     const trip = saga(options, function* () {
       yield* race({
         slow: step('slow', aborted, { compensateUnknown: () => void undone.push('slow') }),
-        // Its compensator takes the room of the other one's outcome.
+        // Its compensator uses the journal room for the outcome of the other step.
         fast: step('fast', () => 1, { compensate: release.for(() => ({})) }),
       });
       return '';
@@ -150,7 +150,7 @@ describe('a limit', () => {
       status: 'failed',
       error: { code: 'limit_exceeded' },
       compensated: [{ stepId: 'slow' }, { stepId: 'fast' }],
-      residue: [],
+      uncompensated: [],
     });
   });
 });

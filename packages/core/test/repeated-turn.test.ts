@@ -44,8 +44,8 @@ async function repeated(
   return { world, did, before, lost, outcome, take, receivedAt };
 }
 
-describe('a turn that is repeated', () => {
-  it('[E1] [W6] accepts an answer that came in time, though its time is over by now', async () => {
+describe('a repeated turn', () => {
+  it('[E1] [W6] accepts an answer that arrived in time, even if the deadline has passed by now', async () => {
     const { outcome, did, before } = await repeated(function* (does) {
       yield* sure(30 * minute);
       yield* does('charge');
@@ -55,7 +55,7 @@ describe('a turn that is repeated', () => {
     expect(did).toEqual(before);
   });
 
-  it('[E1] [W6] finds over what was over then', async () => {
+  it('[E1] [W6] treats a deadline as passed if it had passed in the first run', async () => {
     const { outcome, did } = await repeated(function* (does) {
       try {
         yield* sure(28 * minute);
@@ -69,7 +69,7 @@ describe('a turn that is repeated', () => {
     expect(did).toEqual([]);
   });
 
-  it('[E1] [W6] does not give another question more time than it had', async () => {
+  it('[E1] [W6] gives another question no more time than before', async () => {
     const { outcome, lost, take, world, receivedAt } = await repeated(function* (does) {
       const both = all([
         sure(30 * minute),
@@ -85,7 +85,7 @@ describe('a turn that is repeated', () => {
     expect(await take(outcome, { '1/more': ok })).toMatchObject({ error: { name: 'StepTimedOut' } });
   });
 
-  it('[E1] [W6] lets what followed an answer run before a sleep that was not over then', async () => {
+  it('[E1] [W6] runs the steps after an answer before a sleep that had not ended in the first run', async () => {
     const { outcome, did, before } = await repeated(function* (does) {
       const { winner } = yield* race({
         work: (function* (): Steps<void> {
@@ -103,7 +103,7 @@ describe('a turn that is repeated', () => {
     expect(before).toEqual(did);
   });
 
-  it('[E1] [E2] does not try again what was not to be tried then', async () => {
+  it('[E1] [E2] does not retry a step that the first run did not retry', async () => {
     const tries: string[] = [];
     const { outcome, lost, did, before } = await repeated(function* (does) {
       const failing = step(
@@ -132,7 +132,7 @@ describe('a turn that is repeated', () => {
   it.each([
     { what: 'was about to be tried then', delay: 30 * minute, failures: 1, takes: 0, tried: [1, 2, 2] },
     { what: 'failed once more then', delay: 90_000, failures: 2, takes: 3 * minute, tried: [1, 2, 3, 2, 3] },
-  ])('[E1] [E2] tries again what $what', async ({ delay, failures, takes, tried }) => {
+  ])('[E1] [E2] retries $what', async ({ delay, failures, takes, tried }) => {
     const attempts: number[] = [];
     const { outcome, lost } = await repeated(function* (does, world) {
       const check = step(
@@ -155,7 +155,7 @@ describe('a turn that is repeated', () => {
     expect(attempts).toEqual(tried);
   });
 
-  it('[E1] [W6] asks an outside system as often while it is held', async () => {
+  it('[E1] [W6] polls as often as the first run while it is held', async () => {
     const asked: number[] = [];
     const { outcome, lost } = await repeated(function* () {
       const answer = ({ attempt }: { readonly attempt: number }): true | undefined => {
@@ -170,7 +170,7 @@ describe('a turn that is repeated', () => {
     expect(asked).toEqual([1, 2, 3, 4, 2, 3, 4]);
   });
 
-  it('[E1] [W6] comes again at once for what is due by now, and waits as long as ever for what begins now', async () => {
+  it('[E1] [W6] ends at once for events that are due, and waits in full for new events', async () => {
     const { outcome, take, did } = await repeated(function* (does) {
       yield* all([
         sleep(30 * minute),
@@ -188,7 +188,7 @@ describe('a turn that is repeated', () => {
     expect(did).toEqual([]);
   });
 
-  it('[E1] [W6] gives a question that is asked in it all its time', async () => {
+  it('[E1] [W6] gives a new question the full time', async () => {
     const { outcome, world } = await repeated(function* () {
       yield* sure();
       yield* elicit('more', { message: 'More?', schema: Ok, timeoutMs: 30 * minute });
@@ -197,7 +197,7 @@ describe('a turn that is repeated', () => {
     expect(suspended(outcome).due).toBe(world.time + 30 * minute);
   });
 
-  it('[E1] [W6] asks an outside system that was asked before as often as it would have been then', async () => {
+  it('[E1] [W6] continues a poll with the schedule of the first run', async () => {
     let asked = 0;
     const { outcome, lost, take } = await repeated(function* () {
       const polled = poll('p', () => void (asked += 1), {
@@ -207,14 +207,14 @@ describe('a turn that is repeated', () => {
       yield* all([sure(), polled]);
       return 'done';
     }, unheld);
-    // Once at the start, once in the turn that was lost, and once in its place.
+    // Once at the start, once in the interrupted turn, and once in its repetition.
     expect(asked).toBe(3);
     expect(suspended(lost).retryAfterMs).toBe(10 * minute);
     expect(suspended(outcome)).toMatchObject({ retryAfterMs: 0, deadline: suspended(lost).deadline });
     expect(await take(outcome, {})).toMatchObject({ error: { name: 'StepTimedOut' } });
   });
 
-  it('[E1] reads the time that its body would have read then', async () => {
+  it('[E1] reads the time of the first run', async () => {
     const { outcome, did, before, receivedAt } = await repeated(function* (does) {
       const began = yield* now();
       yield* sure();
@@ -227,7 +227,7 @@ describe('a turn that is repeated', () => {
     expect(did).toEqual(before);
   });
 
-  it('[E1] [W6] goes on to a date as it would have then', async () => {
+  it('[E1] [W6] waits for a date as in the first run', async () => {
     const { outcome, did, before } = await repeated(function* (does) {
       const began = yield* now();
       yield* sure();
@@ -244,7 +244,7 @@ describe('a turn that is repeated', () => {
     expect(did).toEqual(before);
   });
 
-  it('[E1] [W6] begins a wait that follows another one as it began then', async () => {
+  it('[E1] [W6] begins a second wait at the end of the first one', async () => {
     const { outcome, lost } = await repeated(function* () {
       yield* sleep(28 * minute);
       yield* sleep(2 * minute);
@@ -253,7 +253,7 @@ describe('a turn that is repeated', () => {
     expect(suspended(outcome).state).toEqual(suspended(lost).state);
   });
 
-  it('[E1] goes by now behind a commit, where no other run has been', async () => {
+  it('[E1] uses the current time after a commit that no other run reached', async () => {
     const replace = { commitsEach: true, ...continuesAtCommits() };
     const { outcome, world } = await repeated(
       function* (does) {
@@ -267,7 +267,7 @@ describe('a turn that is repeated', () => {
     expect(completed(outcome)).toBe(`${world.time}`);
   });
 
-  it('[E1] goes by its own clock where that of the first one was ahead', async () => {
+  it('[E1] uses its own clock if the first clock was ahead', async () => {
     const world = new World();
     const program = sagaOf(function* () {
       yield* sure(30 * minute);

@@ -134,7 +134,7 @@ function assertSound({ run, outcome, turns }: Driven): void {
   }
   for (const { outcome: each } of turns)
     expect(each.ignored.filter(({ why }) => why !== 'unknown')).toEqual([]);
-  // Every instance sees first what the one before it saw, in the same order.
+  // Each instance reads the same values as the previous one, in the same order.
   for (let index = 1; index < run.traces.length; index += 1) {
     const before = run.traces[index - 1] as string[];
     expect(run.traces[index]?.slice(0, before.length)).toEqual(before);
@@ -198,13 +198,13 @@ const examples: [string, Mode][] = [
   ['a checkpoint after every step', { budget: true }],
   ['a token before the first step', { commitFirst: true }],
   ['answers in parts and in any order', { partial: 2 }],
-  ['questions that go elsewhere than to the client', { routes: 5 }],
+  ['questions that other sources answer', { routes: 5 }],
   ['a turn for every server step', { stepwise: true, routes: 6 }],
   ['all of them', { order: 3, budget: true, commitFirst: true, partial: 4, routes: 7, stepwise: true }],
 ];
 
 describe('a random saga', () => {
-  it.each(examples)('[R1] [W3] [U4] does what its direct evaluation says, with %s', async (_, mode) => {
+  it.each(examples)('[R1] [W3] [U4] has the same result as a direct evaluation, with %s', async (_, mode) => {
     await fc.assert(
       fc.asyncProperty(trees({ wild: false }), seed, async (tree, drawn) => {
         const drawnMode = {
@@ -219,7 +219,7 @@ describe('a random saga', () => {
     );
   });
 
-  it('[R1] [W3] is the same whether it is suspended or not, where its questions go the same ways', async () => {
+  it('[R1] [W3] has the same outcome with and without suspensions', async () => {
     await fc.assert(
       fc.asyncProperty(trees({ wild: false }), seed, seed, async (tree, routes, drawn) => {
         const whole = await driven(tree, { routes });
@@ -237,7 +237,7 @@ describe('a random saga', () => {
     );
   });
 
-  it('[R1] [W3] [W7] runs nothing in turns that only look, whatever stands between the others', async () => {
+  it('[R1] [W3] [W7] runs nothing in turns that only read the state', async () => {
     await fc.assert(
       fc.asyncProperty(trees({ wild: true }), modes, async (tree, mode) => {
         const each = await driven(tree, mode);
@@ -254,7 +254,7 @@ describe('a random saga', () => {
     );
   });
 
-  it('[R1] [U3] sees the same in every instance, even where branches fail and share a variable', async () => {
+  it('[R1] [U3] reads the same values on every instance, even if branches fail and share a variable', async () => {
     await fc.assert(
       fc.asyncProperty(trees({ wild: true }), modes, async (tree, mode) => {
         assertSound(await driven(tree, mode));
@@ -263,7 +263,7 @@ describe('a random saga', () => {
     );
   });
 
-  it('[R1] [U3] ends branches that are in the middle of something in the same order in every instance', async () => {
+  it('[R1] [U3] ends running branches in the same order on every instance', async () => {
     await fc.assert(
       fc.asyncProperty(endings(), modes, async (tree, mode) => {
         assertSound(await driven(tree, mode));
@@ -272,7 +272,7 @@ describe('a random saga', () => {
     );
   });
 
-  it('[E1] taken again from any token gives the same state, effects and keys', async () => {
+  it('[E1] repeated from any token gives the same state, effects, and keys', async () => {
     await fc.assert(
       fc.asyncProperty(trees({ wild: true }), modes, seed, async (tree, mode, drawn) => {
         const each = await driven(tree, mode);
@@ -286,7 +286,7 @@ describe('a random saga', () => {
     );
   });
 
-  it('[E1] [W6] taken again later goes the way that it went when it was begun', async () => {
+  it('[E1] [W6] takes the same branches when repeated later', async () => {
     const wait = fc.integer({ min: 1, max: 200 });
     await fc.assert(
       fc.asyncProperty(trees({ wild: true }), modes, seed, wait, async (tree, mode, drawn, later) => {
@@ -306,7 +306,7 @@ describe('a random saga', () => {
     );
   });
 
-  it('[E1] taken again with another order of completion has the same effects, keys and result', async () => {
+  it('[E1] repeated with another order of completion has the same effects, keys, and result', async () => {
     await fc.assert(
       fc.asyncProperty(trees({ wild: false }), seed, seed, async (tree, order, other) => {
         const each = await driven(tree, { order });
@@ -318,7 +318,7 @@ describe('a random saga', () => {
           expect(resultOf(outcome)).toBe(resultOf(each.outcome));
           return;
         }
-        // The fork goes on from here by itself.
+        // The fork continues independently from here.
         const answers = outcome.steps.map((step) => [step.stepId, answerOf(step)] as const);
         const rest = await drive({
           make: () => sagaOfTree(tree, run),
@@ -336,7 +336,7 @@ describe('a random saga', () => {
     );
   });
 
-  it('[U4] aborted at any effect leaves the token before it good', async () => {
+  it('[U4] aborted at any effect leaves the previous token valid', async () => {
     await fc.assert(
       fc.asyncProperty(trees({ wild: false }), modes, seed, async (tree, mode, drawn) => {
         const each = await driven(tree, mode);

@@ -138,13 +138,13 @@ describe('the result of a server step', () => {
     ['a text with odd characters', () => '\ud800 \u2028 "\\'],
     ['an own __proto__', () => JSON.parse('{"__proto__":{"a":1}}') as unknown],
     ['an empty text', () => ''],
-  ])('[R2] reaches the body through the codec, in the first run as on replay: %s', async (_, make) => {
+  ])('[R2] passes through the codec, in the first run as on replay: %s', async (_, make) => {
     const { first, replayed } = await gotTwice(() => step('s', make));
     expect(replayed).toStrictEqual(first);
     expect(first).toStrictEqual(decode(encode(make())));
   });
 
-  it('[R2] is a copy: what the body does to it reaches neither the journal nor the next replay', async () => {
+  it('[R2] is a copy: changes by the body reach neither the journal nor the next replay', async () => {
     const kept = { list: [1], at: new Date(7) };
     const seen: string[] = [];
     const make = (): Program =>
@@ -177,7 +177,7 @@ describe('the result of a server step', () => {
     });
   });
 
-  it('[R2] with keep: false may be something that cannot be encoded, and is in no journal', async () => {
+  it('[R2] with keep: false need not be encodable, and is in no journal', async () => {
     const program = sagaOf(function* () {
       yield* step('s', () => ({ secret: 'hunter2', call: () => 1 }), { keep: false });
       yield* ask('end');
@@ -194,7 +194,7 @@ describe('the result of a server step', () => {
     ['a symbol', () => ({ a: Symbol('x') })],
     ['an object whose getters throw', () => evil()],
     ['an error whose getters throw', () => new Unreadable()],
-  ])('[R2] that cannot be encoded is a StepError, and the step is not tried again: %s', async (_, make) => {
+  ])('[R2] that cannot be encoded is a StepError, and the step is not retried: %s', async (_, make) => {
     let runs = 0;
     const { first, replayed } = await gotTwice(() =>
       step(
@@ -212,17 +212,17 @@ describe('the result of a server step', () => {
     expect(runs).toBe(1);
   });
 
-  it('[R2] that cannot be kept is told with its step and its class, without the key of the step', async () => {
+  it('[R2] that cannot be stored is reported with its step and class, without the key of the step', async () => {
     class Order {
       readonly id = 1;
     }
     const told = async (command: Command<unknown>): Promise<unknown> => (await gotTwice(() => command)).first;
     const plain = 'return plain data: JSON, undefined, bigint, Date, Map, Set, URL, Uint8Array or Error';
     expect(await told(step('order', () => new Order()))).toMatchObject({
-      message: `Step 'order' returned what cannot be kept: value is an instance of Order: ${plain}`,
+      message: `Step 'order' returned a value that cannot be recorded: value is an instance of Order: ${plain}`,
     });
     expect(await told(step('order', () => ({ items: [new Order()] }), { key: '4111 1111' }))).toMatchObject({
-      message: `Step 'order' returned what cannot be kept: value.items[0] is an instance of Order: ${plain}`,
+      message: `Step 'order' returned a value that cannot be recorded: value.items[0] is an instance of Order: ${plain}`,
     });
     expect(
       await told(poll('ready', (): unknown => new Order(), { everyMs: 1, totalTimeoutMs: 2 })),
@@ -231,7 +231,7 @@ describe('the result of a server step', () => {
     });
   });
 
-  it('[R1] cannot change what the body sees by changing the input it was handed', async () => {
+  it('[R1] cannot change the input that the body sees', async () => {
     const input = { list: [1] };
     const seen: string[] = [];
     const make = (): Program =>
@@ -255,7 +255,7 @@ describe('the result of a server step', () => {
     expect(seen).toEqual(['{"list":[1,2]}', '{"list":[1,2]}', '{"list":[1]}', '{"list":[1]}']);
   });
 
-  it('[R1] comes from the input as it was when the step was issued', async () => {
+  it('[R1] uses the input as it was when the step was issued', async () => {
     const seen: unknown[] = [];
     const program = sagaOf(function* () {
       const shared = { n: 1 };
@@ -318,7 +318,7 @@ describe('the error of a server step', () => {
     expect(facts(replayed)).toStrictEqual(facts(first));
   });
 
-  it.each(thrown)('[R2] is the same StepError when a promise is rejected with it: %s', async (_, make) => {
+  it.each(thrown)('[R2] is the same StepError if a promise rejects with it: %s', async (_, make) => {
     const { first, replayed } = await gotTwice(() =>
       // oxlint-disable-next-line prefer-promise-reject-errors -- that is what is tested
       step('s', () => Promise.reject(make())),
@@ -327,7 +327,7 @@ describe('the error of a server step', () => {
     expect(facts(replayed)).toStrictEqual(facts(first));
   });
 
-  it('[R2] keeps name, message, code and data, and never the class', async () => {
+  it('[R2] keeps name, message, code, and data, and not the class', async () => {
     const { first } = await gotTwice(() =>
       step('s', () => {
         throw new OwnError('own');
@@ -345,7 +345,7 @@ describe('the error of a server step', () => {
     });
   });
 
-  it('[R2] leaves out data that cannot be encoded, and keeps the rest', async () => {
+  it('[R2] omits data that cannot be encoded, and keeps the rest', async () => {
     const { first } = await gotTwice(() =>
       step('s', () => {
         throw Object.assign(new RangeError('m'), { code: 'c', data: { deep: () => 1 } });
@@ -363,7 +363,7 @@ describe('the error of a server step', () => {
     expect(facts(own.replayed)).toMatchObject({ public: true, code: 'saga' });
   });
 
-  it('[R2] fails the saga as the same StepError when the body does not catch it', async () => {
+  it('[R2] fails the saga as the same StepError if the body does not catch it', async () => {
     const program = sagaOf(function* () {
       yield* step('s', () => {
         throw new OwnError('own');
@@ -374,7 +374,7 @@ describe('the error of a server step', () => {
     expect(facts(error)).toMatchObject({ step: true, name: 'OwnError', stepId: 's' });
   });
 
-  it('[R2] comes from the host where it cannot give a key or random bytes, the same on replay', async () => {
+  it('[R2] is that of a host without keys or random bytes, the same on replay', async () => {
     const settings = {
       replace: {
         idempotencyKey: () => Promise.reject(new OwnError('no key')),
@@ -409,7 +409,7 @@ describe('an answer of the client', () => {
     };
   }
 
-  it('[R2] is parsed once: the parsed answer is journalled, and replay never parses again', async () => {
+  it('[R2] is parsed once: the journal stores the parsed answer, and replay does not parse it', async () => {
     const { schema, calls } = counting(({ word }) => ({ word, at: new Date(9) }));
     const seen: unknown[] = [];
     const make = (): Program =>
@@ -431,7 +431,7 @@ describe('an answer of the client', () => {
     expect(seen).toStrictEqual(Array.from({ length: 4 }, () => ({ word: 'a', at: new Date(9) })));
   });
 
-  it('[R2] parses the arguments of a saga once, at its start, and those of a called one once', async () => {
+  it('[R2] of a saga or a called saga has its arguments parsed once, at the start', async () => {
     const outer = counting(() => ({ at: new Date(1) }));
     const inner = counting(({ word }) => ({ word }));
     const seen: unknown[] = [];
@@ -467,7 +467,7 @@ describe('an answer of the client', () => {
     expect(facts(replayed)).toStrictEqual(facts(first));
   });
 
-  it('[R2] gives a StepError where the schema of a called saga throws', async () => {
+  it('[R2] is a StepError if the schema of a called saga throws', async () => {
     const { schema } = counting(() => {
       throw new OwnError('parser');
     });
@@ -480,7 +480,7 @@ describe('an answer of the client', () => {
     expect(facts(replayed)).toStrictEqual(facts(first));
   });
 
-  it('[R2] asks again where the schema throws: a client cannot fail a saga by its answer', async () => {
+  it('[R2] is asked again if the schema throws: a client cannot fail a saga by its answer', async () => {
     let broken = true;
     const { schema } = counting(({ word }) => {
       if (broken) throw new OwnError('parser');
@@ -511,7 +511,7 @@ describe('an answer of the client', () => {
     },
   );
 
-  it('[R2] comes back as an outcome with elicit.outcome', async () => {
+  it('[R2] is returned as an outcome with elicit.outcome', async () => {
     const schema = z.object({ n: z.coerce.number() });
     const make = (): Command<unknown> => elicit.outcome('form', { message: 'm', schema });
     const yes = await gotTwice(make, { form: accepted({ n: '4' }) });
@@ -523,7 +523,7 @@ describe('an answer of the client', () => {
     expect(no).toStrictEqual({ first: { action: 'cancel' }, replayed: { action: 'cancel' } });
   });
 
-  it('[R2] throws a StepError with code and data where the client answers with an error', async () => {
+  it('[R2] is a StepError with code and data if the client answers with an error', async () => {
     const error = { code: -32_600, message: 'cannot', data: { why: ['x'] } };
     const { first, replayed } = await gotTwice(() => sample('s', { messages: [], maxTokens: 1 }), {
       s: { error, provenance: 'client' },
@@ -542,7 +542,7 @@ describe('an answer of the client', () => {
   });
 });
 
-describe('what varies', () => {
+describe('a nondeterministic value', () => {
   it('[R2] is read once, and is a copy: now, random, uuid, info', async () => {
     const capabilities = { sampling: {} };
     const seen: unknown[][] = [];
@@ -575,7 +575,23 @@ describe('what varies', () => {
     });
   });
 
-  it('[R2] differs from one use to the next, and not from one fork to the other', async () => {
+  it.each([
+    [299, 16_383, false],
+    [300, 0, true],
+    [0, 16_384, true],
+  ])(
+    'suggests continueAs after %i entries with a token of %i bytes: %s',
+    async (entries, tokenBytes, expected) => {
+      const program = sagaOf(function* () {
+        for (let read = 0; read < entries; read += 1) yield* random();
+        return String((yield* info()).continueAsSuggested);
+      });
+      const settings = { replace: { tokenBytes } };
+      expect(completed(await start(program, {}, undefined, settings))).toBe(String(expected));
+    },
+  );
+
+  it('[R2] differs from use to use, and is the same on every fork', async () => {
     const read = (): Program =>
       sagaOf(function* () {
         return [yield* random(), yield* random(), yield* uuid(), yield* uuid()].join(' ');

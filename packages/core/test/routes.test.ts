@@ -23,7 +23,7 @@ import type { SampleResult } from '../src/model/client-step.ts';
 import type { Steps } from '../src/model/command.ts';
 import { accepted, answered, completed, failed, said, start, suspended, turn } from './support/drive.ts';
 import { sagaOf } from './support/sagas.ts';
-import { World, type TurnSettings } from './support/world.ts';
+import { World, type RuntimeMembers, type TurnSettings } from './support/world.ts';
 
 const Target = z.object({ target: z.string(), count: z.number().default(1) });
 const params = {
@@ -37,7 +37,7 @@ const spoken = (text: string): SampleResult => ({
 });
 
 /** Every question of a turn goes the same way. */
-const routed = (route: Route, replace: Partial<Runtime> = {}): TurnSettings => ({
+const routed = (route: Route, replace: RuntimeMembers = {}): TurnSettings => ({
   replace: { route: () => route, ...replace },
 });
 const asksFirst = (): Saga<undefined, undefined> =>
@@ -51,8 +51,8 @@ const asksFirst = (): Saga<undefined, undefined> =>
     return done;
   });
 
-describe('a question that the client cannot be asked', () => {
-  it('[W3] takes the fallback of its author, parsed by the schema, and says nothing to the client', async () => {
+describe('a question that the client does not support', () => {
+  it('[W3] uses the fallback of its author, parsed by the schema, and is not sent to the client', async () => {
     const world = new World();
     expect(completed(await start(asksFirst(), {}, world, routed('fallback')))).toBe('staging 1');
     expect(world.events.map(({ type, path }) => `${type} ${path}`)).toEqual([
@@ -63,7 +63,7 @@ describe('a question that the client cannot be asked', () => {
     ]);
   });
 
-  it('[W3] runs a fallback that is a function once, with what a server step gets', async () => {
+  it('[W3] runs a fallback function once, with the context of a server step', async () => {
     const calls: unknown[] = [];
     const program = sagaOf(function* () {
       const outcome = yield* elicit.outcome('target', {
@@ -102,7 +102,7 @@ describe('a question that the client cannot be asked', () => {
     ['does not fit', () => ({ target: 5 }), 'TypeError step_failed'],
     ['is nothing', () => undefined, 'TypeError step_failed'],
     ['cannot be sent', () => ({ target: 5n }), 'TypeError step_failed'],
-  ])('[W3] is a StepError where the fallback %s', async (_, fallback, expected) => {
+  ])('[W3] is a StepError if the fallback %s', async (_, fallback, expected) => {
     const program = sagaOf(function* () {
       try {
         yield* elicit('target', { message: 'Where?', schema: Target, fallback: fallback as never });
@@ -120,7 +120,7 @@ describe('a question that the client cannot be asked', () => {
     expect(completed(last)).toBe(`${expected} target x`);
   });
 
-  it('[W3] samples at the host, where it does, and checks what comes as if a client had sent it', async () => {
+  it('[W3] is sampled by the host, with the checks of a client answer', async () => {
     const samples: unknown[] = [];
     const program = sagaOf(function* () {
       const one = yield* sample('one', params);
@@ -131,7 +131,7 @@ describe('a question that the client cannot be asked', () => {
         two.map((each) => (each.status === 'rejected' ? each.reason : each.value)),
       ]);
     });
-    const replace: Partial<Runtime> = {
+    const replace: RuntimeMembers = {
       route: ({ need }) => (need === 'sampling' ? 'host' : 'ask'),
       sample: (asked, { context, signal, idempotencyKey }) => {
         samples.push([asked, context, signal.aborted, idempotencyKey]);
@@ -151,7 +151,7 @@ describe('a question that the client cannot be asked', () => {
     expect(samples[0]).toEqual([params, 1, false, 'do:one']);
   });
 
-  it('[W3] is ClientCannot at the step where nobody can answer, the same under replay', async () => {
+  it('[W3] throws ClientCannot if no source can answer, also on replay', async () => {
     const program = sagaOf(function* () {
       const seen: unknown[] = [];
       const steps = [
@@ -210,7 +210,7 @@ describe('a question that the client cannot be asked', () => {
   it.each<[string, Route]>([
     ['fallback', 'fallback'],
     ['host', 'host'],
-  ])('[W3] cannot go to the %s where there is none', async (_, route) => {
+  ])('[W3] is not routed to the %s if it does not exist', async (_, route) => {
     const program = sagaOf(function* () {
       yield* elicit('form', { message: 'm', schema: Target });
       return '';
@@ -218,9 +218,9 @@ describe('a question that the client cannot be asked', () => {
     expect(failed(await start(program, {}, undefined, routed(route)))).toBeInstanceOf(ClientCannot);
   });
 
-  it('[W3] is said to the host with what it has to know, once a turn, and not again on replay', async () => {
+  it('[W3] asks the host for a route once per turn, and not on replay', async () => {
     const asked: Question[] = [];
-    const replace: Partial<Runtime> = {
+    const replace: RuntimeMembers = {
       route: (question) => {
         asked.push(question);
         return 'ask';
@@ -247,7 +247,7 @@ describe('a question that the client cannot be asked', () => {
     ]);
   });
 
-  it('[W3] [W4] is routed anew in each turn, and an answer to what was asked before is taken all the same', async () => {
+  it('[W3] [W4] is routed again in each turn, and accepts an answer to the earlier question', async () => {
     const first = suspended(await start(asksFirst(), {}));
     expect(first.steps).toHaveLength(1);
     expect(completed(await turn(asksFirst(), first.state, {}, undefined, routed('fallback')))).toBe(
@@ -273,7 +273,7 @@ describe('a question that the client cannot be asked', () => {
     );
   });
 
-  it('[E1] has a token before its fallback runs, where the saga asks for one', async () => {
+  it('[E1] returns a token before its fallback runs, with commitFirst', async () => {
     const program = saga({ name: 'first', version: '1', commitFirst: true }, function* () {
       const { target } = yield* elicit('a', { message: 'm', schema: Target, fallback: { target: 'x' } });
       return target;
@@ -283,7 +283,7 @@ describe('a question that the client cannot be asked', () => {
     expect(completed(await turn(program, first.state, {}, undefined, routed('fallback')))).toBe('x');
   });
 
-  it('[W4] takes what the client repeats of it, if it says the same', async () => {
+  it('[W4] accepts a repeated answer with the same content', async () => {
     const first = suspended(
       await start(
         sagaOf(function* () {
@@ -302,7 +302,7 @@ describe('a question that the client cannot be asked', () => {
   });
 });
 
-describe('a question that is answered here, while its branch is ended', () => {
+describe('a question that the host answers while its branch ends', () => {
   const ended = (log: string[], world: World): Saga<undefined, undefined> =>
     sagaOf(function* () {
       const slow = function* () {
@@ -328,7 +328,7 @@ describe('a question that is answered here, while its branch is ended', () => {
       return winner;
     });
 
-  it('[W3] [U3] is aborted, awaited and withdrawn, the same under replay', async () => {
+  it('[W3] [U3] is aborted, awaited, and withdrawn, also on replay', async () => {
     const world = new World();
     const log: string[] = [];
     const route = ({ hasFallback }: Question): Route => (hasFallback ? 'fallback' : 'ask');
@@ -341,7 +341,7 @@ describe('a question that is answered here, while its branch is ended', () => {
     expect(log).toEqual(['left', 'won fast']);
   });
 
-  it('[W3] leaves no entry where it was asked of the client', async () => {
+  it('[W3] leaves no entry if the client was asked', async () => {
     const world = new World();
     const log: string[] = [];
     const first = suspended(await start(ended(log, world), {}, world));
@@ -352,7 +352,7 @@ describe('a question that is answered here, while its branch is ended', () => {
   });
 });
 
-describe('who answers', () => {
+describe('the provenance of an answer', () => {
   const question = (accept?: 'client' | 'model'): Saga<undefined, undefined> =>
     sagaOf(function* () {
       const { target } = yield* elicit('target', {
@@ -366,9 +366,9 @@ describe('who answers', () => {
   const byModel = { result: { action: 'accept', content: { target: 'x' } }, provenance: 'model' as const };
   const reason = 'this question must be answered by the user, not by the model';
 
-  it('[T14] does not count where the host says so: the question is asked again with the reason', async () => {
+  it('[T14] is refused if the host does not accept it, and the question is asked again', async () => {
     const heard: unknown[] = [];
-    const accepts: Runtime['accepts'] = (provenance, asked) => {
+    const accepts: Runtime['questions']['accepts'] = (provenance, asked) => {
       heard.push([provenance, asked]);
       return provenance === 'client';
     };
@@ -386,18 +386,18 @@ describe('who answers', () => {
     expect(completed(last)).toBe('y by client');
   });
 
-  it("[T14] is never a model where the author wants the client's answer", async () => {
+  it('[T14] is never a model if the author requires an answer of the client', async () => {
     const { state } = suspended(await start(question('client')));
     const again = suspended(await turn(question('client'), state, { target: byModel }));
     expect(again.steps).toMatchObject([{ stepId: 'target', reason }]);
   });
 
-  it('[T14] may be a model where the host lets it, and the body can read that it was', async () => {
+  it('[T14] may be a model if the host allows it, and the body can read the provenance', async () => {
     const { state } = suspended(await start(question('model')));
     expect(completed(await turn(question('model'), state, { target: byModel }))).toBe('x by model');
   });
 
-  it('[T14] can be read of each question up to this point, of this scope or by its path, also under replay', async () => {
+  it('[T14] can be read by the body for each earlier question of its scope, also on replay', async () => {
     const child = saga({ name: 'child', version: '1' }, function* () {
       yield* elicit('a', { message: 'm', schema: Target, fallback: { target: 'f' } });
       const { answeredBy } = yield* info();
@@ -419,7 +419,7 @@ describe('who answers', () => {
       });
       return JSON.stringify([seen, input]);
     });
-    const replace: Partial<Runtime> = {
+    const replace: RuntimeMembers = {
       route: ({ need, hasFallback }) => (need === 'sampling' ? 'host' : hasFallback ? 'fallback' : 'ask'),
       sample: () => spoken('hi'),
     };
@@ -443,14 +443,14 @@ describe('who answers', () => {
   });
 });
 
-describe('what a saga says of its clients', () => {
+describe('the requirements of a saga for its clients', () => {
   const body = function* (): Steps<string> {
     yield* info();
     return '';
   };
   const options = { name: 'a', version: '1' };
 
-  it('[W3] [T14] is what its program tells a host', () => {
+  it('[W3] [T14] are members of its program', () => {
     expect(saga(options, body)).toMatchObject({ needs: [], modelAnswers: undefined, task: undefined });
     const told = { needs: ['elicitation.url', 'roots'], modelAnswers: 'accept', task: 'require' } as const;
     expect(saga({ ...options, ...told }, body)).toMatchObject(told);
@@ -461,14 +461,14 @@ describe('what a saga says of its clients', () => {
     ['needs', { needs: 'sampling' }],
     ['modelAnswers', { modelAnswers: true }],
     ['task', { task: 'always' }],
-  ])('[W3] is refused at once where it cannot be meant: %s %j', (name, wrong) => {
+  ])('[W3] are checked when it is defined: %s %j', (name, wrong) => {
     expect(() => saga({ ...options, ...wrong }, body)).toThrow(
       expect.objectContaining({ code: 'authoring_error' }),
     );
     expect(() => saga({ ...options, ...wrong }, body)).toThrow(name);
   });
 
-  it('[T14] is refused where accept is neither the client nor the model', () => {
+  it('[T14] are rejected if `accept` is neither the client nor the model', () => {
     const accept = 'server' as never;
     expect(() => elicit('a', { message: 'm', schema: Target, accept })).toThrow(/accept of 'a'/);
     expect(() => elicitUrl('a', { message: 'm', url: 'https://example.com', accept })).toThrow(
@@ -476,7 +476,7 @@ describe('what a saga says of its clients', () => {
     );
   });
 
-  it('[W3] leaves what a model said to the client that was asked', async () => {
+  it('[W3] keep a sampled answer of the client, although the host could sample by then', async () => {
     const program = sagaOf(function* () {
       const { content } = yield* sample('model', params);
       return 'text' in content ? content.text : '';

@@ -7,7 +7,7 @@ const make = (options: object) =>
     return 'x';
   });
 
-describe('a saga with an async body is not made', () => {
+describe('a saga with an async body is rejected', () => {
   it.each([
     ['an async generator', async function* () {}],
     ['an async function', async () => 'x'],
@@ -17,25 +17,25 @@ describe('a saga with an async body is not made', () => {
   });
 });
 
-describe('a saga is not made, and says what to write, with', () => {
+describe('a saga is rejected, with a fix, for', () => {
   it.each<[object, string]>([
-    [{ forks: 'deny' }, "forks of saga 'order' must be 'refuse' or 'accept', or not be there."],
+    [{ forks: 'deny' }, "forks of saga 'order' must be 'refuse' or 'accept', or undefined."],
     [{ forks: true }, "forks of saga 'order' must be 'refuse' or 'accept'"],
-    [{ onMismatch: 'undo' }, "onMismatch of saga 'order' must be 'fail' or 'compensate', or not be there."],
+    [{ onMismatch: 'undo' }, "onMismatch of saga 'order' must be 'fail' or 'compensate', or undefined."],
     [{ previous: make({}) }, "previous of saga 'order' must be a list of older versions: [{ saga: old }]."],
     [{ previous: [make({})] }, "previous of saga 'order' must be a list of older versions"],
     [{ previous: [undefined] }, "previous of saga 'order' must be a list of older versions"],
     [{ commitEach: true, forks: 'accept' }, "Saga 'order' has commitEach, which needs forks: 'refuse'"],
     [{ needs: ['elicit'] }, "The needs of saga 'order' must be a list of elicitation,"],
-    [{ modelAnswers: 'refuse' }, "modelAnswers of saga 'order' must be 'accept', or not be there."],
-    [{ task: 'always' }, "task of saga 'order' must be 'prefer' or 'require', or not be there."],
+    [{ modelAnswers: 'refuse' }, "modelAnswers of saga 'order' must be 'accept', or undefined."],
+    [{ task: 'always' }, "task of saga 'order' must be 'prefer' or 'require', or undefined."],
   ])('%o', (options, said) => {
     expect(() => make(options)).toThrow(expect.objectContaining({ code: 'authoring_error' }));
     expect(() => make(options)).toThrow(said);
   });
 });
 
-it('a saga is made with each option that can be meant', () => {
+it('a saga accepts each valid option', () => {
   for (const forks of ['refuse', 'accept', undefined]) {
     for (const onMismatch of ['fail', 'compensate', undefined]) {
       const previous = [

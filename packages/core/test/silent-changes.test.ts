@@ -21,7 +21,7 @@ const answers = {
   safe: said('yes'),
 } as const;
 
-/** Records one command, asks, and replays the journal with another command in its place. */
+/** Records one command, asks, and replays the journal with another command instead. */
 async function replayed(before: () => Command<unknown>, after: () => Command<unknown>): Promise<unknown> {
   const world = new World();
   const programOf = (made: () => Command<unknown>) =>
@@ -81,7 +81,7 @@ describe('a change under a recorded answer or result', () => {
   });
 });
 
-describe('steps that only their position tells apart', () => {
+describe('steps that differ only by position', () => {
   const strict: TurnSettings = { replace: { isStrict: true } };
   const work = (): Command<number> => step('work', () => 1);
   function* helper(): Steps<number> {
@@ -147,7 +147,7 @@ describe('steps that only their position tells apart', () => {
         yield* all({ a: helper(), b: helper() });
       },
     ],
-  ])('[R3] are accepted if something tells them apart %s', async (_, body) => {
+  ])('[R3] are accepted if something distinguishes them %s', async (_, body) => {
     expect(await start(sagaOfSteps(body), {}, new World(), strict)).toMatchObject({ status: 'completed' });
   });
 });

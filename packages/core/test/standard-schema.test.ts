@@ -16,7 +16,7 @@ async function issues(schema: Schema, value: unknown): Promise<string> {
 }
 
 describe('validate', () => {
-  it('[R2] gives the parsed value, typed', async () => {
+  it('[R2] returns the parsed value with its type', async () => {
     const schema = z.object({ n: z.coerce.number(), x: z.string().default('d') });
     const result = await validate(schema, { n: '5' });
     expect(result).toEqual({ ok: true, value: { n: 5, x: 'd' } });
@@ -31,7 +31,7 @@ describe('validate', () => {
     expect(await issues(schema, 'b')).toBe('must be a');
   });
 
-  it('[W4] names the paths and what was expected', async () => {
+  it('[W4] names the paths and the expected types', async () => {
     const schema = z.object({ target: z.string(), list: z.array(z.object({ n: z.number().max(3) })) });
     expect(await issues(schema, { target: 1, list: [{ n: 77 }] })).toBe(
       'target: expected string; list[0].n: Too big: expected number to be <=3',
@@ -50,17 +50,17 @@ describe('validate', () => {
     expect(await issues(schema, {})).toBe('a[0]["Symbol(s)"]: is wrong');
   });
 
-  it('[W4] never repeats the value, even where the message of the schema does', async () => {
+  it('[W4] does not repeat the value, even if the message of the schema does', async () => {
     const echo = { error: (issue: { input?: unknown }): string => `cannot use ${String(issue.input)} here` };
     const schema = z.object({ pin: z.string().max(2, echo), n: z.number().max(2, echo) });
     expect(await issues(schema, { pin: 'hunter2', n: 42 })).toBe('pin: is not valid; n: is not valid');
   });
 
-  it('[W4] keeps a message in which a short value occurs only by chance', async () => {
+  it('[W4] keeps a message that contains a short value by coincidence', async () => {
     expect(await issues(z.string().min(10), '1')).toContain('>=10 characters');
   });
 
-  it('[T11] bounds what a hostile value can make it say', async () => {
+  it('[T11] limits messages about a hostile value', async () => {
     const wrong = Array.from({ length: 1000 }, () => 'x');
     expect(await issues(z.array(z.number()), wrong)).toMatch(/^(\[\d\]: expected number; ){8}and 992 more$/);
     const keys = Object.fromEntries([['k'.repeat(100_000), 1]]);
@@ -83,13 +83,13 @@ describe('toJsonSchema', () => {
     });
   });
 
-  it('[R2] says what to do when the library has no JSON Schema', () => {
+  it('[R2] suggests a fix if the library has no JSON Schema', () => {
     const schema = mini.object({ a: mini.string() });
     expect(() => toJsonSchema(schema, 'input')).toThrow(expect.objectContaining({ code: 'authoring_error' }));
     expect(() => toJsonSchema(schema, 'input')).toThrow(/zod 4\.2 or later/);
   });
 
-  it('[R2] says what to do when JSON lacks the type', () => {
+  it('[R2] suggests a fix if JSON has no such type', () => {
     expect(() => toJsonSchema(z.object({ d: z.date() }), 'input')).toThrow(
       expect.objectContaining({ code: 'authoring_error' }),
     );

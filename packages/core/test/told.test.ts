@@ -25,7 +25,7 @@ describe('progress and logs', () => {
       return 'done';
     });
 
-  it('[W5] are told once, in order, and never again on replay', async () => {
+  it('[W5] are sent once, in order, and never again on replay', async () => {
     const world = new World();
     await drive({ make: telling, world, answer: () => word });
     expect(world.told).toEqual([
@@ -39,7 +39,7 @@ describe('progress and logs', () => {
     ]);
   });
 
-  it('[W5] rise strictly over all turns: what does not rise is not told', async () => {
+  it('[W5] increase strictly over all turns, and other values are not sent', async () => {
     const world = new World();
     const values = [5, 5, 3, 5.5, -1, 6, 6, 0, 7];
     const make = (): Program =>
@@ -54,7 +54,7 @@ describe('progress and logs', () => {
     expect(world.told).toEqual([5, 5.5, 6, 7].map((value) => ({ progress: value })));
   });
 
-  it('[W5] are told again when a turn is taken again, as its answer was lost', async () => {
+  it('[W5] are sent again in a repeated turn', async () => {
     const make = telling;
     const { state } = suspended(await start(make()));
     for (let time = 0; time < 2; time += 1) {
@@ -65,7 +65,7 @@ describe('progress and logs', () => {
     }
   });
 
-  it('[W5] of parallel branches rise together', async () => {
+  it('[W5] of parallel branches increase together', async () => {
     const world = new World();
     world.order = () => 0.99;
     const branch = function* (id: string, from: number): Steps<void> {
@@ -84,7 +84,7 @@ describe('progress and logs', () => {
     expect(values).toEqual([...new Set(values)].toSorted((a, b) => a - b));
   });
 
-  it('refuse what cannot be sent', async () => {
+  it('reject values that cannot be sent', async () => {
     const attempts: (() => unknown)[] = [
       () => progress(Number.NaN),
       () => progress(Number.POSITIVE_INFINITY),

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { TurnBudget } from '../src/program-parts.ts';
-import type { Runtime } from '../src/model/runtime.ts';
+import { runtimeOf, World, type RuntimeMembers } from './support/world.ts';
 
 interface Given {
   readonly turnsBefore?: number;
@@ -9,25 +9,18 @@ interface Given {
 
 const slept: number[] = [];
 function budgetOf(
-  fields: Partial<Runtime> = {},
+  fields: RuntimeMembers = {},
   { turnsBefore = 0, commitFirst = false }: Given = {},
 ): TurnBudget {
   slept.length = 0;
-  const runtime = {
-    sleep: async (ms: number) => void slept.push(ms),
-    signal: new AbortController().signal,
-    deadline: 2000,
-    maxHold: 500,
-    maxWait: Number.POSITIVE_INFINITY,
-    holdsParts: false,
-    tokenBytes: 0,
-    ...fields,
-  } as Runtime;
+  const runtime = runtimeOf(new World(), {
+    replace: { sleep: async (ms) => void slept.push(ms), deadline: 2000, maxHold: 500, ...fields },
+  });
   return new TurnBudget({ runtime, turnsBefore, commitFirst });
 }
 
 describe('the budget of a turn', () => {
-  it('[U4] has time until its deadline, and until it is told to stop', () => {
+  it('[U4] has time until its deadline or its abort', () => {
     expect(budgetOf().hasTime(1000)).toBe(true);
     expect(budgetOf().hasTime(2000)).toBe(false);
     expect(budgetOf({ stops: AbortSignal.abort() }).hasTime(1000)).toBe(false);
@@ -48,11 +41,11 @@ describe('the budget of a turn', () => {
     expect(budgetOf(fields, options).defers(1000, isUncommitted)).toBe(expected);
   });
 
-  it('[E1] lets a repeatable effect run before the client has a token', () => {
+  it('[E1] runs a repeatable effect before the client has a token', () => {
     expect(budgetOf({}, { commitFirst: true }).defers(1000, false, true)).toBe(false);
   });
 
-  it('runs every effect if no state can be sealed, unless effects are put off', () => {
+  it('runs every effect if no state can be sealed, unless effects are deferred', () => {
     for (const fields of [{ deadline: 0 }, { defersEffects: true }]) {
       const budget = budgetOf(fields, { commitFirst: true });
       budget.runToEnd();
@@ -81,7 +74,7 @@ describe('the budget of a turn', () => {
     expect(budgetOf(fields).waitUntil(1000 + ms, 1000, isUncommitted)).toBe(expected);
   });
 
-  it('[E1] commits in time, and commits an undo at any time', () => {
+  it('[E1] commits within the budget, and commits an undo at any time', () => {
     expect(budgetOf({ now: () => 1000 }).mayCommit('step')).toBe(true);
     for (const fields of [{ deadline: 1000 }, { defersEffects: true }]) {
       expect(budgetOf({ now: () => 1000, ...fields }).mayCommit('step')).toBe(false);
@@ -89,13 +82,13 @@ describe('the budget of a turn', () => {
     }
   });
 
-  it('[E1] runs effects of a saga that commits first, once it was committed', () => {
+  it('[E1] runs effects of a saga with commitFirst after the first commit', () => {
     const budget = budgetOf({}, { commitFirst: true });
-    budget.committed({ deadline: 5000, tokenBytes: 9 } as Runtime);
+    budget.committed(runtimeOf(new World(), { replace: { deadline: 5000, tokenBytes: 9 } }));
     expect(budget.defers(3000, false)).toBe(false);
   });
 
-  it('[W6] does not fail what is no wait of the author', () => {
+  it('[W6] does not fail internal waits', () => {
     expect(budgetOf({ maxWait: 400 }).waitUntil(1501, 1000, false, false)).toBeUndefined();
   });
 

@@ -9,7 +9,7 @@ import { ask, sagaOf } from './support/sagas.ts';
 import { World } from './support/world.ts';
 
 describe('the end of a turn', () => {
-  it('[U1] comes when no server step runs: one in flight delays the question of a parallel branch', async () => {
+  it('[U1] waits for all server steps: a running step delays the question of a parallel branch', async () => {
     const work = deferred<string>();
     const program = sagaOf(function* () {
       const { a, b } = yield* all({ a: ask('a'), b: step('b', () => work.promise) });
@@ -28,7 +28,7 @@ describe('the end of a turn', () => {
     expect(completed(await turn(program, state, { a: accepted({ word: 'yes' }) }))).toBe('yes built');
   });
 
-  it('[U1] waits for steps that follow the one in flight, and for questions that follow them', async () => {
+  it('[U1] waits for steps after the running step, and for questions after these steps', async () => {
     const program = sagaOf(function* () {
       const helper = function* (): Steps<string> {
         yield* step('one', () => 1);
@@ -71,7 +71,7 @@ describe('the end of a turn', () => {
     expect(order).toEqual(['first', 'second', 'third']);
   });
 
-  it('[U2] takes server results in the order of completion, and keeps that order under replay', async () => {
+  it('[U2] records server results in the order of completion, and keeps that order on replay', async () => {
     const orders: string[][] = [];
     const gates = { a: deferred(), b: deferred(), c: deferred() };
     const make = () =>
@@ -101,7 +101,7 @@ describe('the end of a turn', () => {
     expect(orders[1]).toEqual(orders[0]);
   });
 
-  it('[U2] records a result that came while another was taken in its own place', async () => {
+  it('[U2] records a simultaneous result at its own place', async () => {
     const both = deferred();
     const orders: string[][] = [];
     const make = () =>
@@ -137,7 +137,7 @@ describe('the budget of a turn', () => {
       return 'done';
     });
 
-  it('[U4] makes a checkpoint between steps when it is used up', async () => {
+  it('[U4] returns a checkpoint between steps when it is used up', async () => {
     const world = new World();
     const runs: string[] = [];
     const first = suspended(await start(slow(world, runs), {}, world, { budget: 15 }));
@@ -157,13 +157,13 @@ describe('the budget of a turn', () => {
     expect(runs).toEqual(['a', 'b']);
   });
 
-  it('[U4] never ends a turn where the dialect cannot make a checkpoint', async () => {
+  it('[U4] never ends a turn if the dialect has no checkpoints', async () => {
     const world = new World();
     const runs: string[] = [];
     expect(completed(await start(slow(world, runs), {}, world))).toBe('done');
   });
 
-  it('[U4] waits for the steps in flight when it is used up', async () => {
+  it('[U4] includes the steps that run when it is used up', async () => {
     const world = new World();
     const program = sagaOf(function* () {
       const long = function* (): Steps<void> {
@@ -181,7 +181,7 @@ describe('the budget of a turn', () => {
     ]);
   });
 
-  it('[E1] runs no server step in the first turn with commitFirst, and goes on in the second', async () => {
+  it('[E1] runs no server step in the first turn with commitFirst, and continues in the second', async () => {
     const runs: string[] = [];
     const program = sagaOf(
       function* () {
@@ -198,8 +198,8 @@ describe('the budget of a turn', () => {
   });
 });
 
-describe('a request that is aborted', () => {
-  it('[U4] rejects with TurnAborted, awaits what is in flight with its signal aborted, and records nothing', async () => {
+describe('an aborted request', () => {
+  it('[U4] rejects with TurnAborted, awaits aborted steps, and records nothing', async () => {
     const world = new World();
     const controller = new AbortController();
     const started = deferred();
@@ -229,7 +229,7 @@ describe('a request that is aborted', () => {
     let ended = false;
     const aborted = turn(program, state, { go: accepted({ word: 'w' }) }, world, {
       signal: controller.signal,
-      // The time for what is in flight does not pass.
+      // The abort grace does not end.
       replace: { sleep: () => new Promise(() => undefined) },
     }).finally(() => {
       ended = true;
@@ -261,7 +261,7 @@ describe('a request that is aborted', () => {
     expect(completed(await turn(again, state, { go: accepted({ word: 'w' }) }))).toBe('done');
   });
 
-  it('[U4] runs nothing when it was aborted before it began', async () => {
+  it('[U4] runs nothing if it was aborted before it began', async () => {
     const runs: string[] = [];
     const program = sagaOf(function* () {
       runs.push('body');
@@ -275,7 +275,7 @@ describe('a request that is aborted', () => {
     expect(runs).toEqual([]);
   });
 
-  it('[U4] takes no other step when it is aborted by the step that runs', async () => {
+  it('[U4] starts no other step if a running step aborts it', async () => {
     const controller = new AbortController();
     const runs: string[] = [];
     const program = sagaOf(function* () {
@@ -293,7 +293,7 @@ describe('a request that is aborted', () => {
     expect(runs).toEqual([]);
   });
 
-  it('[U4] takes no answer that was parsed after the abort', async () => {
+  it('[U4] accepts no answer that was parsed after the abort', async () => {
     const controller = new AbortController();
     const parsed = deferred();
     const world = new World();
@@ -319,7 +319,7 @@ describe('a request that is aborted', () => {
     expect(world.events).toEqual([]);
   });
 
-  it('[U4] does not run a step whose idempotency key came after the abort', async () => {
+  it('[U4] does not run a step whose idempotency key arrives after the abort', async () => {
     const controller = new AbortController();
     const key = deferred<string>();
     const runs: string[] = [];
@@ -338,7 +338,7 @@ describe('a request that is aborted', () => {
     expect(runs).toEqual([]);
   });
 
-  it('[U4] does not try again a step that failed because of it', async () => {
+  it('[U4] does not retry a step that failed because of the abort', async () => {
     const world = new World();
     const controller = new AbortController();
     let attempts = 0;
@@ -362,7 +362,7 @@ describe('a request that is aborted', () => {
 });
 
 describe('a saga on many instances', () => {
-  it('[R1] goes on with nothing but its state and the answers', async () => {
+  it('[R1] continues from its state and the answers alone', async () => {
     const world = new World();
     const make = () =>
       sagaOf(function* () {

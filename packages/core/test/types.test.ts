@@ -188,7 +188,7 @@ describe.each(['typescript', 'typescript-5'])('the types of sagas, compiled by %
   }, 120_000);
   afterAll(() => rmSync(folder, { recursive: true }));
 
-  it('gives each word its exact type, and refuses what cannot be meant', () => {
+  it('gives each effect its exact type, and rejects wrong uses', () => {
     expect(compiled.lines.filter((line) => /(?:positive|negative|equal)\.ts\(/.test(line))).toEqual([]);
     // Nothing else is wrong, such as a compiler that does not start.
     const wrong = compiled.lines.filter((line) => !line.startsWith(' '));
@@ -204,7 +204,7 @@ describe.each(['typescript', 'typescript-5'])('the types of sagas, compiled by %
   };
 
   it.each(Object.entries(inWords))(
-    'refuses it in a few lines, the last of which says what to write: %s',
+    'refuses it in a few lines, and the last one contains the fix: %s',
     (name, { says }) => {
       const diagnostic = diagnosticOf(name);
       expect(diagnostic.length).toBeLessThanOrEqual(name === 'undo-word' || name in refusedForms ? 3 : 2);
@@ -214,7 +214,7 @@ describe.each(['typescript', 'typescript-5'])('the types of sagas, compiled by %
   );
 
   it.each(Object.entries({ ...refusedWithOptions, ...withoutForks }))(
-    'says what to write in the last line: %s',
+    'has the fix in the last line: %s',
     (name, { says }) => {
       expect(diagnosticOf(name).at(-1)).toMatch(says);
     },

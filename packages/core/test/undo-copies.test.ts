@@ -26,12 +26,12 @@ async function encodedInReplayOf(steps: number): Promise<number> {
 }
 
 describe('results for undos', () => {
-  it('[R2] are not encoded again by a replay that undoes nothing', async () => {
+  it('[R2] are not encoded again by a replay without an undo', async () => {
     expect(await encodedInReplayOf(100)).toBe(await encodedInReplayOf(10));
   });
 
   it.each([false, true])(
-    '[E3] are those of the journal in each attempt, whatever bodies and undos change (compressed: %s)',
+    '[E3] are those of the journal in each attempt, whatever the body changes (compressed: %s)',
     async (compress) => {
       const seen: unknown[] = [];
       const make = (): Program =>

@@ -8,7 +8,7 @@ const options = { name: 'trip', version: '1', forks: 'accept', onMismatch: 'comp
 
 describe('the keys of an undo', () => {
   it.each(['k1', 'a(b)', 'x)#2', 'a/b', 'line\nline'])(
-    "[E3] [R3] finds a step with the author's key %j by the key it ran with, when its code is gone",
+    "[E3] [R3] find a step with the author's key %j by the key it ran with, also without its code",
     async (key) => {
       const ran: string[] = [];
       const undone: string[] = [];
@@ -34,7 +34,7 @@ describe('the keys of an undo', () => {
     },
   );
 
-  it('[T13] claims nothing for a step that is ended before it has begun', async () => {
+  it('[T13] claim nothing for a step that ends before it begins', async () => {
     const world = new World();
     const runtime = runtimeOf(world);
     const trip = saga(options, function* () {
@@ -48,10 +48,10 @@ describe('the keys of an undo', () => {
     });
     const outcome = await start(trip, {}, world, {
       replace: {
-        // The key of the one takes its time; meanwhile the other one fails.
+        // The key of one step is slow, and the other step fails meanwhile.
         idempotencyKey: async (path, ...rest) => {
           if (path === 'once') await world.sleep(10);
-          return runtime.idempotencyKey(path, ...rest);
+          return runtime.effects.idempotencyKey(path, ...rest);
         },
       },
     });

@@ -4,7 +4,7 @@ import { ReplayMismatch, SagaCancelled, TurnAborted } from '../src/index.ts';
 import type { EndRequest } from '../src/model/program.ts';
 import type { Outcome } from '../src/model/outcome.ts';
 import type { ProgramState } from '../src/model/program-state.ts';
-import type { UndoneStep } from '../src/model/undo.ts';
+import type { UndoneStep } from '../src/model/undo-types.ts';
 import { overTheWire, type Answers } from './support/drive.ts';
 import { Ledger, type Fault } from './support/ledger.ts';
 import { answerBy, release, sagaOf, trees, type Node } from './support/random-undo.ts';
@@ -27,7 +27,7 @@ interface Plan extends Mode {
   readonly crash?: number;
   /** The turn that is ended from outside, and with what. */
   readonly end?: { readonly turn: number; readonly request: EndRequest };
-  /** A state to go on from, with its answers, in a world that exists. */
+  /** A state to continue from, with its answers, in an existing world. */
   readonly from?: {
     readonly world: World;
     readonly ledger: Ledger;
@@ -92,8 +92,8 @@ async function driven(tree: Node, plan: Plan = {}): Promise<Driven> {
 }
 
 /**
- * The request dies before or after an effect, then its answer is lost. The client comes again at once: later, a time
- * to live may be over, and the saga goes another way than in the answer that was lost.
+ * The request dies before or after an effect, and then its response is dropped. The client repeats the request at once:
+ * later, a question may time out, and the saga takes another branch than in the dropped response.
  */
 async function crashed(
   take: (settings?: TurnSettings) => Promise<Outcome>,
@@ -133,24 +133,24 @@ function assertAccounted(
   expect(outcome.error).not.toBeInstanceOf(ReplayMismatch);
   expect((outcome.error as Error).name).not.toMatch(/^(?:Type|Authoring)Error$/);
   const compensated = idsOf(outcome.compensated);
-  const residue = idsOf(outcome.residue);
-  // Nothing is told twice, and nothing both ways.
-  expect(new Set([...compensated, ...residue]).size).toBe(compensated.length + residue.length);
-  // What is said to be undone is.
+  const uncompensated = idsOf(outcome.uncompensated);
+  // Each step is listed once, and in one list only.
+  expect(new Set([...compensated, ...uncompensated]).size).toBe(compensated.length + uncompensated.length);
+  // Compensated steps are undone.
   for (const path of compensated) expect(ledger.standing).not.toContain(path);
-  // What can be undone is, or the residue says that it is not.
+  // A step with an undo is undone, or is uncompensated.
   for (const path of ledger.undoable) {
-    // Its undo is registered behind it, which a branch that was ended does not come to.
+    // The undo is registered after the step, and an ended branch does not reach the registration.
     if (/plain(#\d+)?$/.test(path) && (options.parallel || ledger.faults.get(`do:${path}`) === 'lost'))
       continue;
     if (ledger.standing.has(path) && !ledger.safe.has(path))
-      expect(residue, `of ${JSON.stringify(tree)}`).toContain(path);
+      expect(uncompensated, `of ${JSON.stringify(tree)}`).toContain(path);
   }
-  // The residue names nothing but what failed to be undone, or what nobody can know.
+  // Uncompensated steps have a failed undo or an unknown outcome.
   const mayFail = [...ledger.faults.keys()].map(
     (key) => key.replace(/^(do|undo):~?/, '').split('|', 1)[0] as string,
   );
-  for (const path of residue) {
+  for (const path of uncompensated) {
     const known = mayFail.some((at) => at === path || at.startsWith(`${path}/`) || at.includes('compensate'));
     expect(known || options.parallel, `${path} of ${JSON.stringify(tree)}`).toBe(true);
   }
@@ -175,12 +175,12 @@ const shape = ({ outcome, ledger }: Driven): unknown => ({
   result: outcome.status === 'completed' ? outcome.result : undefined,
   error: outcome.status === 'failed' ? String(outcome.error) : undefined,
   compensated: outcome.status === 'failed' ? idsOf(outcome.compensated) : [],
-  residue: outcome.status === 'failed' ? idsOf(outcome.residue) : [],
+  uncompensated: outcome.status === 'failed' ? idsOf(outcome.uncompensated) : [],
   standing: [...ledger.standing].toSorted(),
 });
 
-describe('a random saga that ends in undoing', () => {
-  it('[R1] [E3] comes to the same end never suspended, and moved at every point on fresh instances', async () => {
+describe('a random saga that ends with an undo', () => {
+  it('[R1] [E3] ends the same without suspensions and with a new instance at every point', async () => {
     await fc.assert(
       fc.asyncProperty(trees({ parallel: false }), salt, async (tree, drawn) => {
         const once = await driven(tree, { salt: drawn });
@@ -192,7 +192,7 @@ describe('a random saga that ends in undoing', () => {
     );
   });
 
-  it('[E1] [E3] crashed everywhere, has each effect once and undoes what it did', async () => {
+  it('[E1] [E3] runs each effect once, and undoes all effects, with crashes everywhere', async () => {
     await fc.assert(
       fc.asyncProperty(both, seed, async ({ parallel, tree, mode, salt: drawn }, crash) => {
         const each = await driven(tree, { ...mode, salt: drawn, crash });
@@ -204,7 +204,7 @@ describe('a random saga that ends in undoing', () => {
     );
   });
 
-  it('[E3] [E4] failing everywhere, restores the world or says exactly what is left', async () => {
+  it('[E3] [E4] restores the world or reports the rest exactly, with failures everywhere', async () => {
     await fc.assert(
       fc.asyncProperty(
         both,
@@ -230,7 +230,7 @@ describe('a random saga that ends in undoing', () => {
     );
   });
 
-  it('[E3] undoes what it did, whichever limit it goes over, and wherever', async () => {
+  it('[E3] undoes its steps if it exceeds any limit anywhere', async () => {
     await fc.assert(
       fc.asyncProperty(
         both,
@@ -248,7 +248,7 @@ describe('a random saga that ends in undoing', () => {
     );
   });
 
-  it('[E6] cancelled or ended at every turn, undoes what it did', async () => {
+  it('[E6] undoes its steps if cancelled or ended in any turn', async () => {
     await fc.assert(
       fc.asyncProperty(both, fc.boolean(), async ({ parallel, tree, mode, salt: drawn }, cancelled) => {
         const whole = await driven(tree, { ...mode, salt: drawn });
@@ -263,7 +263,7 @@ describe('a random saga that ends in undoing', () => {
     );
   });
 
-  it('[E1] forked everywhere with other answers, runs no step again that its token knows', async () => {
+  it('[E1] runs no recorded step again on forks with other answers', async () => {
     await fc.assert(
       fc.asyncProperty(both, async ({ tree, mode, salt: drawn }) => {
         const whole = await driven(tree, { ...mode, salt: drawn });

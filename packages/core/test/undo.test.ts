@@ -62,7 +62,7 @@ const oneEffect = (world: World): TurnSettings => ({
 });
 
 describe('compensation', () => {
-  it('[E3] undoes what was done, last first, with the step and keys of its own', async () => {
+  it('[E3] undoes steps, last first, with an own step context and keys', async () => {
     const done: string[] = [];
     const program = trip(function* () {
       for (const id of ['hotel', 'car', 'hotel']) {
@@ -86,11 +86,11 @@ describe('compensation', () => {
     ]);
     expect(outcome).toMatchObject({
       compensated: [{ stepId: 'hotel(k)#2' }, { stepId: 'car(k)' }, { stepId: 'hotel(k)' }],
-      residue: [],
+      uncompensated: [],
     });
   });
 
-  it('[E3] hands an undo the result and input as they were, whatever the body did to them since', async () => {
+  it('[E3] passes the original result and input to an undo, whatever the body changed since', async () => {
     const seen: unknown[] = [];
     const program = trip(function* () {
       const input = ['a'];
@@ -107,7 +107,7 @@ describe('compensation', () => {
     expect(seen).toEqual([{ at: new Date(5), list: [1] }, ['a']]);
   });
 
-  it('[E3] undoes nothing for an error that is caught, nor when the saga completes', async () => {
+  it('[E3] undoes nothing for a caught error, or if the saga completes', async () => {
     const done: string[] = [];
     const program = trip(function* () {
       try {
@@ -123,7 +123,7 @@ describe('compensation', () => {
     expect(done).toEqual(['a', 'caught']);
   });
 
-  it('[E3] keeps what a caught branch has registered, for what fails later', async () => {
+  it('[E3] keeps the undos of a caught branch for a later failure', async () => {
     const done: string[] = [];
     const program = trip(function* () {
       yield* allSettled([
@@ -156,7 +156,7 @@ describe('compensation', () => {
     expect(done).toEqual(['c', 'a', 'd', 'b']);
   });
 
-  it('[E3] shares the stack with a saga that is called', async () => {
+  it('[E3] shares its stack with a called saga', async () => {
     const done: string[] = [];
     const child = saga({ name: 'child', version: '1', forks: 'accept' }, function* () {
       return yield* book(done, 'inner');
@@ -172,7 +172,7 @@ describe('compensation', () => {
     });
   });
 
-  it('[E3] retries an undo by its own policy, then calls it residue and goes on', async () => {
+  it('[E3] retries an undo by its policy, and then reports the step as uncompensated and continues', async () => {
     const attempts: string[] = [];
     const broken = (id: string, retry?: number) =>
       step(id, () => id, {
@@ -193,7 +193,7 @@ describe('compensation', () => {
     });
     expect(await start(program)).toMatchObject({
       compensated: [{ stepId: 'good' }],
-      residue: [
+      uncompensated: [
         { stepId: 'default', label: 'the default' },
         { stepId: 'once', label: 'the once' },
       ],
@@ -201,7 +201,7 @@ describe('compensation', () => {
     expect(attempts).toEqual(['undo:~default 1', 'undo:~default 2', 'undo:~default 3', 'undo:~once 1']);
   });
 
-  it('[E3] [E2] makes a checkpoint of the backoff of an undo that is longer than the turn', async () => {
+  it('[E3] [E2] returns a checkpoint for a backoff of an undo that is longer than the turn', async () => {
     const world = new World();
     let attempts = 0;
     const program = trip(function* () {
@@ -226,7 +226,7 @@ describe('compensation', () => {
 });
 
 describe('an undo that is an async generator', () => {
-  it('[E3] is refused where it is given, before its step runs', async () => {
+  it('[E3] is rejected before its step runs', async () => {
     const done: string[] = [];
     const nobody = async function* (): AsyncGenerator<number> {
       yield 1;
@@ -260,18 +260,18 @@ describe('an undo that is a generator', () => {
       return '';
     });
 
-  it('[E3] goes on where it was, on a fresh instance for every step of it', async () => {
+  it('[E3] continues on another instance after each of its steps', async () => {
     const done: string[] = [];
     const world = new World();
     const { state } = suspended(await start(gradual(done), {}, world));
     const first = await turn(gradual(done), state, { sure: refused() }, world, { budget: 0 });
     const { outcome, turns } = await crawl(gradual(done), first, world);
     expect(done).toEqual(['b one do:b', 'b two undo:~b/two', 'a one do:a', 'a two undo:~a/two']);
-    expect(outcome).toMatchObject({ compensated: [{ stepId: 'b' }, { stepId: 'a' }], residue: [] });
+    expect(outcome).toMatchObject({ compensated: [{ stepId: 'b' }, { stepId: 'a' }], uncompensated: [] });
     expect(turns).toBeGreaterThan(3);
   });
 
-  it('[U4] [E3] is done again from the token before it, with the same keys, when its request dies', async () => {
+  it('[U4] [E3] runs again from the previous token, with the same keys, if its request dies', async () => {
     const done: string[] = [];
     const world = new World();
     const { state } = suspended(await start(gradual(done), {}, world));
@@ -292,7 +292,7 @@ describe('an undo that is a generator', () => {
     expect([...done]).toEqual(['b one do:b', 'b two undo:~b/two', 'a one do:a', 'a two undo:~a/two']);
   });
 
-  it('[E3] gives its steps its own policy, unless they have one', async () => {
+  it('[E3] applies its own policy to its steps, unless they have one', async () => {
     const attempts: string[] = [];
     const broken = (id: string, retry?: number) =>
       step(
@@ -317,7 +317,7 @@ describe('an undo that is a generator', () => {
     expect(attempts.toSorted()).toEqual(['its 1', 'its 2', 'own 1']);
   });
 
-  it('[E3] may catch what goes wrong in it; what it throws makes it residue', async () => {
+  it('[E3] may catch its own errors, and a thrown error leaves the step uncompensated', async () => {
     const program = trip(function* () {
       for (const id of ['caught', 'thrown']) {
         yield* step(id, () => 1, {
@@ -336,15 +336,15 @@ describe('an undo that is a generator', () => {
     });
     expect(await start(program)).toMatchObject({
       compensated: [{ stepId: 'caught' }],
-      residue: [{ stepId: 'thrown' }],
+      uncompensated: [{ stepId: 'thrown' }],
     });
   });
 
-  it.each<[string, () => Steps<unknown>, 'compensated' | 'residue']>([
-    ['asks the client', () => asks(), 'residue'],
-    ['aborts', () => aborts(), 'residue'],
-    ['registers undos of its own and pivots', () => registers(), 'compensated'],
-  ])('[E3] ends no saga and loses nothing where it %s', async (_, compensation, into) => {
+  it.each<[string, () => Steps<unknown>, 'compensated' | 'uncompensated']>([
+    ['asks the client', () => asks(), 'uncompensated'],
+    ['aborts', () => aborts(), 'uncompensated'],
+    ['registers its own undos and pivots', () => registers(), 'compensated'],
+  ])('[E3] does not end the saga or lose a step if it %s', async (_, compensation, into) => {
     const done: string[] = [];
     const program = trip(function* () {
       yield* book(done, 'first');
@@ -378,13 +378,13 @@ function* registers(): Steps<void> {
   yield* book([], 'own');
 }
 
-describe('an effect whose outcome is not known', () => {
+describe('an effect of unknown outcome', () => {
   const hang = ({ signal }: { signal: AbortSignal }): Promise<number> =>
     new Promise((_, reject) => {
       signal.addEventListener('abort', () => reject(signal.reason as Error));
     });
 
-  it('[E4] is undone by its own compensation, or is residue, when it times out', async () => {
+  it('[E4] is undone by its own compensation, or is uncompensated, when it times out', async () => {
     const done: string[] = [];
     const options = { timeoutMs: 5, undo: { retry: 1 } };
     const program = trip(function* () {
@@ -404,7 +404,7 @@ describe('an effect whose outcome is not known', () => {
     });
     expect(await start(program)).toMatchObject({
       compensated: [{ stepId: 'a' }],
-      residue: [{ stepId: 'b' }],
+      uncompensated: [{ stepId: 'b' }],
     });
     expect(done).toEqual(['do:a 1 undefined']);
   });
@@ -412,7 +412,7 @@ describe('an effect whose outcome is not known', () => {
   it.each<[string, () => unknown]>([
     ['its response was lost', () => Promise.reject(new OutcomeUnknown('lost'))],
     ['its result cannot be encoded', () => () => 1],
-  ])('[E4] is unknown when %s', async (_, run) => {
+  ])('[E4] is unknown if %s', async (_, run) => {
     const program = trip(function* () {
       yield* step('a', run, { compensate: () => undefined });
       return '';
@@ -420,11 +420,11 @@ describe('an effect whose outcome is not known', () => {
     expect(await start(program)).toMatchObject({
       status: 'failed',
       compensated: [],
-      residue: [{ stepId: 'a' }],
+      uncompensated: [{ stepId: 'a' }],
     });
   });
 
-  it('[E4] is unknown when its sibling aborted it, and known when it was done all the same', async () => {
+  it('[E4] is unknown if its sibling aborted it, and known if it completed anyway', async () => {
     const done: string[] = [];
     const options = {
       compensate: ({ stepKey }: { stepKey: string }) => void done.push(`known ${stepKey}`),
@@ -446,7 +446,7 @@ describe('an effect whose outcome is not known', () => {
     expect(done.toSorted()).toEqual(['known do:done', 'unknown do:aborted']);
   });
 
-  it('[E4] stays unknown when it waits for its next attempt while its sibling fails', async () => {
+  it('[E4] stays unknown if its sibling fails while it waits for its next attempt', async () => {
     const world = new World();
     const make = (): Saga<undefined, undefined> =>
       trip(function* () {
@@ -462,10 +462,10 @@ describe('an effect whose outcome is not known', () => {
     const settings = { budget: 1_000 };
     const { state } = suspended(await start(make(), {}, world, settings));
     const outcome = await turn(make(), state, { sure: refused() }, world, settings);
-    expect(outcome).toMatchObject({ status: 'failed', compensated: [], residue: [{ stepId: 'a' }] });
+    expect(outcome).toMatchObject({ status: 'failed', compensated: [], uncompensated: [{ stepId: 'a' }] });
   });
 
-  it('[E4] stays unknown when its later attempt fails, even where its policy throws', async () => {
+  it('[E4] stays unknown if a later attempt fails, even if its policy throws', async () => {
     const program = trip(function* () {
       yield* step('a', () => Promise.reject(new OutcomeUnknown('lost')), {
         retry: {
@@ -478,12 +478,12 @@ describe('an effect whose outcome is not known', () => {
       });
       return '';
     });
-    expect(await start(program)).toMatchObject({ residue: [{ stepId: 'a' }] });
+    expect(await start(program)).toMatchObject({ uncompensated: [{ stepId: 'a' }] });
   });
 });
 
 describe('a pivot', () => {
-  it('[E5] leaves what came before it, and not what comes after', async () => {
+  it('[E5] keeps the steps before it, and undoes the steps after it', async () => {
     const done: string[] = [];
     const program = trip(function* () {
       yield* book(done, 'before');
@@ -492,11 +492,11 @@ describe('a pivot', () => {
       yield* fail;
       return '';
     });
-    expect(await start(program)).toMatchObject({ compensated: [{ stepId: 'after' }], residue: [] });
+    expect(await start(program)).toMatchObject({ compensated: [{ stepId: 'after' }], uncompensated: [] });
     expect(done).toEqual(['before', 'after', 'undo after']);
   });
 
-  it('[E5] in a branch holds for its siblings too, and under replay', async () => {
+  it('[E5] in a branch applies to its siblings too, also on replay', async () => {
     const done: string[] = [];
     const world = new World();
     const make = (): Saga<undefined, undefined> =>
@@ -515,7 +515,7 @@ describe('a pivot', () => {
     const two = suspended(await turn(make(), first.state, { '1/sure': accepted({ word: 'w' }) }, world));
     expect(await turn(make(), two.state, { '1/really': refused() }, world)).toMatchObject({
       compensated: [],
-      residue: [],
+      uncompensated: [],
     });
     expect(done).toEqual(['a']);
   });
@@ -529,7 +529,7 @@ describe('forks', () => {
     ['compensate', () => one(compensate(() => 1, { id: 'x' }))],
     ['a pivot', () => one(pivot('x'))],
   ];
-  it.each(effects)('[E7] have to be declared before %s, which does not run', async (_, body) => {
+  it.each(effects)('[E7] must be declared before %s, which does not run', async (_, body) => {
     const world = new World();
     const program = sagaOf(function* () {
       yield* body();
@@ -541,7 +541,7 @@ describe('forks', () => {
     expect(world.events).toEqual([]);
   });
 
-  it('[E7] need no declaration where nothing compensates', async () => {
+  it('[E7] need no declaration without compensation', async () => {
     expect((await start(sagaOf(() => one(step('x', () => 'y'))))).status).toBe('completed');
   });
 });
@@ -558,7 +558,7 @@ describe('a named compensator', () => {
       ({ args, idempotencyKey, stepKey }) => void done.push(`${args.id} ${idempotencyKey} ${stepKey}`),
     );
 
-  it('[E3] runs with arguments made of the result, and with those it was registered with', async () => {
+  it('[E3] runs with arguments from the result, and with those it was registered with', async () => {
     const done: string[] = [];
     const program = trip(function* () {
       yield* step('pay', () => 7, { compensate: refund(done).for(({ result }) => ({ id: result })) });
@@ -570,7 +570,7 @@ describe('a named compensator', () => {
     expect(done).toEqual(['8 undo:~extra do:extra', '7 undo:~pay do:pay']);
   });
 
-  it('[E3] makes residue of a step whose arguments cannot be made', async () => {
+  it('[E3] reports a step as uncompensated if the arguments of its undo throw', async () => {
     const world = new World();
     const program = trip(function* () {
       yield* step('pay', () => 7, {
@@ -581,7 +581,7 @@ describe('a named compensator', () => {
       yield* fail;
       return '';
     });
-    expect(await start(program, {}, world)).toMatchObject({ residue: [{ stepId: 'pay' }] });
+    expect(await start(program, {}, world)).toMatchObject({ uncompensated: [{ stepId: 'pay' }] });
     expect(world.events).toContainEqual(
       expect.objectContaining({ kind: 'compensate', type: 'failed', path: 'pay' }),
     );
@@ -600,13 +600,13 @@ describe('a named compensator', () => {
         yield 1;
       },
     ],
-  ])('[E3] is refused where it is made, since nobody would run it: %s', (_, undo) => {
+  ])('[E3] is refused at its definition, because it would never run: %s', (_, undo) => {
     expect(() => compensator('refund', z.object({}), undo)).toThrow(
       "Compensator 'refund' is a function or an async function. It must not be a generator.",
     );
   });
 
-  it('[E3] makes residue of a step where it only gives a generator', async () => {
+  it('[E3] reports a step as uncompensated if its undo returns a plain generator', async () => {
     const never = function* (): Generator<number> {
       yield 1;
     };
@@ -616,17 +616,17 @@ describe('a named compensator', () => {
       yield* fail;
       return '';
     });
-    expect(await start(program)).toMatchObject({ compensated: [], residue: [{ stepId: 'pay' }] });
+    expect(await start(program)).toMatchObject({ compensated: [], uncompensated: [{ stepId: 'pay' }] });
   });
 
-  it('refuses arguments that cannot be sealed where its author reads it', () => {
+  it('rejects arguments that cannot be sealed at the step of the author', () => {
     const loose = compensator('loose', z.object({ run: z.any() }), () => undefined);
     expect(() => compensate(loose.with({ run: () => 1 }))).toThrow();
   });
 });
 
-describe('what ends a saga in the engine', () => {
-  it('[E3] undoes what was done when a journal is full, and runs nothing it could not record', async () => {
+describe('an end of a saga by the engine', () => {
+  it('[E3] undoes all steps when the journal is full, and runs no step that cannot be recorded', async () => {
     const done: string[] = [];
     const program = trip(function* () {
       for (let index = 0; index < 5; index += 1) yield* book(done, `s${index}`);
@@ -637,7 +637,7 @@ describe('what ends a saga in the engine', () => {
     expect(done).toEqual(['s0', 's1', 'undo s1', 'undo s0']);
   });
 
-  it('[E3] undoes what was done when a turn has too many commands, also in branches that had just run', async () => {
+  it('[E3] undoes all steps when a turn has too many commands, also in branches that just ran', async () => {
     const done: string[] = [];
     const program = trip(function* () {
       yield* book(done, 'a');
@@ -655,7 +655,7 @@ describe('what ends a saga in the engine', () => {
     expect(done.toSorted()).toEqual(['a', 'b', 'undo a', 'undo b']);
   });
 
-  it('[E3] undoes what was done when a form is asked that MCP cannot express', async () => {
+  it('[E3] undoes all steps when a form cannot be expressed in MCP', async () => {
     const done: string[] = [];
     const program = trip(function* () {
       yield* book(done, 'a');
@@ -681,7 +681,7 @@ describe('what ends a saga in the engine', () => {
     expect(outcome).toMatchObject({ status: 'failed', compensated: [{ stepId: 'a' }] });
   });
 
-  it('[E3] gives up an undo that has no end and records nothing', async () => {
+  it('[E3] stops an endless undo that records nothing', async () => {
     const program = trip(function* () {
       yield* step('endless', () => 1, {
         *compensate() {
@@ -692,10 +692,10 @@ describe('what ends a saga in the engine', () => {
       return '';
     });
     const outcome = await start(program, {}, new World(), { limits: { maxCommands: 20 } });
-    expect(outcome).toMatchObject({ status: 'failed', residue: [{ stepId: 'endless' }] });
+    expect(outcome).toMatchObject({ status: 'failed', uncompensated: [{ stepId: 'endless' }] });
   });
 
-  it('[E3] calls the rest residue when undoing itself has no end', async () => {
+  it('[E3] reports the rest as uncompensated if the undo of all steps is endless', async () => {
     const program = trip(function* () {
       yield* book([], 'first');
       yield* step('endless', () => 1, {
@@ -707,7 +707,7 @@ describe('what ends a saga in the engine', () => {
       return '';
     });
     const outcome = await start(program, {}, new World(), { limits: { maxCommands: 20 } });
-    expect(outcome).toMatchObject({ status: 'failed', residue: [{ stepId: 'endless' }] });
+    expect(outcome).toMatchObject({ status: 'failed', uncompensated: [{ stepId: 'endless' }] });
     expect(outcome).toMatchObject({ compensated: [{ stepId: 'first' }] });
   });
 });

@@ -66,8 +66,8 @@ const misspelled: readonly (readonly [make: () => unknown, option: string, meant
   [() => compensate(one, js({ labels: 'l' })), 'labels', 'label'],
 ];
 
-describe('an option that does not exist', () => {
-  it.each(misspelled)('is refused where it is given: %s, %s', (make, option, meant) => {
+describe('an unknown option', () => {
+  it.each(misspelled)('is refused at its definition: %s, %s', (make, option, meant) => {
     const error = thrown(make);
     expect(isAuthoringError(error)).toBe(true);
     expect(error.message).toContain(`has no option '${option}'.`);
@@ -97,7 +97,7 @@ describe('an option that does not exist', () => {
     expect(isAuthoringError(thrown(make))).toBe(true);
   });
 
-  it('ends a saga that gives it before the step runs, and is marked for the log', async () => {
+  it('fails a saga before the step runs, and is marked for the log', async () => {
     let charged = 0;
     const program = sagaOf(function* () {
       yield* step('charge', () => (charged += 1), js({ compesate: one }));
@@ -114,7 +114,7 @@ it.each([
   ['compesate', ['compress', 'compensate'], 'compensate'],
   ['x', ['id', 'key'], undefined],
   ['handler', ['retry', 'timeout'], undefined],
-])('finds the name that %s was meant to be', (name, names, nearest) => {
+])('suggests a known name for %s', (name, names, nearest) => {
   expect(nearestName(name, names)).toBe(nearest);
 });
 

@@ -11,7 +11,7 @@ describe('a URI template', () => {
     ['all://', 'all://', {}],
     ['a:{x}-{y}', 'a:1-2-3', { x: '1', y: '2-3' }],
     ['a:{x}', 'a:__proto__', { x: '__proto__' }],
-  ])('%s takes %s apart', (template, uri, variables) => {
+  ])('%s matches %s', (template, uri, variables) => {
     expect(toUriTemplate(template).match(uri)).toEqual(variables);
   });
 
@@ -28,7 +28,7 @@ describe('a URI template', () => {
     ['orders://{a}/{b}', 'orders://a'],
     ['orders://{a}ab', 'orders://ab'],
     ['all://', 'all://x'],
-  ])('%s does not have %s', (template, uri) => {
+  ])('%s does not match %s', (template, uri) => {
     expect(toUriTemplate(template).match(uri)).toBeUndefined();
   });
 
@@ -45,13 +45,13 @@ describe('a URI template', () => {
     ['orders://id}', "has 'orders://id}'"],
     ['orders://{id}/{id}', "has 'id' twice"],
     ['orders://{uri}', "a variable 'uri'"],
-    ['orders://{a}{b}', 'needs something between two variables'],
+    ['orders://{a}{b}', 'needs text between two variables'],
   ])('%s is refused', (template, says) => {
     expect(() => toUriTemplate(template)).toThrow(expect.objectContaining({ code: 'authoring_error' }));
     expect(() => toUriTemplate(template)).toThrow(says);
   });
 
-  it('gives back whatever texts were put in', () => {
+  it('returns the texts that were inserted', () => {
     const texts = string({ minLength: 1, unit: 'grapheme' });
     const template = toUriTemplate('x://{a}/{b}/end');
     assert(

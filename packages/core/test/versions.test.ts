@@ -34,7 +34,7 @@ const trip = (body: () => Steps<string>): Saga<undefined, undefined> =>
 const book = (done: string[], id: string) =>
   step(id, () => (done.push(id), id), { compensate: () => void done.push(`undo ${id}`) });
 
-/** Goes on to the end, one effect a turn, by the code that `make` gives for each turn. */
+/** Continues to the end, one effect a turn, with the code that `make` returns for each turn. */
 async function finish(
   make: (turn: number) => Pick<Program, 'advance'>,
   before: Outcome,
@@ -56,7 +56,7 @@ const refund = (done: string[]) =>
     ({ args, idempotencyKey }) => void done.push(`refund ${args.id} ${idempotencyKey}`),
   );
 
-describe('silent failures of others', () => {
+describe('changes that break other workflow engines silently', () => {
   /** Runs `before` until it asks, then `after` from there. */
   async function changed(before: () => Steps<unknown>, after: () => Steps<unknown>): Promise<Outcome> {
     const of = (body: () => Steps<unknown>): Saga<undefined, undefined> =>
@@ -68,7 +68,7 @@ describe('silent failures of others', () => {
     return turn(of(after), suspended(await start(of(before))).state, { end: word });
   }
 
-  it('[R3] refuses to hand a recorded result to another step', async () => {
+  it('[R3] are a mismatch instead of a result for another step', async () => {
     const got: unknown[] = [];
     const outcome = await changed(
       function* () {
@@ -87,7 +87,7 @@ describe('silent failures of others', () => {
     expect(got).toEqual([]);
   });
 
-  it('[R3] refuses to run a charge again that is done and was renamed', async () => {
+  it('[R3] are a mismatch instead of a second charge by a renamed step', async () => {
     let charges = 0;
     const charge = () => {
       charges += 1;
@@ -105,7 +105,7 @@ describe('silent failures of others', () => {
     expect(charges).toBe(1);
   });
 
-  it('[R3] [R1] gives each round of a loop its own result, and refuses a loop over other items', async () => {
+  it('[R3] [R1] are a mismatch for a loop over other items, and each round has its own result', async () => {
     const over = (items: readonly string[]) =>
       function* (): Steps<unknown> {
         const results: string[] = [];
@@ -153,7 +153,7 @@ describe('patched', () => {
     expect(completed(await turn(changed(), state, { end: word }))).toBe('true true');
   });
 
-  it('[R5] is false for a saga that had come further, and stays false in loops and behind', async () => {
+  it('[R5] is false for a saga that was past it, and stays false in loops and later', async () => {
     const { state } = suspended(await start(old()));
     expect(completed(await turn(changed(3), state, { end: word }))).toBe(Array(6).fill(false).join(' '));
     const invalid = suspended(await turn(changed(), state, { end: accepted({}) }));
@@ -177,7 +177,7 @@ describe('patched', () => {
     expect(state.structure.match(/patched/g)).toHaveLength(1);
   });
 
-  it('[R3] is a mismatch when it is taken out under a saga that had it', async () => {
+  it('[R3] is a mismatch if it is removed during a saga that recorded it', async () => {
     const { state } = suspended(await start(changed()));
     expect(failed(await turn(old(), state, { end: word }))).toMatchObject({ recorded: { kind: 'patched' } });
   });
@@ -193,7 +193,7 @@ describe('onMismatch', () => {
       return '';
     });
 
-  it('[R3] fail leaves everything as it is, so that the code can be rolled back', async () => {
+  it('[R3] fail changes nothing, so that the code can be rolled back', async () => {
     const done: string[] = [];
     const { state } = suspended(await start(steps(done, 'c')));
     const changed = sagaOf(
@@ -206,25 +206,25 @@ describe('onMismatch', () => {
     expect(await turn(changed, state, { end: word })).toMatchObject({
       status: 'failed',
       compensated: [],
-      residue: [],
+      uncompensated: [],
     });
     expect(done).toEqual(['a', 'b', 'c']);
     expect((await turn(steps(done, 'c'), state, { end: word })).status).toBe('completed');
   });
 
-  it('[R3] compensate undoes what still fits; what does not is residue', async () => {
+  it('[R3] compensate undoes matching steps, and reports the others as uncompensated', async () => {
     const done: string[] = [];
     const { state } = suspended(await start(steps(done, 'c')));
     const outcome = await turn(steps(done, 'renamed'), state, { end: word });
     expect(failed(outcome)).toBeInstanceOf(ReplayMismatch);
     expect(outcome).toMatchObject({
       compensated: [{ stepId: 'b' }, { stepId: 'a' }],
-      residue: [{ stepId: 'c' }],
+      uncompensated: [{ stepId: 'c' }],
     });
     expect(done).toEqual(['a', 'b', 'c', 'undo b', 'undo a']);
   });
 
-  it('[R3] compensate goes on over turns, by code that is not changed and by code that is rolled back', async () => {
+  it('[R3] compensate continues over turns, with the same code and with rolled back code', async () => {
     for (const later of ['renamed', 'c', 'renamed once more']) {
       const done: string[] = [];
       const world = new World();
@@ -237,13 +237,13 @@ describe('onMismatch', () => {
       const outcome = await finish(() => steps(done, later.replaceAll(' ', '-')), first, world);
       expect(outcome).toMatchObject({
         compensated: [{ stepId: 'b' }, { stepId: 'a' }],
-        residue: [{ stepId: 'c' }],
+        uncompensated: [{ stepId: 'c' }],
       });
       expect(done).toEqual(['a', 'b', 'c', 'undo b', 'undo a']);
     }
   });
 
-  it('[R3] compensate takes no pivot or undo for real that the changed code would come to next', async () => {
+  it('[R3] compensate ignores a pivot or undo that only the changed code has', async () => {
     const done: string[] = [];
     const world = new World();
     const old = trip(function* () {
@@ -261,11 +261,11 @@ describe('onMismatch', () => {
     const first = await turn(changed, state, { end: word }, world, { budget: 0 });
     expect(await finish(() => changed, first, world)).toMatchObject({
       compensated: [{ stepId: 'a' }],
-      residue: [{ stepId: 'b' }],
+      uncompensated: [{ stepId: 'b' }],
     });
   });
 
-  it('[R3] compensate undoes nothing twice when the code changes while it is undone, and again', async () => {
+  it('[R3] compensate undoes nothing twice, although the code changes during the undo', async () => {
     const done: string[] = [];
     const world = new World();
     const make = (undoB: string[], last = 'c'): Saga<undefined, undefined> =>
@@ -299,7 +299,7 @@ describe('onMismatch', () => {
     expect(done.filter((what) => what === 'b x')).toHaveLength(1);
     expect(outcome).toMatchObject({ status: 'failed' });
     if (outcome.status !== 'failed') return;
-    const told = [...outcome.compensated, ...outcome.residue].map(({ stepId }) => stepId);
+    const told = [...outcome.compensated, ...outcome.uncompensated].map(({ stepId }) => stepId);
     expect(told.toSorted()).toEqual(['a', 'b', 'c']);
     expect(outcome.compensated).toContainEqual({ stepId: 'a' });
   });
@@ -334,13 +334,13 @@ describe('named compensators', () => {
       });
       expect(await finish(() => charging(done, 'renamed', options), first, world)).toMatchObject({
         compensated: [{ stepId: 'extra' }, { stepId: 'charge' }],
-        residue: [{ stepId: 'mail' }],
+        uncompensated: [{ stepId: 'mail' }],
       });
       expect(done).toEqual(['refund 8 undo:~extra', 'refund 7 undo:~charge']);
     },
   );
 
-  it('[R3] [E5] do not run after a mismatch where a pivot lies behind them', async () => {
+  it('[R3] [E5] do not run after a mismatch past a pivot', async () => {
     const done: string[] = [];
     const world = worldOf(done);
     const { state } = suspended(await start(charging(done, 'charge', { pivot: 'after' }), {}, world));
@@ -348,21 +348,21 @@ describe('named compensators', () => {
       await turn(charging(done, 'renamed', { pivot: 'after' }), state, { end: word }, world),
     ).toMatchObject({
       compensated: [],
-      residue: [{ stepId: 'mail' }],
+      uncompensated: [{ stepId: 'mail' }],
     });
     expect(done).toEqual([]);
   });
 
-  it('[R3] are residue where the host does not know them any more', async () => {
+  it('[R3] are reported as uncompensated if the host no longer has them', async () => {
     const done: string[] = [];
     const { state } = suspended(await start(charging(done, 'charge')));
     expect(await turn(charging(done, 'renamed'), state, { end: word })).toMatchObject({
       compensated: [],
-      residue: [{ stepId: 'mail' }, { stepId: 'extra' }, { stepId: 'charge' }],
+      uncompensated: [{ stepId: 'mail' }, { stepId: 'extra' }, { stepId: 'charge' }],
     });
   });
 
-  it('[R3] [R5] run when the code of the saga is gone, over turns', async () => {
+  it('[R3] [R5] run if the code of the saga was removed, over turns', async () => {
     const done: string[] = [];
     const world = worldOf(done);
     const { state } = suspended(await start(charging(done, 'charge'), {}, world));
@@ -370,19 +370,19 @@ describe('named compensators', () => {
     const first = await turn(gone, state, {}, world, { budget: 0 });
     expect(await finish(() => gone, first, world)).toMatchObject({
       compensated: [{ stepId: 'extra' }, { stepId: 'charge' }],
-      residue: [{ stepId: 'mail' }],
+      uncompensated: [{ stepId: 'mail' }],
     });
     expect(done).toHaveLength(2);
-    // What a turn did that was begun and never finished, nobody knows; that it undid something is known.
+    // The effects of an interrupted turn are unknown, except those that it undid.
     const begun = orphan('test', new Error('gone'), 'turn 2') as Program;
     const again = await turn(begun, state, {}, world, { budget: 0 });
     expect(await finish(() => begun, again, world)).toMatchObject({
       compensated: [{ stepId: 'extra' }, { stepId: 'charge' }],
-      residue: [{ stepId: 'turn 2' }, { stepId: 'mail' }],
+      uncompensated: [{ stepId: 'turn 2' }, { stepId: 'mail' }],
     });
   });
 
-  it('[R3] run where the code has dropped them, and where it has added them since', async () => {
+  it('[R3] run if the code has removed or added them since', async () => {
     const done: string[] = [];
     const world = worldOf(done);
     const make = (named: boolean): Saga<undefined, undefined> =>
@@ -451,7 +451,7 @@ describe('the format of states', () => {
   it.each([
     [1, began],
     [2, begun],
-  ])('[R4] is what version %s of the engine writes', async (engine, state) => {
+  ])('[R4] equals that of version %s of the engine', async (engine, state) => {
     const outcome = await start(golden([]), {}, undefined, { replace: { engine } });
     const head = '{"t":1,"i":"c","a":{"sure":"fxrptr"},"w":{},"o":[]}';
     expect(suspended(outcome).state).toEqual({ ...state, head });
@@ -461,19 +461,19 @@ describe('the format of states', () => {
     ['before', began, ['look do:lost', 'refund 7 undo:~pay', 'undo a']],
     ['in the middle of', undoing, ['refund 7 undo:~pay', 'undo a']],
     ['by version 2 before', begun, ['look do:lost', 'refund 7 undo:~pay', 'undo a']],
-  ])('[R4] lets a saga that was sealed %s undoing go on', async (_, state, expected) => {
+  ])('[R4] continues a saga that was sealed %s the undo', async (_, state, expected) => {
     const done: string[] = [];
     const world = new World();
     world.compensators.set('refund', refund(done));
     expect(await turn(golden(done), state, { sure: refused() }, world)).toMatchObject({
       compensated: [{ stepId: 'lost' }, { stepId: 'pay' }, { stepId: 'a' }],
-      residue: [],
+      uncompensated: [],
     });
     expect(done).toEqual(expected);
   });
 });
 
-describe('patched that is not enabled yet', () => {
+describe('a patch that is not enabled yet', () => {
   const order = (enabled: boolean): Saga<undefined, undefined> =>
     sagaOf(function* () {
       yield* ask('before');
@@ -490,7 +490,7 @@ describe('patched that is not enabled yet', () => {
     return completed(await turn(three as Program, second.state, { end: word }));
   }
 
-  it('[R5] [E10] applies where another process has applied it, and to no other saga', async () => {
+  it('[R5] [E10] applies if another process has applied it, and to no other saga', async () => {
     expect(await through(false, true, false)).toBe('new');
     expect(await through(true, false, true)).toBe('old');
     expect(await through(false, false, false)).toBe('old');

@@ -22,7 +22,7 @@ import { World, type TurnSettings } from './support/world.ts';
 const Ok = z.object({ ok: z.boolean() });
 const ok = accepted({ ok: true });
 
-/** Comes again when it is told to, until the end. */
+/** Returns at each reported time, until the end. */
 async function patient(
   program: Saga<undefined, undefined>,
   world: World,
@@ -48,7 +48,7 @@ describe('sleep', () => {
       return 'awake';
     });
 
-  it('[W6] is held in the request where it is short', async () => {
+  it('[W6] is held in the request if short', async () => {
     const world = new World();
     let slept = 0;
     const replace = {
@@ -63,7 +63,7 @@ describe('sleep', () => {
     expect(slept).toBe(1);
   });
 
-  it('[W6] hands out a token that says when to come again where it is long, and waits no less', async () => {
+  it('[W6] returns a token with the time to return if long, and waits in full', async () => {
     const world = new World();
     const settings = { budget: 60_000, maxHold: 500 };
     const { state, retryAfterMs, steps } = suspended(await start(sleeper(10_000), {}, world, settings));
@@ -75,7 +75,7 @@ describe('sleep', () => {
     expect(completed(await turn(sleeper(10_000), early.state, {}, world, settings))).toBe('awake');
   });
 
-  it('[W6] holds no longer in all than it may, and not over its budget', async () => {
+  it('[W6] is held within maxHold and within the budget of its turn', async () => {
     const world = new World();
     const twice = sagaOf(function* () {
       yield* sleep(400);
@@ -88,13 +88,13 @@ describe('sleep', () => {
     );
   });
 
-  it('[W6] is held to its end where the dialect cannot hand out a token', async () => {
+  it('[W6] is held to its end if the dialect cannot return a token', async () => {
     const world = new World();
     expect(completed(await start(sleeper(100_000), {}, world))).toBe('awake');
     expect(world.time).toBe(101_000);
   });
 
-  it('is over at once with 0 ms, or until a time that is past', async () => {
+  it('ends at once with 0 ms, or with a date in the past', async () => {
     const world = new World();
     const program = sagaOf(function* () {
       yield* sleep(0);
@@ -105,7 +105,7 @@ describe('sleep', () => {
     expect(world.time).toBe(1_000);
   });
 
-  it('goes until a date, for the longest of those that run side by side', async () => {
+  it('lasts until a date, and until the longest of parallel waits', async () => {
     const world = new World();
     const program = sagaOf(function* () {
       yield* all([sleepUntil(new Date(9_000)), sleep(2_000)]);
@@ -116,7 +116,7 @@ describe('sleep', () => {
     expect(waits).toEqual([2_000, 6_000]);
   });
 
-  it('does not hold a request in which the client is asked something', async () => {
+  it('is not held in the request beside a question', async () => {
     const world = new World();
     const program = sagaOf(function* () {
       yield* all([sleep(10), ask('a')]);
@@ -148,7 +148,7 @@ describe('poll', () => {
       return String(got);
     });
 
-  it('[W6] asks until it is answered, and journals the last answer alone', async () => {
+  it('[W6] runs until it has a result, and journals only the last attempt', async () => {
     const world = new World();
     const program = poller((attempt) => (attempt < 4 ? undefined : `yes ${attempt}`));
     const [outcome, waits] = await patient(program, world, { budget: 60_000, maxHold: 0 });
@@ -158,7 +158,7 @@ describe('poll', () => {
     expect(state.structure).toBe('');
   });
 
-  it('[W6] is not asked early, however often the client comes', async () => {
+  it('[W6] does not run early, however often the client returns', async () => {
     const world = new World();
     let asked = 0;
     const program = poller(() => {
@@ -173,7 +173,7 @@ describe('poll', () => {
     expect(asked).toBe(1);
   });
 
-  it('[W6] reports what the user may read meanwhile', async () => {
+  it('[W6] reports a text for the user during the wait', async () => {
     const world = new World();
     const reports: unknown[] = [];
     const program = poller(() => undefined, {
@@ -189,7 +189,7 @@ describe('poll', () => {
     expect(reports).toEqual([['asked 1 in 0'], ['asked 2 in 100']]);
   });
 
-  it('[W6] throws StepTimedOut when its time is over, counted from the first question, over turns', async () => {
+  it('[W6] throws StepTimedOut at its total timeout, counted from the first attempt, over turns', async () => {
     const world = new World();
     const [outcome, waits] = await patient(
       poller(() => undefined, { everyMs: 400 }),
@@ -201,7 +201,7 @@ describe('poll', () => {
     expect(world.time).toBe(2_000);
   });
 
-  it('gives what it throws as a StepError, once', async () => {
+  it('throws its error as a StepError, once', async () => {
     let asked = 0;
     const program = poller(() => {
       asked += 1;
@@ -211,7 +211,7 @@ describe('poll', () => {
     expect(asked).toBe(1);
   });
 
-  it('[U3] is aborted by a sibling while it asks, and while it waits', async () => {
+  it('[U3] is aborted by a sibling while it runs, and while it waits', async () => {
     const world = new World();
     const seen: string[] = [];
     const program = sagaOf(function* () {
@@ -249,7 +249,7 @@ describe('poll', () => {
   });
 });
 
-describe('a time to live', () => {
+describe('the timeout of a question', () => {
   const asker = (ttl = 1_000): Saga<undefined, undefined> =>
     sagaOf(function* () {
       try {
@@ -259,7 +259,7 @@ describe('a time to live', () => {
       }
     });
 
-  it('[W6] lets an answer in time pass, and throws StepTimedOut at the step for a late one', async () => {
+  it('[W6] accepts an answer in time, and throws StepTimedOut at the step for a late one', async () => {
     const world = new World();
     const { state, deadline } = suspended(await start(asker(), {}, world));
     expect(deadline).toBe(2_000);
@@ -269,7 +269,7 @@ describe('a time to live', () => {
     expect(completed(await turn(asker(), state, { q: ok }, world))).toBe('StepTimedOut q');
   });
 
-  it('[W6] is counted from when the question was first asked, over invalid answers', async () => {
+  it('[W6] is counted from the first question, also after invalid answers', async () => {
     const world = new World();
     let { state } = suspended(await start(asker(), {}, world));
     world.time += 900;
@@ -280,7 +280,7 @@ describe('a time to live', () => {
     expect(completed(await turn(asker(), state, { q: ok }, world))).toBe('StepTimedOut q');
   });
 
-  it('[W6] is judged for each of several questions, a sample too, and in a race', async () => {
+  it('[W6] applies to each of several questions, a sample too, and in a race', async () => {
     const world = new World();
     const program = sagaOf(function* () {
       const settled = yield* allSettled([

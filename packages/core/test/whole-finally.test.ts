@@ -56,7 +56,7 @@ const asks = function* (): Steps<unknown> {
 
 describe('the finally of a helper that is called with yield*', () => {
   it.each([false, true])(
-    '[E6] runs to its end when its saga is canceled, in slow turns: %s',
+    '[E6] runs to its end when its saga is cancelled, in slow turns: %s',
     async (isSlow) => {
       const { done, cancel } = waiting(function* (does) {
         try {
@@ -77,7 +77,7 @@ describe('the finally of a helper that is called with yield*', () => {
     },
   );
 
-  it('[E6] runs to its end in a branch that lost, and in groups of its own', async () => {
+  it('[E6] runs to its end in a losing branch, and in its own groups', async () => {
     const done: string[] = [];
     const does: Does = (what) => step(what, () => void done.push(what));
     function* helper(): Steps<void> {
@@ -102,7 +102,7 @@ describe('the finally of a helper that is called with yield*', () => {
     expect(done).toEqual(['win', 'x', 'unlock-y', 'z']);
   });
 
-  it('[E6] ends its caller when a step in it fails, and no catch of the caller runs', async () => {
+  it('[E6] ends its caller if a step in it fails, and no catch of the caller runs', async () => {
     const { done, cancel } = waiting(function* (does) {
       function* helper(): Steps<void> {
         try {
@@ -121,7 +121,7 @@ describe('the finally of a helper that is called with yield*', () => {
       }
       return '';
     });
-    expect(await cancel()).toMatchObject({ error: { code: 'saga_cancelled' }, residue: [] });
+    expect(await cancel()).toMatchObject({ error: { code: 'saga_cancelled' }, uncompensated: [] });
     expect(done).toEqual(['last']);
   });
 
@@ -147,7 +147,7 @@ describe('the finally of a helper that is called with yield*', () => {
     expect(done).toEqual([]);
   });
 
-  it('[E6] leaves generators as they were', async () => {
+  it('[E6] does not change how plain generators work', async () => {
     const prototype = Object.getPrototypeOf(function* () {}.prototype) as object;
     const before = Object.getOwnPropertyDescriptors(prototype);
     const { cancel } = waiting((does) => locked(does, 'a', asks));
@@ -155,20 +155,20 @@ describe('the finally of a helper that is called with yield*', () => {
     expect(Object.getOwnPropertyDescriptors(prototype)).toEqual(before);
   });
 
-  it('[E6] names what it cannot run, where nothing tells a helper from a body', async () => {
+  it('[E6] reports commands that cannot run if helpers and bodies cannot be distinguished', async () => {
     const prototype = Object.getPrototypeOf(function* () {}.prototype) as { return: unknown };
     const own = Object.getOwnPropertyDescriptor(prototype, 'return') as PropertyDescriptor;
     const { done, cancel } = waiting((does) => locked(does, 'a', asks));
     Object.defineProperty(prototype, 'return', { ...own, writable: false });
     try {
-      expect(await cancel()).toMatchObject({ residue: [{ stepId: 'finally after log-a' }] });
+      expect(await cancel()).toMatchObject({ uncompensated: [{ stepId: 'finally after log-a' }] });
     } finally {
       Object.defineProperty(prototype, 'return', own);
     }
     expect(done).toEqual(['lock-a', 'log-a']);
   });
 
-  it('[E6] names the step at which its bound cuts it', async () => {
+  it('[E6] reports the step at which its limit ends it', async () => {
     const { done, cancel } = waiting(function* (does) {
       try {
         yield* ask('sure');
@@ -176,12 +176,12 @@ describe('the finally of a helper that is called with yield*', () => {
         for (;;) yield* does('more');
       }
     });
-    expect(await cancel()).toMatchObject({ residue: [{ stepId: 'more#101' }] });
+    expect(await cancel()).toMatchObject({ uncompensated: [{ stepId: 'more#101' }] });
     expect(done).toHaveLength(100);
   });
 });
 
-describe('a finally that does not let its saga end', () => {
+describe('a finally that prevents the end of its saga', () => {
   const swallowing: [string, (does: Does) => Steps<unknown>][] = [
     [
       'break',
@@ -225,7 +225,7 @@ describe('a finally that does not let its saga end', () => {
       },
     ],
   ];
-  it.each(swallowing)('[E6] by %s does not hide what ran behind the cancel', async (_, body) => {
+  it.each(swallowing)('[E6] by %s does not hide steps that ran after the cancellation', async (_, body) => {
     const { done, cancel } = waiting(function* (does) {
       yield* body(does);
       return 'done';
@@ -233,10 +233,12 @@ describe('a finally that does not let its saga end', () => {
     const outcome = await cancel();
     expect(outcome).toMatchObject({ status: 'failed', error: { code: 'saga_cancelled' } });
     expect(done).toContain('forward');
-    expect(outcome).toMatchObject({ residue: expect.arrayContaining([{ stepId: 'forward' }]) as unknown });
+    expect(outcome).toMatchObject({
+      uncompensated: expect.arrayContaining([{ stepId: 'forward' }]) as unknown,
+    });
   });
 
-  it.each(swallowing)('[E6] by %s in a helper ends what called it', async (_, body) => {
+  it.each(swallowing)('[E6] by %s in a helper ends the caller of the helper', async (_, body) => {
     const { done, cancel } = waiting(function* (does) {
       yield* body(does);
       yield* does('behind');
@@ -247,7 +249,7 @@ describe('a finally that does not let its saga end', () => {
     expect(done).not.toContain('behind');
   });
 
-  it('[E6] has what ran behind the cancel undone, where it can be', async () => {
+  it('[E6] undoes steps that ran after the cancellation', async () => {
     const undone: string[] = [];
     const { cancel } = waiting(function* (does) {
       for (;;) {
@@ -264,13 +266,13 @@ describe('a finally that does not let its saga end', () => {
       return 'done';
     });
     expect(await cancel()).toMatchObject({
-      residue: [{ stepId: 'forward' }],
+      uncompensated: [{ stepId: 'forward' }],
       compensated: [{ stepId: 'compensate' }, { stepId: 'ship' }],
     });
     expect(undone).toEqual(['more', 'ship']);
   });
 
-  it('[E6] says nothing of a finally that does', async () => {
+  it('[E6] is not reported if it ends', async () => {
     const { answer, cancel } = waiting(function* (does) {
       try {
         yield* ask('sure');
@@ -280,7 +282,7 @@ describe('a finally that does not let its saga end', () => {
       }
       return 'done';
     });
-    expect(await cancel()).toMatchObject({ residue: [] });
-    expect(await answer()).toMatchObject({ status: 'failed', residue: [] });
+    expect(await cancel()).toMatchObject({ uncompensated: [] });
+    expect(await answer()).toMatchObject({ status: 'failed', uncompensated: [] });
   });
 });

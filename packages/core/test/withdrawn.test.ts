@@ -84,7 +84,7 @@ const runs: readonly (readonly [string, (world: World) => Command<unknown>])[] =
 
 type Grouped = (slow: (world: World) => Command<unknown>, branch: Branch) => Body;
 
-/** Groups of which one branch runs while another one ends them, and the order of their `finally` blocks. */
+/** Groups in which a branch runs while another one ends them, and the order of their `finally` blocks. */
 const groups: readonly (readonly [string, readonly string[], Grouped])[] = [
   [
     'beside a step that fails',
@@ -120,7 +120,7 @@ const cases = groups.flatMap(([where, order, group]) =>
   runs.map(([what, run]) => [what, where, order, group, run] as const),
 );
 
-describe('what runs in a branch that is ended', () => {
+describe('a running step of an ended branch', () => {
   it.each(cases)(
     '[R1] [U3] is awaited before its `finally` runs, in the first run and under replay: %s %s',
     async (_what, _where, order, group, run) => {
@@ -131,7 +131,7 @@ describe('what runs in a branch that is ended', () => {
   );
 
   it.each(cases)(
-    '[R1] [U3] is so from within the `finally` blocks too: %s %s',
+    '[R1] [U3] is awaited before a step in its `finally` runs: %s %s',
     async (_what, _where, order, group, run) => {
       const each = await noted(group(run, withStep), true);
       expect(completed(each.outcome)).toBe('done');
@@ -142,7 +142,7 @@ describe('what runs in a branch that is ended', () => {
     },
   );
 
-  it('[R1] [E6] is so where the saga is aborted', async () => {
+  it('[R1] [E6] is withdrawn if the saga is aborted', async () => {
     const aborting = function* (): Steps<void> {
       yield* sleep(5);
       yield* abort('enough');
@@ -165,7 +165,7 @@ describe('what runs in a branch that is ended', () => {
     expect(each.notes.at(-1)).toEqual(['c', 'd', 'a', 'd has left']);
   });
 
-  it('[R1] [E3] is so in an undo', async () => {
+  it('[R1] [E3] is awaited and withdrawn in an undo', async () => {
     const each = await noted(function* (note, world) {
       yield* step('book', () => 1, {
         compensate: function* () {
@@ -185,11 +185,11 @@ describe('what runs in a branch that is ended', () => {
       throw new Error('no');
     }, true);
     assertSame(each);
-    expect(each.outcome).toMatchObject({ residue: [{ stepId: 'book' }] });
+    expect(each.outcome).toMatchObject({ uncompensated: [{ stepId: 'book' }] });
     expect(each.notes.at(-1)).toEqual(['c', 'a', 'undone']);
   });
 
-  it('[R1] [U3] is so for a step that has not begun when it is told to stop, and was to be tried again', async () => {
+  it('[R1] [U3] is withdrawn if it was to be retried and had not begun', async () => {
     const each = await noted((note) => {
       const slow = step('slow', () => note('runs'));
       return caught(
@@ -215,7 +215,7 @@ describe('what runs in a branch that is ended', () => {
   });
 });
 
-describe('the entry of a poll that was withdrawn while it was asked', () => {
+describe('the entry of a poll that was withdrawn while it ran', () => {
   const [, , group] = groups[0] as (typeof groups)[number];
   const begun = async () => {
     const world = new World();
@@ -224,7 +224,7 @@ describe('the entry of a poll that was withdrawn while it was asked', () => {
     return { make, notes, world, state };
   };
 
-  it('[R1] says so', async () => {
+  it('[R1] has an outcome of its own', async () => {
     const { make, state } = await begun();
     expect(
       make()
@@ -237,7 +237,7 @@ describe('the entry of a poll that was withdrawn while it was asked', () => {
     ]);
   });
 
-  it('[R4] says only that it was withdrawn in older tokens, which replay as they always did', async () => {
+  it('[R4] has no such outcome in older tokens, which replay as before', async () => {
     const { make, notes, world, state } = await begun();
     expect(state.structure).toContain('"W0/slow"');
     const old = { ...state, structure: state.structure.replace('"W0/slow"', '"w0/slow"') };
@@ -248,7 +248,7 @@ describe('the entry of a poll that was withdrawn while it was asked', () => {
     ]);
   });
 
-  it('[R3] mismatches a poll whose branch is not ended', async () => {
+  it('[R3] is a mismatch for a poll whose branch has not ended', async () => {
     const { make, world, state } = await begun();
     const structure = state.structure.slice(state.structure.indexOf('"W0/slow"'));
     const error = failed(await turn(make(), { ...state, structure }, { end: word }, world));

@@ -13,7 +13,7 @@ const path = fc.oneof(
 const fingerprint = fc.integer({ min: -(2 ** 31), max: 2 ** 33 });
 
 describe('the part of an entry that server code made', () => {
-  it('[T15] is joined with the rest to what it was', () => {
+  it('[T15] can be joined with the rest to the original', () => {
     fc.assert(
       fc.property(path, fingerprint, fc.boolean(), (text, print, hides) => {
         const parts = withhold({ path: text, fingerprint: print }, hides);

@@ -5,10 +5,10 @@ import type { IsForkSensitive } from './checks/needs-forks.ts';
 import { isIterator } from '../values/generators.ts';
 import { assertStepId } from '../values/path.ts';
 
-/** A branch of `all`: a command, or a helper that was called (`helper(x)`, without `yield*`). */
+/** A branch of `all`: a command, or a called helper (`helper(x)`, without `yield*`). */
 export type Branch<R> = Command<R> | Steps<R>;
 
-/** What a branch returns. */
+/** Result of a branch. */
 export type BranchResult<B> =
   B extends Command<infer R> ? R : B extends Generator<unknown, infer R, unknown> ? R : never;
 
@@ -18,18 +18,18 @@ export type Branches = { readonly [key: string]: Branch<unknown> } | readonly Br
 /** The results of branches, in the same shape. */
 export type BranchResults<B extends Branches> = { -readonly [K in keyof B]: BranchResult<B[K]> };
 
-/** The command of a group: its saga declares `forks` if that of a branch has to. */
+/** Command of a group. Requires a saga with `forks` if the command of a branch does. */
 export type GroupCommand<B extends Branches, T> =
   IsForkSensitive<B extends readonly unknown[] ? B[number] : B[keyof B]> extends true
     ? ForkSensitiveCommand<T>
     : Command<T>;
 
-/** How a branch of `allSettled` ended. */
+/** Outcome of a branch of `allSettled`. */
 export type Settled<T> =
   | { readonly status: 'fulfilled'; readonly value: T }
   | { readonly status: 'rejected'; readonly reason: unknown };
 
-/** How the branches of `allSettled` ended, in the same shape. */
+/** Outcomes of the branches of `allSettled`, in the same shape. */
 export type SettledResults<B extends Branches> = { -readonly [K in keyof B]: Settled<BranchResult<B[K]>> };
 
 function group(kind: GroupSpec['kind'], branches: Branches): GroupSpec {
@@ -49,7 +49,7 @@ function group(kind: GroupSpec['kind'], branches: Branches): GroupSpec {
   // A generator runs once: given twice, each branch would take the results of the other's steps.
   const helpers = listed.flatMap(({ steps }) => (specOf(steps) === undefined ? [steps] : []));
   if (new Set(helpers).size < helpers.length) {
-    throw new AuthoringError(`${kind}: a helper stands in two branches. Call it for each of them.`);
+    throw new AuthoringError(`${kind}: two branches share a helper. Call the helper once for each branch.`);
   }
   return { kind, branches: listed, shape };
 }
@@ -62,28 +62,62 @@ function assertBranch(what: string, steps: unknown): void {
 }
 
 /**
- * Runs branches in parallel and returns their results in the same shape. Questions of all branches go out in one turn.
+ * Runs branches in parallel and returns their results in the same shape. One turn asks the questions of all branches.
  *
  * A helper runs in a scope named by its key or index, so IDs may repeat between branches. A single command keeps its ID.
- * The first branch to fail aborts the others. Its error is thrown after they have ended.
+ * The first branch to fail aborts the others. `all` throws its error after the others have ended.
+ * @example
+ * ```ts
+ * function* quote(): Steps<number> {
+ *   const { flight, hotel } = yield* all({
+ *     flight: step('flight', async (): Promise<number> => api.flightPrice()),
+ *     hotel: step('hotel', async (): Promise<number> => api.hotelPrice()),
+ *   });
+ *   return flight + hotel;
+ * }
+ * ```
  */
 export function all<const B extends Branches>(branches: B): GroupCommand<B, BranchResults<B>> {
   return command(group('all', branches)) as GroupCommand<B, BranchResults<B>>;
 }
 
-/** Runs branches in parallel, and gives for each how it ended. It does not throw. */
+/**
+ * Runs branches in parallel and returns how each branch ended. A branch that fails does not end the others.
+ * @example
+ * ```ts
+ * function* notify(): Steps<boolean> {
+ *   const { email } = yield* allSettled({
+ *     email: step('email', () => mail.send('Done')),
+ *     chat: step('chat', () => api.post('Done')),
+ *   });
+ *   return email.status === 'fulfilled';
+ * }
+ * ```
+ */
 export function allSettled<const B extends Branches>(branches: B): GroupCommand<B, SettledResults<B>> {
   return command(group('allSettled', branches)) as GroupCommand<B, SettledResults<B>>;
 }
 
-/** The branch that was done first, and what it returned. */
+/** The branch that ended first, and its result. */
 export type RaceResult<B extends { readonly [key: string]: Branch<unknown> }> = {
   [K in keyof B]: { readonly winner: K; readonly value: BranchResult<B[K]> };
 }[keyof B];
 
 /**
- * Runs branches in parallel until the first is done, and returns its key and value, or throws its error. Server steps of the
- * others are aborted and awaited; their questions are withdrawn.
+ * Runs branches in parallel until the first one ends, and returns its key and value, or throws its error. Server steps of the other
+ * branches are aborted and awaited. Their questions are withdrawn.
+ * @throws AuthoringError without a branch
+ * @example
+ * ```ts
+ * const Sure = z.object({ sure: z.boolean() });
+ * function* confirm(): Steps<boolean> {
+ *   const first = yield* race({
+ *     answer: elicit('sure', { message: 'Delete it?', schema: Sure }),
+ *     late: sleep(300_000),
+ *   });
+ *   return first.winner === 'answer' && first.value.sure;
+ * }
+ * ```
  */
 export function race<const B extends { readonly [key: string]: Branch<unknown> }>(
   branches: B,
@@ -93,7 +127,19 @@ export function race<const B extends { readonly [key: string]: Branch<unknown> }
   return command(spec) as GroupCommand<B, RaceResult<B>>;
 }
 
-/** Runs a helper in a scope of its own: the ids in it stand behind `id/` and may repeat those outside. */
+/**
+ * Runs a helper in a scope: IDs inside get the prefix `id/`, so they may repeat IDs outside the scope.
+ * @example
+ * ```ts
+ * function* charge(cents: number): Steps<void> {
+ *   yield* step('charge', () => bank.charge(cents));
+ * }
+ * function* both(): Steps<void> {
+ *   yield* scope('first', charge(100));
+ *   yield* scope('second', charge(200));
+ * }
+ * ```
+ */
 export function scope<B extends Branch<unknown>>(
   id: string,
   steps: B,

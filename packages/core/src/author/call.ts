@@ -1,19 +1,29 @@
 import { AuthoringError } from '../values/errors.ts';
 import { command } from '../effects/effect-of.ts';
 import type { Command } from '../model/command.ts';
-import { assertCallable, type BodyResult, type Saga } from './sagas/saga.ts';
+import type { BodyResult, Saga } from './sagas/saga.ts';
+import { assertStepId } from '../values/path.ts';
 import type { InferInput, Schema } from '../values/standard-schema.ts';
 
-/** The arguments of a saga, before its schema has parsed them. */
+/** Arguments of a saga, before its schema parses them. */
 export type CallArguments<I extends Schema | undefined> = I extends Schema
   ? InferInput<I>
   : Record<string, never> | undefined;
 
 /**
- * Runs another saga as a part of this one, in a scope of its name: it shares the token, the journal and the undo
- * stack. Its arguments are parsed by its input schema once, and journalled.
- *
- * @throws StepError (in the body) with code 'invalid_input' when the arguments do not fit
+ * Runs another saga inside the calling saga, in a scope named after the other saga. Both share the token, the journal, and the undo stack.
+ * The input schema of the other saga parses the arguments once, and the journal records the parsed arguments.
+ * @throws StepError (in the body) with code `invalid_input` if the arguments are invalid
+ * @example
+ * ```ts
+ * const Trip = z.object({ city: z.string() });
+ * const book = saga({ name: 'book', version: '1', input: Trip }, function* ({ city }) {
+ *   return yield* step('book', async (): Promise<string> => api.book(city));
+ * });
+ * function* plan(): Steps<void> {
+ *   yield* call(book, { city: 'Oslo' });
+ * }
+ * ```
  */
 export function call<I extends Schema | undefined, O extends Schema | undefined>(
   other: Saga<I, O>,
@@ -21,7 +31,7 @@ export function call<I extends Schema | undefined, O extends Schema | undefined>
 ): Command<BodyResult<O>> {
   if (typeof (other as Partial<typeof other> | undefined)?.body !== 'function')
     throw new AuthoringError('call() needs a saga, as saga(…) returns it.');
-  assertCallable(other.name);
+  assertStepId(other.name);
   return command<BodyResult<O>>({
     kind: 'call',
     id: other.name,

@@ -3,14 +3,21 @@ import { command } from '../effects/effect-of.ts';
 import type { Command } from '../model/command.ts';
 
 /**
- * Hands the client a fresh token with nothing to do. Steps before it do not run again when the request after it is
- * lost. (E1)
- *
- * @param content - a page of a large result, or how far the saga is. Shown once: a call of a tool ends with it, and the
- *   model calls again. Prompts and resources do not show it. Default: nothing
+ * Gives the client a new token without a question. If a later request is lost, the steps before the checkpoint do not run again.
+ * @param content - a page of a large result, or the progress of the saga. Shown once: the tool call ends, and the model calls again.
+ * Prompts and resources do not show it. Default: nothing
+ * @example
+ * ```ts
+ * function* pages(): Steps<void> {
+ *   for (let page = 1; page <= 3; page += 1) {
+ *     const text = yield* step('page', async (): Promise<string> => db.page(page), { key: String(page) });
+ *     yield* checkpoint(text);
+ *   }
+ * }
+ * ```
  */
 export function checkpoint(content?: string): Command<void> {
   if (content !== undefined && typeof content !== 'string')
-    throw new AuthoringError('checkpoint() shows a text: give it a string, or nothing.');
+    throw new AuthoringError('checkpoint() takes a string, or nothing.');
   return command<void>({ kind: 'checkpoint', id: 'checkpoint', content });
 }

@@ -4,16 +4,16 @@ import type { CheckedUndo } from './checks/checked-undo.ts';
 import { encode } from '../values/codec.ts';
 import { command } from '../effects/effect-of.ts';
 import type { Command, ForkSensitiveCommand } from '../model/command.ts';
-import type { BoundUndo, UndoFunction, UndoPolicy } from '../model/undo.ts';
+import type { BoundUndo, UndoFunction, UndoPolicy } from '../model/undo-types.ts';
 import { assertStepId } from '../values/path.ts';
 import { toRetryPolicy } from '../values/retry.ts';
 import { defaultUndoRetry, toUndoWork } from '../undo/undo-all.ts';
 
-/** How an undo is registered. */
+/** Options of {@link compensate}. */
 export interface CompensateOptions extends UndoPolicy {
-  /** Names it in results and residue. Default `compensate`. */
+  /** Name of the undo in results. Default `compensate`. */
   readonly id?: string;
-  /** What it undoes, for people. */
+  /** Description of the undone effect, for people. */
   readonly label?: string;
 }
 
@@ -26,8 +26,15 @@ const names = /* @__PURE__ */ optionNames<CompensateOptions>({
 });
 
 /**
- * Registers an undo that runs, last first, if the saga fails, is refused, aborted, or cancelled later. Steps use their option
- * `compensate`.
+ * Registers an undo that runs if the saga later fails, aborts, or is refused or cancelled. Undos run in reverse order. For the undo of a
+ * single step, use the option `compensate` of `step`.
+ * @example
+ * ```ts
+ * function* reserve(): Steps<void> {
+ *   yield* compensate(() => db.releaseAll('order-1'), { id: 'release' });
+ *   yield* step('reserve', () => db.reserve('order-1'));
+ * }
+ * ```
  */
 export function compensate<U>(
   undo: (UndoFunction<undefined, undefined> & CheckedUndo<U>) | BoundUndo,
@@ -37,7 +44,7 @@ export function compensate<U>(
   assertStepId(id);
   if (options !== none) assertKnownOptions('compensate', id, options, names);
   const work = toUndoWork(undo, id);
-  // What cannot be sealed is refused here, where its author reads it.
+  // Rejects values that cannot be sealed early, while the author sees the error.
   if (work.kind === 'named') encode(work.bound.args);
   return command({
     kind: 'compensate',
@@ -50,7 +57,15 @@ export function compensate<U>(
 }
 
 /**
- * The point of no return: what came before it is never undone. Put it after the effect that cannot be taken back. (E5)
+ * Marks the point of no return: steps before the pivot are never undone. Put a pivot after the irreversible effect.
+ * @example
+ * ```ts
+ * function* ship(): Steps<void> {
+ *   yield* step('reserve', () => db.reserve(), { compensate: () => db.release() });
+ *   yield* step('ship', () => api.ship());
+ *   yield* pivot('shipped');
+ * }
+ * ```
  */
 export function pivot(id: string): ForkSensitiveCommand<void> {
   assertStepId(id);
@@ -58,8 +73,16 @@ export function pivot(id: string): ForkSensitiveCommand<void> {
 }
 
 /**
- * Ends the saga and undoes its steps. No `catch` can stop it; `finally` blocks run first. The client reads the reason. A helper
- * called with `yield*` cleans up to its first command: call it by `scope(id, helper())` if it has more.
+ * Ends the saga and undoes its steps. The client receives the reason. A `catch` block cannot stop an abort, and `finally` blocks run first.
+ * If a helper is called with `yield*`, its `finally` block runs only up to its first command: call it with `scope(id, helper())` to run
+ * more.
+ * @throws AuthoringError without a reason
+ * @example
+ * ```ts
+ * function* check(cents: number): Steps<void> {
+ *   if (cents > 10_000) yield* abort('Orders over 100 EUR need a manager.');
+ * }
+ * ```
  */
 export function abort(reason: string): Command<never> {
   if (typeof reason !== 'string' || reason === '')

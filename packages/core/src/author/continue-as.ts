@@ -6,10 +6,21 @@ import type { CallArguments } from './call.ts';
 import type { Schema } from '../values/standard-schema.ts';
 
 /**
- * Starts over as another saga, or as this one, with new arguments and an empty journal: how a saga that loops keeps a
- * small token. What stands on the undo stack would be lost, so it throws unless the stack is empty: undo it, or pivot.
- * A prompt goes on as a prompt, a resource as a resource. A saga with `forks: 'accept'` cannot go on as one with `forks: 'refuse'`,
- * which its older tokens would begin again: the saga fails. (E7)
+ * Restarts the saga, or another saga, with new arguments and an empty journal. Keeps the token of a looping saga small. The undo
+ * stack must be empty: undo the steps, or pass a pivot. A prompt continues as a prompt, a resource as a resource.
+ *
+ * A saga with `forks: 'accept'` fails if the other saga has `forks: 'refuse'`: older tokens would start the other saga again.
+ * @throws AuthoringError (in the body) if a step is left to undo
+ * @example
+ * ```ts
+ * const Page = z.object({ page: z.number() });
+ * const report = saga({ name: 'report', version: '1', input: Page }, function* () {
+ *   return 'Done';
+ * });
+ * function* next(page: number): Steps<void> {
+ *   if (page < 100) yield* continueAs(report, { page: page + 1 });
+ * }
+ * ```
  */
 export function continueAs<I extends Schema | undefined>(
   other: Program & { readonly input: I },

@@ -1,52 +1,52 @@
 import { assertKnownOptions, assertOneOf, optionNames } from '../values/known-options.ts';
 import { AuthoringError } from '../values/errors.ts';
 import { command } from '../effects/effect-of.ts';
-import type { CheckedForm } from './checks/checked-form.ts';
+import type { CheckedForm } from './checks/checked-form-type.ts';
 import type { Command } from '../model/command.ts';
-import { formOf } from '../values/form-of.ts';
+import { formOf } from '../effects/kinds/elicit.ts';
 import { assertStepId, checkedTtl } from '../values/path.ts';
 import type { StepContext } from './step.ts';
 import type { InferInput, InferOutput, LooseFields, Schema } from '../values/standard-schema.ts';
 
-/** What a fallback gets to work with: the same as a server step. */
+/** Context of a fallback: the same as of a server step. */
 export type FallbackContext = Omit<StepContext<undefined>, 'input'>;
 
-/** What `elicit` asks. */
+/** Options of {@link elicit}. */
 export interface ElicitOptions<S extends Schema> {
-  /** What the user reads above the form. */
+  /** Text above the form. */
   readonly message: string;
   /**
-   * Fields of the form: a flat object schema (zod 4, or any Standard Schema with JSON Schema), made once outside of the body.
-   * A schema that makes no form throws an `AuthoringError`.
+   * Fields of the form: a flat object schema (zod 4, or any Standard Schema with JSON Schema), created once, outside the body. Throws an
+   * `AuthoringError` if the schema cannot be a form.
    */
   readonly schema: (S & CheckedForm<InferInput<S>>) | LooseFields;
   /**
-   * Milliseconds from the first time the question is asked; fractions are rounded up. An answer over 30 s later is not used:
+   * Milliseconds from the first time the question is asked; fractions are rounded up. An answer over 30 s later is dropped:
    * the step throws `StepTimedOut`. Default and maximum: the lifetime of the token.
    */
   readonly timeoutMs?: number;
   /** `client`: only the client may answer; `model`: also the model that calls the tool. Default: `modelAnswers` of saga or host. */
   readonly accept?: 'client' | 'model';
   /**
-   * Answer to use when the client cannot be asked, parsed by the schema: a content, or a function that runs like a server step.
-   * `StepError` if it throws or does not fit.
+   * Answer to use if the client cannot be asked, parsed by the schema: a content, or a function that runs like a server step. If the
+   * function throws or the answer is invalid, the step throws a `StepError`.
    */
   readonly fallback?: InferInput<S> | ((step: FallbackContext) => InferInput<S> | PromiseLike<InferInput<S>>);
 }
 
-/** What `elicitUrl` asks. */
+/** Options of {@link elicitUrl}. */
 export interface ElicitUrlOptions {
-  /** What the user reads beside the link. */
+  /** Text beside the link. */
   readonly message: string;
-  /** Where the user is sent: an absolute URL. */
+  /** Absolute URL to open. */
   readonly url: string;
-  /** Milliseconds the user has, counted from when it is first asked. Default: as long as the token is good. */
+  /** Time to answer, in milliseconds, from the first time the question is asked. Default: the lifetime of the token. */
   readonly timeoutMs?: number;
-  /** Who may answer: see {@link ElicitOptions.accept}. */
+  /** Allowed sources of the answer: see {@link ElicitOptions.accept}. */
   readonly accept?: 'client' | 'model';
 }
 
-/** What became of an elicitation, with the accepted content. */
+/** Outcome of an elicitation, with the accepted content. */
 export type ElicitOutcome<T> =
   | { readonly action: 'accept'; readonly content: T }
   | { readonly action: 'decline' }
@@ -75,7 +75,7 @@ function ask<S extends Schema, T>(id: string, options: ElicitOptions<S>, asOutco
   if (schema?.['~standard'] === undefined) {
     throw new AuthoringError(`elicit('${id}') needs a schema: z.object({…}), or another Standard Schema.`);
   }
-  // Said here and not when the client is asked: what runs beside the question has then been done.
+  // Checked early: when the client is asked, steps beside the question have run.
   formOf(id, schema);
   assertOneOf(`accept of '${id}'`, options.accept, answerers);
   return command<T>({
@@ -92,21 +92,30 @@ function ask<S extends Schema, T>(id: string, options: ElicitOptions<S>, asOutco
 
 const answerers = ['client', 'model'];
 
-/** The type of {@link elicit}: a function, and beside it `elicit.outcome`. */
+/** Type of {@link elicit}: a function with the method `outcome`. */
 export interface Elicit {
   /**
-   * Asks the user with a form, and gives the accepted content, typed and parsed by the schema.
-   *
+   * Asks the user with a form, and returns the accepted content, typed and parsed by the schema.
    * @throws ElicitationRefused (in the body) when the user declines or dismisses the question
-   * @throws ClientCannot (in the body) where the client cannot be asked, and there is no fallback
+   * @throws ClientCannot (in the body) if the client cannot be asked and the question has no fallback
    * @throws StepError (in the body) when the client answers with an error
    */
   <S extends Schema>(id: string, options: ElicitOptions<S>): Command<InferOutput<S>>;
-  /** The same, but a refusal comes back as a value: `{action: 'decline'}` or `{action: 'cancel'}`. */
+  /** Like `elicit`, but returns a refusal as a value: `{action: 'decline'}` or `{action: 'cancel'}`. */
   outcome<S extends Schema>(id: string, options: ElicitOptions<S>): Command<ElicitOutcome<InferOutput<S>>>;
 }
 
-/** Asks the user with a form: MCP's `elicitation/create`. */
+/**
+ * Asks the user with a form: MCP's `elicitation/create`. See {@link Elicit} for errors and for `elicit.outcome`.
+ * @example
+ * ```ts
+ * const Seats = z.object({ seats: z.number().int().min(1) });
+ * const book = saga({ name: 'book', version: '1' }, function* () {
+ *   const { seats } = yield* elicit('seats', { message: 'How many seats?', schema: Seats });
+ *   return `Booked ${seats} seats.`;
+ * });
+ * ```
+ */
 export const elicit: Elicit = /* @__PURE__ */ Object.assign(
   <S extends Schema>(id: string, options: ElicitOptions<S>): Command<InferOutput<S>> =>
     ask(id, options, false),
@@ -119,11 +128,16 @@ export const elicit: Elicit = /* @__PURE__ */ Object.assign(
 );
 
 /**
- * Sends the user to a URL. It returns when the user agreed to open it, which does not mean that anything was done
- * there: let a step check.
- *
- * @throws ElicitationRefused (in the body) when the user declines or dismisses it
- * @throws ClientCannot (in the body) where the client cannot be asked
+ * Sends the user to a URL. Returns when the user agrees to open the URL: check in a step that the user finished there.
+ * @throws ElicitationRefused (in the body) when the user declines or dismisses the question
+ * @throws ClientCannot (in the body) if the client does not support elicitation by URL
+ * @example
+ * ```ts
+ * function* connect(): Steps<boolean> {
+ *   yield* elicitUrl('connect', { message: 'Connect your bank', url: 'https://bank.example/oauth' });
+ *   return yield* step('check', async (): Promise<boolean> => bank.isConnected());
+ * }
+ * ```
  */
 export function elicitUrl(id: string, options: ElicitUrlOptions): Command<void> {
   assertStepId(id);

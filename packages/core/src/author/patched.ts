@@ -6,9 +6,8 @@ import { assertStepId } from '../values/path.ts';
 /** Options of {@link patched}. */
 export interface PatchOptions {
   /**
-   * `false`: the process continues sagas to which another process has applied the change, and applies it to no other saga.
-   * Deploy `false` to every process before `true`. The value must not depend on the saga.
-   *
+   * `false`: the process continues sagas to which another process applied the change, but applies the change to no other saga. Deploy
+   * `false` to every process before `true`. The value must not depend on the saga.
    * @default true
    */
   readonly enabled?: boolean;
@@ -18,11 +17,15 @@ const none: PatchOptions = {};
 const names = /* @__PURE__ */ optionNames<PatchOptions>({ enabled: true });
 
 /**
- * Changes code under running sagas: `true` for a saga that reaches the change after its deploy, `false` for a saga that was
- * already past it. The decision stays the same for the rest of the saga.
- *
+ * Changes code under running sagas: `true` if the saga reaches the change after the deploy, `false` if the saga was already
+ * past the change. The decision stays the same for the rest of the saga.
  * @example
- * if (yield* patched('credit-check')) yield* step('check', () => credit.check());
+ * ```ts
+ * function* order(): Steps<void> {
+ *   if (yield* patched('credit-check')) yield* step('check', () => bank.checkCredit());
+ *   yield* step('charge', () => bank.charge());
+ * }
+ * ```
  */
 export function patched(id: string, options: PatchOptions = none): Command<boolean> {
   assertStepId(id);

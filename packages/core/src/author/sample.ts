@@ -23,11 +23,20 @@ const paramNames = /* @__PURE__ */ optionNames<SampleParams>({
 
 /**
  * Asks the client's model: MCP's `sampling/createMessage`.
- *
- * @param options - `timeoutMs`: milliseconds the model has, counted from when it is first asked
- * @throws StepTimedOut (in the body) when the answer comes later
- * @throws ClientCannot (in the body) where the client has no model, and the host does not sample in its stead
+ * @param options - `timeoutMs`: time that the model has, in milliseconds, from the first time it is asked
+ * @throws StepTimedOut (in the body) when the answer arrives later
+ * @throws ClientCannot (in the body) if neither the client nor the host can sample
  * @throws StepError (in the body) when the client answers with an error
+ * @example
+ * ```ts
+ * function* title(text: string): Steps<string> {
+ *   const { content } = yield* sample('title', {
+ *     messages: [{ role: 'user', content: { type: 'text', text: `A title for: ${text}` } }],
+ *     maxTokens: 50,
+ *   });
+ *   return content.type === 'text' ? content.text : 'Untitled';
+ * }
+ * ```
  */
 export function sample(
   id: string,
@@ -44,9 +53,15 @@ export function sample(
 }
 
 /**
- * Asks which roots the client offers: MCP's `roots/list`.
- *
- * @throws ClientCannot (in the body) where the client offers none to ask for
+ * Asks the client for its roots: MCP's `roots/list`.
+ * @throws ClientCannot (in the body) if the client does not support roots
+ * @example
+ * ```ts
+ * function* folders(): Steps<string[]> {
+ *   const roots = yield* listRoots('roots');
+ *   return roots.map(({ uri }) => uri);
+ * }
+ * ```
  */
 export function listRoots(id: string): Command<readonly Root[]> {
   assertStepId(id);

@@ -4,29 +4,29 @@ import type { CheckedResult } from './checks/checked-result.ts';
 import type { CheckedUndo } from './checks/checked-undo.ts';
 import { command } from '../effects/effect-of.ts';
 import type { Command, StepUndo, ForkSensitiveCommand } from '../model/command.ts';
-import type { BoundCompensator, BoundUndo, UndoFunction, UndoPolicy } from '../model/undo.ts';
-import { assertJson, type Json } from '../values/json.ts';
+import type { BoundCompensator, BoundUndo, UndoFunction, UndoPolicy } from '../model/undo-types.ts';
+import { assertJson, isJson, type Json } from '../values/json.ts';
 import { assertStepId, assertStepKey } from '../values/path.ts';
 import { toRetryPolicy, type RetryPolicy } from '../values/retry.ts';
 import type { Context } from '../model/context.ts';
 import { defaultUndoRetry, toUndoWork } from '../undo/undo-all.ts';
 
-/** What a server step gets to work with. */
+/** Context of a server step. */
 export interface StepContext<I> {
   /** The step's `input`. */
   readonly input: I;
-  /** What the host's caller gave this request: bindings, auth info, a database handle. Never journalled. */
+  /** Value that the host's caller gave this request: bindings, auth info, a database handle. Never journaled. */
   readonly context: Context;
   /**
-   * Aborts with the request, on the step's timeout, and when a sibling in `all` fails. A request that was aborted waits 5 s more
-   * for the step. Then the turn ends without it, and the outcome of the step is unknown.
+   * Aborts with the request, on the step's timeout, and when a sibling in `all` fails. An aborted request waits 5 s more for
+   * the step. Then the turn ends, and the outcome of the step is unknown.
    */
   readonly signal: AbortSignal;
-  /** From 1. */
+  /** Number of the attempt, from 1. */
   readonly attempt: number;
   /**
-   * Send it to the provider: the same for every attempt, every retry of the request, every fork of the token and
-   * across key rotation. (E1)
+   * Key to send to the provider: the same for every attempt, every retry of the request, every fork of the token, and across
+   * key rotation.
    *
    * The key is derived from the path and `key` of the step, not from its `input`. Two forks that reach the step with different
    * inputs share one key: a provider answers the second with the result of the first, or rejects it. Put a value that forks
@@ -35,42 +35,42 @@ export interface StepContext<I> {
   readonly idempotencyKey: string;
 }
 
-/** How a server step is run. */
+/** Options of {@link step}. */
 export interface StepOptions<I extends Json | undefined> {
-  /** What the step works on: JSON, handed to `run`. Replay refuses a step whose input has changed. (R3) */
+  /** Input of the step, as JSON, passed to `run`. Replay rejects a step with changed input. */
   readonly input?: I;
   /**
-   * Distinguishes runs of the step in loops: part of its path and idempotency key. Put values here, and not into the `id`, which is
+   * Distinguishes runs of the step in loops: part of its path and idempotency key. Put values here instead of into the `id`, which is
    * compressed in the token.
    */
   readonly key?: string;
   /** A number of attempts, or a policy. Default: one attempt. */
   readonly retry?: RetryPolicy | number;
-  /** Milliseconds for one attempt, after which its signal aborts and it has failed. Default: none. */
+  /** Maximum time of one attempt, in milliseconds. Afterwards, its signal aborts and the attempt fails. Default: none. */
   readonly timeoutMs?: number;
   /**
-   * Compresses the result with what the client sent. Only for results without secrets or text of the client, since their
-   * length would reveal one by the other. Default `false`.
+   * Compresses the result together with the input of the client. Use it only for results without secrets and without text from the client,
+   * because the compressed length reveals matches between both. Default `false`.
    */
   readonly compress?: boolean;
   /**
-   * Runs the step at most once, by a claim at the host's guard. If the outcome is unknown after that, the step fails with an
-   * unknown outcome. Needs a guard.
+   * Runs the step at most once, by a claim at the host's guard. If an earlier run made the claim, the step fails with an unknown
+   * outcome. Needs a guard.
    */
   readonly once?: boolean;
-  /** Undoes it where it is not known whether it happened: it timed out, or its response was lost. (E4) */
+  /** Undoes a step with an unknown outcome: it timed out, or its response was lost. */
   readonly compensateUnknown?: UndoFunction<undefined, I> | BoundUndo;
-  /** How its undos are run. */
+  /** Retries and timeout of the undos. */
   readonly undo?: UndoPolicy;
-  /** What it does, for people who read what was undone, or was left: the client is sent it. */
+  /** Description of the effect, for users who read the list of undone steps. Sent to the client. */
   readonly label?: string;
 }
 
-/** How a step whose result is known is undone. */
+/** Compensation of a step with a known result. */
 export interface Compensable<R, I, U = unknown> {
   /**
-   * Undoes the step if the saga fails, is refused, aborted, or cancelled later: a function, a generator of server steps, or a
-   * named compensator. The saga must declare `forks`.
+   * Undoes the step if the saga later fails, aborts, or is refused or cancelled: a function, a generator of server steps, or a named
+   * compensator. The saga must declare `forks`.
    */
   readonly compensate?: (UndoFunction<R, I> & CheckedUndo<U>) | BoundCompensator<R, I>;
 }
@@ -92,13 +92,13 @@ const names = /* @__PURE__ */ optionNames<AnyStepOptions>({
   label: true,
 });
 
-/** What makes a step one for which its saga declares `forks`. */
+/** Options of a step that require `forks` of its saga. */
 type ForkSensitive<R, I extends Json | undefined, U> =
   | { readonly compensate: NonNullable<Compensable<R, I, U>['compensate']> }
   | { readonly compensateUnknown: NonNullable<StepOptions<I>['compensateUnknown']> }
   | { readonly once: true };
 
-/** A step that is none of these. */
+/** Options of a step that does not require `forks`. */
 interface NotForkSensitive {
   readonly compensate?: undefined;
   readonly compensateUnknown?: undefined;
@@ -113,13 +113,24 @@ interface AnyStepOptions extends Omit<StepOptions<Json | undefined>, 'compensate
 }
 
 /**
- * Runs a side effect on the server, once, and journals its result. The body gets the result as the codec gives it
- * back, in the first run too; `run` may return JSON, and Date, Map, Set, BigInt, URL, Uint8Array, Error, undefined.
+ * Runs a side effect on the server, once, and records its result. The body gets the result as the codec returns it, in the first
+ * run too. `run` may return JSON, and Date, Map, Set, BigInt, URL, Uint8Array, Error, undefined.
  *
- * Values in the journal sit with the client, encrypted: return references, not secrets. With `keep: false` only
- * that it ran is journalled, and the body gets undefined.
- *
- * @throws StepError (in the body) when the last attempt failed, or its result cannot be encoded
+ * The client stores the journal, encrypted: return references instead of secrets. With `keep: false`, the journal records only that
+ * the step ran, and the body gets undefined.
+ * @throws StepError (in the body) when the last attempt failed, or if its result cannot be encoded
+ * @example
+ * ```ts
+ * function* pay(cents: number): Steps<string> {
+ *   const charge = ({ idempotencyKey }: StepContext<undefined>): Promise<string> =>
+ *     bank.charge(cents, { idempotencyKey });
+ *   return yield* step('charge', charge, {
+ *     retry: 3,
+ *     timeoutMs: 10_000,
+ *     compensate: ({ result }) => bank.refund(result),
+ *   });
+ * }
+ * ```
  */
 export function step<R, I extends Json | undefined = undefined, U = unknown>(
   id: string,
@@ -143,7 +154,7 @@ export function step<I extends Json | undefined = undefined>(
   run: (step: StepContext<I>) => unknown,
   options: StepOptions<I> & NotForkSensitive & { readonly keep: false },
 ): Command<void>;
-// For options that may be of both kinds. Where none fits, compilers tell of the last.
+// For options of both kinds. Last, because compilers report the last overload if none fits.
 export function step<R, I extends Json | undefined = undefined, U = unknown>(
   id: string,
   run: ((step: StepContext<I>) => R | PromiseLike<R>) & CheckedResult<R, 'A step'>,
@@ -158,7 +169,7 @@ export function step(
   if (typeof run !== 'function') throw new AuthoringError(`step('${id}') needs a function to run.`);
   if (options !== none) assertKnownOptions('step', id, options, names);
   const { input, key, retry, timeoutMs, keep = true, compress = false, once = false } = options;
-  if (input !== undefined) assertJson(input, { where: `input of step '${id}'` });
+  if (input !== undefined && !isJson(input)) assertJson(input, { where: `input of step '${id}'` });
   if (key !== undefined) assertStepKey(id, key);
   if (timeoutMs !== undefined && !(timeoutMs > 0)) {
     throw new AuthoringError(`timeoutMs of step '${id}' must be more than 0 milliseconds.`);

@@ -3,7 +3,19 @@ import { command } from '../effects/effect-of.ts';
 import type { Command, LogLevel } from '../model/command.ts';
 import { assertJson, type Json } from '../values/json.ts';
 
-/** Reports progress to the client, once and never on replay. Values that do not rise are not sent. `total` is optional. */
+/**
+ * Reports progress to the client, once and never on replay. Values that do not increase are not sent.
+ * @param total - value at the end. Default: unknown
+ * @example
+ * ```ts
+ * function* copy(files: string[]): Steps<void> {
+ *   for (const [index, file] of files.entries()) {
+ *     yield* step('copy', () => api.copy(file), { key: file });
+ *     yield* progress(index + 1, files.length, file);
+ *   }
+ * }
+ * ```
+ */
 export function progress(value: number, total?: number, message?: string): Command<void> {
   if (!Number.isFinite(value)) throw new AuthoringError('progress() needs a finite number.');
   return command<void>({ kind: 'progress', value, total, message });
@@ -20,7 +32,17 @@ const levels: readonly LogLevel[] = [
   'emergency',
 ];
 
-/** Sends the client a log message, once: never again on replay. */
+/**
+ * Sends a log message to the client, once and never on replay.
+ * @throws AuthoringError for an unknown level
+ * @throws InvalidJson for data that is not JSON
+ * @example
+ * ```ts
+ * function* hello(): Steps<void> {
+ *   yield* log('info', { step: 'charge', cents: 100 });
+ * }
+ * ```
+ */
 export function log(level: LogLevel, data: Json): Command<void> {
   if (!levels.includes(level))
     throw new AuthoringError(`log() has no level '${level}'. The levels are: ${levels.join(', ')}.`);

@@ -10,14 +10,19 @@ import {
   type StepErrorData,
   AuthoringError,
 } from '../values/errors.ts';
-import { fingerprint, hasLong, isWhole, wholeFingerprint } from '../values/fingerprint.ts';
+import {
+  fingerprint,
+  fingerprintOfRequest,
+  fingerprintOfPart,
+  isWhole,
+  wholeFingerprint,
+} from '../values/fingerprint.ts';
 import type { Effect } from './parts/effect.ts';
 
 import * as table from './table.ts';
 
 type SpecOf<E> = E extends Effect<infer S> ? S : never;
 
-/** The specifications of all effects. */
 export type EffectSpec = SpecOf<(typeof table)[keyof typeof table]>;
 
 /** Everything that a saga can yield. */
@@ -28,15 +33,14 @@ const effects: { readonly [K in EffectSpec['kind']]: Effect<never> } = { ...tabl
 
 /** `true` for an effect, `false` for a command that steers the body. */
 export function hasDescriptor(spec: CommandSpec): spec is EffectSpec {
-  return spec.kind in effects;
+  return (effects as { readonly [kind: string]: unknown })[spec.kind] !== undefined;
 }
 
-/** The descriptor of an effect. */
 export function effectOf<S extends EffectSpec>(spec: S): Effect<S> {
   return effects[spec.kind] as Effect<S>;
 }
 
-/** `true` if a command waits for the client, instead of something that runs on the server. */
+/** `true` if a command waits for the client, not for the server. */
 export function isAskedOfClient(kind: EffectSpec['kind']): boolean {
   return effects[kind].place === 'client';
 }
@@ -56,19 +60,21 @@ export function needOf(spec: EffectSpec): ClientNeed | 'wait' {
   return effectOf(spec).question?.need ?? 'wait';
 }
 
-/** Returns the MCP request of a question, else undefined. Throws AuthoringError with the path if MCP cannot express it. */
+/** MCP request of a question, or undefined. Throws AuthoringError with the path if MCP has no such question. */
 export function toClientStep(spec: EffectSpec, stepId: string): ClientStep | undefined {
   const { question } = effectOf(spec);
   return question && { type: question.type, stepId, params: question.params(spec) };
 }
 
-/** Fingerprint of what a command asks of the user, the model, or the world. */
 export function fingerprintOf(spec: EffectSpec): number {
+  if (spec.kind === 'step' && spec.keep)
+    return spec.input === undefined ? 0 : fingerprintOfPart('step', spec.input);
+  if (spec.kind === 'elicit') return fingerprintOfPart('elicit', spec.message);
+  if (spec.kind === 'call') return fingerprintOfPart('call', spec.args);
   const effect = effectOf(spec);
-  if (effect.fingerprint !== undefined) return effect.fingerprint(spec);
   const request = effect.request?.(spec) ?? [];
   const added = effect.newRequest?.(spec);
-  if (added === undefined && !request.some(hasLong)) return olderFingerprint(spec, request);
+  if (added === undefined) return request.length === 0 ? 0 : fingerprintOfRequest(spec.kind, ...request);
   return request.length === 0 ? wholeFingerprint(added) : wholeFingerprint(spec.kind, ...request, added);
 }
 
@@ -84,13 +90,13 @@ function olderFingerprint({ kind }: EffectSpec, request: readonly unknown[]): nu
   return request.length === 0 ? 0 : fingerprint(kind, ...request);
 }
 
-/** What a body gets for a recorded outcome: a value, or something thrown. */
+/** Recorded outcome as the body receives it: a value, or an error to throw. */
 export interface BodyOutcome {
   readonly failed: boolean;
   readonly value: unknown;
 }
 
-/** Turns a journal entry into what the body sees: the same in the first run as on every replay. (R2) */
+/** Converts a journal entry to the outcome for the body: the same in the first run and on every replay. */
 export function outcomeOf(spec: EffectSpec, path: string, type: EntryType, value: unknown): BodyOutcome {
   const own = effectOf(spec).toValue?.(spec, type, value);
   const error = own === undefined ? errorOf(spec, path, type, value) : undefined;
@@ -106,18 +112,17 @@ function errorOf(spec: EffectSpec, path: string, type: EntryType, value: unknown
   return type === 'dismissed' ? new ElicitationRefused(path, 'cancel') : undefined;
 }
 
-/** A command, and whether it was yielded. */
 interface NotedCommand extends Command<unknown> {
   readonly [brand]: CommandSpec;
   isTaken: boolean;
 }
 
-/** Commands that were created, until they are yielded. */
+/** Created commands, to find the commands that are never yielded. */
 export class CreatedCommands {
   #commands: NotedCommand[] = [];
   #room = 256;
 
-  /** Notes a command. Those that were yielded meanwhile are dropped from time to time, not one by one. */
+  /** Notes a command. Yielded commands are dropped from time to time, not individually. */
   add(noted: NotedCommand): void {
     if (this.#commands.length === this.#room) {
       this.#commands = this.#commands.filter(({ isTaken }) => !isTaken);
@@ -126,7 +131,6 @@ export class CreatedCommands {
     this.#commands.push(noted);
   }
 
-  /** Those that were never yielded. */
   get floating(): readonly CommandSpec[] {
     return this.#commands.filter(({ isTaken }) => !isTaken).map((noted) => noted[brand]);
   }
@@ -134,7 +138,7 @@ export class CreatedCommands {
 
 let created: CreatedCommands | undefined;
 
-/** Runs `body` and notes in `into` every command created meanwhile: how commands that are never yielded are found. */
+/** Runs `body` and notes every command created meanwhile in `into`. */
 export function noting<T>(into: CreatedCommands, body: () => T): T {
   const outer = created;
   created = into;
@@ -145,7 +149,7 @@ export function noting<T>(into: CreatedCommands, body: () => T): T {
   }
 }
 
-/** Notes that a command was yielded, or is a branch. */
+/** Marks a command as yielded, or as a branch. */
 export function take(yielded: unknown): void {
   if (specOf(yielded) !== undefined) (yielded as NotedCommand).isTaken = true;
 }
@@ -190,19 +194,19 @@ class YieldableCommand<T> implements Command<T> {
   }
 }
 
-/** Makes the command that a word of the vocabulary returns. */
+/** Creates the command that a function of the author's API returns. */
 export function command<T>(spec: CommandSpec): Command<T> {
   return new YieldableCommand<T>(spec);
 }
 
-/** What a yielded value asks for, or undefined if it is no command. */
+/** Specification of a yielded command; undefined for another value. */
 export function specOf(yielded: unknown): CommandSpec | undefined {
   return typeof yielded === 'object' && yielded !== null
     ? (yielded as { readonly [brand]?: CommandSpec })[brand]
     : undefined;
 }
 
-/** The error for a body that yields something else. */
+/** Error for a body that yields another value. */
 export function notACommand(yielded: unknown): AuthoringError {
   const what =
     typeof (yielded as Partial<Promise<unknown>> | undefined)?.then === 'function'

@@ -1,5 +1,9 @@
 import type { Provenance } from '../model/client-step.ts';
-import { reveal } from './withheld-entry.ts';
+import { engineVersion } from '../model/program-state.ts';
+import { decode } from '../values/codec.ts';
+import { agreementDigest } from '../values/fingerprint.ts';
+import type { Json } from '../values/json.ts';
+import { isOpen, reveal } from './withheld-entry.ts';
 
 /**
  * Types of journal entries: letter, stream of the value, command, outcome, and `true` for an answer with a provenance. Letters,
@@ -27,7 +31,7 @@ export const entryTypes = {
   unknown: ['g', 'server', 'step', 'failed, outcome unknown'],
   retry: ['t', 'server', 'step', 'to be tried again'],
   withdrawn: ['w', 'none', 'step', 'withdrawn'],
-  // A poll that ran when its branch was ended. Replay reads `withdrawn` at once, and this type in order.
+  // A poll that ran when the branch was ended. Replay reads `withdrawn` at once, but `stopped` in order.
   stopped: ['W', 'none', 'poll', 'withdrawn while it ran'],
   polled: ['P', 'server', 'poll', 'answered'],
   time: ['n', 'server', 'now', 'read'],
@@ -45,10 +49,10 @@ export const entryTypes = {
   interrupted: ['L', 'none', 'interrupted', 'outcome unknown'],
 } as const;
 
-/** The name of an entry type. */
+/** Type of a journal entry. */
 export type EntryType = keyof typeof entryTypes;
 
-/** How entries of one type are sealed and shown. */
+/** Layout of entries of one type in a token and in a timeline. */
 export interface EntryFormat {
   readonly type: EntryType;
   readonly letter: string;
@@ -58,26 +62,26 @@ export interface EntryFormat {
   readonly answer: boolean;
 }
 
-const formats: Readonly<Record<string, EntryFormat>> = /* @__PURE__ */ Object.fromEntries(
+const formats: Readonly<Record<number, EntryFormat>> = /* @__PURE__ */ Object.fromEntries(
   /* @__PURE__ */ Object.entries(entryTypes).map(
-    ([type, [letter, stream, kind, outcome, answer = false]]): [string, EntryFormat] => [
-      letter,
+    ([type, [letter, stream, kind, outcome, answer = false]]): [number, EntryFormat] => [
+      letter.charCodeAt(0),
       { type: type as EntryType, letter, stream, kind, outcome, answer },
     ],
   ),
 );
 
-/** The format of an entry by its head, which begins with its letter. Undefined for the letter of a newer release. */
+/** Format of an entry by the letter at the start of its head. Undefined for the letter of a newer release. */
 export function formatOf(head: string): EntryFormat {
-  return formats[head.charAt(0)] as EntryFormat;
+  return formats[head.charCodeAt(0)] as EntryFormat;
 }
 
-/** `true` if a step was done: its effect has happened, and its result is known. */
+/** `true` for a step with a known result. */
 export function isDone(type: EntryType | undefined): boolean {
   return type === 'done' || type === 'compressed' || type === 'empty';
 }
 
-/** The letter of who gave an answer, which stands behind the letter of its entry. */
+/** Letters for the provenance of an answer, after the letter of the entry. */
 export const provenanceLetters: Readonly<Record<Provenance, string>> = {
   client: 'c',
   model: 'm',
@@ -85,7 +89,6 @@ export const provenanceLetters: Readonly<Record<Provenance, string>> = {
   'verified-url': 'u',
 };
 
-/** Who gave an answer, by the letter. */
 export function provenanceOf(letter: string): Provenance | undefined {
   return (Object.keys(provenanceLetters) as Provenance[]).find((name) => provenanceLetters[name] === letter);
 }
@@ -98,7 +101,7 @@ interface Entry {
   readonly fingerprint: number;
   readonly provenance: Provenance | undefined;
   readonly agreement: number | undefined;
-  /** `true` if the server stream contains its path or fingerprint, before its own value. */
+  /** `true` if the server stream contains the path or fingerprint, before the value. */
   readonly isWithheld: boolean;
 }
 
@@ -109,31 +112,116 @@ interface Entry {
 export function* entriesOf(
   structure: readonly (string | number)[],
   server: readonly unknown[] = [],
+  engine: number = engineVersion,
 ): Generator<Entry> {
   let serverAt = 0;
+  const opens = new OpenParts(engine);
   for (let at = 0; at < structure.length;) {
     const head = structure[at] as string;
     const format = formatOf(head);
     const { answer, stream } = format;
-    const isWithheld = typeof structure[at + 1] !== 'number';
-    const open = head.slice(answer ? 2 : 1);
-    const withheld = isWithheld ? server[serverAt] : undefined;
+    const hasParts = typeof structure[at + 1] !== 'number';
+    const agreement = hasParts ? undefined : structure[at + 2];
+    const written = head.slice(answer ? 2 : 1);
+    const open = hasParts ? opens.restore(written) : written;
+    const withheld = hasParts ? server[serverAt] : undefined;
     const { path, fingerprint } =
       typeof withheld === 'string'
         ? reveal({ open, withheld })
-        : { path: open, fingerprint: isWithheld ? 0 : (structure[at + 1] as number) };
+        : { path: open, fingerprint: hasParts ? 0 : (structure[at + 1] as number) };
     yield {
       at,
       format,
       path,
       fingerprint,
       provenance: answer ? provenanceOf(head.charAt(1)) : undefined,
-      agreement: answer && !isWithheld ? (structure[at + 2] as number) : undefined,
-      isWithheld,
+      agreement: typeof agreement === 'number' ? agreement : undefined,
+      isWithheld: hasParts,
     };
-    if (isWithheld) serverAt += 1;
+    if (hasParts) serverAt += 1;
     if (stream === 'server') serverAt += 1;
-    at += isWithheld ? 1 : answer ? 3 : 2;
+    at += hasParts ? 1 : typeof agreement === 'number' ? 3 : 2;
+  }
+}
+
+/** Reconstructs the answer from the value of an entry, for types with complete entries. */
+const wholeAnswers: { readonly [type in EntryType]?: (value: () => unknown) => unknown } = {
+  accepted: (value) => ({ result: { action: 'accept', content: value() } }),
+  agreed: () => ({ result: { action: 'accept' } }),
+  declined: () => ({ result: { action: 'decline' } }),
+  dismissed: () => ({ result: { action: 'cancel' } }),
+  sampled: (value) => ({ result: value() }),
+  listed: (value) => ({ result: { roots: value() } }),
+};
+
+function recordedDigest(type: EntryType, value: () => unknown): number | undefined {
+  const whole = wholeAnswers[type];
+  return whole === undefined ? undefined : agreementDigest(whole(value) as Json);
+}
+
+/** Digest to write with an answer. From engine 3 on, none if reading the entry gives the same digest. */
+export function writtenDigest({ type, text, answer }: NewEntry, engine: number): number | undefined {
+  const digest = answer?.agreement;
+  const value = (): unknown => decode(text as string);
+  return digest !== undefined && engine > 2 && recordedDigest(type, value) === digest ? undefined : digest;
+}
+
+/** `true` if an entry contains a value of the server. The client has seen the questions it answered. */
+export function isWithheld({ path, fingerprint, answer }: NewEntry, hidesPaths: boolean): boolean {
+  const isAsked = answer !== undefined && answer.provenance !== 'server';
+  return hidesPaths || path.includes('(') || (!isAsked && (fingerprint !== 0 || answer !== undefined));
+}
+
+/** Digests of the answers of a client, by path. `copyOf` gives the value at a position of the client stream. */
+export function digestsOf(
+  structure: readonly (string | number)[],
+  inputs: number,
+  copyOf: (at: number) => unknown,
+): ReadonlyMap<string, () => number | undefined> {
+  const digests = new Map<string, () => number | undefined>();
+  let clientAt = inputs;
+  for (const entry of entriesOf(structure)) {
+    const { format, path, agreement, provenance } = entry;
+    const at = clientAt;
+    if (format.stream === 'client') clientAt += 1;
+    // For a question never sent to the client, a conflict would reveal if a guess matches the server's answer.
+    if (provenance === undefined || provenance === 'server' || entry.isWithheld) continue;
+    digests.set(path, () => agreement ?? recordedDigest(format.type, () => copyOf(at)));
+  }
+  return digests;
+}
+
+/** Open parts of a structure, to add entries. */
+export function openPartsOf(structure: readonly (string | number)[]): OpenParts {
+  const opens = new OpenParts();
+  for (const entry of entriesOf(structure)) if (entry.isWithheld) opens.restore(entry.path);
+  return opens;
+}
+
+/** Replaces an open part equal to the last open part with a key, as for a step in a loop. */
+const repeated = '(';
+
+/** Open parts in the order of their entries. From engine 3 on, a repeated part is written as `(`. */
+export class OpenParts {
+  #last = '';
+  readonly #isShort: boolean;
+
+  constructor(engine: number = engineVersion) {
+    this.#isShort = engine > 2;
+  }
+
+  /** Shortens an open part for writing. A path that begins with `(` has no open part. */
+  shorten(open: string): string {
+    const isRepeated = open === this.#last && open !== '';
+    if (isOpen(open)) this.#last = open;
+    return isRepeated ? repeated : open;
+  }
+
+  /** Restores an open part after reading. */
+  restore(open: string): string {
+    if (!this.#isShort || !isOpen(open)) return open;
+    if (open !== repeated || this.#last === '') this.#last = open;
+    return this.#last;
   }
 }
 
@@ -141,9 +229,10 @@ export function* entriesOf(
 export function lastOf(
   structure: readonly (string | number)[],
   server: readonly unknown[],
+  engine: number,
 ): ReadonlyMap<string, number> {
   const last = new Map<string, number>();
-  for (const { at, path } of entriesOf(structure, server)) last.set(path, at);
+  for (const { at, path } of entriesOf(structure, server, engine)) last.set(path, at);
   return last;
 }
 
@@ -153,11 +242,14 @@ export interface Answerers {
   readonly byPath: ReadonlyMap<string, { readonly index: number; readonly provenance: Provenance }>;
 }
 
-/** Reads the provenance of all answers in a structure. */
-export function answerersOf(structure: string): Answerers {
+export function answerersOf(structure: string, engine: number): Answerers {
   const byPath = new Map<string, { index: number; provenance: Provenance }>();
   let index = 0;
-  for (const { path, provenance } of entriesOf(JSON.parse(`[${structure}]`) as (string | number)[])) {
+  for (const { path, provenance } of entriesOf(
+    JSON.parse(`[${structure}]`) as (string | number)[],
+    [],
+    engine,
+  )) {
     if (provenance !== undefined) byPath.set(path, { index, provenance });
     index += 1;
   }
@@ -169,13 +261,12 @@ export function mayHoldTag(text: string): boolean {
   return text.includes('$":');
 }
 
-/** An entry to be added. */
 export interface NewEntry {
   readonly type: EntryType;
   readonly path: string;
   readonly fingerprint: number;
-  /** The encoded value, if entries of its type have one. */
+  /** Encoded value, if the type has a value. */
   readonly text?: string;
-  /** For answers: who gave it, and a digest by which a repeated answer is compared. */
+  /** Provenance and digest of an answer. The digest identifies a repeated answer. */
   readonly answer?: { readonly provenance: Provenance; readonly agreement: number };
 }

@@ -2,28 +2,26 @@ import type { ProgramState } from '../model/program-state.ts';
 
 /** The small part of a state that changes from turn to turn. */
 export interface Head {
-  /** Turns taken so far. */
   readonly turn: number;
-  /** The stream that the input stands in, as its first value. */
+  /** Stream with the input as its first value. */
   readonly input: 'client' | 'server';
-  /** The last progress that was told; it never falls. (W5) */
+  /** Last reported progress. Never decreases. */
   readonly progress: number | undefined;
-  /** The questions the client was asked last, by path: digests of their exact parameters. (T6) */
+  /** Last questions to the client: digests of the exact parameters, by path. */
   readonly asked: { readonly [path: string]: string };
-  /** What waits for a time, by path: when it was first asked, when it is due, how often it has asked. */
   readonly waits: { readonly [path: string]: Wait };
   /** Names of all other pending tasks, see `awaited.ts`. Undefined in states of older releases. */
   readonly others?: readonly string[] | undefined;
   /** Paths of undos registered without a name, which have no journal entry. */
   readonly undos?: readonly string[] | undefined;
-  /** The saga no longer fits its code: how many entries do, and how many there were. (R3) */
+  /** Number of entries that fit the code, and of all entries, if the saga no longer fits the code. */
   readonly mismatch: readonly [fitting: number, recorded: number] | undefined;
 }
 
-/** Times of something that waits. */
+/** A timed wait: start and end (ms since the epoch), and the number of questions asked. */
 export type Wait = readonly [since: number, until: number | null, asked: number];
 
-/** A head as text. */
+/** Encodes the head of a saga state. */
 export function encodeHead(head: Head): string {
   const { turn, input, progress, asked, waits, others, undos, mismatch } = head;
   return JSON.stringify({
@@ -38,7 +36,7 @@ export function encodeHead(head: Head): string {
   });
 }
 
-/** A head from its text. */
+/** Decodes the head of a saga state. */
 export function decodeHead(text: string): Head {
   const { t, i, p, a, w, o, u, m } = JSON.parse(text) as {
     t: number;
@@ -56,7 +54,7 @@ export function decodeHead(text: string): Head {
   return { turn: t, input, progress: p, asked: a, waits: w, others: o, undos, mismatch: m };
 }
 
-/** `true` if two states differ in nothing but the number of turns: the turn between them did nothing. */
+/** `true` if two states differ only in the number of turns. */
 export function isSameState(one: ProgramState, other: ProgramState): boolean {
   const streams = ['structure', 'client', 'server'] as const;
   return streams.every((stream) => one[stream] === other[stream]) && withoutTurn(one) === withoutTurn(other);

@@ -2,36 +2,38 @@ import { revive } from '../values/codec.ts';
 import { ReplayMismatch, SagaLimitExceeded, type StepFacts } from '../values/errors.ts';
 import {
   answerersOf,
+  digestsOf,
   entriesOf,
   lastOf,
   mayHoldTag,
+  OpenParts,
+  openPartsOf,
   type Answerers,
   entryTypes,
   formatOf,
+  isWithheld,
   provenanceLetters,
   type EntryType,
+  writtenDigest,
   type NewEntry,
 } from './entry-types.ts';
 import type { Provenance } from '../model/client-step.ts';
 import { engineVersion, type ProgramState } from '../model/program-state.ts';
 import { endMark, undoMark } from '../values/path.ts';
-import { RecordedValues } from './recorded-values.ts';
-import { reveal, withhold, type Revealed } from './withheld-entry.ts';
+import { RecordedValues } from './journal-values.ts';
+import { fingerprintIn, isOpen, reveal, withhold } from './withheld-entry.ts';
 
-/** An entry about a task, which says itself where it belongs. */
+/** Entry of a task. The task adds path and fingerprint. */
 export type TaskEntry = Omit<NewEntry, 'path' | 'fingerprint'>;
 
-/** An entry that no code asks for any more. */
+/** Recorded entry that the code no longer issues. */
 export interface SkippedEntry {
   readonly type: EntryType;
   readonly path: string;
   readonly value: unknown;
 }
 
-/**
- * Entries of a saga in order. Texts of the state are kept as read, and new ones appended: nothing is encoded twice, and a
- * body that changes a value cannot reach the journal.
- */
+/** Entries of a saga, in order. Keeps the texts as read: values are encoded once, and a body cannot change them. */
 export class Journal {
   readonly #state: ProgramState;
   #recorded: RecordedValues | undefined;
@@ -43,15 +45,19 @@ export class Journal {
   #serverAt = 0;
   #count = 0;
   #stop: number = Number.POSITIVE_INFINITY;
-  /** Values in the server stream before the first entry's. */
-  #inputs = 0;
-  #revealed: { readonly at: number; readonly parts: Revealed } | undefined;
+  /** Values in each stream before the first entry's. */
+  readonly #inputs = { client: 0, server: 0 };
+  readonly #read: OpenParts;
+  #opens: OpenParts | undefined;
+  /** Path at `#revealedAt`. */
+  #revealed = '';
+  #revealedAt = -1;
   #hidesPaths: boolean;
-  readonly #withholds: boolean;
+  readonly #engine: number;
   #texts: { structure: string; client: string; server: string };
   #limit: number;
   #awaited: StepFacts | undefined;
-  /** Most journals hold plain JSON only: one look at the texts spares a walk through every value. */
+  /** `true` if a value may need `revive`. Most journals hold plain JSON only. */
   readonly #tagged: boolean;
   #last: ReadonlyMap<string, number> | undefined;
   #answerers: Answerers | undefined;
@@ -65,8 +71,9 @@ export class Journal {
     this.#server = JSON.parse(`[${state.server}]`) as unknown[];
     this.#limit = maxEntries;
     this.#tagged = mayHoldTag(state.client) || mayHoldTag(state.server);
-    this.#withholds = engine > 1;
-    // A head that is a letter alone has its whole path in the server stream.
+    this.#engine = engine;
+    this.#read = new OpenParts(engine);
+    // If a head is only a letter, the server stream contains the path.
     this.#hidesPaths = /"[A-Za-z]"/.test(state.structure);
   }
 
@@ -80,29 +87,29 @@ export class Journal {
     this.#hidesPaths = true;
   }
 
-  /** How many entries were recorded before this turn. */
+  /** Number of entries recorded before this turn. */
   get recorded(): number {
     let count = 0;
     for (const _ of entriesOf(this.#structure)) count += 1;
     return count;
   }
 
-  /** How many entries have been read or added. */
+  /** Number of entries read or added so far. */
   get count(): number {
     return this.#count;
   }
 
-  /** Whether there are entries left to replay. */
+  /** `true` if entries are left to replay. */
   get replaying(): boolean {
     return this.#at < this.#structure.length;
   }
 
-  /** Replays no more than the first `count` entries: to take the next one off throws, as it did when it was found. */
+  /** Limits replay to the first `count` entries: after them, `next()` throws a `ReplayMismatch`. */
   stopAt(count: number): void {
     this.#stop = count;
   }
 
-  /** Takes the entries up to the `count`th off without replaying them. */
+  /** Skips the entries up to number `count` without replay. */
   skipTo(count: number): readonly SkippedEntry[] {
     this.#stop = Number.POSITIVE_INFINITY;
     const skipped: SkippedEntry[] = [];
@@ -117,7 +124,7 @@ export class Journal {
     this.#awaited = awaited;
   }
 
-  /** `true` if the next entry says that the body was halted, because it met a limit. */
+  /** `true` if the next entry records that a limit halted the body. */
   get isHaltedHere(): boolean {
     return this.replaying && this.path === `${endMark}limit`;
   }
@@ -127,7 +134,6 @@ export class Journal {
     return this.#awaited?.path.startsWith(undoMark) === true;
   }
 
-  /** Accepts new entries again. */
   thaw(): void {
     this.#awaited = undefined;
   }
@@ -144,23 +150,34 @@ export class Journal {
     return typeof head === 'string' ? formatOf(head).type : undefined;
   }
 
-  /** The path of the next entry. */
   get path(): string {
-    const head = this.#structure[this.#at] as string;
-    return this.#withheld?.path ?? head.slice(formatOf(head).answer ? 2 : 1);
+    const at = this.#at;
+    const head = this.#structure[at] as string;
+    const open = head.slice(formatOf(head).answer ? 2 : 1);
+    if (typeof this.#structure[at + 1] === 'number') return open;
+    // Once: a repeated open part is restored by its place among the others.
+    if (this.#revealedAt !== at) {
+      const withheld = this.#server[this.#serverAt] as string;
+      this.#revealed = reveal({ open: this.#read.restore(open), withheld }).path;
+      this.#revealedAt = at;
+    }
+    return this.#revealed;
   }
 
-  /** The fingerprint of the next entry. */
   get fingerprint(): number {
-    return this.#withheld?.fingerprint ?? (this.#structure[this.#at + 1] as number);
+    const open = this.#structure[this.#at + 1];
+    return typeof open === 'number' ? open : fingerprintIn(this.#server[this.#serverAt] as string);
   }
 
-  /** Whether the next entry is about the step at `path`. */
+  /** Returns `true` if the next entry is about the step at `path`. */
   isAbout(path: string): boolean {
     const head = this.#structure[this.#at];
     if (typeof head !== 'string') return false;
-    if (this.#withheld !== undefined) return this.#withheld.path === path;
     const skip = formatOf(head).answer ? 2 : 1;
+    // A part of a path, or no path at all: the server stream has the rest.
+    const isSplit =
+      typeof this.#structure[this.#at + 1] !== 'number' && (head.length === skip || isOpen(head));
+    if (isSplit) return this.path === path;
     return head.length === path.length + skip && head.endsWith(path);
   }
 
@@ -170,50 +187,59 @@ export class Journal {
     return { kind, path: this.path, fingerprint: this.fingerprint };
   }
 
-  /** Takes the next entry off and gives its value, ready for the body. */
+  /** Removes the next entry and returns the value for the body. */
   next(): unknown {
     if (this.#count === this.#stop) throw new ReplayMismatch(this.#count, this.facts(), []);
     const head = this.#structure[this.#at] as string;
-    const { stream, answer } = formatOf(head);
-    if (this.#withheld !== undefined) this.#serverAt += 1;
-    this.#at += this.#withheld !== undefined ? 1 : answer ? 3 : 2;
+    const { stream } = formatOf(head);
+    const hasParts = typeof this.#structure[this.#at + 1] !== 'number';
+    if (hasParts) this.#serverAt += 1;
+    this.#at += hasParts ? 1 : typeof this.#structure[this.#at + 2] === 'number' ? 3 : 2;
     this.#count += 1;
     if (stream === 'none') return undefined;
     return this.#take(stream);
   }
 
-  /** Makes copies of the value that `next()` gave last: a body may change what it was given. */
+  /** Returns a function that copies the last value of `next()`: a body may change the value. */
   copierOf(value: unknown, stream: 'client' | 'server'): () => unknown {
     if (typeof value !== 'object' || value === null) return () => value;
     const at = (stream === 'client' ? this.#clientAt : this.#serverAt) - 1;
-    return () => (this.#recorded ??= new RecordedValues(this.#state)).copyAt(stream, at);
+    return () => this.#copyOf(stream, at);
   }
 
-  /** The texts with which a saga starts: nothing has happened, and the first value of a stream is its input. */
+  #copyOf(stream: 'client' | 'server', at: number): unknown {
+    return (this.#recorded ??= new RecordedValues(this.#state)).copyAt(stream, at);
+  }
+
+  /** Takes the input of the saga, the first value of a stream. */
   skipInput(stream: 'client' | 'server'): unknown {
-    if (stream === 'server') this.#inputs += 1;
+    this.#inputs[stream] += 1;
     return this.#take(stream);
   }
 
-  /** Adds an entry, if there is room for it. */
+  /** Adds an entry. Throws if the journal is full. */
   append(entry: NewEntry): void {
     this.assertRoom(1);
     this.add(entry);
   }
 
-  /** Adds an entry, be the journal full. */
+  /** Adds an entry, even to a full journal. */
   add(entry: NewEntry): void {
     const { type, path, fingerprint, text, answer } = entry;
     const [letter, stream, kind] = entryTypes[type];
     this.assertThawed(kind, path, fingerprint);
     this.#count += 1;
     const mark = answer === undefined ? letter : letter + provenanceLetters[answer.provenance];
-    if (this.#isWithheld(entry)) {
-      const { open, withheld } = withhold(entry, this.#hidesPaths);
-      this.#write('structure', JSON.stringify(mark + open));
+    if (this.#engine > 1 && isWithheld(entry, this.#hidesPaths)) {
+      const isShort = this.#engine > 2;
+      const { open, withheld } = withhold(entry, this.#hidesPaths || (isShort && path.startsWith('(')));
+      const hasKey = isShort && open.endsWith('(');
+      const written = hasKey ? (this.#opens ??= openPartsOf(this.#structure)).shorten(open) : open;
+      this.#write('structure', JSON.stringify(mark + written));
       this.#write('server', JSON.stringify(withheld));
     } else {
-      const numbers = answer === undefined ? fingerprint : `${fingerprint},${answer.agreement}`;
+      const digest = writtenDigest(entry, this.#engine);
+      const numbers = digest === undefined ? fingerprint : `${fingerprint},${digest}`;
       this.#write('structure', `${JSON.stringify(mark + path)},${numbers}`);
     }
     if (stream !== 'none') this.#write(stream, text as string);
@@ -223,73 +249,48 @@ export class Journal {
     this.#texts[stream] += this.#texts[stream] === '' ? text : `,${text}`;
   }
 
-  /** `true` if an entry contains a value of the server. A question that the client answered was sent to it. */
-  #isWithheld({ path, fingerprint, answer }: NewEntry): boolean {
-    if (!this.#withholds) return false;
-    const isAsked = answer !== undefined && answer.provenance !== 'server';
-    return (
-      this.#hidesPaths || path.includes('(') || (!isAsked && (fingerprint !== 0 || answer !== undefined))
-    );
-  }
-
-  /** `true` if `more` entries can be added. */
   hasRoom(more: number): boolean {
     return this.#count + more <= this.#limit;
   }
 
-  /** Throws unless `more` entries can be added. */
   assertRoom(more: number): void {
     if (this.hasRoom(more)) return;
     throw new SagaLimitExceeded(
-      `The journal has reached its limit of ${this.#limit} entries. Do more in one step, or raise maxJournalEntries.`,
+      `The journal has reached its limit of ${this.#limit} entries. Combine steps, continue as a new saga, or raise limits.maxJournalEntries.`,
     );
   }
 
-  /** Lifts the limit: undoing what a saga did must not fail for the same reason. */
+  /** Lifts the limit for the undo of a saga that reached the limit. */
   lift(): void {
     this.#limit = Number.POSITIVE_INFINITY;
   }
 
-  /** The texts of the journal as it is now. */
+  /** State with all entries, those of this turn included. */
+  get state(): ProgramState {
+    return { ...this.#state, ...this.#texts };
+  }
+
   texts(): { readonly structure: string; readonly client: string; readonly server: string } {
     return this.#texts;
   }
 
-  /** The answers in the recorded part, by path: their digests. */
-  answered(): ReadonlyMap<string, number> {
-    const digests = new Map<string, number>();
-    for (const { path, agreement, provenance } of entriesOf(this.#structure)) {
-      // A conflict would tell a client that has never been asked whether its guess is the server's answer.
-      if (agreement !== undefined && provenance !== 'server') digests.set(path, agreement);
-    }
-    return digests;
+  /** Functions for the digests of the recorded answers, by path. */
+  answered(): ReadonlyMap<string, () => number | undefined> {
+    return digestsOf(this.#structure, this.#inputs.client, (at) => this.#copyOf('client', at));
   }
 
-  /** Whether an entry about the step at `path` is still to be replayed. */
+  /** `true` if an entry about the step at `path` is left to replay. */
   isAhead(path: string): boolean {
-    this.#last ??= lastOf(this.#structure, this.#server.slice(this.#inputs));
+    this.#last ??= lastOf(this.#structure, this.#server.slice(this.#inputs.server), this.#engine);
     return (this.#last.get(path) ?? -1) >= this.#at;
   }
 
-  /** Who answered the step at `path`, as far as the journal has been read or written. Scanned when it is asked. */
+  /** Origin of the answer at `path`, in the part of the journal read or written so far. Scanned on demand. */
   answeredBy(path: string): Provenance | undefined {
     const { structure } = this.#texts;
-    if (this.#answerers?.structure !== structure) this.#answerers = answerersOf(structure);
+    if (this.#answerers?.structure !== structure) this.#answerers = answerersOf(structure, this.#engine);
     const found = this.#answerers.byPath.get(path);
     return found !== undefined && found.index < this.#count ? found.provenance : undefined;
-  }
-
-  /** Path and fingerprint of the next entry, if they are in the server stream. */
-  get #withheld(): Revealed | undefined {
-    const at = this.#at;
-    if (!this.replaying || typeof this.#structure[at + 1] === 'number') return undefined;
-    if (this.#revealed?.at !== at) {
-      const head = this.#structure[at] as string;
-      const open = head.slice(formatOf(head).answer ? 2 : 1);
-      const withheld = this.#server[this.#serverAt] as string;
-      this.#revealed = { at, parts: reveal({ open, withheld }) };
-    }
-    return this.#revealed.parts;
   }
 
   #take(stream: 'client' | 'server'): unknown {

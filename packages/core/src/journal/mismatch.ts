@@ -1,14 +1,13 @@
 import { ReplayMismatch, type StepFacts } from '../values/errors.ts';
 import type { Journal } from './journal.ts';
 
-/** A command that the code asks for. */
 interface AskedCommand {
   readonly spec: { readonly kind: string };
   readonly path: string;
   readonly fingerprint: number;
 }
 
-/** What the journal has next, beside what the code asks for. (R3) */
+/** Mismatch between the next entry of the journal and the commands of the code. */
 export function mismatchOf(
   journal: Journal,
   asked: Iterable<AskedCommand | StepFacts>,

@@ -16,14 +16,7 @@ export function historyOf(state: ProgramState): SagaHistory {
     const { letter, kind, outcome, stream } = entry.format;
     if (entry.isWithheld) streams.server.shift();
     const value = stream === 'none' ? undefined : streams[stream].shift();
-    return {
-      letter,
-      kind,
-      path,
-      outcome,
-      fingerprint,
-      ...present({ by, value }),
-    };
+    return { letter, kind, path, outcome, fingerprint, ...present({ by, value }) };
   });
   return { input, entries };
 }
@@ -41,23 +34,25 @@ function sizeOf(value: Json | undefined): number {
   return value === undefined ? 0 : JSON.stringify(value).length;
 }
 
-/** The state of a saga in which this has happened, and which has come no further: replay reads it like any other. */
+/** State of a saga with this history, for a replay. */
 export function stateOf({ input, entries }: SagaHistory): ProgramState {
   const streams = { client: [JSON.stringify(input)], server: [] as string[] };
   const structure: (string | number)[] = [];
   for (const { letter, path, fingerprint, by, value } of entries) {
     const format = formatOf(letter) as EntryFormat | undefined;
     if (format === undefined) {
-      throw new TypeError(`No journal has entries '${letter}'. Was the recording made by a newer release?`);
+      throw new TypeError(
+        `Unknown journal entry '${letter}'. Update the package if a newer release made the recording.`,
+      );
     }
     const { stream, answer } = format;
-    // No answer comes to a replay that it would have to agree with.
+    // A replay gets no answers, so the digest 0 is never compared.
     if (answer) structure.push(letter + provenanceLetters[by ?? 'client'] + path, fingerprint, 0);
     else structure.push(letter + path, fingerprint);
     if (stream !== 'none') streams[stream].push(JSON.stringify(value ?? null));
   }
   return {
-    // Not the first turn, in which alone there is nothing to replay.
+    // Not 0: a first turn replays nothing.
     head: encodeHead({
       turn: 1,
       input: 'client',

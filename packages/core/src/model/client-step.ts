@@ -13,7 +13,7 @@ export interface MediaContent {
   readonly mimeType: string;
 }
 
-/** The content of a sampling message. */
+/** Content of a message to or from a model: text or media. */
 export type MessageContent = TextContent | MediaContent;
 
 /** One message of a sampling request. */
@@ -22,10 +22,10 @@ export interface SamplingMessage {
   readonly content: MessageContent;
 }
 
-/** What `sample` asks of the client's model: the parameters of MCP's `sampling/createMessage`. */
+/** Request of `sample` to the client's model: the parameters of MCP's `sampling/createMessage`. */
 export interface SampleParams {
   readonly messages: readonly SamplingMessage[];
-  /** The most tokens the model may produce. */
+  /** Maximum number of tokens that the model may produce. */
   readonly maxTokens: number;
   readonly systemPrompt?: string;
   readonly temperature?: number;
@@ -34,7 +34,7 @@ export interface SampleParams {
   readonly metadata?: { readonly [key: string]: Json };
 }
 
-/** What the client's model answered: MCP's `CreateMessageResult`. */
+/** Answer of the client's model: MCP's `CreateMessageResult`. */
 export interface SampleResult {
   readonly role: 'user' | 'assistant';
   readonly content: MessageContent;
@@ -48,21 +48,21 @@ export interface Root {
   readonly name?: string;
 }
 
-/** A step that the client must do, as the program asks for it; dialects put it on the wire. */
+/** A step for the client. Dialects convert the step to a request. */
 export interface ClientStep {
   readonly type: 'elicitation' | 'sampling' | 'roots';
-  /** The path of the step: the author's id, verbatim where it stands in no scope. */
+  /** Path of the step: outside of scopes, the author's ID verbatim. */
   readonly stepId: string;
   /** The parameters of the MCP request. */
   readonly params: { readonly [key: string]: Json };
-  /** Why the answer that came was not accepted, when the step is asked again. Names fields, never values. */
+  /** Reason for asking again: why the last answer was rejected. Names fields, never values. */
   readonly reason?: string;
 }
 
-/** Who gave an answer: sealed beside it. (T14) */
+/** Origin of an answer, sealed with the answer. */
 export type Provenance = 'client' | 'model' | 'server' | 'verified-url';
 
-/** An answer to a client step, as a dialect decoded it. `result` and `error` come unchecked. */
+/** A decoded answer to a client step. `result` and `error` are unchecked. */
 export type ClientAnswer =
   | { readonly result: Json; readonly provenance: Provenance }
   | {

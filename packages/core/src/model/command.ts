@@ -1,12 +1,12 @@
 import type { Json } from '../values/json.ts';
 import type { RetryPolicy } from '../values/retry.ts';
 import type { SagaVersion } from './outcome.ts';
-import type { BoundCompensator, BoundUndo } from './undo.ts';
+import type { BoundCompensator, BoundUndo } from './undo-types.ts';
 
 /** Key of the specification in a command. */
 export const brand: unique symbol = Symbol.for('mcp-saga.command');
 
-/** Key of a type that says whether a command needs a saga with `forks`. No value has it. */
+/** Type-level key: `true` if a command needs a saga with `forks`. Values never have the key. */
 export declare const forkSensitive: unique symbol;
 
 /** A command of a saga, made by `elicit`, `sample`, `step`, `all`, …; `yield*` runs it and returns its typed result. */
@@ -30,24 +30,23 @@ export type Steps<R> = Generator<Command<unknown>, R, unknown>;
 /** The body of a saga: a generator function. */
 export type SagaBody<A, R> = (input: A) => Steps<R>;
 
-/** How something is undone. */
+/** Code of a compensation: a function, a generator, or a named compensator. */
 export type UndoWork =
   | { readonly kind: 'function'; readonly run: (undo: never) => unknown }
   | { readonly kind: 'generator'; readonly run: (undo: never) => Steps<unknown> }
   | { readonly kind: 'named'; readonly bound: BoundUndo };
 
-/** How a step is undone. */
+/** Compensation of a step. */
 export interface StepUndo {
-  /** Where it is known what the step did. */
+  /** Undo for a step with a known outcome. */
   readonly known: UndoWork | BoundCompensator<never, never> | undefined;
-  /** Where it is not: it timed out, its response was lost, its result cannot be kept. */
+  /** Undo for an unknown outcome: a timeout, a lost response, or a result that cannot be recorded. */
   readonly unknown: UndoWork | undefined;
   readonly label: string | undefined;
   readonly retry: RetryPolicy;
   readonly timeoutMs: number | undefined;
 }
 
-/** Registers an undo. */
 export interface CompensateSpec {
   readonly kind: 'compensate';
   readonly id: string;
@@ -57,7 +56,6 @@ export interface CompensateSpec {
   readonly timeoutMs: number | undefined;
 }
 
-/** The point of no return. */
 export interface PivotSpec {
   readonly kind: 'pivot';
   readonly id: string;
@@ -68,14 +66,14 @@ export type EndSpec =
   | { readonly kind: 'abort'; readonly reason: string }
   | { readonly kind: 'continueAs'; readonly program: SagaVersion; readonly args: unknown };
 
-/** Asks whether a change of the code holds for this saga. */
+/** Checks if a change of the code applies to the saga. */
 export interface PatchedSpec {
   readonly kind: 'patched';
   readonly id: string;
   readonly enabled: boolean;
 }
 
-/** Tells the client something, once. */
+/** Reports progress or a log message to the client, once. */
 export type TellSpec =
   | {
       readonly kind: 'progress';
@@ -85,24 +83,22 @@ export type TellSpec =
     }
   | { readonly kind: 'log'; readonly level: LogLevel; readonly data: Json };
 
-/** The levels of MCP's log messages. */
+/** Severity of a log message, as in syslog. */
 export type LogLevel = 'debug' | 'info' | 'notice' | 'warning' | 'error' | 'critical' | 'alert' | 'emergency';
 
-/** Runs branches in parallel. */
 export interface GroupSpec {
   readonly kind: 'all' | 'allSettled' | 'race';
   readonly branches: readonly { readonly key: string; readonly steps: Command<unknown> | Steps<unknown> }[];
   readonly shape: 'record' | 'array';
 }
 
-/** Runs a helper in a scope of its own. */
 export interface ScopeSpec {
   readonly kind: 'scope';
   readonly id: string;
   readonly steps: Command<unknown> | Steps<unknown>;
 }
 
-/** Commands that steer the body. Their outcome is no journal entry of its own. */
+/** Commands that steer the body. Their outcome has no journal entry. */
 export type ControlSpec =
   | TellSpec
   | GroupSpec

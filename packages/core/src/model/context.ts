@@ -1,9 +1,9 @@
 /**
- * Where an application says, once, what its server steps get as `context`:
+ * Registers the type of `context` for all server steps of an application:
  * `declare module '@mcp-saga/core' { interface Register { context: Env } }`.
  */
 // oxlint-disable-next-line typescript/no-empty-interface, typescript/no-empty-object-type -- filled in by applications
 export interface Register {}
 
-/** The type of `context` in server steps: what {@link Register} says, else `unknown`. */
+/** Type of `context` in server steps: the type in {@link Register}, or else `unknown`. */
 export type Context = Register extends { readonly context: infer C } ? C : unknown;

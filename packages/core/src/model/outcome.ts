@@ -1,8 +1,8 @@
 import type { ClientStep } from './client-step.ts';
 import type { ProgramState } from './program-state.ts';
-import type { UndoneStep } from './undo.ts';
+import type { UndoneStep } from './undo-types.ts';
 
-/** An answer that was not used, and why. */
+/** An unused answer, and why. */
 export interface IgnoredAnswer {
   readonly stepId: string;
   readonly why: 'unknown' | 'asked otherwise' | 'invalid' | 'not accepted';
@@ -17,7 +17,7 @@ export interface SagaVersion {
 /** Reason for a commit: before compensation, after a pivot, or after a step; `chance`: a repetition may take another branch. */
 export type CommitReason = 'undo' | 'pivot' | 'chance' | 'step';
 
-/** A state to commit, as the outcome of a turn that ends there. */
+/** A state to commit, in the form of the outcome of a turn. */
 export interface CommitPoint extends SuspendedOutcome {
   readonly reason: CommitReason;
 }
@@ -28,7 +28,7 @@ export interface CommittedTurn {
   readonly turn: number;
   /** Size of the token with the committed state, in bytes. */
   readonly tokenBytes: number;
-  /** When the budget of the turn is used up (ms since the epoch), as in `Runtime`. */
+  /** End of the budget of the turn (ms since the epoch), as in `Runtime`. */
   readonly deadline: number | undefined;
 }
 
@@ -36,50 +36,51 @@ export interface CommittedTurn {
 export interface SuspendedOutcome {
   readonly status: 'suspended';
   readonly state: ProgramState;
-  /** What the client must do; empty when there is nothing to do but come again. */
+  /** Steps for the client; empty if the client only has to come back. */
   readonly steps: readonly ClientStep[];
-  /** When nothing is asked: how long to wait before coming again. */
+  /** If nothing is asked: time to wait before the next request, in milliseconds. */
   readonly retryAfterMs?: number;
-  /** Whether it is being ended, and what it did undone: nothing else is done from here on. Default false. */
+  /** `true` if the saga is being undone and does nothing else. Default `false`. */
   readonly undoes?: true;
-  /** When something is asked: when the saga goes on without the client (ms since the epoch). Default: never. */
+  /** If a question is open: time at which the saga continues without an answer (ms since the epoch). Default: never. */
   readonly due?: number;
-  /** The latest time that something in it waits for (ms since the epoch). */
+  /** Latest time that the saga waits for (ms since the epoch). */
   readonly deadline?: number;
-  /** What the user may read meanwhile. */
+  /** Texts for the user in the meantime. */
   readonly content?: readonly string[];
   /** `true` if the content holds a page of `checkpoint(text)`, which no later turn shows again. */
   readonly hasPage?: true;
-  /** How many of the client's answers were accepted in this turn. */
+  /** Number of the client's answers that were accepted in this turn. */
   readonly accepted: number;
   readonly ignored: readonly IgnoredAnswer[];
 }
 
-/** How one turn of a program ended. (U1) */
+/** Members of the outcome of a turn in which the saga ends. */
+interface EndedOutcome {
+  /** Final state, for recordings. Undefined if a replay of the state would not reach the same end. */
+  readonly state?: ProgramState;
+  readonly ignored: readonly IgnoredAnswer[];
+}
+
+/** Outcome of one turn of a program. */
 export type Outcome =
   | SuspendedOutcome
-  | {
-      readonly status: 'completed';
-      readonly result: unknown;
-      readonly ignored: readonly IgnoredAnswer[];
-    }
-  | {
-      /** It starts over as another program, in the same turn. */
+  | (EndedOutcome & { readonly status: 'completed'; readonly result: unknown })
+  | (EndedOutcome & {
+      /** The saga starts over as another program, in the same turn. */
       readonly status: 'continued';
       readonly program: SagaVersion;
       readonly args: unknown;
-      /** The last progress told: it goes on from there. (W5) */
+      /** Last reported progress, where the other program continues. */
       readonly progress: number | undefined;
-      /** How many of the client's answers were accepted before it started over. */
+      /** Number of the client's answers that were accepted before the saga started over. */
       readonly accepted: number;
-      readonly ignored: readonly IgnoredAnswer[];
-    }
-  | {
+    })
+  | (EndedOutcome & {
       readonly status: 'failed';
       readonly error: unknown;
-      /** What was undone, last first. */
+      /** Steps that were undone, last first. */
       readonly compensated: readonly UndoneStep[];
-      /** What could not be undone. */
-      readonly residue: readonly UndoneStep[];
-      readonly ignored: readonly IgnoredAnswer[];
-    };
+      /** Steps that could not be undone. */
+      readonly uncompensated: readonly UndoneStep[];
+    });

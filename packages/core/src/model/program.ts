@@ -9,7 +9,7 @@ import type { ProgramState } from './program-state.ts';
 import type { Runtime } from './runtime.ts';
 import type { ToolFields } from './tool-fields.ts';
 
-/** Author of a value: the client, which then has its bytes, or code of the server. */
+/** Author of a value: the client, who then has the bytes, or code of the server. */
 export type Origin = 'client' | 'server';
 
 /** A saga as a host sees it: begins with arguments and advances by answers. A generator or a machine. */
@@ -20,9 +20,9 @@ export interface Program extends Omit<ToolFields, 'annotations'> {
   readonly description: string | undefined;
   readonly input: Schema | undefined;
   readonly output: Schema | undefined;
-  /** What of MCP's it serves. Default `tool`. */
+  /** Kind of MCP feature that the saga serves. Default `tool`. */
   readonly serves?: 'tool' | 'prompt' | 'resource';
-  /** Which URIs it answers, and what it gives for them: of one that serves a resource. */
+  /** URIs and contents of a saga that serves a resource. */
   readonly resource?: {
     readonly template: UriTemplate;
     readonly mimeType?: string;
@@ -31,23 +31,23 @@ export interface Program extends Omit<ToolFields, 'annotations'> {
   };
   /** Hints about the tool for clients: MCP's tool annotations. */
   readonly annotations: { readonly [key: string]: Json } | undefined;
-  /** What an older token used again may do here; undefined: not declared. (E7) */
+  /** Policy for older tokens that are used again; undefined: not declared. */
   readonly forks: 'refuse' | 'accept' | undefined;
-  /** What the client must be able to do, checked before anything runs. (W3) */
+  /** Capabilities that the client must have, checked before anything runs. */
   readonly needs: readonly ClientNeed[];
-  /** Whether the model that calls the tool may answer for the user; undefined: as the host says. (T14) */
+  /** `accept`: the model that calls the tool may answer for the user. Default: the setting of the host. */
   readonly modelAnswers: 'accept' | undefined;
-  /** Whether a client that knows MCP's tasks gets one; `require`: other clients are refused. */
+  /** `prefer`: clients that support MCP tasks get a task. `require`: other clients are refused, too. */
   readonly task: 'prefer' | 'require' | undefined;
-  /** Older versions that go on beside this one, each until its date. (R5) */
+  /** Older versions that continue their sagas beside this version, each until its date. */
   readonly previous: readonly PreviousProgram[];
-  /** Whether what each step did is kept before the next one runs. Default false. (E1) */
+  /** Commits the result of each step before the next one runs. Default `false`. */
   readonly commitEach?: boolean;
-  /** What becomes of a saga that no longer fits the code: it fails, or is undone as far as possible. (R3) */
+  /** Policy for a saga that no longer fits the code: it fails, or is undone as far as possible. */
   readonly onMismatch: 'fail' | 'compensate';
   /**
-   * Parses the arguments and makes the first state. Throws {@link InvalidInput}. `progress`: last progress of a saga that continues as
-   * this one. `origin`: author of the arguments; those of `server` are never compressed. Default `client`.
+   * Parses the arguments and makes the first state. Throws {@link InvalidInput}. `progress`: last progress before `continueAs`.
+   * `origin`: author of the arguments. Arguments of the `server` are never compressed. Default `client`.
    */
   begin(args: Json, progress?: number, origin?: Origin): Promise<ProgramState>;
   /** One turn. Rejects with `TurnAborted` or `AnswerConflict`; everything else is an outcome. */
@@ -57,17 +57,17 @@ export interface Program extends Omit<ToolFields, 'annotations'> {
     runtime: Runtime,
     end?: EndRequest,
   ): Promise<Outcome>;
-  /** The ids of the steps a state waits for: what answers can be news to. */
+  /** IDs of the open questions of a state. */
   asked(state: ProgramState): readonly string[];
-  /** What a state says happened so far. */
+  /** Events that a state records. */
   timeline(state: ProgramState): readonly TimelineEntry[];
-  /** The same with its values, answers and results included: for recordings, never for logs. */
+  /** Events with values, answers, and results: for recordings, never for logs. */
   readonly history?: (state: ProgramState) => SagaHistory;
-  /** The state of a saga with that history: what replay finds in it is what it was given. */
+  /** Converts a history to the state of a saga, for a replay. */
   readonly restore?: (history: SagaHistory) => ProgramState;
 }
 
-/** Ends a saga from outside and undoes what it did: it was cancelled, or cannot be kept. */
+/** Ends a saga from outside and undoes its steps: the saga was cancelled, or its state cannot be kept. */
 export interface EndRequest {
   readonly error: unknown;
 }
@@ -75,6 +75,6 @@ export interface EndRequest {
 /** An older version of a program. */
 export interface PreviousProgram {
   readonly saga: Program;
-  /** After this time it is not gone on with. Default: never. */
+  /** Time from which sagas of this version are not continued. Default: never. */
   readonly until?: Date;
 }

@@ -1,16 +1,16 @@
 import type { ClientNeed } from '../values/errors.ts';
 
-/** A question of the saga, as far as a host has to know it to say where it goes. */
+/** The part of a question that a host needs to choose its route. */
 export interface Question {
-  /** What a client must be able to do to be asked. */
+  /** Capability that a client needs. */
   readonly need: ClientNeed;
-  /** Who may answer, where the author says so: the client alone, or also the model that calls the tool. (T14) */
+  /** Author's choice of the answerer: only the client, or also the model that calls the tool. */
   readonly accept: 'client' | 'model' | undefined;
-  /** Whether the author says what holds where the client cannot be asked. */
+  /** `true` if the author gives an answer for clients that cannot be asked. */
   readonly hasFallback: boolean;
   /** `true` if the client answered "method not found" (-32601), despite its declared capabilities. */
   readonly isUnsupported?: true;
 }
 
-/** How a question is answered in a turn: by the client, a fallback, or the host's model; `cannot`: `ClientCannot` at the step. */
+/** Source of the answer in a turn: the client, a fallback, or the host's model; `cannot`: `ClientCannot` at the step. */
 export type Route = 'ask' | 'fallback' | 'host' | 'cannot';

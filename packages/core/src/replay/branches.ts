@@ -4,31 +4,29 @@ import type { FiberEnd } from '../undo/ending.ts';
 import { Fiber, Group, type Resumption, type Task } from './fiber.ts';
 import type { Scope } from '../values/path.ts';
 
-/** What branches need of the execution they belong to. */
 export interface BranchHost {
   resume(fiber: Fiber, how: Resumption, value: unknown): void;
   withdraw(task: Task): boolean;
 }
 
-/** Starts the branches of a group; a group without branches is done at once. */
+/** Starts the branches of a group. Ends a group without branches at once. */
 export function forkBranches(host: BranchHost, parent: Fiber, spec: GroupSpec): Group {
   const keys = spec.branches.map((branch) => branch.key);
   const group = new Group(parent, spec.kind, keys, spec.shape);
-  for (const { key, steps } of spec.branches) {
-    // A single command keeps its own id, numbered among those around it: branches start in order, so that the
-    // number does not depend on which of them is done first.
+  group.fibers = spec.branches.map(({ key, steps }, index) => {
+    // A single command keeps its ID, numbered like its neighbors. Branches start in order, so the number does not depend on
+    // the order of completion.
     const inner = specOf(steps);
     const single = inner !== undefined && !('branches' in inner);
-    group.fibers.push(
-      new Fiber(steps[Symbol.iterator](), single ? parent.scope : parent.scope.below(key), group),
-    );
-  }
+    const scope = single ? parent.scope : parent.scope.below(key);
+    return new Fiber(steps[Symbol.iterator](), scope, group, index);
+  });
   if (group.open > 0) parent.waiting = group;
   for (const branch of group.fibers) host.resume(branch, 'next', undefined);
   return group;
 }
 
-/** Starts a single branch in a scope of its own, and lets its parent wait for it. */
+/** Starts a single branch in a scope. The parent waits for the branch. */
 export function nestBranch(
   host: BranchHost,
   parent: Fiber,
@@ -38,18 +36,18 @@ export function nestBranch(
 ): void {
   const group = new Group(parent, kind, [''], 'array');
   const branch = new Fiber(iterator, scope, group);
-  group.fibers.push(branch);
+  group.fibers = [branch];
   parent.waiting = group;
   host.resume(branch, 'next', undefined);
 }
 
-/** A branch has ended; the last one of a group resumes the parent. (U3) */
+/** Ends a branch. The last branch of a group resumes the parent. */
 export function endBranch(host: BranchHost, branch: Fiber, group: Group, end: FiberEnd): void {
   branch.ended = true;
   group.open -= 1;
-  // How a branch ends that was told to end is nobody's news.
+  // The result of a closing branch is ignored.
   if (!branch.closing) {
-    const index = group.fibers.indexOf(branch);
+    const { index } = branch;
     if (group.kind === 'allSettled') {
       group.results[index] =
         'error' in end
@@ -73,7 +71,7 @@ export function endBranch(host: BranchHost, branch: Fiber, group: Group, end: Fi
   else host.resume(parent, 'next', group.result());
 }
 
-/** Tells a branch to end: what runs in it is aborted and awaited, what it asks is withdrawn, its `finally` runs. */
+/** Closes a branch: aborts and awaits running code, withdraws questions, and runs `finally` blocks. */
 export function closeBranch(host: BranchHost, branch: Fiber): void {
   if (branch.ended || branch.closing) return;
   branch.closing = true;

@@ -4,7 +4,7 @@ type Step = IteratorResult<Command<unknown>, unknown>;
 type Method = (this: unknown, value: unknown) => Step;
 type Methods = { [name in 'next' | 'return' | 'throw']: Method };
 
-/** A generator that is told to end, and what its end came to. Fields as in `Fiber`. */
+/** A generator to end. Fields as in `Fiber`. */
 interface EndedFiber {
   readonly iterator: Iterator<Command<unknown>, unknown, unknown>;
   helper: unknown;
@@ -13,19 +13,19 @@ interface EndedFiber {
   goesOn: boolean;
 }
 
-/** Value with which a generator returns if every `finally` let it end. */
+/** Return value of a generator whose `finally` blocks all let the generator end. */
 export const endValue: unique symbol = Symbol('end');
 
 /** Yielded instead of the end of a helper. */
 const helperEnded: unique symbol = Symbol('helper ended');
 
 /**
- * Ends the generator of a fiber, and notes the innermost helper that has not ended with it.
+ * Ends the generator of a fiber, and notes the innermost helper that has not ended yet.
  *
- * If the `finally` of a helper yields, the generator that delegates to the helper by `yield*` forgets the end: it would continue
- * behind the `yield*`, and steps would run after an abort. So `resumeHelper` ends the caller again when the helper is done.
- * Helpers only show in calls to their `return` and `throw`. The language looks these methods up for each call, and they are
- * replaced for the duration of one synchronous call. (E6)
+ * If the `finally` of a helper yields, the delegating generator (`yield*`) forgets the end: the generator would continue after
+ * the `yield*`, and steps would run after an abort. So `resumeHelper` ends the caller again when the helper is done. Helpers are
+ * visible only in calls to `return` and `throw`. The language looks both methods up for each call, and one synchronous call
+ * runs with replaced methods.
  */
 export function endGenerator(fiber: EndedFiber): Step {
   const iterator = fiber.iterator as unknown as Methods;
@@ -38,7 +38,7 @@ export function endGenerator(fiber: EndedFiber): Step {
       try {
         step = original.call(this, value);
       } catch {
-        // An error in the `finally` of a helper must not reach a `catch` of its caller.
+        // An error in the `finally` of a helper must not reach a `catch` of the caller.
         return { done: true, value };
       }
       if (step.done !== true) {
@@ -56,7 +56,7 @@ export function resumeHelper(fiber: EndedFiber, how: 'next' | 'throw', value: un
   const { helper } = fiber;
   const iterator = fiber.iterator as unknown as Methods;
   const { next } = Object.getPrototypeOf(function* () {}.prototype) as Methods;
-  // The callers look up `throw` for each call, unlike `next`.
+  // Callers look up `throw` for each call, unlike `next`.
   const pass = (original: Method): Method =>
     function (given) {
       if (this !== helper) return original.call(this, given);
@@ -65,7 +65,7 @@ export function resumeHelper(fiber: EndedFiber, how: 'next' | 'throw', value: un
         if (step.done !== true) return step;
         fiber.goesOn ||= step.value !== endValue;
       } catch {
-        // As above: what ends the saga wins over an error in a `finally`.
+        // As above: the end of the saga wins over an error in a `finally`.
       }
       return { done: false, value: helperEnded as never };
     };
@@ -73,7 +73,7 @@ export function resumeHelper(fiber: EndedFiber, how: 'next' | 'throw', value: un
   return step.value === helperEnded ? endGenerator(fiber) : step;
 }
 
-/** Makes one synchronous call with another method of generators. */
+/** Makes one synchronous call with a replaced generator method. */
 function watched(
   fiber: EndedFiber,
   name: 'return' | 'throw',
@@ -87,7 +87,7 @@ function watched(
     prototype.throw = fail;
     prototype[name] = change(original);
   } catch {
-    // The prototype is frozen and helpers are unknown: a `finally` that is cut is better than steps after an abort.
+    // The prototype is frozen and helpers are unknown: a cut `finally` is better than steps after an abort.
     fiber.isOpaque = true;
     return call();
   }

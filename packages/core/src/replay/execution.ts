@@ -1,49 +1,43 @@
 import { closeBranch, endBranch, forkBranches, nestBranch, type BranchHost } from './branches.ts';
-import { effectOf, hasDescriptor, type CommandSpec, type EffectSpec } from '../effects/effect-of.ts';
+import { effectOf, hasDescriptor, take, type CommandSpec, type EffectSpec } from '../effects/effect-of.ts';
 import type { CallSpec } from '../effects/kinds/call.ts';
 import type { TurnFacts } from '../effects/parts/effect.ts';
 import type { Command, GroupSpec, TellSpec } from '../model/command.ts';
-import { Ending, lostUndos, type FiberEnd } from '../undo/ending.ts';
-import { Phase, type Cause } from '../undo/phase.ts';
+import { Ending, lostUndos, type FiberEnd, Phase, type Cause } from '../undo/ending.ts';
 import type { Runtime } from '../model/runtime.ts';
-import { Marks, undeclaredForks } from './markers.ts';
+import { Markers, undeclaredForks, Uncommitted } from './markers.ts';
 import { SagaAborted, SagaCancelled, SagaError } from '../values/errors.ts';
 import { Fiber, newTask, type Resumption, type Task } from './fiber.ts';
 import type { Journal, SkippedEntry, TaskEntry } from '../journal/journal.ts';
 import { mismatchOf } from '../journal/mismatch.ts';
-import { Uncommitted } from '../journal/uncommitted-entries.ts';
 import { Scope } from '../values/path.ts';
-import { RepeatedSteps } from './repeated-steps.ts';
+import { RepeatedSteps, startBody } from './body.ts';
 import { Scheduler, type FiberHost } from './scheduler.ts';
-import { startBody } from './start-body.ts';
 import { Tasks } from './tasks.ts';
 import { undoAll } from '../undo/undo-all.ts';
 import { UndoStack } from '../undo/undo-stack.ts';
 
-/** What an execution is to tell its turn. */
 export interface ExecutionEvents extends TurnFacts {
   readonly runtime: Runtime;
-  /** Whether the saga declares what an older token used again may do. (E7) */
+  /** `true` if the saga declares `forks`. */
   readonly declaresForks: boolean;
   tell(spec: TellSpec): void;
 }
 
 /**
- * Runs a body by its journal: hands out recorded outcomes in the order they were recorded, and collects the
- * commands that wait for an outcome. It executes nothing itself; the turn does.
+ * Runs a body against the journal: returns recorded outcomes in recorded order, and collects commands that wait for an outcome.
+ * The turn executes the commands.
  */
 export class Execution implements BranchHost, FiberHost {
-  /** Commands that wait for an outcome, in the order they were asked. */
+  /** Commands that wait for an outcome, in the order of issue. */
   readonly pending: ReadonlyMap<string, Task>;
-  /** Those that do not run. */
+  /** Pending commands that do not run. */
   readonly idle: Set<Task>;
   readonly phase: Phase = new Phase();
-  /** What was undone so far, and what could not be. */
+  /** Steps undone so far, and steps that could not be undone. */
   readonly ending: Ending;
-  /** What it has passed. */
-  readonly marks: Marks;
+  readonly markers: Markers;
   readonly uncommitted: Uncommitted = new Uncommitted();
-
   readonly #journal: Journal;
   readonly #events: ExecutionEvents;
   readonly #fibers: Scheduler;
@@ -55,24 +49,24 @@ export class Execution implements BranchHost, FiberHost {
   constructor(journal: Journal, events: ExecutionEvents) {
     this.#journal = journal;
     this.#events = events;
-    this.#fibers = new Scheduler(this, events.runtime, this.#stack);
-    if (events.runtime.isStrict === true) this.#repeated = new RepeatedSteps();
-    this.marks = new Marks(journal, this.#stack, events.runtime, this.uncommitted);
-    this.ending = new Ending(this.phase, journal, this.#stack, events.runtime, this.uncommitted);
-    const parts = { fibers: this.#fibers, marks: this.marks, stack: this.#stack, ending: this.ending };
+    const { limits, observer } = events.runtime;
+    this.#fibers = new Scheduler(this, limits, this.#stack);
+    if (observer.isStrict === true) this.#repeated = new RepeatedSteps();
+    this.markers = new Markers(journal, this.#stack, events.runtime, this.uncommitted);
+    this.ending = new Ending(this.phase, journal, this.#stack, observer, this.uncommitted);
+    const parts = { fibers: this.#fibers, markers: this.markers, stack: this.#stack, ending: this.ending };
     this.#tasks = new Tasks({ journal, ...parts });
     this.pending = this.#tasks.pending;
     this.idle = this.#tasks.idle;
   }
 
-  /** Starts the body and runs it as far as it goes, by the journal as far as that goes. */
   start(body: () => Iterator<Command<unknown>, unknown, unknown>): void {
     this.#root = new Fiber(this.#fibers.noting(body), new Scope(''));
     this.resume(this.#root, 'next', undefined);
     this.#replay();
   }
 
-  /** Ends the body from outside: no `catch` can swallow it, `finally` runs, and then what was done is undone. (E6) */
+  /** Ends the body from outside: no `catch` stops the end, `finally` blocks run, then finished steps are undone. */
   endBy(error: unknown): void {
     if (!this.phase.isRunning || this.#root === undefined) return;
     this.ending.begin({ error });
@@ -80,44 +74,38 @@ export class Execution implements BranchHost, FiberHost {
     this.#fibers.drain();
   }
 
-  /** Ends the body because its saga was cancelled or its state cannot be kept, and records that. */
+  /** Ends the body of a saga that was cancelled or whose state cannot be kept, and records the reason. */
   fail(error: unknown): void {
     this.ending.record(error instanceof SagaCancelled ? 'cancel' : 'failure', error);
     this.endBy(error);
   }
 
-  /** Undoes a body that returned what its saga does not declare, and records why. */
+  /** Undoes a body with an undeclared result, and records the reason. */
   refuse(error: unknown): void {
     this.ending.record('result', error);
     this.#undo(error);
     this.#fibers.drain();
   }
 
-  /** Stops a body that cannot continue where it stands, and undoes what it did. */
+  /** Stops a body that cannot continue, and undoes finished steps. */
   halt(error: unknown, skipped: readonly SkippedEntry[], registered?: readonly string[]): void {
     this.ending.interrupt();
     this.#tasks.halt();
     this.#fibers.clear();
-    this.#stack.skipped(skipped, this.#events.runtime, this.ending.report, registered);
+    this.#stack.skipped(skipped, this.#events.runtime.effects, this.ending.report, registered);
     this.#undo(error);
     this.#replay();
   }
 
-  /**
-   * Notes what a task did whose body cannot be told of it any more.
-   *
-   * @param isRecorded - `true` if the journal says why
-   */
+  /** Notes the effect of a task whose body has stopped. `isRecorded`: the journal names the reason. */
   outlived(task: Task, entry: TaskEntry, value: unknown, isRecorded: boolean): void {
     this.#tasks.outlived(task, entry, value, isRecorded);
   }
 
-  /** Commands that were created and never yielded. */
   floated(): readonly CommandSpec[] {
     return this.#fibers.floated();
   }
 
-  /** Queues a fiber to be resumed. */
   resume(fiber: Fiber, how: Resumption, value: unknown): void {
     this.#fibers.resume(fiber, how, value);
   }
@@ -139,12 +127,12 @@ export class Execution implements BranchHost, FiberHost {
     }
   }
 
-  /** Records what became of a task, and runs the body as far as it goes. */
+  /** Records the outcome of a task, and runs the body until every fiber waits. */
   record(task: Task, entry: TaskEntry, value: unknown): void {
     const isSettled = this.#tasks.record(task, entry, value);
     if (isSettled) this.#settle(task, this.#fibers.how, this.#fibers.value);
     this.#fibers.drain();
-    // After the body has run: replay delivers this entry too, and both must register the same undos.
+    // After the body has run: replay delivers the entry too, and both must register the same undos.
     this.#journal.assertRoom(0);
   }
 
@@ -155,7 +143,7 @@ export class Execution implements BranchHost, FiberHost {
     else this.resume(task.fiber, how, value);
   }
 
-  /** Carries out a command; true when its outcome is there already. */
+  /** Carries out a command. Returns `true` if the outcome is in the scheduler already. */
   issue(fiber: Fiber, spec: CommandSpec): boolean {
     if (hasDescriptor(spec)) return this.#perform(fiber, spec);
     switch (spec.kind) {
@@ -171,13 +159,13 @@ export class Execution implements BranchHost, FiberHost {
         nestBranch(this, fiber, 'scope', spec.steps[Symbol.iterator](), fiber.scope.below(spec.id));
         return false;
       case 'patched':
-        return this.#give(this.marks.patched(spec.id, spec.enabled));
+        return this.#give(this.markers.patched(spec.id, spec.enabled));
       case 'pivot':
         if (!this.#events.declaresForks) return this.#undeclared(spec.id);
-        return this.#give(this.marks.pivot(fiber.scope.path(spec.id)));
+        return this.#give(this.markers.pivot(fiber.scope.path(spec.id)));
       case 'compensate':
         if (!this.#events.declaresForks) return this.#undeclared(spec.id);
-        return this.#give(this.marks.register(fiber.scope.path(spec.id), spec));
+        return this.#give(this.markers.register(fiber.scope.path(spec.id), spec));
       case 'abort':
         return this.#endSaga(fiber, { error: new SagaAborted(spec.reason) });
       case 'continueAs':
@@ -186,14 +174,15 @@ export class Execution implements BranchHost, FiberHost {
   }
 
   #perform(fiber: Fiber, spec: EffectSpec): boolean {
-    const { place, needsForks } = effectOf(spec);
-    if (place === 'client' && fiber.isEnding) {
+    // The descriptor comes last: replay of most commands needs nothing of it.
+    if (fiber.isEnding && effectOf(spec).place === 'client') {
       return this.#give(
         new SagaError(`'${spec.id}' cannot be asked while its branch is being ended.`),
         'throw',
       );
     }
-    if (!this.#events.declaresForks && needsForks?.(spec) === true) return this.#undeclared(spec.id);
+    if (!this.#events.declaresForks && effectOf(spec).needsForks?.(spec) === true)
+      return this.#undeclared(spec.id);
     return this.#await(fiber, spec);
   }
 
@@ -207,11 +196,12 @@ export class Execution implements BranchHost, FiberHost {
     return this.#give(undeclaredForks(id), 'throw');
   }
 
-  /** Ends the saga from within. */
   #endSaga(fiber: Fiber, cause: Cause): boolean {
     if (fiber.undoes) {
       return this.#give(
-        new SagaError('An undo cannot end its saga, which has ended: let it throw.'),
+        new SagaError(
+          'An undo cannot call abort() or continueAs(): the saga is ending. Throw an error instead.',
+        ),
         'throw',
       );
     }
@@ -228,20 +218,21 @@ export class Execution implements BranchHost, FiberHost {
     const key = spec.kind === 'step' ? spec.key : undefined;
     const path = fiber.scope.path(key === undefined ? spec.id : `${spec.id}(${key})`);
     this.#repeated?.note(spec, path, this.#journal.replaying);
-    const { entries, read } = effectOf(spec);
-    // The next entry is taken at once only if no other branch has to run first, as when it was recorded.
-    if ((read !== undefined || this.#fibers.idle) && this.#journal.isAbout(path)) {
-      if (this.#tasks.takePlain(fiber, spec, path)) return true;
-      const task = newTask(fiber, spec, path);
-      if (this.#tasks.consume(task)) {
-        if (spec.kind !== 'call' || this.#fibers.how !== 'next') return true;
-        this.#call(fiber, spec, path, this.#fibers.value);
-      } else {
-        this.#tasks.wait(task);
+    // The next entry is taken at once only if no other branch has to run first, as in the first run.
+    if ((this.#fibers.idle || effectOf(spec).read !== undefined) && this.#journal.isAbout(path)) {
+      if (!this.#tasks.takePlain(fiber, spec, path)) {
+        const task = newTask(fiber, spec, path);
+        if (!this.#tasks.consume(task)) {
+          this.#tasks.wait(task);
+          return false;
+        }
       }
+      if (spec.kind !== 'call' || this.#fibers.how !== 'next') return true;
+      this.#call(fiber, spec, path, this.#fibers.value);
       return false;
     }
     const task = newTask(fiber, spec, path);
+    const { entries, read } = effectOf(spec);
     if (read === undefined) {
       this.#tasks.wait(task);
       return false;
@@ -252,12 +243,12 @@ export class Execution implements BranchHost, FiberHost {
   }
 
   #fork(fiber: Fiber, spec: GroupSpec): boolean {
-    for (const { steps } of spec.branches) this.#fibers.taken(steps);
+    for (const { steps } of spec.branches) take(steps);
     const group = forkBranches(this, fiber, spec);
     return group.open === 0 && this.#give(group.result());
   }
 
-  /** A fiber has ended; with the body, the saga has, or is undone. */
+  /** Ends a fiber. The end of the body ends the saga or starts the undo. */
   ended(fiber: Fiber, end: FiberEnd): void {
     if (fiber.group !== undefined) {
       endBranch(this, fiber, fiber.group, end);
@@ -280,7 +271,7 @@ export class Execution implements BranchHost, FiberHost {
     this.resume(fiber, 'next', undefined);
   }
 
-  /** Withdraws a task that waits for the client or has not been started; false when it has to be awaited. */
+  /** Withdraws an unstarted task or a question. Returns `false` if the task must be awaited. */
   withdraw(task: Task): boolean {
     return this.#tasks.withdraw(task);
   }

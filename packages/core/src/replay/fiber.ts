@@ -9,26 +9,24 @@ import type { Scope } from '../values/path.ts';
 export interface Task extends EffectTask<EffectSpec> {
   readonly fingerprint: number;
   readonly fiber: Fiber;
-  /** Where it goes in this turn, if it is a question and that has been asked. */
+  /** Route of a question in this turn, once chosen. */
   route: Route | undefined;
-  /** Set while it runs here. */
+  /** Aborts the running code. Undefined if the task does not run. */
   running: AbortController | undefined;
-  /** Number of outcomes that the body had received when it issued the command. */
+  /** Number of outcomes that the body had received at the time of issue. */
   issuedAfter: number;
-  /** Not to be tried before (ms since the epoch). */
+  /** Earliest time of the next attempt (ms since the epoch). */
   notBefore: number;
-  /** When it was first asked (ms since the epoch). */
-  since: number | undefined;
-  /** When it is due: a sleep ends, a poll asks again. */
+  /** Due time: a sleep ends, or a poll asks again. */
   until: number | undefined;
-  /** `true` if it waits since an earlier turn, or until a date: its times are compared with the time of the answers. */
+  /** `true` for a wait since an earlier turn, or until a date: compared with the time of the answers. */
   isEarlier: boolean;
   interruptedTurn: number | undefined;
-  /** Its branch is being ended: what becomes of it is recorded, and not delivered. */
+  /** `true` if the branch is being ended: the outcome is recorded, but not delivered. */
   discarded: boolean;
 }
 
-/** A command of `fiber` that has just been issued. */
+/** Task for a newly issued command of `fiber`. */
 export function newTask(fiber: Fiber, spec: EffectSpec, path: string): Task {
   return {
     spec,
@@ -52,7 +50,7 @@ export function newTask(fiber: Fiber, spec: EffectSpec, path: string): Task {
   };
 }
 
-/** An attempt failed, and the next one comes in another turn. */
+/** Notes a failed attempt that another turn retries. */
 export function tried(task: Task, value: unknown): void {
   [task.attempts, task.notBefore, task.unknown, task.interruptedTurn] = value as [
     attempts: number,
@@ -63,50 +61,55 @@ export function tried(task: Task, value: unknown): void {
   task.isEarlier = false;
 }
 
-/** How a fiber is to be resumed. */
 export type Resumption = 'next' | 'throw' | 'return';
 
-/** One generator in motion: the body, or a branch of it. */
+/** A running generator: the body, or a branch. */
 export class Fiber {
   readonly iterator: Iterator<Command<unknown>, unknown, unknown>;
   readonly scope: Scope;
-  /** The group it is a branch of; the body has none. */
+  /** Group of the branch. The body has no group. */
   readonly group: Group | undefined;
-  /** What it waits for. */
+  /** Position in the group. */
+  readonly index: number;
   waiting: Task | Group | undefined;
-  /** The resumption that is queued for it. */
   queued: { fiber: Fiber; how: Resumption; value: unknown; dropped: boolean } | undefined;
   started = false;
   ended = false;
-  /** It was told to end; its `finally` blocks may still run. */
+  /** `true` once the branch was told to end. `finally` blocks may still run. */
   closing = false;
-  /** `true` once its generator was told to end. */
+  /** `true` once the generator was told to end. */
   toldToEnd = false;
-  /** Innermost generator that it delegates to by `yield*`, if the `finally` of that generator runs. */
+  /** Innermost generator, delegated to by `yield*`, whose `finally` runs. */
   helper: unknown;
-  /** `true` if helpers cannot be told from their callers. */
+  /** `true` if helpers cannot be distinguished from callers. */
   isOpaque = false;
-  /** `true` if a `finally` was exited by `break`, `continue`, or `return`, so that code ran behind it. */
+  /** `true` if a `finally` was exited by `break`, `continue`, or `return`, so that code ran after it. */
   goesOn = false;
-  /** Paths of the steps done since it was told to end. */
+  /** Paths of the steps done since the fiber was told to end. */
   readonly lastSteps: string[] = [];
-  /** It undoes: nothing in it may ask the client. */
+  /** `true` for an undo, which must not ask the client. */
   serverOnly = false;
-  /** Commands yielded since it was told to end. */
+  /** Number of commands yielded since the fiber was told to end. */
   lastWords = 0;
 
-  constructor(iterator: Iterator<Command<unknown>, unknown, unknown>, scope: Scope, group?: Group) {
+  constructor(
+    iterator: Iterator<Command<unknown>, unknown, unknown>,
+    scope: Scope,
+    group?: Group,
+    index: number = 0,
+  ) {
     this.iterator = iterator;
     this.scope = scope;
     this.group = group;
+    this.index = index;
   }
 
-  /** Whether it is an undo, or a part of one. */
+  /** `true` for an undo, or a part of an undo. */
   get undoes(): boolean {
     return this.serverOnly || this.group?.parent.undoes === true;
   }
 
-  /** Whether it, or what it belongs to, was told to end, or undoes: the client is asked nothing any more. */
+  /** `true` if the fiber or a parent is ending or undoes: the fiber must not ask the client. */
   get isEnding(): boolean {
     return this.closing || this.serverOnly || this.group?.parent.isEnding === true;
   }
@@ -118,13 +121,12 @@ export class Group {
   readonly parent: Fiber;
   readonly keys: readonly string[];
   readonly shape: 'record' | 'array';
-  readonly fibers: Fiber[] = [];
-  readonly results: unknown[] = [];
+  fibers: readonly Fiber[] = [];
+  readonly results: unknown[];
   open: number;
   failure: { readonly error: unknown } | undefined;
-  /** `true` if its parent was told to end while it waited for this group. A group of a `finally` resumes its parent. */
+  /** `true` if the parent was told to end while waiting for the group. A group of a `finally` resumes the parent. */
   endsParent = false;
-  /** The branch that won a race. */
   won: { readonly winner: string; readonly value: unknown } | undefined;
 
   constructor(parent: Fiber, kind: Group['kind'], keys: readonly string[], shape: 'record' | 'array') {
@@ -133,27 +135,18 @@ export class Group {
     this.keys = keys;
     this.shape = shape;
     this.open = keys.length;
+    this.results = keys.map(() => undefined);
   }
 
-  /** The results in the shape that was asked for. */
   result(): unknown {
     if (this.kind === 'scope' || this.kind === 'call') return this.results[0];
     if (this.kind === 'race') return this.won;
     if (this.shape === 'array') return this.results;
-    const record: Record<string, unknown> = {};
-    for (const [index, key] of this.keys.entries()) {
-      Object.defineProperty(record, key, {
-        value: this.results[index],
-        enumerable: true,
-        writable: true,
-        configurable: true,
-      });
-    }
-    return record;
+    // Defines own properties, also for the key `__proto__`.
+    return Object.fromEntries(this.keys.map((key, index) => [key, this.results[index]]));
   }
 }
 
-/** Resumes a fiber's generator. */
 export function advanceFiber(
   fiber: Fiber,
   how: Resumption,

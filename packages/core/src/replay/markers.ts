@@ -8,19 +8,46 @@ import { undoMark } from '../values/path.ts';
 import type { Task } from './fiber.ts';
 import type { Journal } from '../journal/journal.ts';
 import { entryTypes, isDone, type EntryType } from '../journal/entry-types.ts';
-import type { Uncommitted } from '../journal/uncommitted-entries.ts';
 import { mismatchOf } from '../journal/mismatch.ts';
 import { toBoundUndo, type SealedUndo, type UndoStack } from '../undo/undo-stack.ts';
+import type { CommitReason } from '../model/outcome.ts';
 
-/** Entries that say where a body stands, made and replayed at once: patches, pivots, registered undos. */
-export class Marks {
+/** Recorded reasons for the next commit. */
+export class Uncommitted {
+  readonly #reasons = new Set<CommitReason>();
+
+  note(reason: CommitReason): void {
+    this.#reasons.add(reason);
+  }
+
+  /** `true` if a step has ended since the last commit. */
+  get hasStep(): boolean {
+    return this.#reasons.has('step');
+  }
+
+  /** Reason why a repeated turn may take another branch. `isUndoing`: compensation has begun. */
+  reason(isUndoing: boolean): Exclude<CommitReason, 'step'> | undefined {
+    if (this.#reasons.has('undo')) return 'undo';
+    if (this.#reasons.has('pivot')) return 'pivot';
+    if (!this.#reasons.has('chance')) return undefined;
+    return isUndoing ? 'undo' : 'chance';
+  }
+
+  /** Forgets all reasons after a commit or replay. */
+  clear(): void {
+    this.#reasons.clear();
+  }
+}
+
+/** Entries that mark the progress of a body, made and replayed at once: patches, pivots, registered undos. */
+export class Markers {
   readonly #journal: Journal;
   readonly #stack: UndoStack;
   readonly #runtime: Runtime;
   readonly #uncommitted: Uncommitted;
   /** Number of steps, polls, and sleeps that were withdrawn or aborted. */
   discards = 0;
-  /** Whether a change of the code was found to hold in this turn. */
+  /** `true` if a change of the code was first applied in this turn. */
   patchedNow = false;
   readonly #patches = new Map<string, boolean>();
 
@@ -32,16 +59,16 @@ export class Marks {
   }
 
   /**
-   * `true` if a change of the code applies here: not to a saga that had come further or is undone, nor before it is enabled.
-   * An interrupted run of the turn may have come further on older code.
+   * `true` if a change of the code applies: not to a saga that was further or is undone, nor while disabled. An interrupted run
+   * of the turn may have been further on older code.
    */
   patched(id: string, enabled: boolean): boolean {
     let decided = this.#patches.get(id);
     if (decided === undefined) {
       const path = `${undoMark}patched:${id}`;
-      // The limit was met before the marker could be recorded: the body was halted here.
+      // The body was halted here: the limit was met before the marker could be recorded.
       if (enabled && this.#journal.isHaltedHere) throw mismatchOf(this.#journal, []);
-      const isFurther = this.#journal.replaying || this.#runtime.isInterrupted === true;
+      const isFurther = this.#journal.replaying || this.#runtime.turn.isInterrupted === true;
       const isNew = enabled && !isFurther && !this.#journal.isFrozenUndo;
       decided = isNew || this.#journal.isAbout(path);
       if (isNew) {
@@ -55,13 +82,12 @@ export class Marks {
     return decided;
   }
 
-  /** The point of no return. (E5) */
   pivot(path: string): void {
     if (!this.#journal.replaying) this.#uncommitted.note('pivot');
     this.#mark('pivoted', path, { passed: () => this.#stack.pivot() });
   }
 
-  /** Registers an undo; what has a name is sealed with its arguments. */
+  /** Registers an undo. Seals a named undo with the arguments. */
   register(path: string, spec: CompensateSpec): void {
     const { work } = spec;
     const passed = (): void => this.#stack.add(path, spec, work);
@@ -69,11 +95,12 @@ export class Marks {
       this.#mark('namedUndo', path, { text: encode([work.bound.name, work.bound.args]), passed });
     } else {
       passed();
-      if (!this.#journal.replaying) this.#runtime.observe({ type: 'passed', kind: 'compensate', path });
+      if (!this.#journal.replaying)
+        this.#runtime.observer.observe({ type: 'passed', kind: 'compensate', path });
     }
   }
 
-  /** Makes the arguments of a named compensator, as soon as its step is done; and their text for the journal. */
+  /** Makes the arguments of a named compensator when the step is done, and their text for the journal. */
   bind({ spec, path }: Task, type: EntryType, result: unknown): (SealedUndo & { text: string }) | undefined {
     const named = namedUndo(spec, type);
     if (named === undefined || spec.kind !== 'step') return undefined;
@@ -81,21 +108,23 @@ export class Marks {
       const bound = named.bind({ result: result as never, input: spec.input as never });
       return { bound, text: encode([bound.name, bound.args]) };
     } catch (error) {
-      // The step is done and cannot be undone: it is residue, should it come to that.
-      this.#runtime.observe({ type: 'failed', kind: 'compensate', path, error });
+      // The step is done and cannot be undone: if the saga is undone, the step is uncompensated.
+      this.#runtime.observer.observe({ type: 'failed', kind: 'compensate', path, error });
       return { bound: undefined, text: encode(null) };
     }
   }
 
-  /** The arguments of a named compensator as they were recorded. */
   bound(task: Task, type: EntryType, result: unknown): SealedUndo | undefined {
     if (task.spec.kind !== 'step') return undefined;
     if (this.#journal.type === 'namedUndo' && this.#journal.isAbout(task.path)) {
       const run = namedUndo(task.spec, type)?.run;
-      const bound = toBoundUndo(this.#journal.next(), (name) => run ?? this.#runtime.compensator(name)?.run);
+      const bound = toBoundUndo(
+        this.#journal.next(),
+        (name) => run ?? this.#runtime.effects.compensator(name)?.run,
+      );
       return { bound };
     }
-    // It was done before the code named a compensator for it.
+    // The step was done before the code named a compensator.
     return this.bind(task, type, result);
   }
 
@@ -109,13 +138,13 @@ export class Marks {
     if (!recorded) {
       // Before the marker takes effect: a pivot of changed code must not clear recorded undos.
       journal.assertThawed(kind, path, 0);
-      // The marker may exceed the limit by one: it takes effect, and the body continues as it does in replay.
+      // The marker may exceed the limit by one entry: the body continues as in replay.
       journal.assertRoom(0);
     }
     passed?.();
     if (recorded) return;
     journal.add({ type, path, fingerprint: 0, ...present({ text }) });
-    this.#runtime.observe({ type: 'passed', kind, path });
+    this.#runtime.observer.observe({ type: 'passed', kind, path });
   }
 }
 
@@ -128,10 +157,10 @@ function namedUndo(
   return known !== undefined && 'bind' in known ? known : undefined;
 }
 
-/** The error for an effect that needs its saga to say what an older token may do. (E7) */
+/** Error for an effect in a saga that does not declare `forks`. */
 export function undeclaredForks(id: string): AuthoringError {
   return new AuthoringError(
-    `'${id}' compensates, pivots or runs once, and its saga does not say what an older token may do. Declare ` +
-      `forks: 'refuse' (the host then needs a guard), or forks: 'accept' where going back does no harm.`,
+    `'${id}' compensates, pivots, or runs once, but its saga does not declare \`forks\`. Declare ` +
+      `forks: 'refuse' (needs a guard on the host), or forks: 'accept' if older tokens may be reused safely.`,
   );
 }

@@ -15,8 +15,8 @@ export function othersOf(pending: Iterable<Task>, { asked, waits }: Pick<Head, '
 }
 
 /**
- * The path of a task as a head stores it. From its first key on it is a hash, so that its length does not reveal whether two
- * keys are equal: the path of the second one has a number.
+ * Path of a task, as stored in a head. Hashed from the first key on: a readable number after the second of two equal keys would
+ * reveal the equality by length.
  */
 function nameOf(path: string): string {
   const at = path.indexOf('(') + 1;
@@ -24,15 +24,14 @@ function nameOf(path: string): string {
 }
 
 /**
- * Checks at the end of replay that the code waits for the same tasks as when its state was sealed. Changed code may have
- * failed, returned, dropped a question, or added a branch to a finished group. `patched` allows the change.
- *
+ * Checks at the end of replay that the code waits for the same tasks as the sealed state. Changed code may have failed,
+ * returned, dropped a question, or added a branch to a finished group. `patched` allows the change.
  * @throws ReplayMismatch if the pending tasks or the registered undos differ
  */
 export function assertAwaited(head: Head, execution: Execution, journal: Journal): void {
-  const { marks, pending } = execution;
+  const { markers, pending } = execution;
   // A recorded mismatch stays, even if the whole journal fits now.
-  if (head.mismatch === undefined && (marks.patchedNow || isAwaited(head, execution))) return;
+  if (head.mismatch === undefined && (markers.patchedNow || isAwaited(head, execution))) return;
   const names = new Set([...pending.keys()].flatMap((path) => [path, nameOf(path)]));
   throw mismatchOf(
     journal,
@@ -42,12 +41,12 @@ export function assertAwaited(head: Head, execution: Execution, journal: Journal
 }
 
 /**
- * Converts an error thrown during replay to a mismatch with that error as its cause: unchanged code did not throw there.
- * Errors behind a new `patched` are returned unchanged.
+ * Converts an error thrown during replay to a mismatch with the error as cause: unchanged code did not throw. Errors after a new
+ * `patched` are returned unchanged.
  */
 export function toMismatch(error: unknown, head: Head, execution: Execution, journal: Journal): unknown {
-  const { phase, marks, pending } = execution;
-  if (marks.patchedNow) return error;
+  const { phase, markers, pending } = execution;
+  if (markers.patchedNow) return error;
   const isMismatch = error instanceof ReplayMismatch;
   const recorded = journal.replaying ? journal.facts() : awaitedFacts(head);
   const mismatch = isMismatch ? error : mismatchOf(journal, pending.values(), recorded);
@@ -57,7 +56,7 @@ export function toMismatch(error: unknown, head: Head, execution: Execution, jou
   return mismatch;
 }
 
-/** The first task of a state that `isWanted`, for errors. */
+/** First task of a state for which `isWanted` returns `true`, for errors. */
 export function awaitedFacts(head: Head, isWanted: (path: string) => boolean = () => true): StepFacts {
   const { asked, waits, others = [] } = head;
   const paths = [...Object.keys(asked), ...Object.keys(waits), ...others];
@@ -68,7 +67,7 @@ export function awaitedFacts(head: Head, isWanted: (path: string) => boolean = (
 function isAwaited({ asked, waits, others, undos }: Head, { pending, ending }: Execution): boolean {
   if (!Object.keys(asked).every((path) => isQuestion(pending.get(path)?.spec))) return false;
   if (!Object.keys(waits).every((path) => pending.has(path))) return false;
-  // Unchanged code records an unstarted task of an ended branch at once, and awaits the others within their turn.
+  // Unchanged code records an unstarted task of an ended branch at once, and awaits started tasks within the turn.
   if ([...pending.values()].some(({ discarded }) => discarded)) return false;
   if (others === undefined) return true;
   const paths = new Set([...Object.keys(asked), ...Object.keys(waits), ...others]);
@@ -78,9 +77,8 @@ function isAwaited({ asked, waits, others, undos }: Head, { pending, ending }: E
 }
 
 /**
- * Number of entries that fit the code, if that is news and the saga is undone that far.
- *
- * @param known - the mismatch that the state names
+ * Number of fitting entries, if new and the saga is undone that far.
+ * @param known - mismatch in the state
  * @param policy - `isKept`: nothing is undone at the first mismatch; `isUndoing`: this turn undoes the saga
  */
 export function newMismatch(
@@ -89,6 +87,6 @@ export function newMismatch(
   policy: { readonly isKept: boolean; readonly isUndoing: boolean },
 ): Head['mismatch'] {
   if (known === undefined) return policy.isKept ? undefined : [count, recorded];
-  // The code has changed once more, while the saga was undone.
+  // The code has changed again during the undo.
   return policy.isUndoing && known[1] < recorded ? [known[0], recorded] : undefined;
 }

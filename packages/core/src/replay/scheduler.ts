@@ -8,84 +8,72 @@ import {
 } from '../effects/effect-of.ts';
 import type { Command } from '../model/command.ts';
 import type { FiberEnd } from '../undo/ending.ts';
-import type { Runtime } from '../model/runtime.ts';
+import type { ProgramLimits } from '../model/runtime.ts';
 import { endValue } from './end-generator.ts';
 import { SagaLimitExceeded } from '../values/errors.ts';
 import { advanceFiber, type Fiber, type Resumption } from './fiber.ts';
 import type { UndoStack } from '../undo/undo-stack.ts';
 
-/** How many commands a branch may yield in its `finally` blocks after it was told to end. */
+/** Number of commands that a branch may yield in `finally` blocks after the branch was told to end. */
 const maxLastWords = 100;
 
-/** Who carries out what fibers yield. */
 export interface FiberHost {
-  /** Carries out a command. True when its outcome is there already: in `how` and `value` of the scheduler. */
+  /** Carries out a command. Returns `true` if `how` and `value` of the scheduler hold the outcome. */
   issue(fiber: Fiber, spec: CommandSpec): boolean;
   ended(fiber: Fiber, end: FiberEnd): void;
 }
 
-/** Resumes fibers one after the other, each as far as it goes: the order of everything that happens in a body. */
+/** Resumes fibers in turn, each until the fiber waits. Determines the order of all events in a body. */
 export class Scheduler {
-  /** How the fiber that has just issued a command goes on. Kept here, so that replay allocates nothing for it. */
+  /** Resumption of the fiber that issued the last command. A field, so that replay allocates nothing. */
   how: Resumption = 'next';
   value: unknown;
-
   readonly #host: FiberHost;
   readonly #maxCommands: number;
   readonly #created = new CreatedCommands();
   readonly #ready: NonNullable<Fiber['queued']>[] = [];
   #commands = 0;
-
   readonly #stack: Pick<UndoStack, 'addUncompensated'>;
 
   constructor(
     host: FiberHost,
-    { limits }: Pick<Runtime, 'limits'>,
+    { maxCommands }: Pick<ProgramLimits, 'maxCommands'>,
     stack: Pick<UndoStack, 'addUncompensated'>,
   ) {
     this.#host = host;
     this.#stack = stack;
-    this.#maxCommands = limits.maxCommands;
+    this.#maxCommands = maxCommands;
   }
 
-  /** Whether no fiber is queued. */
+  /** `true` if no fiber is queued. */
   get idle(): boolean {
     return this.#ready.length === 0;
   }
 
-  /** Queues a fiber to be resumed. */
   resume(fiber: Fiber, how: Resumption, value: unknown): void {
     const queued = { fiber, how, value, dropped: false };
     fiber.queued = queued;
     this.#ready.push(queued);
   }
 
-  /** Drops queued resumptions. */
   clear(): void {
     this.#ready.length = 0;
   }
 
-  /** Resets the command count: undoing has the same limit as the body, of its own. */
+  /** Resets the command count: the undo has a limit of the same size. */
   recount(): void {
     this.#commands = 0;
   }
 
-  /** Runs code of the author, and notes the commands it creates. */
+  /** Runs code of the author, and notes the created commands. */
   noting<T>(code: () => T): T {
     return noting(this.#created, code);
   }
 
-  /** A command was taken up. */
-  taken(command: unknown): void {
-    take(command);
-  }
-
-  /** Commands that were created and never yielded. */
   floated(): readonly CommandSpec[] {
     return this.#created.floating;
   }
 
-  /** Resumes what is queued, until nothing is. */
   drain(): void {
     noting(this.#created, () => {
       for (let queued = this.#ready.shift(); queued !== undefined; queued = this.#ready.shift()) {
@@ -99,7 +87,7 @@ export class Scheduler {
     fiber.started = true;
     for (;;) {
       if (fiber.isOpaque && how !== 'return') {
-        // Nothing tells helpers here. The rest of a `finally` does not run, and is named.
+        // Helpers are invisible: the rest of the `finally` is skipped, and reported as uncompensated.
         this.#stack.addUncompensated(`finally after ${fiber.lastSteps.at(-1) ?? 'its first command'}`);
         how = 'return';
       }
@@ -135,14 +123,14 @@ export class Scheduler {
     }
   }
 
-  /** Names the steps that ran although their branch was told to end, where a `finally` did not let it. */
+  /** Reports steps that ran after the branch was told to end, because a `finally` prevented the end. */
   #nameSwallowed(fiber: Fiber, result: unknown): void {
     if (!fiber.goesOn && result === endValue) return;
     for (const path of fiber.lastSteps) this.#stack.addUncompensated(path);
   }
 }
 
-/** The path of a command that is not carried out. */
+/** Path of a command that is not carried out. */
 function pathOf({ scope }: Fiber, spec: CommandSpec | undefined): string {
   if (spec === undefined || !('id' in spec)) return `${scope.prefix}finally`;
   return scope.path(spec.kind === 'step' && spec.key !== undefined ? `${spec.id}(${spec.key})` : spec.id);
@@ -150,6 +138,6 @@ function pathOf({ scope }: Fiber, spec: CommandSpec | undefined): string {
 
 function tooManyCommands(limit: number): SagaLimitExceeded {
   return new SagaLimitExceeded(
-    `The saga yielded more than ${limit} commands in one turn. Is there a loop without end, or is maxCommands too low?`,
+    `The saga yielded more than ${limit} commands in one turn. Look for an endless loop, or raise limits.maxCommands.`,
   );
 }

@@ -13,31 +13,29 @@ import { SagaError } from '../values/errors.ts';
 import { newTask, tried, type Fiber, type Task } from './fiber.ts';
 import type { Journal, TaskEntry } from '../journal/journal.ts';
 import { isDone, type EntryType } from '../journal/entry-types.ts';
-import type { Marks } from './markers.ts';
+import type { Markers } from './markers.ts';
 import { mismatchOf } from '../journal/mismatch.ts';
 import type { Scheduler } from './scheduler.ts';
 import type { SealedUndo, UndoStack } from '../undo/undo-stack.ts';
 
-/** What tasks need of the execution they belong to. */
 export interface TaskHost {
   readonly journal: Journal;
   readonly fibers: Scheduler;
-  readonly marks: Marks;
+  readonly markers: Markers;
   readonly stack: UndoStack;
   readonly ending: Ending;
 }
 
-/** The commands that wait for an outcome, and how they come to it: from the journal, or by being recorded in it. */
+/** Commands that wait for an outcome, which is read from the journal or recorded. */
 export class Tasks {
-  /** By path, in the order they were asked. */
+  /** Waiting tasks by path, in the order of issue. */
   readonly pending: Map<string, Task> = new Map();
-  /** Those that do not run: the end of one that ran does not look at all others that run. */
+  /** Waiting tasks that do not run. Kept apart: the end of a task must not scan all running tasks. */
   readonly idle: Set<Task> = new Set();
-
   readonly #host: TaskHost;
   readonly #journal: Journal;
   readonly #fibers: Scheduler;
-  /** Number of outcomes that the body has received, without what is read or withdrawn at once. */
+  /** Number of outcomes that the body has received, without values read or withdrawn at once. */
   #outcomes = 0;
 
   constructor(host: TaskHost) {
@@ -46,7 +44,6 @@ export class Tasks {
     this.#fibers = host.fibers;
   }
 
-  /** Lets a task wait. */
   wait(task: Task): void {
     const { spec } = task;
     if (spec.kind === 'step') {
@@ -59,7 +56,6 @@ export class Tasks {
     this.idle.add(task);
   }
 
-  /** Removes a task that waits no longer. */
   remove(task: Task): void {
     this.#forget(task);
     task.fiber.waiting = undefined;
@@ -70,18 +66,17 @@ export class Tasks {
     this.idle.delete(task);
   }
 
-  /**
-   * Takes the next entry where it is the plain outcome of a command that nothing else hangs on, which most of a journal
-   * is: that spares the task. False where there is more to it.
-   */
+  /** Fast path for the plain outcome of a command, the most frequent entry. Returns `false` if the entry needs a task. */
   takePlain(fiber: Fiber, spec: EffectSpec, path: string): boolean {
     const journal = this.#journal;
     const { type } = journal;
     if (spec.kind === 'step') {
-      // A named undo may have an entry of its own.
+      // A named undo may have a separate entry.
       const isNamed = spec.undo?.known !== undefined && 'bind' in spec.undo.known;
       if (type !== 'done' || isNamed || fiber.isEnding) return false;
-    } else if (spec.kind !== 'elicit' || type !== 'accepted' || spec.asOutcome) {
+    } else if (spec.kind === 'elicit') {
+      if (type !== 'accepted' || spec.asOutcome) return false;
+    } else if (spec.kind !== 'call' || type !== 'called') {
       return false;
     }
     if (journal.fingerprint !== fingerprintOf(spec)) return false;
@@ -93,13 +88,13 @@ export class Tasks {
     const isSealed = journal.type === 'namedUndo';
     if (!isSealed && spec.undo === undefined) return true;
     const copy = journal.copierOf(value, 'server');
-    // Sealed by code that named a compensator for it; this code does not.
-    const sealed = isSealed ? this.#host.marks.bound(newTask(fiber, spec, path), type, value) : undefined;
+    // Sealed by older code with a named compensator; the current code has none.
+    const sealed = isSealed ? this.#host.markers.bound(newTask(fiber, spec, path), type, value) : undefined;
     this.#host.stack.done(path, spec, copy, sealed);
     return true;
   }
 
-  /** Takes the next entry for `task`, and has its outcome in the scheduler; false when the task goes on waiting. */
+  /** Takes the next entry for `task`, and passes the outcome to the scheduler; `false` if the task continues to wait. */
   consume(task: Task): boolean {
     const journal = this.#journal;
     const type = journal.type as EntryType;
@@ -111,18 +106,18 @@ export class Tasks {
       throw mismatchOf(journal, [task]);
     }
     if ((type === 'withdrawn' || type === 'stopped') && !task.discarded) throw mismatchOf(journal, [task]);
-    // No answer to a question of an ended branch is recorded.
+    // Answers to a question of an ended branch are never recorded.
     if (task.discarded && type !== 'withdrawn' && isAskedOfClient(spec.kind))
       throw mismatchOf(journal, [task]);
     const value = journal.next();
-    if (type !== 'withdrawn' && type !== 'time' && type !== 'info') this.#outcomes += 1;
+    this.#count(task, type);
     if (type === 'retry') {
       tried(task, value);
       return false;
     }
     if (task.spec.kind === 'step') {
       const copy = journal.copierOf(value, type === 'compressed' ? 'client' : 'server');
-      this.#effect(task, type, copy, this.#host.marks.bound(task, type, value));
+      this.#effect(task, type, copy, this.#host.markers.bound(task, type, value));
       if (journal.type === 'interrupted') {
         this.#host.stack.interrupted(journal.path);
         journal.next();
@@ -132,24 +127,30 @@ export class Tasks {
     return true;
   }
 
-  /** Records what became of a task, and has its outcome in the scheduler; false when it goes on waiting. */
+  /** Records the outcome of a task, and passes the outcome to the scheduler; `false` if the task continues to wait. */
   record(task: Task, entry: TaskEntry, value: unknown): boolean {
-    const sealed = this.#host.marks.bind(task, entry.type, value);
-    if (entry.type !== 'withdrawn') this.#outcomes += 1;
-    // First of all: whatever goes wrong in recording it, it was done, and can be undone.
+    const sealed = this.#host.markers.bind(task, entry.type, value);
+    this.#count(task, entry.type);
+    // Before recording, which may fail: the step was done and can be undone.
     this.#effect(task, entry.type, copierOf(entry), sealed);
     if (entry.type !== 'retry') this.#forget(task);
     this.#add(task, entry, sealed);
     if (entry.type === 'retry') {
-      // It was to be tried again, but its branch has been ended meanwhile.
+      // The branch of the retried task has ended meanwhile.
       return task.discarded && this.record(task, { type: 'withdrawn' }, undefined);
     }
     this.#outcome(task, entry.type, value);
     return true;
   }
 
+  /** Counts an outcome that is not read or withdrawn at once. A question is withdrawn after its answer by the server was aborted. */
+  #count({ spec }: Task, type: EntryType): void {
+    if (type === 'withdrawn' ? isAskedOfClient(spec.kind) : type !== 'time' && type !== 'info')
+      this.#outcomes += 1;
+  }
+
   /** Adds the entry of a task, even to a full journal: the effect has happened, and undoing needs the entry. */
-  #add(task: Task, entry: TaskEntry, sealed: ReturnType<Marks['bind']>): void {
+  #add(task: Task, entry: TaskEntry, sealed: ReturnType<Markers['bind']>): void {
     const { path, fingerprint } = task;
     this.#journal.add({ ...entry, path, fingerprint });
     if (sealed !== undefined) this.#journal.add({ type: 'namedUndo', path, fingerprint, text: sealed.text });
@@ -157,7 +158,7 @@ export class Tasks {
     if (turn !== undefined) this.#journal.add({ type: 'interrupted', path: turn, fingerprint: 0 });
   }
 
-  /** Records what a task reads at once, and has it in the scheduler. */
+  /** Records a value that a task reads at once, and passes the value to the scheduler. */
   read(task: Task, type: EntryType, value: unknown): void {
     const { path, fingerprint } = task;
     const text = encode(value);
@@ -165,7 +166,7 @@ export class Tasks {
     this.#outcome(task, type, decode(text));
   }
 
-  /** Withdraws a task that waits for the client or has not been started; false when it has to be awaited. */
+  /** Withdraws an unstarted task or a question. Returns `false` if the task must be awaited. */
   withdraw(task: Task): boolean {
     const isQuestion = isAskedOfClient(task.spec.kind);
     if (isQuestion ? this.#runsHere(task) : !this.#isUnstarted(task)) return false;
@@ -173,34 +174,29 @@ export class Tasks {
     return true;
   }
 
-  /** Aborts a question that something here answers. Where nobody does, it is withdrawn without an entry. */
+  /** Aborts a question answered by the server. A question to the client is withdrawn without an entry. */
   #runsHere(task: Task): boolean {
-    const journal = this.#journal;
-    const runs = journal.replaying ? journal.isAhead(task.path) : task.running !== undefined;
+    const runs = this.#journal.replaying ? this.#journal.isAhead(task.path) : task.running !== undefined;
     if (runs) this.#discard(task);
     return runs;
   }
 
-  /** Aborts what is no question, and records it as withdrawn where it has not been started. */
+  /** Aborts a task other than a question, and records an unstarted task as withdrawn. */
   #isUnstarted(task: Task): boolean {
     this.#discard(task);
-    this.#host.marks.discards += 1;
+    this.#host.markers.discards += 1;
     const journal = this.#journal;
-    if (journal.replaying) {
-      // Had it not been started then, the journal says so next: at once, as it was recorded at once. What had been is
-      // awaited: whatever became of it then (`stopped` too) comes in its order, since other branches may have run before.
-      if (journal.type !== 'withdrawn' || !journal.isAbout(task.path)) {
-        // It cannot have been started: one outcome led to the command and to the end of its branch.
-        if (task.issuedAfter === this.#outcomes) throw mismatchOf(journal, [task]);
-        return false;
-      }
-      this.consume(task);
-    } else if (task.running === undefined) {
+    if (!journal.replaying) {
+      if (task.running !== undefined) return false;
       this.record(task, { type: 'withdrawn' }, undefined);
-    } else {
-      return false;
+      return true;
     }
-    return true;
+    // The next entry withdraws the task if the first run had not started it. A started task is awaited: its outcome
+    // (also `stopped`) comes in recorded order, since other branches may have run before.
+    if (journal.type === 'withdrawn' && journal.isAbout(task.path)) return this.consume(task);
+    // A task cannot have started if one outcome led to the command and to the end of the branch.
+    if (task.issuedAfter === this.#outcomes) throw mismatchOf(journal, [task]);
+    return false;
   }
 
   #discard(task: Task): void {
@@ -208,17 +204,17 @@ export class Tasks {
     task.running?.abort(new SagaError('A sibling of this step failed.'));
   }
 
-  /** Notes what a task did whose body cannot be told of it any more. */
+  /** Notes the effect of a task whose body has stopped. */
   outlived(task: Task, entry: TaskEntry, value: unknown, isRecorded: boolean): void {
     const { type } = entry;
-    const sealed = this.#host.marks.bind(task, type, value);
+    const sealed = this.#host.markers.bind(task, type, value);
     if (isRecorded && task.spec.kind === 'step') this.#add(task, entry, sealed);
     if (type === 'retry') return;
     this.#forget(task);
     this.#effect(task, type, copierOf(entry), sealed);
   }
 
-  /** Takes off what the journal says of tasks after their body was halted. */
+  /** Reads the entries of tasks that ended after the body was halted. */
   #takeOutlived(): void {
     const journal = this.#journal;
     for (;;) {
@@ -228,7 +224,7 @@ export class Tasks {
     }
   }
 
-  /** Stops all that waits where it stands. */
+  /** Stops all waiting tasks. */
   halt(): void {
     this.#takeOutlived();
     for (const task of this.pending.values()) {
@@ -238,7 +234,7 @@ export class Tasks {
     this.idle.clear();
   }
 
-  /** What a step did, or may have done, goes on the undo stack. */
+  /** Adds the undo of a step that ran, or may have run, to the undo stack. */
   #effect(task: Task, type: EntryType, copy: () => unknown, sealed: SealedUndo | undefined): void {
     const { spec, path, unknown } = task;
     if (spec.kind !== 'step') return;
@@ -260,18 +256,17 @@ export class Tasks {
   }
 }
 
-/** Makes copies of the value of a new entry. */
 function copierOf({ text }: TaskEntry): () => unknown {
   return () => (text === undefined ? undefined : decode(text));
 }
 
-/** Path of the interrupted turn that may have executed a step, and more behind it, although the step ends otherwise now. */
+/** Path of the interrupted turn that may have executed a step and later steps, if the step now ends otherwise. */
 function interruptedAt({ interruptedTurn, discarded }: Task, type: EntryType): string | undefined {
   if (interruptedTurn === undefined || type === 'retry') return undefined;
   return type === 'unknown' || discarded ? pathOfTurn(interruptedTurn) : undefined;
 }
 
-/** The innermost fiber around a step that was told to end. */
+/** Innermost fiber around a step that was told to end. */
 function endingFiber(fiber: Fiber | undefined): Fiber | undefined {
   return fiber === undefined || fiber.toldToEnd ? fiber : endingFiber(fiber.group?.parent);
 }

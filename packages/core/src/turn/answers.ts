@@ -1,19 +1,103 @@
-import { agreementOf, isUnsupported, routeWithoutClient } from '../effects/accept-answer.ts';
-import { AnswerCheck } from './answer-check.ts';
+import {
+  agreementOf,
+  isOverLimit,
+  isUnsupported,
+  routeWithoutClient,
+  acceptAnswer,
+  isAccepted,
+} from '../effects/end-task.ts';
 import type { ClientAnswer } from '../model/client-step.ts';
-import { isAskedOfClient, isQuestion } from '../effects/effect-of.ts';
+import { isAskedOfClient, isQuestion, toClientStep, type EffectSpec } from '../effects/effect-of.ts';
 import type { Runtime } from '../model/runtime.ts';
 import type { TaskRunner } from './task-runner.ts';
-import { AnswerConflict } from '../values/errors.ts';
+import { AnswerConflict, TurnAborted } from '../values/errors.ts';
 import type { Execution } from '../replay/execution.ts';
 import type { Task } from '../replay/fiber.ts';
 import type { Head } from '../journal/head.ts';
 import type { Journal } from '../journal/journal.ts';
 import { answerGraceMs } from './time/waits.ts';
+import type { Acceptance } from '../effects/parts/effect.ts';
+import type { IgnoredAnswer } from '../model/outcome.ts';
+import { digestOfStep } from './turn-outcome.ts';
 
-/** What the taking of answers needs to know of its turn. */
+export interface AnsweredSaga {
+  readonly name: string;
+  readonly runtime: Runtime;
+  /** Digests of the last questions, by step ID. */
+  readonly asked: { readonly [stepId: string]: string };
+  /** Advice for authors of varying questions. */
+  readonly advice: string;
+}
+
+/** Checks the answers of a client, and notes the results. Shared by generators and machines. */
+export class AnswerCheck {
+  /** Unused answers, and why. */
+  ignored: IgnoredAnswer[] = [];
+  /** Reason why a question is asked again, by step ID. */
+  readonly reasons: Map<string, string> = new Map();
+  /** Number of accepted answers. */
+  accepted = 0;
+  readonly #saga: AnsweredSaga;
+
+  constructor(saga: AnsweredSaga) {
+    this.#saga = saga;
+  }
+
+  /** Checks an answer. Undefined if not used; `unsupported` if the client does not have the method. */
+  async check(
+    spec: EffectSpec,
+    stepId: string,
+    answer: ClientAnswer,
+  ): Promise<Extract<Acceptance, { entry: unknown }> | 'unsupported' | undefined> {
+    const { name, runtime, asked, advice } = this.#saga;
+    const step = toClientStep(spec, stepId);
+    const digest = step === undefined ? undefined : await digestOfStep(runtime.questions, step);
+    // The answer is to an earlier question with the same ID.
+    if (!Object.hasOwn(asked, stepId) || asked[stepId] !== digest) {
+      this.#ask(
+        stepId,
+        'asked otherwise',
+        'the question has changed since it was asked: please answer the new question',
+      );
+      // A question that changes in every turn is never answered.
+      runtime.observer.warn?.(
+        `Saga '${name}' changed the question '${stepId}', so the answer was not used. The code has changed, or the ` +
+          `message varies between turns. ${advice}`,
+      );
+      return undefined;
+    }
+    if (!isAccepted(spec, answer.provenance, runtime.questions)) {
+      this.#ask(stepId, 'not accepted', 'this question must be answered by the user, not by the model');
+      return undefined;
+    }
+    if (isUnsupported(answer)) return 'unsupported';
+    const observed = { kind: spec.kind, path: stepId };
+    const acceptance = await acceptAnswer(spec, answer, runtime.limits, (error) =>
+      runtime.observer.observe({ ...observed, type: 'failed', error }),
+    );
+    if (runtime.request.signal.aborted) throw new TurnAborted(runtime.request.signal.reason);
+    if ('reason' in acceptance) {
+      this.#ask(stepId, 'invalid', acceptance.reason);
+      return undefined;
+    }
+    this.accepted += 1;
+    runtime.observer.observe({ ...observed, type: 'answered' });
+    return acceptance;
+  }
+
+  /** Notes an unused answer. */
+  ignore(stepId: string, why: IgnoredAnswer['why']): void {
+    this.ignored.push({ stepId, why });
+  }
+
+  /** Asks the question again. */
+  #ask(stepId: string, why: IgnoredAnswer['why'], reason: string): void {
+    this.reasons.set(stepId, reason);
+    this.ignore(stepId, why);
+  }
+}
+
 export interface AnswersOptions {
-  /** The name of the saga. */
   readonly name: string;
   readonly execution: Execution;
   readonly journal: Journal;
@@ -22,7 +106,7 @@ export interface AnswersOptions {
   readonly due: TaskRunner;
 }
 
-/** Takes what the client answered, in the order asked. (U2, W4) */
+/** Takes the answers of the client, in the order asked. */
 export class Answers extends AnswerCheck {
   readonly #turn: AnswersOptions;
 
@@ -32,29 +116,32 @@ export class Answers extends AnswerCheck {
     this.#turn = turn;
   }
 
-  /** The turn was committed, with what became of the answers. */
+  /** Resets the counts after a commit. */
   committed(): void {
     this.ignored = [];
     this.accepted = 0;
   }
 
-  /** The client may repeat all it ever answered: throws where what it repeats is not what it said. (W4) */
+  /** Compares repeated answers with the recorded answers. Throws AnswerConflict if they differ. */
   assertAgreement(answers: ReadonlyMap<string, ClientAnswer>): void {
     if (answers.size === 0) return;
     const answered = this.#turn.journal.answered();
     for (const [stepId, answer] of answers) {
       if (isQuestion(this.#turn.execution.pending.get(stepId)?.spec)) continue;
-      const agreed = answered.get(stepId);
+      const agreed = answered.get(stepId)?.();
       // "Method not found" is not recorded as an answer.
       if (agreed === undefined && isUnsupported(answer)) continue;
       if (agreed === undefined) this.ignore(stepId, 'unknown');
-      else if (agreed !== agreementOf(answer)) throw new AnswerConflict(stepId);
+      else if (agreed === agreementOf(answer)) continue;
+      // Recorded under a higher limit, perhaps. The content cannot be compared.
+      else if (isOverLimit(answer, this.#turn.runtime.limits.maxAnswerBytes)) this.ignore(stepId, 'unknown');
+      else throw new AnswerConflict(stepId);
     }
   }
 
   /**
-   * Takes the answers that came for what is open. What was overdue when they came happens before, at its own time; an answer
-   * within the grace of a deadline counts as in time. (W6)
+   * Takes answers to open questions. Work and waits that were overdue on receipt happen first, each at the due time. An answer
+   * within the grace after a deadline counts as in time.
    */
   async deliver(answers: ReadonlyMap<string, ClientAnswer>): Promise<void> {
     const { execution, due } = this.#turn;
@@ -64,7 +151,7 @@ export class Answers extends AnswerCheck {
     const byNow = { until: due.clock.receivedAt, works: false };
     const before = isAnswered ? { until: due.clock.receivedAt - answerGraceMs - 1, works: true } : byNow;
     const overdue = isAnswered || hasTime ? due.runOverdue(before) : undefined;
-    // Nothing is awaited for nothing.
+    // Avoids an `await` without a promise.
     if (overdue !== undefined) await overdue;
     await this.#take(answers, open);
     const late = isAnswered && hasTime ? due.runOverdue(byNow) : undefined;
@@ -75,29 +162,29 @@ export class Answers extends AnswerCheck {
     const { pending } = this.#turn.execution;
     for (const task of open) {
       const answer = answers.get(task.path);
-      // An answer before this one may have ended the branch that asked, and so may what was overdue.
+      // An earlier answer or an overdue event may have ended the branch of the question.
       if (pending.get(task.path) !== task) {
         if (answer !== undefined) this.ignore(task.path, 'unknown');
       } else if (task.spec.kind === 'checkpoint') {
         this.#pass(task);
       } else if (answer !== undefined) {
-        // oxlint-disable-next-line no-await-in-loop -- answers are delivered in the order asked (U2)
+        // oxlint-disable-next-line no-await-in-loop -- answers are delivered in the order asked
         await this.#answer(task, answer);
       }
     }
   }
 
-  /** Records that the client has come back to a checkpoint. */
+  /** Records that the client returned to a checkpoint. */
   #pass(task: Task): void {
     const { runtime, execution, head, due } = this.#turn;
-    if (head.turn > 0 && due.budget.hasTime(runtime.now()))
+    if (head.turn > 0 && due.budget.hasTime(runtime.time.now()))
       execution.record(task, { type: 'passed' }, undefined);
   }
 
   async #answer(task: Task, answer: ClientAnswer): Promise<void> {
     const { runtime, execution } = this.#turn;
     const checked = await this.check(task.spec, task.path, answer);
-    if (checked === 'unsupported') task.route = routeWithoutClient(task.spec, runtime);
+    if (checked === 'unsupported') task.route = routeWithoutClient(task.spec, runtime.questions);
     else if (checked !== undefined) execution.record(task, checked.entry, checked.value);
   }
 }

@@ -10,10 +10,10 @@ import { isSameJson, type Json } from '../values/json.ts';
 import { validate } from '../values/standard-schema.ts';
 import { decodeHead, encodeHead } from '../journal/head.ts';
 import { ReplayCheck } from './replay-check.ts';
-import type { GeneratorProgramOptions } from '../replay/start-body.ts';
+import type { GeneratorProgramOptions } from '../replay/body.ts';
 import { Turn } from './turn.ts';
 
-/** Makes a program of a generator: its state is the journal. */
+/** Makes a program from a generator. The state is the journal. */
 export function generatorProgram(
   options: GeneratorProgramOptions,
 ): Pick<Program, 'begin' | 'advance' | 'asked' | 'timeline' | 'history' | 'restore'> {
@@ -25,7 +25,7 @@ export function generatorProgram(
       runtime: Runtime,
       end?: EndRequest,
     ): Promise<Outcome> =>
-      runtime.isStrict === true && runtime.warn !== undefined
+      runtime.observer.isStrict === true && runtime.observer.warn !== undefined
         ? new ReplayCheck(options, runtime).take(state, answers, end)
         : new Turn(options, state, runtime, { answers, end }).take(),
     asked: (state) => Object.keys(decodeHead(state.head).asked),

@@ -1,38 +1,50 @@
 import type { Task } from '../replay/fiber.ts';
-import type { Runtime } from '../model/runtime.ts';
+import type { CommittedTurn } from '../model/outcome.ts';
+import type { Runtime, RuntimeTurn } from '../model/runtime.ts';
 import { undoMark } from '../values/path.ts';
 
+/** `true` if an interrupted run of the turn may have executed effects. */
+export function mayHaveRun({ isInterrupted, defersEffects, deadline }: RuntimeTurn): boolean {
+  return isInterrupted === true && defersEffects !== true && deadline !== Number.NEGATIVE_INFINITY;
+}
+
+/** Runtime of the turn after a commit, without an interrupted run. */
+export function runtimeAfter(runtime: Runtime, next: CommittedTurn): Runtime {
+  const { receivedAt: _, isInterrupted: __, ...turn } = runtime.turn;
+  const { turn: number, tokenBytes, deadline } = next;
+  return { ...runtime, turn: { ...turn, number, tokenBytes, deadline } };
+}
+
 /**
- * Finds the steps that an earlier run of this turn may have executed: a run that began and never finished. Such a step starts
- * with an unknown outcome, so that a later error cannot report that its effect did not happen. (E9)
+ * Finds the steps that an interrupted run of the turn may have executed. Such a step starts with an unknown outcome, so a later
+ * error cannot report that the effect did not happen.
  */
 export class InterruptedRun {
-  #runtime: Pick<Runtime, 'isInterrupted' | 'turn' | 'commitsEach' | 'defersEffects' | 'deadline'>;
+  #run: RuntimeTurn;
   #isUnknown = false;
-  /** Number of the interrupted turn, if that run may have continued with steps that this turn never issues. */
+  /** Number of the interrupted turn, if the run may have executed steps that this turn never issues. */
   #turn: number | undefined;
-  /** Steps that the interrupted run cannot have started, since the event that ended this turn ended that run as well. */
+  /** Steps that the interrupted run cannot have started: the event that ended this turn also ended that run. */
   readonly #behind = new Set<Task>();
   readonly #seen = new Set<Task>();
   #wasKept = false;
 
-  constructor(runtime: Runtime) {
-    this.#runtime = runtime;
+  constructor(turn: RuntimeTurn) {
+    this.#run = turn;
   }
 
-  /** Replay has ended. */
+  /** Starts the live phase, after replay. */
   goLive(pending: Iterable<Task>): void {
-    const { isInterrupted, turn, commitsEach, defersEffects, deadline } = this.#runtime;
-    const runs = defersEffects !== true && deadline !== Number.NEGATIVE_INFINITY;
-    this.#isUnknown ||= runs && isInterrupted === true;
-    // With a token after each step, the interrupted run has started the same steps as this one, and no others.
-    if (this.#isUnknown && !commitsEach) this.#turn ??= turn;
+    const { number, commitsEach } = this.#run;
+    this.#isUnknown ||= mayHaveRun(this.#run);
+    // With a token after each step, the interrupted run has started only the steps of this run.
+    if (this.#isUnknown && !commitsEach) this.#turn ??= number;
     this.#inherit(pending);
   }
 
-  /** The turn was committed: the next one has no other run. */
-  committed(runtime: Runtime, pending: Iterable<Task>): void {
-    this.#runtime = runtime;
+  /** Resets the state after a commit: the next turn has no other run. */
+  committed(turn: RuntimeTurn, pending: Iterable<Task>): void {
+    this.#run = turn;
     this.#isUnknown = false;
     this.#turn = undefined;
     this.#behind.clear();
@@ -40,17 +52,16 @@ export class InterruptedRun {
     this.#inherit(pending);
   }
 
-  /** A step that an earlier turn had no time for carries the number of the interrupted turn. */
+  /** Takes the number of the interrupted turn from steps that an earlier turn had no time for. */
   #inherit(pending: Iterable<Task>): void {
     for (const { interruptedTurn } of pending) this.#turn ??= interruptedTurn;
     this.#isUnknown ||= this.#turn !== undefined;
   }
 
   /**
-   * Gives a step an unknown outcome if the interrupted run may have executed it.
-   *
-   * @param isKept - whether this turn ends before it runs anything else
-   * @returns whether that is news about the step
+   * Gives a step an unknown outcome if the interrupted run may have executed the step.
+   * @param isKept - `true` if the turn ends before another effect runs
+   * @returns `true` if the outcome was not unknown before
    */
   mark(task: Task, isKept: boolean): boolean {
     if (!this.#isUnknown || task.spec.kind !== 'step' || task.path.startsWith(undoMark)) return false;
@@ -63,7 +74,7 @@ export class InterruptedRun {
     return true;
   }
 
-  /** All steps were looked at. */
+  /** Ends a pass over all steps. */
   marked(isKept: boolean): void {
     this.#wasKept = isKept;
   }

@@ -6,31 +6,30 @@ import type { ProgramState } from '../model/program-state.ts';
 import type { Runtime } from '../model/runtime.ts';
 import { undoMark } from '../values/path.ts';
 import { encode } from '../values/codec.ts';
-import type { ExecutionEnd } from '../undo/phase.ts';
+import type { ExecutionEnd } from '../undo/ending.ts';
 import { ReplayMismatch } from '../values/errors.ts';
 import { Execution } from '../replay/execution.ts';
 import { decodeHead } from '../journal/head.ts';
 import { Journal } from '../journal/journal.ts';
-import { startBody, type GeneratorProgramOptions } from '../replay/start-body.ts';
+import { startBody, type GeneratorProgramOptions } from '../replay/body.ts';
 import { Turn } from './turn.ts';
 
 /**
- * Takes a turn, and replays it at once: for development. What the code of a step assigns to a variable of the body is missing
- * in a replay, which does not run the code. Without a replay, the saga only differs once it was suspended.
+ * Takes a turn and replays the turn at once, in development. Variables of the body that a step assigns are missing in a replay,
+ * which skips the code. Without the check, only suspended sagas would differ.
  */
 export class ReplayCheck {
   readonly #options: GeneratorProgramOptions;
   readonly #runtime: Runtime;
-  /** Paths of the code that ran in this turn, apart from undos. */
+  /** Paths of the executed code in this turn, without undos. */
   readonly #ran = new Set<string>();
-  #ended: ProgramState | undefined;
 
   constructor(options: GeneratorProgramOptions, runtime: Runtime) {
     this.#options = options;
     this.#runtime = runtime;
   }
 
-  /** Takes the turn, and warns if its replay asks for something else or has another result. */
+  /** Takes the turn, and warns if the replay issues another request or has another result. */
   async take(
     state: ProgramState,
     answers: ReadonlyMap<string, ClientAnswer>,
@@ -39,18 +38,17 @@ export class ReplayCheck {
     const runtime = this.#runtime;
     const noted: Runtime = {
       ...runtime,
-      perform: (call) => {
-        if (!call.path.startsWith(undoMark)) this.#ran.add(call.path);
-        return runtime.perform === undefined ? call.run(call.step) : runtime.perform(call);
-      },
-      ended: (ended) => {
-        this.#ended = ended;
-        runtime.ended?.(ended);
+      effects: {
+        ...runtime.effects,
+        perform: (call) => {
+          if (!call.path.startsWith(undoMark)) this.#ran.add(call.path);
+          return runtime.effects.perform === undefined ? call.run(call.step) : runtime.effects.perform(call);
+        },
       },
     };
     const turn = new Turn(this.#options, state, noted, { answers, end });
     const outcome = await turn.take();
-    // Nothing else can have assigned a variable that a replay does not assign.
+    // Only executed code can assign a variable that replay does not assign.
     if (this.#ran.size > 0) {
       const difference = await this.#difference(outcome, turn.pending);
       if (difference !== undefined) this.#warn(difference);
@@ -58,7 +56,7 @@ export class ReplayCheck {
     return outcome;
   }
 
-  /** What the replay of a turn does otherwise. */
+  /** Finds the first difference between a turn and its replay. */
   async #difference(outcome: Outcome, pending: Turn['pending']): Promise<string | undefined> {
     try {
       if (outcome.status === 'suspended' && outcome.undoes !== true) {
@@ -69,8 +67,8 @@ export class ReplayCheck {
         );
         return other === undefined ? undefined : `'${other.path}'`;
       }
-      if (outcome.status !== 'completed' || this.#ended === undefined) return undefined;
-      const end = this.#replay(this.#ended)?.phase.end;
+      if (outcome.status !== 'completed' || outcome.state === undefined) return undefined;
+      const end = this.#replay(outcome.state)?.phase.end;
       if (end === undefined) return undefined;
       const result = await this.#resultOf(end);
       return result === encode(outcome.result) ? undefined : 'the result';
@@ -82,25 +80,28 @@ export class ReplayCheck {
     }
   }
 
-  /** The result of a replay as a text. Undefined if there is none that its caller can be given. */
+  /** Result of a replay as text. Undefined without a valid result. */
   async #resultOf(end: ExecutionEnd): Promise<string | undefined> {
     if (!('result' in end)) return undefined;
-    const result = await this.#runtime.checkResult(end.result).catch(() => undefined);
+    const result = await this.#runtime.saga.checkResult(end.result).catch(() => undefined);
     return result === undefined ? undefined : encode(result);
   }
 
-  /** Replays a state from its texts. Undefined for a state whose journal does not fit the code. */
+  /** Replays a state. Undefined if the journal does not fit the code. */
   #replay(state: ProgramState): Execution | undefined {
     const { name, body, declaresForks } = this.#options;
-    const { limits, engine } = this.#runtime;
+    const { limits, saga, observer } = this.#runtime;
     const head = decodeHead(state.head);
     if (head.mismatch !== undefined) return undefined;
-    const journal = new Journal(state, limits.maxJournalEntries, engine);
+    const journal = new Journal(state, limits.maxJournalEntries, saga.engine);
     const execution = new Execution(journal, {
       declaresForks,
-      runtime: { ...this.#runtime, isStrict: false, warn: undefined, observe: ignore, threw: ignore },
+      runtime: {
+        ...this.#runtime,
+        observer: { ...observer, isStrict: false, warn: undefined, observe: ignore, threw: ignore },
+      },
       tell: ignore,
-      now: () => this.#runtime.now(),
+      now: () => this.#runtime.time.now(),
       info: ignore,
     });
     const input = journal.skipInput(head.input);
@@ -112,7 +113,7 @@ export class ReplayCheck {
 
   #warn(difference: string): void {
     const ran = Array.from(this.#ran, (path) => `'${path}'`).join(', ');
-    this.#runtime.warn?.(
+    this.#runtime.observer.warn?.(
       `Saga '${this.#options.name}': ${difference} differs when this turn is replayed. Code of ${ran} may assign a variable of ` +
         'the body, which replay does not repeat. Return the value from the step instead.',
     );

@@ -1,4 +1,4 @@
-import { Clocks, type TurnClock } from './time/clocks.ts';
+import { Clocks, type TurnClock, runOverdue, type Overdue, type OverdueOptions } from './time/clocks.ts';
 import { isAskedOfClient, isEffect } from '../effects/effect-of.ts';
 import type { CommitReason } from '../model/outcome.ts';
 import type { Runtime } from '../model/runtime.ts';
@@ -8,22 +8,18 @@ import { tried, type Task } from '../replay/fiber.ts';
 import type { Head } from '../journal/head.ts';
 import { InterruptedRun } from './interrupted-run.ts';
 import type { Journal, TaskEntry } from '../journal/journal.ts';
-import { runOverdue, type Overdue, type OverdueOptions } from './time/overdue.ts';
 import { later } from '../effects/kinds/step.ts';
-import { runTask } from '../effects/run-task.ts';
+import { runTask, waitsForClient } from '../effects/end-task.ts';
 import type { TaskEnd } from '../effects/parts/effect.ts';
-import { waitsForClient } from '../effects/accept-answer.ts';
 import { TurnBudget } from './turn-budget.ts';
-import { warnOfLifetime } from './time/warn-of-lifetime.ts';
-import { askAgainAfter, endAtOnce, isChance, timingOf } from './time/waits.ts';
+import { askAgainAfter, endAtOnce, isChance, timingOf, warnOfLifetime } from './time/waits.ts';
 
-/** What the running of tasks needs to know of its turn. */
 export interface TaskRunnerOptions {
   readonly execution: Execution;
   readonly journal: Journal;
   readonly runtime: Runtime;
   readonly head: Head;
-  /** The client is to have a token before the first server step runs. (E1) */
+  /** `true` if the client gets a token before the first server step runs. */
   readonly commitFirst: boolean;
   readonly clock: TurnClock;
   /** Commits the state of the turn. Returns `false` if the turn ends there. */
@@ -32,11 +28,10 @@ export interface TaskRunnerOptions {
 
 type Ended = { readonly task: Task; readonly end: TaskEnd };
 
-/** Runs what does not wait for the client, until everything waits for the client or the clock. (U1) */
+/** Runs tasks until every task waits for the client or the clock. */
 export class TaskRunner {
   readonly clock: TurnClock;
   readonly budget: TurnBudget;
-
   readonly #options: TaskRunnerOptions;
   readonly #clocks: Clocks;
   readonly #execution: Execution;
@@ -53,37 +48,37 @@ export class TaskRunner {
     this.clock = options.clock;
     this.#clocks = new Clocks(options.clock, options.execution.pending, options.head);
     this.#runtime = options.runtime;
-    this.#interrupted = new InterruptedRun(options.runtime);
+    this.#interrupted = new InterruptedRun(options.runtime.turn);
     const { runtime, head, commitFirst } = options;
     this.budget = new TurnBudget({ runtime, commitFirst, turnsBefore: head.turn });
   }
 
-  /** The journal has been replayed: what is added to it from here on is of this turn. */
+  /** Starts the live phase, after replay. */
   goLive(): void {
-    const { uncommitted, marks } = this.#execution;
+    const { uncommitted, markers } = this.#execution;
     uncommitted.clear();
-    if (marks.patchedNow) uncommitted.note('chance');
+    if (markers.patchedNow) uncommitted.note('chance');
     this.#interrupted.goLive(this.#execution.pending.values());
   }
 
   /**
-   * Reason for a commit before the next effect. A request that repeats the turn may take another branch: a step ends otherwise, a
-   * time has passed, no new patch applies. It must not see an undone prerequisite or an irreversible effect.
+   * Reason for a commit before the next effect. A repeated request may take another branch: a step ends otherwise, a time has
+   * passed, a new patch does not apply. A retry must not see an undone prerequisite or an irreversible effect.
    */
   get #reason(): CommitReason | undefined {
     const { ending, uncommitted } = this.#execution;
-    const commits = this.#runtime.commit !== undefined && this.budget.canSuspend;
+    const commits = this.#runtime.turn.commit !== undefined && this.budget.canSuspend;
     const reason = commits ? uncommitted.reason(ending.current !== undefined) : undefined;
     if (reason !== undefined) return reason;
     return this.#isStepUncommitted ? 'step' : undefined;
   }
 
-  /** `true` if the next effect waits until what the last steps did is committed. */
+  /** `true` if the next effect waits for the commit of the last steps. */
   get #isStepUncommitted(): boolean {
-    return this.#runtime.commitsEach && this.#execution.uncommitted.hasStep;
+    return this.#runtime.turn.commitsEach && this.#execution.uncommitted.hasStep;
   }
 
-  /** `true` if an effect that is due waits for a commit. */
+  /** `true` if a due effect waits for a commit. */
   get #holdsEffect(): boolean {
     const now = this.clock.now();
     const isHeld = (task: Task): boolean =>
@@ -91,16 +86,16 @@ export class TaskRunner {
     return [...this.#execution.idle].some(isHeld);
   }
 
-  /** The turn was committed, and the next one continues. */
+  /** Continues with the next turn after a commit. */
   committed(runtime: Runtime): void {
     this.#runtime = runtime;
     this.budget.committed(runtime);
     this.#execution.uncommitted.clear();
     this.clock.committed();
-    this.#interrupted.committed(runtime, this.#execution.pending.values());
+    this.#interrupted.committed(runtime.turn, this.#execution.pending.values());
   }
 
-  /** Runs all that is due, and what follows from it. */
+  /** Runs all due tasks, and the tasks that follow. */
   async runAll(): Promise<void> {
     for (;;) {
       // oxlint-disable-next-line no-await-in-loop -- it comes before the next wait
@@ -114,7 +109,7 @@ export class TaskRunner {
       const now = this.clock.now();
       const tasks = [...this.#execution.pending.values()];
       const first = this.#clocks.firstOf(tasks);
-      if (first === undefined || tasks.some((task) => waitsForClient(task, this.#runtime))) return;
+      if (first === undefined || tasks.some((task) => waitsForClient(task, this.#runtime.questions))) return;
       const isWait = first.spec.kind === 'sleep' || first.spec.kind === 'poll';
       const wait = this.budget.waitUntil(this.#clocks.dueAt(first), now, this.#isStepUncommitted, isWait);
       if (wait === undefined) return;
@@ -124,7 +119,7 @@ export class TaskRunner {
     }
   }
 
-  /** Lets what was due before this turn happen at its own time, with what follows from it. */
+  /** Runs overdue tasks, each at the due time, and the tasks that follow. */
   runOverdue(options: OverdueOptions): Promise<void> | undefined {
     const { pending } = this.#execution;
     this.#clocks.startAll();
@@ -136,7 +131,7 @@ export class TaskRunner {
     return runOverdue({ pending, clock: this.clock, end, run }, options);
   }
 
-  /** Runs what is due, until nothing runs any more. */
+  /** Runs due tasks until no task runs. */
   async #runDue(): Promise<void> {
     for (;;) {
       this.assertGoing();
@@ -144,7 +139,7 @@ export class TaskRunner {
       const done = this.#ends.shift();
       if (done !== undefined) this.#finish(done.task, done.end);
       else if (this.#running.size === 0) return;
-      // oxlint-disable-next-line no-await-in-loop -- results are taken in the order of completion (U2)
+      // oxlint-disable-next-line no-await-in-loop -- results are taken in the order of completion
       else await this.#nextEnd();
     }
   }
@@ -154,44 +149,42 @@ export class TaskRunner {
     this.#clocks.ended(task, entry.type);
   }
 
-  /** Throws if the request was aborted. */
   assertGoing(): void {
-    if (this.#runtime.signal.aborted) throw new TurnAborted(this.#runtime.signal.reason);
+    if (this.#runtime.request.signal.aborted) throw new TurnAborted(this.#runtime.request.signal.reason);
   }
 
-  /** Tells what runs to stop. */
+  /** Aborts running tasks. */
   abort(reason: unknown): void {
     for (const task of this.#running) task.running?.abort(reason);
   }
 
-  /** Ends a turn that cannot go on: what runs is told to stop, and awaited. */
+  /** Aborts and awaits running tasks, before the turn ends. */
   async stop(reason: unknown): Promise<void> {
     this.abort(reason);
     while (this.#running.size > this.#ends.length) {
       // oxlint-disable-next-line no-await-in-loop -- one after the other ends
-      await new Promise<void>((resolve) => {
-        this.#wake = resolve;
-      });
+      await this.#woken();
     }
     this.#running = new Set();
   }
 
-  /**
-   * Notes what ended in a turn that cannot continue.
-   *
-   * @param isRecorded - `true` if the journal says why
-   */
+  /** Notes effects that completed in an aborted turn. `isRecorded`: the journal names the reason. */
   drainEnds(isRecorded: boolean): void {
     for (const { task, end } of this.#ends.splice(0)) {
       if (end.entry !== undefined) this.#execution.outlived(task, end.entry, end.value, isRecorded);
     }
   }
 
-  /** Waits for what runs, and no longer than until something else is due: a sleep may end it. (W6) */
-  async #nextEnd(): Promise<void> {
-    const ended = new Promise<void>((resolve) => {
+  /** Waits until a running task ends. */
+  #woken(): Promise<void> {
+    return new Promise((resolve) => {
       this.#wake = resolve;
     });
+  }
+
+  /** Waits until a running task ends or another task is due, such as a sleep that ends the running task. */
+  async #nextEnd(): Promise<void> {
+    const ended = this.#woken();
     const now = this.clock.now();
     const times = [...this.#execution.idle]
       .filter((task) => this.#isOpen(task))
@@ -199,20 +192,20 @@ export class TaskRunner {
       .filter((at) => at > now);
     if (times.length === 0) return await ended;
     const timer = new AbortController();
-    await Promise.race([ended, this.#runtime.sleep(Math.min(...times) - now, timer.signal)]);
+    await Promise.race([ended, this.#runtime.time.sleep(Math.min(...times) - now, timer.signal)]);
     timer.abort();
   }
 
   #isOpen(task: Task): boolean {
-    return !task.discarded && !waitsForClient(task, this.#runtime);
+    return !task.discarded && !waitsForClient(task, this.#runtime.questions);
   }
 
   #startDue(): void {
     const { journal } = this.#options;
     const now = this.clock.now();
     const isKept = this.#reason !== undefined;
-    // To undo may take longer than any token is good.
-    const lifeEndsAt = this.#execution.phase.undoes ? undefined : this.#runtime.lifeEndsAt;
+    // An undo may take longer than the lifetime of a token.
+    const lifeEndsAt = this.#execution.phase.undoes ? undefined : this.#runtime.saga.lifeEndsAt;
     const from = this.#ends.length;
     const { idle } = this.#execution;
     for (const task of idle) {
@@ -225,11 +218,11 @@ export class TaskRunner {
       const waits = type === undefined && timingOf(task, time) === 'waiting';
       const isFull = isMarked && !journal.hasRoom(this.#running.size + 1);
       if (waits || isFull || this.#isDeferred(task, type, now)) {
-        // Another turn runs, withdraws, or undoes it, and has to know.
+        // Another turn runs, withdraws, or undoes the step, and needs the mark.
         if (isMarked) this.#execution.record(task, later(task, task.attempts, task.notBefore), undefined);
         continue;
       }
-      // Before it runs: what could not be recorded had better not happen.
+      // Before the task runs: an effect without room for the entry must not happen.
       journal.assertRoom(this.#running.size + 1);
       task.running = new AbortController();
       idle.delete(task);
@@ -249,7 +242,7 @@ export class TaskRunner {
     this.#ends.push(...this.#ends.splice(from).toSorted((one, other) => at(one) - at(other)));
   }
 
-  /** Whether a task has to wait for the next turn: the time for it has not come, or is used up. (U4) */
+  /** `true` if a task waits for the next turn: not due, or the budget is used up. */
   #isDeferred(task: Task, type: TaskEntry['type'] | undefined, now: number): boolean {
     if (task.notBefore > this.clock.timeFor(task, now) || !this.budget.hasTime(now)) return true;
     if (type !== undefined || !isEffect(task)) return false;
@@ -262,22 +255,22 @@ export class TaskRunner {
     this.#execution.idle.add(task);
     this.assertGoing();
     if (aborts !== undefined) throw aborts;
-    const { marks, uncommitted } = this.#execution;
+    const { markers, uncommitted } = this.#execution;
     const isRun = entry !== undefined && entry.type !== 'cannot' && entry.type !== 'timedOut';
     if (isRun && isEffect(task)) uncommitted.note('step');
     if (task.discarded && (entry === undefined || isAskedOfClient(task.spec.kind))) {
-      // A poll that was not answered, or a question that was answered here for nobody.
+      // A poll without an answer, or a question answered by the server after the branch had ended.
       this.#end(task, { type: task.spec.kind === 'poll' ? 'stopped' : 'withdrawn' }, undefined);
     } else if (entry === undefined) {
       askAgainAfter(task, this.clock.timeFor(task));
     } else {
       if (entry.type === 'retry' && !task.discarded) tried(task, value);
-      const { discards } = marks;
+      const { discards } = markers;
       const began = this.clock.timeFor(task, this.clock.began);
       const isByChance = !task.discarded && isChance(task, entry.type, began);
       this.#end(task, entry, value);
-      // What a step's end withdraws might have come before it.
-      if (isByChance || marks.discards > discards) uncommitted.note('chance');
+      // Tasks withdrawn by the end of a step might have ended first.
+      if (isByChance || markers.discards > discards) uncommitted.note('chance');
     }
   }
 }

@@ -1,18 +1,17 @@
 import type { CommitReason } from '../model/outcome.ts';
 import type { Runtime } from '../model/runtime.ts';
 
-/** How a turn uses its time. */
 export interface TurnBudgetOptions {
   readonly runtime: Runtime;
-  /** Number of turns before this one. */
+  /** Number of earlier turns. */
   readonly turnsBefore: number;
   /** `true` if the client gets a token before the first effect runs. */
   readonly commitFirst: boolean;
 }
 
 /**
- * Time of one turn: what may still run in the request, what waits for the next turn, and how long the request is held. Generators
- * and machines decide by the same budget.
+ * Time budget of one turn: decides if a task runs now or in the next turn, and how long the request is held. Shared by generators
+ * and machines.
  */
 export class TurnBudget {
   #canSuspend = true;
@@ -25,51 +24,50 @@ export class TurnBudget {
     this.#commitFirst = commitFirst && turnsBefore === 0;
   }
 
-  /** `false` if no state can be sealed: then the turn runs to its end, however long that takes. */
+  /** `false` if no state can be sealed: then the turn runs to the end, however long. */
   get canSuspend(): boolean {
     return this.#canSuspend;
   }
 
-  /** From here on, no state can be sealed. */
+  /** Disables sealing from now on. */
   runToEnd(): void {
     this.#canSuspend = false;
   }
 
-  /** Returns `true` if something may still run, or a delay pass, in this turn. */
+  /** `true` if an effect or a delay still fits into the turn. */
   hasTime(now: number): boolean {
-    const { deadline = Number.POSITIVE_INFINITY, stops } = this.#runtime;
+    const { deadline = Number.POSITIVE_INFINITY } = this.#runtime.turn;
+    const { stops } = this.#runtime.request;
     return !this.canSuspend || (now < deadline && stops?.aborted !== true);
   }
 
   /**
-   * Returns `true` if an effect that is due waits for the next turn.
-   *
+   * Returns `true` if a due effect waits for the next turn.
    * @param now - milliseconds since the epoch
-   * @param isUncommitted - `true` if the state has to be kept before another effect runs
+   * @param isUncommitted - `true` if the state must be committed before another effect runs
    * @param isRepeatable - `true` if the effect may run before the client has a token
    */
   defers(now: number, isUncommitted: boolean, isRepeatable: boolean = false): boolean {
-    const { defersEffects, tokenBytes } = this.#runtime;
+    const { defersEffects, tokenBytes } = this.#runtime.turn;
     if (!this.hasTime(now) || defersEffects === true) return true;
     if (!this.canSuspend) return false;
     return isUncommitted || (this.#commitFirst && tokenBytes === 0 && !isRepeatable);
   }
 
-  /** Returns `true` if the turn may commit its state and continue. Undoing may, even without time. */
+  /** `true` if the turn may commit the state and continue. An undo may, even without time. */
   mayCommit(reason: CommitReason): boolean {
-    const isPutOff = this.#runtime.defersEffects === true || !this.hasTime(this.#runtime.now());
+    const isPutOff = this.#runtime.turn.defersEffects === true || !this.hasTime(this.#runtime.time.now());
     return !isPutOff || reason === 'undo';
   }
 
-  /** The turn was committed: the next one has a token, and a deadline of its own. */
+  /** Takes over the token and deadline of the next turn. */
   committed(runtime: Runtime): void {
     this.#runtime = runtime;
   }
 
   /**
-   * Decides how long the request waits if nothing is left to do but wait.
-   *
-   * @param due - time at which something is due (ms since the epoch)
+   * Decides how long the request waits if all tasks wait.
+   * @param due - due time of the next event (ms since the epoch)
    * @param now - milliseconds since the epoch
    * @param isUncommitted - `true` if the turn ends before another effect runs
    * @param canFail - `false` if the wait cannot fail, such as the delay of a retry
@@ -83,7 +81,8 @@ export class TurnBudget {
   ): number | 'hopeless' | undefined {
     const ms = due - now;
     if (ms <= 0) return undefined;
-    const { maxWait, holdsParts, deadline } = this.#runtime;
+    const { maxWait, holdsParts } = this.#runtime.time;
+    const { deadline } = this.#runtime.turn;
     const room = this.#room(now, isUncommitted);
     const fits = ms <= room;
     const isInTime = this.canSuspend && this.hasTime(now);
@@ -94,17 +93,19 @@ export class TurnBudget {
     return holdsParts && room > 0 ? room : undefined;
   }
 
-  /** Holds the request, or until the turn is told to stop. */
+  /** Holds the request for `ms` milliseconds, or until the turn must stop. */
   async hold(ms: number): Promise<void> {
     this.#held += ms;
-    await this.#runtime.sleep(ms, this.#runtime.stops ?? this.#runtime.signal);
+    const { signal, stops = signal } = this.#runtime.request;
+    await this.#runtime.time.sleep(ms, stops);
   }
 
   /** Time for which the request can still be held, in milliseconds. */
   #room(now: number, isUncommitted: boolean): number {
-    const { deadline, maxHold, stops } = this.#runtime;
+    const { turn, time, request } = this.#runtime;
     if (!this.canSuspend) return Number.POSITIVE_INFINITY;
-    if (isUncommitted || stops?.aborted === true) return 0;
-    return deadline === undefined ? Number.POSITIVE_INFINITY : Math.min(maxHold - this.#held, deadline - now);
+    if (isUncommitted || request.stops?.aborted === true) return 0;
+    if (turn.deadline === undefined) return Number.POSITIVE_INFINITY;
+    return Math.min(time.maxHold - this.#held, turn.deadline - now);
   }
 }

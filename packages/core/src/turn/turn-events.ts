@@ -1,46 +1,47 @@
-import { present } from '../values/json.ts';
 import { infoIn } from '../effects/parts/saga-info.ts';
 import type { ExecutionEvents } from '../replay/execution.ts';
+import type { Journal } from '../journal/journal.ts';
+import type { TellSpec } from '../model/command.ts';
 import type { Runtime } from '../model/runtime.ts';
 import { TurnClock } from './time/clocks.ts';
 
-/** What an execution tells its turn, and reads from it. */
+/** Events of an execution, and facts about the turn. */
 export class TurnEvents implements ExecutionEvents {
   runtime: Runtime;
   readonly declaresForks: boolean;
-  /** Last reported progress. It never decreases. */
+  /** Last reported progress. Never decreases. */
   progress: number | undefined;
   readonly clock: TurnClock;
+  readonly #journal: Pick<Journal, 'count'>;
 
-  constructor(runtime: Runtime, declaresForks: boolean, progress: number | undefined) {
+  constructor(
+    runtime: Runtime,
+    journal: Pick<Journal, 'count'>,
+    declaresForks: boolean,
+    progress: number | undefined,
+  ) {
     this.runtime = runtime;
+    this.#journal = journal;
     this.declaresForks = declaresForks;
     this.progress = progress;
     this.clock = new TurnClock(runtime);
   }
 
-  /** Reports a log message, or progress unless it does not increase. */
-  tell(spec: Parameters<ExecutionEvents['tell']>[0]): void {
-    if (spec.kind === 'log') {
-      this.runtime.log(spec.level, spec.data);
-      return;
+  /** Reports a log message, or increased progress. */
+  tell(spec: TellSpec): void {
+    if (spec.kind === 'progress') {
+      if (this.progress !== undefined && spec.value <= this.progress) return;
+      this.progress = spec.value;
     }
-    const { value, total, message } = spec;
-    if (this.progress !== undefined && value <= this.progress) return;
-    this.progress = value;
-    this.runtime.progress({
-      value,
-      ...present({ total, message }),
-    });
+    this.runtime.observer.notify(spec);
   }
 
-  /** The time as the body reads it: what it decides by that, it decides as it did when the turn was begun. (E1) */
+  /** Time for the body: the same as when the turn began. */
   now(): number {
     return this.clock.timeFor({ isEarlier: true });
   }
 
-  /** What the saga can know about itself in this turn. */
   info(): unknown {
-    return infoIn(this.runtime);
+    return infoIn(this.runtime, this.#journal.count);
   }
 }

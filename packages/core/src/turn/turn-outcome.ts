@@ -3,49 +3,49 @@ import type { ClientStep } from '../model/client-step.ts';
 import { isAskedOfClient, toClientStep } from '../effects/effect-of.ts';
 import type { IgnoredAnswer, SuspendedOutcome } from '../model/outcome.ts';
 import type { ProgramState } from '../model/program-state.ts';
-import type { Runtime } from '../model/runtime.ts';
-import { encode } from '../values/codec.ts';
+import type { Runtime, RuntimeQuestions } from '../model/runtime.ts';
 import type { Task } from '../replay/fiber.ts';
 import { encodeHead, type Head, type Wait } from '../journal/head.ts';
-import { waitsForClient } from '../effects/accept-answer.ts';
-import { warnOfLifetime } from './time/warn-of-lifetime.ts';
-import { deadlineOf, dueAt, reportOf, startClock, toWait } from './time/waits.ts';
+import { waitsForClient } from '../effects/end-task.ts';
+import { deadlineOf, dueAt, lastsUntil, reportOf, startClock, toWait, warnOfLifetime } from './time/waits.ts';
+import { encode } from '../values/codec.ts';
+import type { Json } from '../values/json.ts';
 
-/** A turn at its end, where everything waits. */
+/** A turn in which every task waits. */
 export interface WaitingTurn {
   readonly runtime: Runtime;
   readonly pending: readonly Task[];
   readonly reasons: ReadonlyMap<string, string>;
   readonly texts: Pick<ProgramState, 'structure' | 'client' | 'server'>;
-  /** What the client was asked before this turn. */
+  /** Questions asked before this turn. */
   readonly before: Head['asked'];
-  /** What waited for a time before this turn. */
+  /** Waits that began before this turn. */
   readonly waited: Head['waits'];
   readonly head: Omit<Head, 'asked' | 'waits'>;
   readonly accepted: number;
   readonly ignored: readonly IgnoredAnswer[];
   /** `false` for a commit: new questions are asked when the turn ends. */
   readonly asks: boolean;
-  /** Whether the body is being ended for an error, or has been. */
+  /** `true` if the saga is being undone. */
   readonly undoes: boolean;
 }
 
-/** The outcome of a turn that waits: what the client is asked, and the state to go on from. */
+/** Outcome of a waiting turn: the questions for the client, and the state to continue from. */
 export async function outcomeOfTurn(turn: WaitingTurn): Promise<SuspendedOutcome> {
   const { runtime, pending, reasons, before } = turn;
-  const now = runtime.now();
+  const now = runtime.time.now();
   const steps: ClientStep[] = [];
-  // Without a prototype, since `__proto__` is an id like any other.
+  // Without a prototype: `__proto__` is a valid ID.
   const asked = Object.create(null) as Record<string, string>;
   const waits = Object.create(null) as Record<string, Wait>;
-  // The questions that led to the mismatch stay known while the saga is undone.
+  // The questions before the mismatch stay known while the saga is undone.
   if (turn.head.mismatch !== undefined) Object.assign(asked, before);
   const content: string[] = [];
   let hasPage = false;
   let due = Number.POSITIVE_INFINITY;
   let deadline = 0;
   for (const task of pending) {
-    const isQuestion = waitsForClient(task, runtime);
+    const isQuestion = waitsForClient(task, runtime.questions);
     const isKnown = Object.hasOwn(before, task.path);
     // The time for an answer begins when the question is asked.
     if (!isQuestion || isKnown || turn.asks) startClock(task, { waits: {} }, now);
@@ -55,19 +55,19 @@ export async function outcomeOfTurn(turn: WaitingTurn): Promise<SuspendedOutcome
     const report = reportOf(task, now);
     if (report !== undefined) content.push(report);
     hasPage ||= report !== undefined && task.spec.kind === 'checkpoint';
-    deadline = Math.max(deadline, deadlineOf(task) ?? 0);
+    deadline = Math.max(deadline, lastsUntil(task));
     const step = isQuestion && turn.asks ? toClientStep(task.spec, task.path) : undefined;
     due = Math.min(due, step === undefined ? dueAt(task) : (deadlineOf(task) ?? due));
     if (step === undefined) {
-      // It is answered here, in another turn; what was asked before may be answered until then.
+      // The server answers in another turn. Until then, the client may answer the earlier question.
       if (isKnown && isAskedOfClient(task.spec.kind)) asked[task.path] = before[task.path] as string;
       deadline = Math.max(deadline, dueAt(task));
       continue;
     }
     // oxlint-disable-next-line no-await-in-loop -- a few questions at the most
-    asked[task.path] = await digestOfStep(runtime, step);
+    asked[task.path] = await digestOfStep(runtime.questions, step);
     const reason = reasons.get(task.path);
-    runtime.observe({ type: 'asked', kind: task.spec.kind, path: task.path });
+    runtime.observer.observe({ type: 'asked', kind: task.spec.kind, path: task.path });
     steps.push(reason === undefined ? step : { ...step, reason });
   }
   // After a mismatch, the changed code decides which tasks are pending.
@@ -87,15 +87,30 @@ export async function outcomeOfTurn(turn: WaitingTurn): Promise<SuspendedOutcome
   };
 }
 
-/** A digest of the exact parameters of a question, by which an answer to another one is known. (T6) */
-export async function digestOfStep(runtime: Runtime, step: ClientStep): Promise<string> {
-  return await runtime.digest(encode(step.params));
+/** Digest of the exact parameters of a question, to detect answers to another question. */
+export async function digestOfStep(
+  { digest }: Pick<RuntimeQuestions, 'digest'>,
+  step: ClientStep,
+): Promise<string> {
+  return await digest(encodeParams(step.params));
 }
 
-/** The state with which a saga ends. */
 export function endedState(
   { turn, input, progress }: Head,
   texts: Pick<ProgramState, 'structure' | 'client' | 'server'>,
 ): ProgramState {
   return { ...texts, head: encodeHead({ turn, input, progress, mismatch: undefined, asked: {}, waits: {} }) };
+}
+
+/** Texts of forms, which are made once for each schema and never change. */
+const texts = new WeakMap<object, string>();
+
+/** {@link encode} of the parameters of a question. Fast: encoding a form takes longer than the rest of a question. */
+export function encodeParams(params: { readonly [name: string]: Json }): string {
+  const { message, requestedSchema: form } = params;
+  if (typeof message !== 'string' || typeof form !== 'object' || form === null) return encode(params);
+  if (Object.keys(params).join() !== 'message,requestedSchema') return encode(params);
+  let text = texts.get(form);
+  if (text === undefined) texts.set(form, (text = encode(form)));
+  return `{"message":${JSON.stringify(message)},"requestedSchema":${text}}`;
 }

@@ -5,10 +5,8 @@ import type { Program } from '../model/program.ts';
 import type { ProgramState } from '../model/program-state.ts';
 
 /**
- * Stands in for a program whose code is gone: it goes on with nothing, and undoes what has a named compensator. The
- * rest of what its journal says was done is residue. (R3)
- *
- * @param begun - the name of a turn that was begun by that code and never finished: what it did, nobody knows, so it is residue
+ * Replaces a program without code: undoes steps with a named compensator, and reports other recorded steps as uncompensated.
+ * @param begun - name of an unfinished turn of the missing code. Its effects are unknown, so the turn is uncompensated
  */
 export function orphan(name: string, error: unknown, begun?: string): Pick<Program, 'advance' | 'asked'> {
   const { advance, asked } = generatorProgram({
@@ -29,7 +27,7 @@ export function orphan(name: string, error: unknown, begun?: string): Pick<Progr
 }
 
 function withUnknown(state: ProgramState, path: string): ProgramState {
-  // It is being undone: what is done by that is known by its keys.
+  // During the undo, effects are known by their keys.
   if (decodeHead(state.head).mismatch !== undefined) return state;
   const journal = new Journal(state, Number.POSITIVE_INFINITY);
   journal.append({ type: 'unknown', path, fingerprint: 0, text: 'null' });

@@ -11,29 +11,27 @@ import { TaskRunner } from './task-runner.ts';
 import { decodeHead, encodeHead, type Head } from '../journal/head.ts';
 import { Journal } from '../journal/journal.ts';
 import { outcomeOfTurn, endedState } from './turn-outcome.ts';
-import { resultOf, startBody, type GeneratorProgramOptions } from '../replay/start-body.ts';
-import { runtimeAfter } from './runtime-after.ts';
+import { resultOf, startBody, type GeneratorProgramOptions, warnOfFloats } from '../replay/body.ts';
+import { runtimeAfter } from './interrupted-run.ts';
+import { boxCloser } from './stopped-waits.ts';
 import { TurnEvents } from './turn-events.ts';
-import { startClock } from './time/waits.ts';
-import { warnOfFloats } from './warn-of-floats.ts';
+import { askInTurn, startClock } from './time/waits.ts';
 
-/** What a turn is asked for. */
 export interface TurnRequest {
   readonly answers: ReadonlyMap<string, ClientAnswer>;
-  /** Ends the saga instead. */
+  /** Ends the saga instead of taking answers. */
   readonly end: EndRequest | undefined;
-  /** `true` if this turn has found that the saga does not fit the code: it starts anew, and undoes the saga. */
+  /** `true` if this turn has found that the saga does not fit the code: the turn starts anew, and undoes the saga. */
   readonly isMismatched?: true;
 }
 
 /**
- * One turn of a generator saga: replay, take the client's answers in the order asked, run what runs here, and stop
- * when every live branch waits for the client or the clock. (U1)
+ * One turn of a generator saga: replays, takes the client's answers in the order asked, runs tasks, and ends when every branch
+ * waits for the client or the clock.
  */
 export class Turn {
   /** Commands without an outcome, by path. */
   readonly pending: Execution['pending'];
-
   readonly #options: GeneratorProgramOptions;
   #state: ProgramState;
   #head: Head;
@@ -51,9 +49,9 @@ export class Turn {
     this.#options = options;
     this.#state = state;
     this.#head = decodeHead(state.head);
-    this.#events = new TurnEvents(runtime, options.declaresForks, this.#head.progress);
     this.#mismatch = this.#head.mismatch;
-    this.#journal = new Journal(state, runtime.limits.maxJournalEntries, runtime.engine);
+    this.#journal = new Journal(state, runtime.limits.maxJournalEntries, runtime.saga.engine);
+    this.#events = new TurnEvents(runtime, this.#journal, options.declaresForks, this.#head.progress);
     this.#execution = new Execution(this.#journal, this.#events);
     if (this.#head.turn === 0) this.#execution.phase.goLive();
     this.pending = this.#execution.pending;
@@ -68,14 +66,14 @@ export class Turn {
     return this.#events.runtime;
   }
 
-  /** Takes the turn. */
   async take(): Promise<Outcome> {
-    const { signal } = this.#runtime;
+    const { signal } = this.#runtime.request;
     const abort = (): void => this.#due.abort(signal.reason);
     signal.addEventListener('abort', abort, { once: true });
     try {
       const outcome = await this.#advance().catch((error: unknown) => this.#fail(error, false));
-      const undone = outcome.status === 'failed' ? [...outcome.compensated, ...outcome.residue] : undefined;
+      const undone =
+        outcome.status === 'failed' ? [...outcome.compensated, ...outcome.uncompensated] : undefined;
       if (this.#unclaimed !== undefined && undone?.length === 0) throw this.#unclaimed;
       return outcome;
     } finally {
@@ -91,22 +89,22 @@ export class Turn {
       this.#answers.assertAgreement(answers);
       await this.#answers.deliver(answers);
     } else {
-      // Without a guard, what cannot be kept as it is cannot be kept as a state that ends either.
-      const isKept = end.error instanceof SagaCancelled || this.#runtime.commit !== undefined;
+      // Without a guard, a state that cannot be kept also cannot be kept as a final state.
+      const isKept = end.error instanceof SagaCancelled || this.#runtime.turn.commit !== undefined;
       if (!isKept) this.#due.budget.runToEnd();
       this.#execution.fail(end.error);
     }
     return await this.#finish();
   }
 
-  /** @param isUndoing - `true` if this turn undoes the saga already, because of another error */
+  /** @param isUndoing - `true` if this turn already undoes the saga because of another error */
   async #fail(thrown: unknown, isUndoing: boolean): Promise<Outcome> {
     const error = this.#whyOf(thrown);
     await this.#due.stop(error);
-    // The token before this turn stays good.
+    // The token before this turn stays valid.
     if (error instanceof TurnAborted || error instanceof AnswerConflict) throw error;
     const mismatch = this.#newMismatch(error, isUndoing);
-    // From the start once more: as every turn after this one will have it.
+    // Restarts the turn, with the mismatch that later turns will read.
     if (mismatch !== undefined) {
       const state = { ...this.#state, head: encodeHead({ ...this.#head, mismatch }) };
       const request = { ...this.#request, isMismatched: true } as const;
@@ -114,16 +112,19 @@ export class Turn {
     }
     const { ending } = this.#execution;
     const { ignored } = this.#answers;
-    // Nothing is undone, so that the code can be rolled back. Replay lists undos of earlier turns. (R3)
+    // Without an undo, the code can be rolled back. Replay lists undos of earlier turns.
     if (error instanceof ReplayMismatch && this.#mismatch === undefined)
-      return { status: 'failed', error, compensated: [], residue: [], ignored };
+      return { status: 'failed', error, compensated: [], uncompensated: [], ignored };
     if (isUndoing) {
       ending.giveUp();
       return { status: 'failed', error, ...ending.report, ignored };
     }
+    const waits = [...Object.keys(this.#head.waits), ...this.pending.keys()];
+    const closeBoxes = boxCloser(this.#journal.state, waits, this.#runtime);
     try {
+      if (error instanceof ReplayMismatch) await closeBoxes();
       this.#halt(error);
-      return await this.#finish();
+      return await closeBoxes(await this.#finish());
     } catch (next) {
       return await this.#fail(next, true);
     }
@@ -159,10 +160,14 @@ export class Turn {
   #goLive(): void {
     this.#execution.phase.goLive();
     this.#journal.thaw();
-    const now = this.#events.clock.begin();
+    const { clock } = this.#events;
+    const now = clock.begin();
     this.#due.goLive();
     if (this.#request.isMismatched === true) this.#execution.uncommitted.note('undo');
-    for (const task of this.#execution.pending.values()) startClock(task, this.#head, now);
+    for (const task of this.#execution.pending.values()) {
+      startClock(task, this.#head, now);
+      askInTurn(task, clock.receivedAt);
+    }
   }
 
   async #finish(): Promise<Outcome> {
@@ -171,12 +176,12 @@ export class Turn {
     return await this.#outcome();
   }
 
-  /** A result that the caller cannot be given is a failure like another: what the saga did is undone. */
+  /** Undoes the saga if the result is invalid. */
   async #checkResult(): Promise<void> {
     const { phase } = this.#execution;
     if (phase.end === undefined || !('result' in phase.end)) return;
     try {
-      phase.checked(await this.#runtime.checkResult(resultOf(phase.end.result)));
+      phase.checked(await this.#runtime.saga.checkResult(resultOf(phase.end.result)));
       return;
     } catch (error) {
       this.#due.assertGoing();
@@ -186,48 +191,43 @@ export class Turn {
   }
 
   /**
-   * Why a turn cannot continue. Where a step could not be claimed, the token before it is still good; before the first one there
-   * is none, and nobody could ever undo what was done: then it is a failure like another. (E3)
+   * Reason why a turn cannot continue. If a `once` step cannot be claimed, the earlier token is still valid. In the first turn, no
+   * token could undo the steps, so the claim fails the saga.
    */
   #whyOf(error: unknown): unknown {
-    const isFirst = this.#runtime.turn === 1;
-    if (!(error instanceof TurnAborted) || this.#runtime.signal.aborted || !isFirst) return error;
+    const isFirst = this.#runtime.turn.number === 1;
+    if (!(error instanceof TurnAborted) || this.#runtime.request.signal.aborted || !isFirst) return error;
     this.#unclaimed = error;
     return error.cause;
   }
 
-  /**
-   * A request to end the saga undoes as much as possible, whatever the policy.
-   *
-   * @param isUndoing - `true` if this turn has begun to undo the saga
-   */
+  /** Returns a mismatch to restart with. A request to end the saga undoes as much as possible, whatever the policy. */
   #newMismatch(error: unknown, isUndoing: boolean): Head['mismatch'] {
     if (!(error instanceof ReplayMismatch)) return undefined;
     const isKept = this.#options.onMismatch === 'fail' && this.#request.end === undefined;
     return newMismatch(this.#journal, this.#mismatch, { isKept, isUndoing });
   }
 
-  /** Stops the body where it stands, and undoes what it did. */
+  /** Stops the body, and undoes finished steps. */
   #halt(error: unknown): void {
     const isMismatch = error instanceof ReplayMismatch;
-    // Committed before it is undone: repeated, the turn might not meet the limit or the error, and continue. (E1)
+    // Committed before the undo: a repeated turn might not meet the limit or the error, and continue.
     const isCommitted = !isMismatch && this.#canCommitHalt;
     if (isCommitted) this.#execution.ending.record('limit', error);
     this.#due.drainEnds(isCommitted);
     if (!isMismatch && !isCommitted) this.#due.budget.runToEnd();
     const { recorded } = this.#journal;
     const skipped = this.#journal.skipTo(isMismatch ? (this.#mismatch?.[1] ?? recorded) : recorded);
-    if (!this.#journal.replaying) this.#execution.phase.goLive();
     this.#journal.thaw();
     if (isMismatch) error.isFinal = this.#request.end !== undefined;
     this.#execution.halt(error, skipped, isMismatch ? this.#head.undos : undefined);
     if (!isCommitted) this.#goLive();
   }
 
-  /** `true` if this turn can be committed before it undoes what a limit or an error of the engine has ended. */
+  /** `true` if the turn can be committed before the undo after a limit or an error of the engine. */
   get #canCommitHalt(): boolean {
     const isForward = !this.#execution.phase.undoes && !this.#journal.replaying;
-    return isForward && this.#due.budget.canSuspend && this.#runtime.commit !== undefined;
+    return isForward && this.#due.budget.canSuspend && this.#runtime.turn.commit !== undefined;
   }
 
   async #outcome(): Promise<Outcome> {
@@ -235,11 +235,11 @@ export class Turn {
     const { end } = phase;
     const { ignored, accepted } = this.#answers;
     if (end !== undefined) {
-      warnOfFloats(this.#options, this.#execution.floated(), this.#runtime);
-      this.#tellEnd();
-      if ('result' in end) return { status: 'completed', result: end.result, ignored };
-      if ('error' in end) return { status: 'failed', error: end.error, ...ending.report, ignored };
-      return { status: 'continued', ...end.next, progress: this.#events.progress, accepted, ignored };
+      warnOfFloats(this.#options, this.#execution.floated(), this.#runtime.observer);
+      const ended = { ...this.#finalState, ignored };
+      if ('result' in end) return { status: 'completed', result: end.result, ...ended };
+      if ('error' in end) return { status: 'failed', error: end.error, ...ending.report, ...ended };
+      return { status: 'continued', ...end.next, progress: this.#events.progress, accepted, ...ended };
     }
     return await this.#suspended(true);
   }
@@ -264,18 +264,18 @@ export class Turn {
     });
   }
 
-  /** Commits the state, and continues as the next turn. Returns `false` if the turn ends there. */
+  /** Commits the state, and continues as the next turn. Returns `false` if the turn ends. */
   async #commit(reason: CommitReason): Promise<boolean> {
-    const { commit } = this.#runtime;
+    const { commit } = this.#runtime.turn;
     const kept = commit === undefined ? undefined : await this.#suspended(false);
-    // The client reads it before anything else happens.
+    // The client reads the content before anything else happens.
     if (kept === undefined || (kept.content !== undefined && reason !== 'undo')) return false;
     let next: CommittedTurn | undefined;
     try {
       next = await commit?.({ ...kept, reason });
     } catch (error) {
       if (error instanceof TurnAborted) throw error;
-      // Without a state that can be kept, undoing goes on to its end.
+      // Without a state that can be kept, the undo runs to the end.
       if (this.#execution.phase.isRunning) this.#execution.fail(error);
       else this.#due.budget.runToEnd();
       return true;
@@ -290,10 +290,10 @@ export class Turn {
     return true;
   }
 
-  /** An end that its journal leads to again can be looked at later. */
-  #tellEnd(): void {
-    if (!this.#due.budget.canSuspend || this.#mismatch !== undefined) return;
+  /** Final state, if a replay of the journal reaches the same end. */
+  get #finalState(): { readonly state?: ProgramState } {
+    if (!this.#due.budget.canSuspend || this.#mismatch !== undefined) return {};
     const head = { ...this.#head, turn: this.#head.turn + 1, progress: this.#events.progress };
-    this.#runtime.ended?.(endedState(head, this.#journal.texts()));
+    return { state: endedState(head, this.#journal.texts()) };
   }
 }

@@ -6,48 +6,140 @@ import {
   AuthoringError,
 } from '../values/errors.ts';
 import { encode } from '../values/codec.ts';
-import type { Runtime } from '../model/runtime.ts';
+import type { RuntimeObserver } from '../model/runtime.ts';
 import { encodeError } from '../values/step-error-data.ts';
 import { endMark, undoMark } from '../values/path.ts';
 import type { Journal } from '../journal/journal.ts';
-import type { Uncommitted } from '../journal/uncommitted-entries.ts';
 import { mismatchOf } from '../journal/mismatch.ts';
-import type { Cause, Phase } from './phase.ts';
 import { toUndone, type Undo, type Undoing, type UndoReport } from './undo-all.ts';
 import type { UndoStack } from './undo-stack.ts';
+import type { SagaVersion } from '../model/outcome.ts';
 
-/** How a fiber ended. */
+/** End of a body: its result, error, or continuation. */
+export type ExecutionEnd =
+  | { readonly result: unknown }
+  | { readonly error: unknown }
+  | { readonly next: { readonly program: SagaVersion; readonly args: unknown } };
+
+/** Reason to end a body before it returns. */
+export type Cause = Exclude<ExecutionEnd, { readonly result: unknown }>;
+
+type State =
+  | { readonly name: 'running'; readonly cause?: undefined }
+  /** The body was told to end, and `finally` blocks run. */
+  | { readonly name: 'ending'; readonly cause: Cause }
+  /** Steps are being undone. */
+  | { readonly name: 'undoing'; readonly cause: { readonly error: unknown } }
+  | { readonly name: 'ended'; readonly cause: ExecutionEnd };
+
+/** Phase of a turn: replay, then live. In both, the body runs, is told to end, is undone, and has ended, in this order. */
+export class Phase {
+  #isLive = false;
+  #state: State = { name: 'running' };
+
+  /** `true` until the end of the journal. */
+  get isReplaying(): boolean {
+    return !this.#isLive;
+  }
+
+  goLive(): void {
+    this.#isLive = true;
+  }
+
+  /** `true` if the body has not been told to end. */
+  get isRunning(): boolean {
+    return this.#state.name === 'running';
+  }
+
+  /** `true` if the body failed, or an error ended the body: the saga is undone. */
+  get undoes(): boolean {
+    const { cause } = this.#state;
+    return cause !== undefined && 'error' in cause;
+  }
+
+  /** `true` once compensation has begun: later steps belong to the compensation. */
+  get hasBegunUndoing(): boolean {
+    return this.undoes && this.#state.name !== 'ending';
+  }
+
+  get cause(): Cause | undefined {
+    const { cause } = this.#state;
+    return cause === undefined || 'result' in cause ? undefined : cause;
+  }
+
+  /** End of the body. Undefined while the body runs. */
+  get end(): ExecutionEnd | undefined {
+    return this.#state.name === 'ended' ? this.#state.cause : undefined;
+  }
+
+  beginEnd(cause: Cause): void {
+    this.#assert('running');
+    this.#state = { name: 'ending', cause };
+  }
+
+  /** Begins compensation, or begins again for another error. A refused result is undone, too. */
+  beginUndo(error: unknown): void {
+    this.#state = { name: 'undoing', cause: { error } };
+  }
+
+  /** Notes the result of the body. A cause for the end wins over the result. */
+  returned(result: unknown): void {
+    this.#assert('running', 'ending');
+    this.#state = { name: 'ended', cause: this.#state.cause ?? { result } };
+  }
+
+  /** Replaces the result with the checked result. */
+  checked(result: unknown): void {
+    this.#assert('ended');
+    this.#state = { name: 'ended', cause: { result } };
+  }
+
+  undone(): void {
+    this.#assert('undoing');
+    this.#state = { name: 'ended', cause: this.#state.cause as { readonly error: unknown } };
+  }
+
+  #assert(...names: State['name'][]): void {
+    if (!names.includes(this.#state.name))
+      throw new TypeError(`A body that is ${this.#state.name} cannot be ${names.join(' or ')}.`);
+  }
+}
+
 export type FiberEnd = { readonly result: unknown } | { readonly error: unknown };
 
 /**
- * End of a body that is recorded. `cancel`: the saga was cancelled; `result`: its result was refused; `failure`: its state
- * cannot be kept; `limit`: the body met a limit or an error of the engine, and was halted.
+ * Recorded end of a body. `cancel`: the saga was cancelled. `result`: the result was refused. `failure`: the state cannot be
+ * kept. `limit`: a limit or an error of the engine halted the body.
  */
 export type RecordedEnd = 'cancel' | 'result' | 'failure' | 'limit';
 
-/** How an execution comes to its end: what was undone on the way, and what could not be. */
-export class Ending implements Undoing {
-  readonly report: UndoReport = { compensated: [], residue: [] };
-  /** What is being undone, and how far the journal was when that began. */
-  current: { readonly undo: Undo; readonly from: number } | undefined;
+/** Receives the reason for the next commit. */
+interface CommitReasons {
+  note(reason: 'undo'): void;
+}
 
+/** Ends an execution, and reports compensated and uncompensated steps. */
+export class Ending implements Undoing {
+  readonly report: UndoReport = { compensated: [], uncompensated: [] };
+  /** Running undo, and the length of the journal at its start. */
+  current: { readonly undo: Undo; readonly from: number } | undefined;
   readonly #phase: Phase;
   readonly #journal: Journal;
   readonly #stack: UndoStack;
-  readonly #runtime: Pick<Runtime, 'threw'>;
-  readonly #uncommitted: Uncommitted;
+  readonly #observer: Pick<RuntimeObserver, 'threw'>;
+  readonly #uncommitted: CommitReasons;
 
   constructor(
     phase: Phase,
     journal: Journal,
     stack: UndoStack,
-    runtime: Pick<Runtime, 'threw'>,
-    uncommitted: Uncommitted,
+    observer: Pick<RuntimeObserver, 'threw'>,
+    uncommitted: CommitReasons,
   ) {
     this.#phase = phase;
     this.#journal = journal;
     this.#stack = stack;
-    this.#runtime = runtime;
+    this.#observer = observer;
     this.#uncommitted = uncommitted;
   }
 
@@ -56,13 +148,13 @@ export class Ending implements Undoing {
     return this.#stack.registered;
   }
 
-  /** The body is to end. What it says and undoes from here on has no limit: the limit may be why it ends. */
+  /** Begins the end of the body. Lifts the limit of the journal, which may be the reason for the end. */
   begin(cause: Cause): void {
     this.#phase.beginEnd(cause);
     this.#journal.lift();
   }
 
-  /** Records why the body ends, so that replay ends it in the same place for the same reason. */
+  /** Records why the body ends, so that replay ends the body at the same place for the same reason. */
   record(what: RecordedEnd, error: unknown): void {
     const text =
       what === 'cancel' && error instanceof SagaCancelled
@@ -74,7 +166,7 @@ export class Ending implements Undoing {
     this.#journal.append({ type: 'ended', path: endMark + what, fingerprint: 0, text });
   }
 
-  /** Takes off the entry that says why the body was halted. Undefined if it was not halted here. */
+  /** Takes the entry of a halt of the body. Undefined if the body was not halted here. */
   takeHalt(): SagaLimitExceeded | ResultRefused | undefined {
     if (!this.#journal.replaying || this.#journal.path !== `${endMark}limit`) return undefined;
     const value = this.#journal.next();
@@ -83,7 +175,7 @@ export class Ending implements Undoing {
       : new ResultRefused(value as StepErrorData);
   }
 
-  /** Takes off the entry that says how the body was ended. */
+  /** Takes the entry of an end from outside. */
   recorded(): { readonly error: unknown; readonly refused: boolean } {
     const refused = this.#journal.path === `${endMark}result`;
     const isFailure = this.#journal.path === `${endMark}failure`;
@@ -94,7 +186,7 @@ export class Ending implements Undoing {
     return { error: new SagaCancelled(typeof value === 'string' ? value : undefined), refused };
   }
 
-  /** The body has ended. Gives the error for which it is to be undone, if it is. */
+  /** Ends the body. Returns the error if the steps must be undone. */
   bodyEnded(end: FiberEnd): { readonly error: unknown } | undefined {
     const { cause } = this.#phase;
     if (cause !== undefined && 'error' in cause) return cause;
@@ -104,7 +196,6 @@ export class Ending implements Undoing {
     return undefined;
   }
 
-  /** Undoing begins. */
   beginUndo(error: unknown): void {
     this.#phase.beginUndo(error);
     this.#journal.lift();
@@ -121,41 +212,37 @@ export class Ending implements Undoing {
     if (this.current === undefined) return;
     const { undo } = this.current;
     this.report[into].push(toUndone(undo));
-    // What comes of its steps is told by them; what comes of nothing but its own code is told here.
-    if (why !== undefined) this.#runtime.threw?.(undoMark + undo.path, why);
+    // Steps of an undo report their own errors. Reports the error that ended the undo.
+    if (why !== undefined) this.#observer.threw?.(undoMark + undo.path, why);
     this.current = undefined;
   }
 
-  /** Undoing is interrupted: what has not begun is on the stack again, what is half undone is residue. */
+  /** Interrupts the undo: an unstarted undo returns to the stack, a partial undo is uncompensated. */
   interrupt(): void {
     if (this.current === undefined) return;
     const { undo, from } = this.current;
     if (undo.work?.kind === 'generator' && this.#journal.count > from) {
-      this.settle('residue');
+      this.settle('uncompensated');
     } else {
       this.#stack.putBack(undo);
       this.current = undefined;
     }
   }
 
-  /** Nothing can be undone any more: the rest is residue. */
+  /** Reports all remaining undos as uncompensated. */
   giveUp(): void {
-    this.settle('residue');
-    while (this.take() !== undefined) this.settle('residue');
+    this.settle('uncompensated');
+    while (this.take() !== undefined) this.settle('uncompensated');
   }
 }
 
-/** The error for going on as another saga while something here would have to be undone. */
 export function lostUndos(): AuthoringError {
   return new AuthoringError(
-    'continueAs() would lose what is on the undo stack: pivot before it, or undo it in this saga.',
+    'continueAs() would drop the undo stack. Pass a pivot before it, or undo the steps in this saga.',
   );
 }
 
-/**
- * What a body returned was refused, in a turn before this one: of the error's class nothing is left but what it says. It
- * is no step's error, since it was no step that returned it.
- */
+/** A result that was refused in an earlier turn, as recorded. Not a StepError: no step returned the result. */
 export class ResultRefused extends SagaError {
   constructor({ name, message, code, public: isPublic }: StepErrorData) {
     super(message, { code: code ?? 'invalid_result', public: isPublic === true });

@@ -1,63 +1,60 @@
 import { present } from '../values/json.ts';
 import { AuthoringError } from '../values/errors.ts';
 import type { Steps, UndoWork } from '../model/command.ts';
-import type { BoundUndo, UndoneStep } from '../model/undo.ts';
+import type { BoundUndo, UndoneStep } from '../model/undo-types.ts';
 import { undoKeyMark, undoMark } from '../values/path.ts';
 import { command } from '../effects/effect-of.ts';
 import { generatorKind, isIterator } from '../values/generators.ts';
 import type { RetryPolicy } from '../values/retry.ts';
 
-/** What became of undoing a saga. */
 export interface UndoReport {
   readonly compensated: UndoneStep[];
-  readonly residue: UndoneStep[];
+  readonly uncompensated: UndoneStep[];
 }
 
-/** Something on the undo stack. */
 export interface Undo {
-  /** The path of the step it undoes. */
+  /** Path of the step to undo. */
   readonly path: string;
   readonly key: string | undefined;
   readonly label: string | undefined;
-  /** Undefined where nothing can undo it: it is residue. */
+  /** Undefined if no code can undo the step, which is then uncompensated. */
   readonly work: UndoWork | undefined;
-  /** The step's result and input, made anew each time. */
+  /** Copies the result and input of the step. */
   readonly facts: () => { readonly result?: unknown; readonly input?: unknown };
   readonly retry: RetryPolicy;
   readonly timeoutMs: number | undefined;
 }
 
-/** Undos have this policy where their author names none. */
+/** Retry policy of a compensation by default: 3 attempts. */
 export const defaultUndoRetry: RetryPolicy = { attempts: 3 };
 
-/** An undo as results and residue name it. */
+/** Converts an undo to its form in results. */
 export function toUndone({ path, label }: Undo): UndoneStep {
   return { stepId: path, ...present({ label }) };
 }
 
-/** Where undos are taken from, and what became of them goes. */
+/** Source of undos, and receiver of their results. */
 export interface Undoing {
-  /** The next one, or undefined when nothing is left. */
   take(): Undo | undefined;
-  /** What was taken last is undone, or it is residue. */
+  /** Reports the last taken undo as compensated or uncompensated. */
   settle(into: keyof UndoReport, why?: unknown): void;
 }
 
 /**
- * Undoes what is on the stack, last first. It is a body like any other: its steps are journalled, so that a crash in
- * the middle goes on where it was. What fails for good is residue, and the rest goes on. (E3)
+ * Runs the undos on the stack, last first, as a body with journaled steps: a crash resumes at the same place. An undo that fails
+ * for good is uncompensated; the others run.
  */
 export function* undoAll(undoing: Undoing): Steps<void> {
   for (let undo = undoing.take(); undo !== undefined; undo = undoing.take()) {
     if (undo.work === undefined) {
-      undoing.settle('residue');
+      undoing.settle('uncompensated');
       continue;
     }
     try {
       yield* undoOne(undo, undo.work);
       undoing.settle('compensated');
     } catch (error) {
-      undoing.settle('residue', error);
+      undoing.settle('uncompensated', error);
     }
   }
 }
@@ -71,7 +68,7 @@ function* undoOne(undo: Undo, work: UndoWork): Steps<void> {
     yield* command<unknown>({ kind: 'scope', id, steps });
     return;
   }
-  // Each attempt has a context of its own: it is added to, not copied, so that who watches it sees what is read.
+  // Each attempt has a separate context. Fields are added, not copied, so observers of the context see reads.
   const run =
     work.kind === 'function'
       ? (context: object) => notAGenerator(work.run(Object.assign(context, undo.facts()) as never))
@@ -92,7 +89,7 @@ function* undoOne(undo: Undo, work: UndoWork): Steps<void> {
   });
 }
 
-/** What an undo that is a generator gets: what is a step's own is not there, and says so. */
+/** Context of a generator undo. Fields of a step throw an error with advice. */
 function generatorContext(facts: object): object {
   const context = { ...facts };
   for (const name of ['idempotencyKey', 'context', 'signal', 'attempt']) {
@@ -114,12 +111,7 @@ function notAGenerator(returned: unknown): unknown {
   return returned;
 }
 
-/**
- * What an author gave as an undo, by how it is run.
- *
- * @param id - the step that it undoes
- * @throws AuthoringError for an async generator, which nobody would run, and for what is neither a function nor a bound undo
- */
+/** Classifies an undo. `id`: undone step. Throws AuthoringError for an async generator and for values that are not undos. */
 export function toUndoWork(undo: ((undo: never) => unknown) | BoundUndo, id: string): UndoWork {
   if (typeof undo !== 'function') {
     if (typeof (undo as Partial<BoundUndo> | undefined)?.run === 'function' && 'args' in undo)

@@ -1,76 +1,70 @@
 import { decode, encode } from '../values/codec.ts';
 import type { CompensateSpec } from '../model/command.ts';
 import type { StepSpec } from '../effects/kinds/step.ts';
-import type { Runtime } from '../model/runtime.ts';
+import type { RuntimeEffects } from '../model/runtime.ts';
 import { undoKeyMark, undoMark } from '../values/path.ts';
-import type { BoundUndo } from '../model/undo.ts';
+import type { BoundUndo } from '../model/undo-types.ts';
 import { isDone, type EntryType } from '../journal/entry-types.ts';
 import type { SkippedEntry } from '../journal/journal.ts';
-import type { Phase } from './phase.ts';
 import { defaultUndoRetry, toUndone, type Undo, type UndoReport } from './undo-all.ts';
 
-/** A named undo as the journal has it: without `bound` where its compensator is not known any more. */
+/** A named undo in the journal. `bound` is undefined if the compensator is no longer known. */
 export interface SealedUndo {
   readonly bound: BoundUndo | undefined;
 }
 
-/** What a saga would undo if it ended now, in the order in which it happened. (E3) */
+/** Undos to run if the saga ended now, in the order of their steps. */
 export class UndoStack {
   /** Paths of undos registered without a name since the last pivot. */
   registered: string[] = [];
-  readonly #phase: Pick<Phase, 'hasBegunUndoing'>;
+  readonly #phase: { readonly hasBegunUndoing: boolean };
   #undos: Undo[] = [];
 
-  constructor(phase: Pick<Phase, 'hasBegunUndoing'>) {
+  constructor(phase: { readonly hasBegunUndoing: boolean }) {
     this.#phase = phase;
   }
 
-  /** `true` if no step is left to undo. */
   get empty(): boolean {
     return this.#undos.every(isUnnamed);
   }
 
-  /** Takes off what is to be undone next: the last one. */
+  /** Takes the last undo, which runs next. */
   take(): Undo | undefined {
     return this.#undos.pop();
   }
 
-  /** Puts back what was taken off, and not undone. */
+  /** Returns an undo that did not run. */
   putBack(undo: Undo): void {
     this.#undos.push(undo);
   }
 
-  /**
-   * A step was done.
-   *
-   * @param copyResult - makes a copy of the result: the body may change what it was given
-   */
+  /** Adds the undo of a finished step. `copyResult` copies the result, because the body may change the original. */
   done(path: string, spec: StepSpec, copyResult: () => unknown, sealed: SealedUndo | undefined): void {
     const known = spec.undo?.known;
-    // What was sealed is undone, even where the code has dropped its compensation since.
+    // A sealed undo runs even if the code has dropped the compensation since.
     if (this.#phase.hasBegunUndoing || (known === undefined && sealed === undefined)) return;
     const work =
       sealed !== undefined || known === undefined || 'bind' in known ? toWork(sealed?.bound) : known;
     this.#undos.push(undoOf(path, spec, work, copyResult));
   }
 
-  /** A step failed, or was withdrawn, and its effect may have happened. (E4) */
+  /** Adds the undo of a failed or withdrawn step with an unknown effect. */
   unknown(path: string, spec: StepSpec): void {
     if (this.#phase.hasBegunUndoing || spec.undo === undefined) return;
     this.#undos.push(undoOf(path, spec, spec.undo.unknown, () => undefined));
   }
 
-  /** An interrupted turn may have executed steps that nothing can name but by their turn. (E9) */
+  /** Notes an interrupted turn, which may have executed unnamed steps. */
   interrupted(path: string): void {
     if (!this.#phase.hasBegunUndoing) this.addUncompensated(path);
   }
 
-  /** Names what nothing can undo, unless an undo for it is registered. */
+  /** Reports a path as uncompensated, unless an undo is registered. */
   addUncompensated(path: string): void {
     if (!this.#undos.some((undo) => undo.path === path)) this.#undos.push({ ...unnamedUndo, path });
   }
 
-  /** The author registered an undo. */
+  /** Adds an undo registered by the author. */
   add(path: string, spec: CompensateSpec, work: Undo['work']): void {
     if (this.#phase.hasBegunUndoing) return;
     const { label, retry, timeoutMs } = spec;
@@ -78,7 +72,7 @@ export class UndoStack {
     this.#undos.push({ path, key: undefined, label, work, facts: () => ({}), retry, timeoutMs });
   }
 
-  /** What came before is never undone. (E5) */
+  /** Drops all undos: steps before a pivot are never undone. */
   pivot(): void {
     if (this.#phase.hasBegunUndoing) return;
     this.#undos = [];
@@ -86,13 +80,12 @@ export class UndoStack {
   }
 
   /**
-   * Entries that the code no longer knows: what has a named compensator can be undone, other effects are residue.
-   *
-   * @param registered - paths of undos registered without a name when the state was sealed; undefined if unknown
+   * Takes entries that the code no longer knows: named compensators can run, other effects are uncompensated.
+   * @param registered - paths of unnamed undos when the state was sealed; undefined if unknown
    */
   skipped(
     entries: readonly SkippedEntry[],
-    runtime: Runtime,
+    effects: Pick<RuntimeEffects, 'compensator'>,
     report: UndoReport,
     registered?: readonly string[],
   ): void {
@@ -100,7 +93,7 @@ export class UndoStack {
       if (type === 'pivoted') this.#undos = [];
       else if (mayHaveHappened(type, value)) this.#foreign(path, undefined, undefined);
       else if (type === 'namedUndo') {
-        const bound = toBoundUndo(value, (name) => runtime.compensator(name)?.run);
+        const bound = toBoundUndo(value, (name) => effects.compensator(name)?.run);
         this.#foreign(path, bound, keyOf(path, value));
       }
     }
@@ -108,7 +101,7 @@ export class UndoStack {
     for (const { type, path } of entries.filter(isOfUndo)) this.#skippedUndo(type, path, report);
   }
 
-  /** Drops undos that only changed code registered. Registered undos missing from the changed code become residue. */
+  /** Drops undos that only changed code registered. Undos missing from the changed code become uncompensated. */
   #correct(registered: readonly string[]): void {
     const now = new Set(this.registered);
     const then = new Set(registered);
@@ -117,29 +110,29 @@ export class UndoStack {
     for (const path of registered) if (!now.has(path)) this.#foreign(path, undefined, undefined);
   }
 
-  /** An entry of an undo, made before the code changed once more: what it undid is not undone again. */
+  /** Takes an entry of an undo by older code: undone steps are not undone again. */
   #skippedUndo(type: EntryType, entry: string, report: UndoReport): void {
     const whole = this.#undos.findLastIndex(({ path }) => undoMark + path === entry);
     if (whole !== -1) {
       if (type === 'retry') return;
       const [undo] = this.#undos.splice(whole, 1) as [Undo];
-      report[type === 'empty' ? 'compensated' : 'residue'].push(toUndone(undo));
+      report[type === 'empty' ? 'compensated' : 'uncompensated'].push(toUndone(undo));
       return;
     }
-    // A step of an undo of several steps: how many there were, only the code of then knew.
+    // A step of an undo of several steps: only the older code knew the number of steps.
     const part = this.#undos.findLastIndex(
       ({ path }) => undoKeyMark + path === entry || entry.startsWith(`${undoMark}${path}/`),
     );
     if (part !== -1) {
-      report.residue.push(toUndone(this.#undos.splice(part, 1)[0] as Undo));
+      report.uncompensated.push(toUndone(this.#undos.splice(part, 1)[0] as Undo));
       return;
     }
-    // The changed code does not undo the step, or its undo is listed already.
+    // The changed code does not undo the step, or the undo is listed already.
     const isKey = entry.startsWith(undoKeyMark);
     const stepId = entry.slice((isKey ? undoKeyMark : undoMark).length);
-    const listed = [...report.compensated, ...report.residue];
+    const listed = [...report.compensated, ...report.uncompensated];
     if (type === 'retry' || listed.some((one) => `${stepId}/`.startsWith(`${one.stepId}/`))) return;
-    report[type === 'empty' ? 'compensated' : 'residue'].push({ stepId });
+    report[type === 'empty' ? 'compensated' : 'uncompensated'].push({ stepId });
   }
 
   #foreign(path: string, bound: BoundUndo | undefined, key: string | undefined): void {
@@ -150,8 +143,8 @@ export class UndoStack {
 }
 
 /**
- * The author's key of a step: in its path, `id(key)#2`, where no other part has a parenthesis. Not in the path of a
- * machine's effect, which has no key, and whose named undo says so.
+ * Author's key of a step, from the path `id(key)#2`: only a key contains parentheses. Effects of a machine have no key, and their
+ * named undo has a third element `null`.
  */
 function keyOf(path: string, named: unknown): string | undefined {
   if (Array.isArray(named) && named[2] === null) return undefined;
@@ -172,7 +165,7 @@ function undoOf(path: string, spec: StepSpec, work: Undo['work'], copyResult: ()
   };
 }
 
-/** What nothing can undo, and no step has declared: an interrupted turn, a step behind the end of its branch. */
+/** Undo of an undeclared effect: an interrupted turn, or a step after the end of a branch. */
 const unnamedUndo: Omit<Undo, 'path'> = {
   key: undefined,
   label: undefined,
@@ -186,7 +179,7 @@ function isUnnamed({ facts }: Undo): boolean {
   return facts === unnamedUndo.facts;
 }
 
-/** Makes copies of an input as it is now: no journal has it, and the body may change it. */
+/** Copies the current input, which is not in the journal and which the body may change. */
 function copierOf(value: unknown): () => unknown {
   if (typeof value !== 'object' || value === null) return () => value;
   const text = encode(value);
@@ -197,7 +190,6 @@ function toWork(bound: BoundUndo | undefined): Undo['work'] {
   return bound === undefined ? undefined : { kind: 'named', bound };
 }
 
-/** `true` if an entry belongs to an undo. */
 function isOfUndo({ path }: SkippedEntry): boolean {
   return path.startsWith(undoMark);
 }
@@ -207,7 +199,7 @@ function mayHaveHappened(type: EntryType, value: unknown): boolean {
   return isDone(type) || type === 'unknown' || type === 'interrupted';
 }
 
-/** A named undo as the journal keeps it: its name, its arguments; then null, where its step has no key. */
+/** Reads a named undo from the journal: name, arguments, and `null` for a step without a key. */
 export function toBoundUndo(
   value: unknown,
   runOf: (name: string) => BoundUndo['run'] | undefined,

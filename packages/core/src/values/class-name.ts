@@ -1,6 +1,6 @@
 const NAME = /^[\w$]{1,64}$/;
 
-/** The name of the class of a value, as its code has it: nothing that the value says of itself, and no accessor, is asked. */
+/** Name of the class of a value, by its prototype. Calls no accessor and trusts no own property. */
 export function classNameOf(value: object): string | undefined {
   const prototype: unknown = Object.getPrototypeOf(value);
   const made: unknown = ownValue(prototype, 'constructor');

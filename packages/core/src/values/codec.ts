@@ -2,29 +2,25 @@ import { classNameOf } from './class-name.ts';
 import { SagaError } from './errors.ts';
 import { depthProblem, formatPlace, isPlainObject, MAX_DEPTH, mistakenFor, type Place } from './json.ts';
 
-/** The key that marks a tag: `{"$":"u"}` is `undefined`. A plain object with this as its only key is escaped. */
+/** Key of a tag: `{"$":"u"}` is `undefined`. A plain object with only this key is escaped. */
 const TAG = '$';
 
-/** The digits a BigInt may have. */
 const MAX_BIGINT_DIGITS = 4096;
 
-/** At least the bits of the largest number of that many digits: bounds the work of writing it down. */
+/** Bits of the largest number with `MAX_BIGINT_DIGITS` digits, or more: bounds the work of writing the digits. */
 const MAX_BIGINT_BITS = 13_608;
 
-/** One level of a value takes at most four of JSON (tag object, tag array, extras of an error, its value). */
+/** One level of a value has at most four levels of JSON (tag object, tag array, extras of an error, value). */
 const MAX_JSON_DEPTH = 4 * MAX_DEPTH;
 
 const BIGINT = /^(?:0|-?[1-9]\d{0,4095})$/;
 
 const ADVICE = 'return plain data: JSON, undefined, bigint, Date, Map, Set, URL, Uint8Array or Error';
 
-/**
- * A value that a saga cannot keep (`unencodable`), or text of another writer (`undecodable`). The message names the path and
- * what to do, never the value.
- */
+/** A value that cannot be encoded, or foreign text. The message names the path and what to do, never the value. */
 export class CodecError extends SagaError {
   declare readonly code: 'unencodable' | 'undecodable';
-  /** Where the offending value sits, such as `value.items[3]`; empty for text that cannot be decoded. */
+  /** Path of the offending value, such as `value.items[3]`; empty for text that cannot be decoded. */
   readonly path: string;
 
   constructor(code: 'unencodable' | 'undecodable', path: string, message: string) {
@@ -35,33 +31,28 @@ export class CodecError extends SagaError {
 }
 
 /**
- * Writes a value as JSON text that {@link decode} reads back: JSON, and `undefined`, NaN, infinities, -0, BigInt (to 4,096
- * digits), Date, Map, Set, URL, Uint8Array (a Buffer comes back as one) and Error (`name`, `message`, and `code`, `data`,
- * `cause` where present; never the stack; a subclass comes back as an Error). Holes of an array become `undefined`; its
- * other properties, those that are not enumerable, and the sharing of one object in two places are not kept.
- *
- * @param options.where how the value is called in errors, `value` unless told
+ * Writes a value as JSON text for {@link decode}: JSON, and `undefined`, NaN, infinities, -0, BigInt (to 4,096 digits), Date,
+ * Map, Set, URL, Uint8Array (also for a Buffer), and Error. An Error keeps `name`, `message`, `code`, `data`, and `cause`, never
+ * the stack or the subclass. Holes of an array become `undefined`. Drops other properties of an array, non-enumerable
+ * properties, and shared references.
+ * @param options.where - name of the value in errors, `value` by default
  * @throws CodecError for functions, symbols, accessors, other class instances, cycles and nesting deeper than 64
  */
 export function encode(value: unknown, options: { readonly where?: string } = {}): string {
   return JSON.stringify(isPlainJson(value, 0) ? value : tag(value, undefined, 0, options.where ?? 'value'));
 }
 
-/**
- * Reads what {@link encode} wrote. The text must be authentic: the codec is closed, but it trusts sizes.
- *
- * @throws CodecError for an unknown tag, SyntaxError for text that is not JSON
- */
+/** Reads authentic text of {@link encode}. Throws CodecError for an unknown tag, SyntaxError for text other than JSON. */
 export function decode(text: string): unknown {
   return revive(JSON.parse(text));
 }
 
-/** Decodes a value of JSON.parse in place; without tags nothing is copied. Throws CodecError for an unknown tag. */
+/** Decodes a value of JSON.parse in place, without copies for plain JSON. Throws CodecError for an unknown tag. */
 export function revive(parsed: unknown): unknown {
   return typeof parsed === 'object' && parsed !== null ? reviveContainer(parsed, 0) : parsed;
 }
 
-/** Whether JSON.stringify alone keeps the value: the one walk that most values need. Refusals are left to `tag`. */
+/** `true` if JSON.stringify keeps the value: most values need only this walk. `tag` rejects the others. */
 function isPlainJson(value: unknown, depth: number): boolean {
   if (typeof value === 'string' || typeof value === 'boolean' || value === null) return true;
   if (typeof value === 'number') return Number.isFinite(value) && !Object.is(value, -0);
@@ -78,7 +69,7 @@ function isPlainJson(value: unknown, depth: number): boolean {
   let tagged = false;
   for (const key in value) {
     const property = Object.getOwnPropertyDescriptor(value, key);
-    // An enumerable key of a polluted prototype: JSON.stringify does not see it either.
+    // An enumerable key of a polluted prototype, invisible to JSON.stringify, too.
     if (property === undefined) continue;
     if (property.get !== undefined || property.set !== undefined) return false;
     if (!isPlainJson(property.value, depth + 1)) return false;
@@ -88,7 +79,7 @@ function isPlainJson(value: unknown, depth: number): boolean {
   return !tagged || keys > 1;
 }
 
-/** Copies a value into JSON with tags, or refuses it at the place where it cannot be kept. */
+/** Copies a value into JSON with tags. Throws with the path of a value that cannot be encoded. */
 function tag(value: unknown, place: Place | undefined, depth: number, where: string): unknown {
   if (typeof value === 'string' || typeof value === 'boolean' || value === null) return value;
   if (typeof value === 'number') return tagNumber(value);
@@ -111,7 +102,7 @@ function tag(value: unknown, place: Place | undefined, depth: number, where: str
   if (container !== undefined) return container;
   const problem = objectProblem(value, isPlain);
   if (problem !== undefined) throw unencodable(where, place, problem);
-  // Array.from and not map, which skips holes.
+  // Array.from, because `map` skips holes.
   if (isList) return Array.from(value, child);
 
   const copy: Record<string, unknown> = {};
@@ -204,7 +195,7 @@ function untag(body: unknown, depth: number): unknown {
   if (body === '0') return -0;
   if (!Array.isArray(body)) throw undecodable('an unknown tag');
   const [name, first]: readonly unknown[] = body;
-  // The escape comes first: what it holds is data, even where it reads like a tag.
+  // The escape comes first: the content is data, even if similar to a tag.
   if (name === TAG) return { [TAG]: revivePart(first, depth) };
   if (name === 'd' && first === null) return new Date(Number.NaN);
   if (name === 'd' && typeof first === 'number') return new Date(first);
@@ -229,7 +220,7 @@ function toError([name, message, extras]: readonly unknown[]): Error {
   const error = new Error(message);
   const hidden = { configurable: true, writable: true, enumerable: false };
   if (name !== 'Error') Object.defineProperty(error, 'name', { ...hidden, value: name });
-  // The stack of the decoder says nothing about the error, and differs from one replay to the next.
+  // The stack of the decoder is unrelated to the error, and differs between replays.
   Object.defineProperty(error, 'stack', { ...hidden, value: `${name}: ${message}` });
   if (!isPlainObject(extras)) return error;
   for (const key of ['code', 'data', 'cause']) {
@@ -241,13 +232,13 @@ function toError([name, message, extras]: readonly unknown[]): Error {
 
 function isError(value: object): value is Error {
   if (value instanceof Error) return true;
-  // Another realm's error; a toStringTag would be an object that only says so.
+  // Another realm's error, but not an object with a fake toStringTag.
   return !(Symbol.toStringTag in value) && Object.prototype.toString.call(value) === '[object Error]';
 }
 
 function isPlainArray(value: object): boolean {
   const prototype: unknown = Object.getPrototypeOf(value);
-  // Another realm's Array.prototype is an array itself; a subclass's prototype is not.
+  // Another realm's Array.prototype is an array; the prototype of a subclass is not.
   return prototype === Array.prototype || Array.isArray(prototype);
 }
 

@@ -1,7 +1,7 @@
-/** What a client can be asked for. */
+/** Capability that a question needs. */
 export type ClientNeed = 'elicitation' | 'elicitation.url' | 'sampling' | 'roots';
 
-/** What went wrong in a step, as plain data: the only thing about an error that survives the journal. */
+/** Error of a step as plain data, as kept in the journal. */
 export interface StepErrorData {
   readonly name: string;
   readonly message: string;
@@ -12,7 +12,7 @@ export interface StepErrorData {
 
 /** Options of {@link SagaError}. */
 export interface SagaErrorOptions {
-  /** Names the kind of error. Default `'saga'`. */
+  /** Kind of error. Default `'saga'`. */
   readonly code?: string | number;
   readonly cause?: unknown;
   /** `false` keeps the message from the client. Default `true`. */
@@ -20,11 +20,11 @@ export interface SagaErrorOptions {
 }
 
 /**
- * Base class of all errors of this package, and the one class whose message clients may see: throw
- * `new SagaError('Your quota is used up')` from a body or a step. Messages of all other errors go to the host's hooks only.
+ * Base class of all errors of this package, and the only class whose message clients may see: throw
+ * `new SagaError('Your quota is used up')` from a body or a step. Messages of other errors go only to the host's hooks.
  */
 export class SagaError extends Error {
-  /** Names the kind of error; `'saga'` for errors thrown by authors. */
+  /** Kind of error; `'saga'` for errors thrown by authors. */
   readonly code: string | number;
   /** `true` if the message may go to the client. */
   readonly public: boolean;
@@ -38,11 +38,11 @@ export class SagaError extends Error {
 }
 
 /**
- * A step failed. Bodies always get this class, replayed or not, with `name`, `message`, `code`, and `data` of the thrown error, but
- * not its class or stack.
+ * A step failed. Bodies always get this class, with `name`, `message`, `code`, and `data` of the thrown error, but without the
+ * thrown class and stack.
  */
 export class StepError extends SagaError {
-  /** The path of the step that failed. */
+  /** Path of the failed step. */
   readonly stepId: string;
   /** The `data` of the thrown error, through the codec. */
   readonly data: unknown;
@@ -55,10 +55,10 @@ export class StepError extends SagaError {
   }
 }
 
-/** The user (or the client in the user's name) said no to an elicitation, or dismissed it. */
+/** The user, or the client for the user, declined or dismissed an elicitation. */
 export class ElicitationRefused extends SagaError {
   declare readonly code: 'elicitation_refused';
-  /** The path of the elicitation. */
+  /** Path of the elicitation. */
   readonly stepId: string;
   /** `decline`: the user said no. `cancel`: the user dismissed the question. */
   readonly action: 'decline' | 'cancel';
@@ -73,7 +73,7 @@ export class ElicitationRefused extends SagaError {
   }
 }
 
-/** One side of a {@link ReplayMismatch}: a step as the journal has it, or as the code asks for it now. */
+/** One side of a {@link ReplayMismatch}: the step in the journal, or the step of the code. */
 export interface StepFacts {
   readonly kind: string;
   readonly path: string;
@@ -81,29 +81,28 @@ export interface StepFacts {
 }
 
 /**
- * The code asked for something other than the journal recorded: the saga changed while it ran, or is not deterministic. Nothing
- * recorded goes to another step. `cause`: what the code threw before the end of its journal, if it did.
+ * The code issued another command than the journal recorded: the saga changed while running, or is not deterministic. Recorded
+ * results never go to another step. `cause`: error thrown by the code before the end of the journal, if any.
  */
 export class ReplayMismatch extends SagaError {
   declare readonly code: 'replay_mismatch';
-  /** How many entries of the journal the code agrees with. */
+  /** Number of journal entries that the code agrees with. */
   readonly position: number;
-  /** What the journal has at this position. */
+  /** The journal entry at this position. */
   readonly recorded: StepFacts;
-  /** What the code waits for at this position; empty when the body had already ended. */
+  /** Commands that wait at this position; empty if the body had ended. */
   readonly asked: readonly StepFacts[];
-  /** `true` if the saga was cancelled and has ended. Otherwise a mismatch that undid nothing keeps its token. Default `false`. */
+  /** `true` if the saga was cancelled and has ended. Otherwise a mismatch without an undo keeps the token. Default `false`. */
   isFinal: boolean = false;
 
   constructor(position: number, recorded: StepFacts, asked: readonly StepFacts[]) {
     const found = asked.map((step) => `${step.kind} '${step.path}'`).join(', ');
     const same = asked.some((step) => step.path === recorded.path && step.kind === recorded.kind);
     super(
-      `The saga no longer does what its journal says. At entry ${position + 1} the journal has ${recorded.kind} ` +
-        `'${recorded.path}', the code asks for ${found === '' ? 'nothing more' : found}` +
+      `The saga no longer matches its journal. At entry ${position + 1}, the journal has ${recorded.kind} ` +
+        `'${recorded.path}', but the code asks for ${found === '' ? 'nothing more' : found}` +
         `${same ? ' with other content' : ''}. ` +
-        `Was the saga changed without a new version, or does its body read something that varies ` +
-        `(time, randomness, a global)?`,
+        `Give a changed saga a new version, and read time and randomness only with now() and random().`,
       { code: 'replay_mismatch', public: false },
     );
     this.name = 'ReplayMismatch';
@@ -113,25 +112,21 @@ export class ReplayMismatch extends SagaError {
   }
 }
 
-/** A client repeated the answer to a step that was answered before, and it is not the same answer. */
+/** A client repeated the answer to an answered step with other content. */
 export class AnswerConflict extends SagaError {
   declare readonly code: 'answer_conflict';
-  /** The path of the step. */
+  /** Path of the step. */
   readonly stepId: string;
 
   constructor(stepId: string) {
-    super(
-      `Step '${stepId}' was answered otherwise before. Send the answer it was given, or only the new ones.`,
-      {
-        code: 'answer_conflict',
-      },
-    );
+    const message = `Step '${stepId}' already has another answer. Repeat the first answer, or send only new answers.`;
+    super(message, { code: 'answer_conflict' });
     this.name = 'AnswerConflict';
     this.stepId = stepId;
   }
 }
 
-/** A saga went over a limit of its host: too many journal entries, or too many commands in one turn. */
+/** A saga exceeded a limit of its host: journal entries, or commands in one turn. */
 export class SagaLimitExceeded extends SagaError {
   declare readonly code: 'limit_exceeded';
 
@@ -151,14 +146,14 @@ export class InvalidInput extends SagaError {
   }
 }
 
-/** A step was not answered, or not done, in the time it had. (W6) */
+/** A step got no answer, or did not end, in time. */
 export class StepTimedOut extends SagaError {
   declare readonly code: 'step_timed_out';
-  /** The path of the step. */
+  /** Path of the step. */
   readonly stepId: string;
 
   constructor(stepId: string) {
-    super(`The time for '${stepId}' is over.`, { code: 'step_timed_out' });
+    super(`Step '${stepId}' timed out.`, { code: 'step_timed_out' });
     this.name = 'StepTimedOut';
     this.stepId = stepId;
   }
@@ -170,15 +165,15 @@ export class StepTimedOut extends SagaError {
  */
 export class ClientCannot extends SagaError {
   declare readonly code: 'client_cannot';
-  /** The path of the step. */
+  /** Path of the step. */
   readonly stepId: string;
   readonly need: ClientNeed | 'wait';
 
-  /** @param why - the reason that the host has: a clause. Default: the client did not declare the capability. */
+  /** @param why - the host's reason: a clause. Default: the client did not declare the capability. */
   constructor(stepId: string, need: ClientNeed | 'wait', why?: string) {
     const cannot =
       need === 'wait'
-        ? `'${stepId}' takes longer than the client of this call can be kept waiting.`
+        ? `'${stepId}' takes longer than the client of this call can wait.`
         : `'${stepId}' cannot be asked: ${why ?? `the client offers no ${offers[need]} for this call.`}`;
     super(cannot, { code: 'client_cannot' });
     this.name = 'ClientCannot';
@@ -194,7 +189,7 @@ const offers: Readonly<Record<ClientNeed, string>> = {
   roots: 'roots',
 };
 
-/** The saga ended itself with `abort(reason)`. */
+/** The saga ended with `abort(reason)`. */
 export class SagaAborted extends SagaError {
   declare readonly code: 'saga_aborted';
 
@@ -207,7 +202,7 @@ export class SagaAborted extends SagaError {
 /** The saga was cancelled from outside. */
 export class SagaCancelled extends SagaError {
   declare readonly code: 'saga_cancelled';
-  /** The reason that was given. */
+  /** Reason for the cancellation. */
   readonly reason: string | undefined;
 
   constructor(reason?: string) {
@@ -220,8 +215,8 @@ export class SagaCancelled extends SagaError {
 }
 
 /**
- * Throw it from a step if its effect may have happened, such as after a lost response. `compensateUnknown` then undoes the step,
- * or it is residue. A timeout or abort counts as such.
+ * Error to throw from a step whose effect may have happened, such as after a lost response. `compensateUnknown` then undoes the
+ * step. Without `compensateUnknown`, the step is uncompensated. Timeouts and aborts have the same effect.
  */
 export class OutcomeUnknown extends SagaError {
   declare readonly code: 'outcome_unknown';
@@ -232,31 +227,41 @@ export class OutcomeUnknown extends SagaError {
   }
 }
 
-/** The turn was aborted by its request, or since a service is down (`cause`). Nothing was undone; the token stays good. */
+/** The request was aborted, or a service is down (`cause`). No step was undone, and the token stays valid. */
 export class TurnAborted extends SagaError {
   declare readonly code: 'turn_aborted';
 
   constructor(cause: unknown) {
-    super('The request was aborted; the token before it is still good.', { code: 'turn_aborted', cause });
+    super('The request was aborted. The previous token is still valid.', { code: 'turn_aborted', cause });
     this.name = 'TurnAborted';
   }
 }
 
-/** A mistake in the code of a saga. The message names steps, options, and fields, never values, so that hosts may log it. */
+// Only here. Until the project has a homepage, the address is a path in the repository.
+const errorPage = 'docs/reference/errors.md';
+
+/** Address of the documentation of an error code. */
+export function errorLink(code: string | number): string {
+  return `${errorPage}#${code}`;
+}
+
+/**
+ * A mistake in the code of a saga. The message names steps, options, and fields, never values, so hosts may log the message. The
+ * last line names the page of the error.
+ */
 export class AuthoringError extends SagaError {
   declare readonly code: 'authoring_error' | 'invalid_json';
 
   constructor(message: string, options?: { readonly code?: 'invalid_json'; readonly cause?: unknown }) {
-    super(message, { code: 'authoring_error', ...options, public: false });
+    const { code = 'authoring_error' } = options ?? {};
+    // Clients read messages about invalid JSON.
+    const page = code === 'authoring_error' ? `\nSee ${errorLink(code)}` : '';
+    super(message + page, { ...options, code, public: false });
     this.name = 'AuthoringError';
   }
 }
 
-/**
- * Tells the library's own errors about the code of a saga from all that its code throws.
- *
- * @returns `true` as well for a `StepError` that stands for one
- */
+/** `true` for an error of the library about the code of a saga, or a `StepError` made from such an error. */
 export function isAuthoringError(error: unknown): error is Error {
   if (error instanceof AuthoringError) return true;
   const { code } = (error instanceof Error ? error : {}) as { readonly code?: unknown };

@@ -29,14 +29,12 @@ const END = 32;
 const WHOLE = 2 ** 32;
 
 /**
- * Structural hash of a request: a 32-bit signed number. Replay compares it with the recorded one, to find a change of the
- * code.
+ * Structural hash of a request: a 32-bit signed number. Replay compares hashes to find a change of the code.
  *
  * Types differ. The order of object keys and of Map and Set entries does not count, `undefined` properties are skipped, and
  * -0 equals 0. Strings of more than 96 UTF-16 units count by length, first 32, and last 32 units: see
- * {@link wholeFingerprint}. The number is the same in every release and on every platform. It is not a security measure.
- *
- * @param parts - the request, in an order that counts; nesting at most 64, without cycles
+ * {@link wholeFingerprint}. The number is the same in every release and on every platform. Not a security measure.
+ * @param parts - parts of the request, in order; nesting at most 64, without cycles
  */
 export function fingerprint(...parts: readonly unknown[]): number {
   return hashParts(parts, LONG);
@@ -52,17 +50,15 @@ export function isWhole(recorded: number): boolean {
   return recorded >= WHOLE;
 }
 
-/** `true` if {@link fingerprint} would skip the middle of a string or of bytes. */
-export function hasLong(value: unknown): boolean {
-  if (typeof value === 'string') return value.length > LONG;
-  if (typeof value !== 'object' || value === null) return false;
-  if (value instanceof Uint8Array) return value.length > LONG;
-  if (value instanceof URL) return value.href.length > LONG;
-  if (value instanceof Error) return value.name.length > LONG || value.message.length > LONG;
-  if (value instanceof Map) return hasLong([...value].flat());
-  if (value instanceof Set || Array.isArray(value)) return [...value].some(hasLong);
-  return Object.entries(value).some(([key, item]) => key.length > LONG || hasLong(item));
+/** {@link fingerprint} of a request, or {@link wholeFingerprint} if a long string or bytes would be cut. */
+export function fingerprintOfRequest(...parts: readonly unknown[]): number {
+  hasLong = false;
+  const short = hashParts(parts, LONG);
+  return hasLong ? wholeFingerprint(...parts) : short;
 }
+
+/** Set while hashing a string or bytes of more than {@link LONG} units. A separate walk would cost as much. */
+let hasLong = false;
 
 function hashParts(parts: readonly unknown[], long: number): number {
   let hash = PARTS;
@@ -71,12 +67,15 @@ function hashParts(parts: readonly unknown[], long: number): number {
 }
 
 // Hashed once: a journal can hold a thousand questions, and their kind takes as long as a third of their text.
-const elicitation = /* @__PURE__ */ mix(PARTS, /* @__PURE__ */ hashString(STRING, 'elicit', LONG));
+const kinds = /* @__PURE__ */ Object.fromEntries(
+  ['elicit', 'step', 'call'].map((kind) => [kind, mix(PARTS, hashString(STRING, kind, LONG))]),
+) as { readonly [kind in 'elicit' | 'step' | 'call']: number };
 
-/** The same as `fingerprint('elicit', message)`, or as `wholeFingerprint` if the message is long. */
-export function fingerprintOfElicitation(message: string): number {
-  if (message.length > LONG) return wholeFingerprint('elicit', message);
-  return finish(mix(elicitation, hashString(STRING, message, LONG)) ^ 2);
+/** The same as {@link fingerprintOfRequest} of a kind and one part. */
+export function fingerprintOfPart(kind: keyof typeof kinds, part: unknown): number {
+  hasLong = false;
+  const short = finish(mix(kinds[kind], hashValue(part, LONG)) ^ 2);
+  return hasLong ? wholeFingerprint(kind, part) : short;
 }
 
 /** {@link fingerprint} of one value with strings in full, to compare a repeated answer with the journal. No security measure. */
@@ -112,15 +111,19 @@ function hashObject(value: object, long: number): number {
     for (let index = 0; index < value.length; index++) hash = mix(hash, hashValue(value[index], long));
     return finish(hash ^ value.length);
   }
+  if (Object.getPrototypeOf(value) === Object.prototype) return hashRecord(value, long);
   if (value instanceof Date) return finish(mix(DATE, hashNumber(value.getTime())));
-  if (value instanceof URL) return hashString(URL_TAG, value.href, long);
+  if (value instanceof URL) {
+    if (value.href.length > LONG) hasLong = true;
+    return hashString(URL_TAG, value.href, long);
+  }
   if (value instanceof Uint8Array) return hashBytes(value, long);
   if (value instanceof Error) {
     return finish(
       mix(mix(ERROR, hashString(STRING, value.name, long)), hashString(STRING, value.message, long)),
     );
   }
-  // A sum of hashed entries does not depend on their order, and needs neither a sort nor a copy.
+  // A sum of hashed entries is independent of their order, without a sort or a copy.
   let sum = 0;
   let count = 0;
   if (value instanceof Map) {
@@ -137,7 +140,15 @@ function hashObject(value: object, long: number): number {
     }
     return finish(mix(mix(SET, sum), count));
   }
-  for (const [key, item] of Object.entries(value)) {
+  return hashRecord(value, long);
+}
+
+function hashRecord(value: object, long: number): number {
+  let sum = 0;
+  let count = 0;
+  for (const key of Object.keys(value)) {
+    const item = (value as Record<string, unknown>)[key];
+    if (key.length > LONG) hasLong = true;
     if (item === undefined) continue;
     sum = (sum + hashEntry(hashString(STRING, key, long), hashValue(item, long))) | 0;
     count++;
@@ -151,17 +162,18 @@ function hashEntry(key: number, value: number): number {
 
 function hashNumber(value: number): number {
   const low = value | 0;
-  // -0 takes this way too.
+  // Includes -0.
   if (low === value) return finish(mix(INTEGER, low));
   if (Number.isSafeInteger(value)) {
     return finish(mix(mix(SAFE_INTEGER, low), Math.floor(value / 0x1_0000_0000) | 0));
   }
-  // The shortest decimal text is the same on every engine, and needs no view of the bytes of a double.
+  // The shortest decimal text is the same on every engine.
   return hashString(NUMBER, String(value), Number.POSITIVE_INFINITY);
 }
 
 function hashString(type: number, text: string, long: number): number {
   const length = text.length;
+  if (length > LONG && type === STRING) hasLong = true;
   const hash =
     length <= long
       ? mixString(type, text, 0, length)
@@ -180,6 +192,7 @@ function mixString(seed: number, text: string, from: number, to: number): number
 
 function hashBytes(bytes: Uint8Array, long: number): number {
   const length = bytes.length;
+  if (length > LONG) hasLong = true;
   let hash = BYTES;
   for (let index = 0; index < length; index++) {
     if (length > long && index === END) index = length - END;
@@ -195,7 +208,6 @@ function mix(hash: number, word: number): number {
   return (Math.imul((mixed << 13) | (mixed >>> 19), 5) + 0xe6546b64) | 0;
 }
 
-/** The final avalanche of MurmurHash3. */
 function finish(hash: number): number {
   const first = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
   const second = Math.imul(first ^ (first >>> 13), 0xc2b2ae35);

@@ -5,7 +5,6 @@ import { toJsonSchema, type Schema } from './standard-schema.ts';
 type Label = { readonly title?: string; readonly description?: string };
 type Choice = { readonly const: string; readonly title: string };
 
-/** A field of text. */
 export type StringField = Label & {
   readonly type: 'string';
   readonly format?: 'email' | 'uri' | 'date' | 'date-time';
@@ -14,7 +13,6 @@ export type StringField = Label & {
   readonly default?: string;
 };
 
-/** A field for a number. */
 export type NumberField = Label & {
   readonly type: 'number' | 'integer';
   readonly minimum?: number;
@@ -22,10 +20,9 @@ export type NumberField = Label & {
   readonly default?: number;
 };
 
-/** A box to tick. */
 export type BooleanField = Label & { readonly type: 'boolean'; readonly default?: boolean };
 
-/** A choice of one: plain, with `enumNames` (the spec's older form), or with a title for each. */
+/** A choice of one option: plain, with `enumNames` (older form of MCP), or with a title for each. */
 export type ChoiceField = Label & {
   readonly type: 'string';
   readonly enum?: readonly string[];
@@ -34,7 +31,7 @@ export type ChoiceField = Label & {
   readonly default?: string;
 };
 
-/** A choice of several. */
+/** A choice of several options. */
 export type ChoicesField = Label & {
   readonly type: 'array';
   readonly items:
@@ -59,7 +56,7 @@ type JsonObject = { readonly [key: string]: Json };
 
 const forms = new WeakMap<Schema, FormSchema>();
 
-/** References are followed so many times; more is a cycle. */
+/** Maximum number of references to follow. A longer chain is a cycle. */
 const MAX_HOPS = 16;
 
 const ALLOWED =
@@ -67,8 +64,8 @@ const ALLOWED =
   'or a list of such choices (z.array(z.enum([…])))';
 
 /**
- * Converts the schema of an answer to a form, once a schema: do not change it. Omits constraints that MCP lacks, as the schema
- * checks the answer. Throws AuthoringError with the path of what a form cannot express.
+ * Converts the schema of an answer to a form, once per schema: do not change the result. Omits constraints that MCP lacks: the
+ * schema checks the answer. Throws AuthoringError with the path of an unsupported field.
  */
 export function toForm(schema: Schema): FormSchema {
   const known = forms.get(schema);
@@ -128,12 +125,12 @@ function toStringField(field: JsonObject): StringField {
 }
 
 function toNumberField(field: JsonObject, type: 'number' | 'integer'): NumberField {
-  // Forms have no exclusive bounds. The next integer says the same, the bound itself the most that can be said.
+  // Forms have no exclusive bounds. The next integer is equivalent; for other numbers, the bound is the closest.
   const step = type === 'integer' ? 1 : 0;
   const bound = (key: string, none: number): number => (isNumber(field[key]) ? field[key] : none);
   const minimum = Math.max(bound('minimum', -Infinity), bound('exclusiveMinimum', -Infinity) + step);
   const maximum = Math.min(bound('maximum', Infinity), bound('exclusiveMaximum', Infinity) - step);
-  // zod writes the safe integers as the bounds of every integer: noise to the person who fills in the form.
+  // zod writes the safe integers as the bounds of every integer: noise for the user.
   return {
     type,
     ...labelOf(field),
@@ -171,7 +168,7 @@ function toChoicesField(field: JsonObject, choices: readonly Option[]): ChoicesF
 
 type Option = { readonly const: string; readonly title: string | undefined };
 
-/** The texts to choose from, however they are written: `enum`, `const`, or a union of those. */
+/** Texts to choose from, written as `enum`, `const`, or a union. */
 function choicesOf(field: JsonObject): readonly Option[] | undefined {
   const union = field['anyOf'] ?? field['oneOf'];
   if (isList(union)) {
@@ -185,12 +182,12 @@ function choicesOf(field: JsonObject): readonly Option[] | undefined {
 }
 
 function toTitled(options: readonly Option[]): readonly Choice[] | undefined {
-  // One option alone is a literal: its title is the field's.
+  // A single option is a literal: the title belongs to the field.
   if (options.length < 2 || options.every((option) => option.title === undefined)) return undefined;
   return options.map((option) => ({ const: option.const, title: option.title ?? option.const }));
 }
 
-/** Null cannot be entered in a form; where the field may be left out, leaving it out does. */
+/** Removes null, which a form cannot express. The user can omit an optional field. */
 function withoutNull(field: JsonObject, required: boolean, path: string): JsonObject {
   const { type, anyOf, ...rest } = field;
   const types = isList(type) ? type : [];
@@ -208,7 +205,7 @@ function isNull(member: Json): boolean {
   return isJsonObject(member) && member['type'] === 'null';
 }
 
-/** Follows references into the schema's own definitions, of the node and of the members of its union. */
+/** Follows references within the schema, of the node and of the members of a union. */
 function resolve(node: Json | undefined, root: JsonObject, path: string, hopsBefore = 0): JsonObject {
   let at = isJsonObject(node) ? node : {};
   let hops = hopsBefore;
@@ -242,7 +239,7 @@ function refuseCombination(field: JsonObject, path: string): void {
     throw refusal(path, 'is an intersection of types');
 }
 
-/** Several patterns on one text come as allOf; the schema itself checks them. */
+/** `true` for a pattern of an `allOf`, as for several patterns on one text. The schema checks the patterns. */
 function isPattern(member: Json): boolean {
   return isJsonObject(member) && Object.keys(member).every((key) => key === 'pattern' || key === 'format');
 }
@@ -257,7 +254,7 @@ function labelOf(field: JsonObject): Label {
   return { ...pick(field, 'title', isText), ...pick(field, 'description', isText) };
 }
 
-/** The keyword if it has the type that forms allow: a client may refuse the whole form for one it does not know. */
+/** The keyword, if of the type that forms allow: a client may refuse the whole form for an unknown keyword. */
 function pick<K extends string, T extends Json>(
   field: JsonObject,
   key: K,

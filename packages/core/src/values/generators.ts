@@ -1,11 +1,11 @@
-/** What kind of `function*` a function is written as, if any. */
+/** Kind of generator function; undefined for other functions. */
 export function generatorKind(given: unknown): 'sync' | 'async' | undefined {
-  const tag = Object.prototype.toString.call(given);
-  if (tag === '[object GeneratorFunction]') return 'sync';
-  return tag === '[object AsyncGeneratorFunction]' ? 'async' : undefined;
+  const tag = (given as { readonly [Symbol.toStringTag]?: unknown } | null | undefined)?.[Symbol.toStringTag];
+  if (tag === 'GeneratorFunction') return 'sync';
+  return tag === 'AsyncGeneratorFunction' ? 'async' : undefined;
 }
 
-/** Whether a value is a generator, sync or async, or another iterator. */
+/** `true` for a generator, sync or async, or another iterator. */
 export function isIterator(value: unknown): boolean {
   return typeof (value as Partial<Generator> | null | undefined)?.next === 'function';
 }

@@ -1,29 +1,29 @@
 import { AuthoringError } from './errors.ts';
 
-/** What JSON can carry. */
+/** A JSON value. */
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
 
-/** A place inside a value: the key under which it sits, and where its container sits. Rendered only for errors. */
+/** A place inside a value: a key, and the place of the container. Rendered only for errors. */
 export type Place = {
   readonly parent: Place | undefined;
   readonly key: string | number;
-  /** The container, where a cycle is to be found. */
+  /** Container, to find a cycle. */
   readonly of?: unknown;
 };
 
-/** The nesting that JSON from outside, and values inside a token, may have (objects and arrays counted). */
+/** Maximum nesting of objects and arrays in JSON from outside and in values inside a token. */
 export const MAX_DEPTH = 64;
 
 const IDENTIFIER = /^[A-Za-z_$][\w$]*$/;
 const LONE_SURROGATE = /\p{Surrogate}/u;
 
-/** What a client sent is not the JSON this library accepts. The message names the path, never the value. */
+/** A value is not valid JSON for this library. The message names the path, never the value. */
 export class InvalidJson extends AuthoringError {
   declare readonly code: 'invalid_json';
-  /** Where the offending value sits, such as `answers[0].result.content.x`. */
+  /** Path of the offending value, such as `answers[0].result.content.x`. */
   readonly path: string;
 
-  /** @param path where the value sits  @param problem what is wrong with it, without the value */
+  /** @param path place of the value  @param problem text without the value */
   constructor(path: string, problem: string) {
     super(`${path}: ${problem}`, { code: 'invalid_json' });
     this.name = 'InvalidJson';
@@ -32,12 +32,10 @@ export class InvalidJson extends AuthoringError {
 }
 
 /**
- * The check at the door for what clients send: refuses own `__proto__` keys, nesting deeper than `maxDepth`,
- * numbers that are not finite, lone surrogates in strings and keys, `undefined`, holes, and every object that is not a
- * plain object or an array.
- *
- * @param options.where how the value is called in errors, such as `answers`
- * @param options.maxDepth levels of objects and arrays allowed, 64 unless told
+ * Checks JSON from clients. Refuses own `__proto__` keys, nesting deeper than `maxDepth`, non-finite numbers, lone surrogates in
+ * strings and keys, `undefined`, holes, and every object other than a plain object or an array.
+ * @param options.where - name of the value in errors, such as `answers`
+ * @param options.maxDepth - maximum levels of objects and arrays, 64 by default
  * @throws InvalidJson naming the path
  */
 export function assertJson(
@@ -45,6 +43,7 @@ export function assertJson(
   options: { readonly where: string; readonly maxDepth?: number },
 ): asserts value is Json {
   const maxDepth = options.maxDepth ?? MAX_DEPTH;
+  if (isJson(value, Math.min(maxDepth, MAX_DEPTH))) return;
   const pending: Container[] = [];
   const look = (item: unknown, parent: Container | undefined, key: string | number): void => {
     const problem = leafProblem(item);
@@ -59,7 +58,7 @@ export function assertJson(
     pending.push({ value: item, place, depth });
   };
   look(value, undefined, '');
-  // A list instead of recursion: hostile nesting costs memory in proportion to what was sent, never the stack.
+  // A list instead of recursion: hostile nesting costs memory in proportion to the input, never the stack.
   for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
     const container = next;
     if (Array.isArray(container.value)) {
@@ -67,11 +66,11 @@ export function assertJson(
         look(container.value[index], container, index);
     } else {
       for (const [key, item] of Object.entries(Object(container.value))) {
-        if (key === '__proto__' || LONE_SURROGATE.test(key)) {
+        if (key === '__proto__' || hasLoneSurrogate(key)) {
           const at = formatPlace(options.where, { parent: container.place, key });
           throw new InvalidJson(
             at,
-            key === '__proto__' ? 'is a key that is refused' : 'has a lone surrogate in its key',
+            key === '__proto__' ? 'is a forbidden key' : 'has a lone surrogate in its key',
           );
         }
         look(item, container, key);
@@ -80,14 +79,37 @@ export function assertJson(
   }
 }
 
+/** `true` for JSON with at most `depth` levels. Only for other values, the slower walk names the problem. */
+export function isJson(value: unknown, depth: number = MAX_DEPTH): boolean {
+  const problem = leafProblem(value);
+  if (problem !== CONTAINER || depth === 0) return problem === undefined;
+  if (Array.isArray(value)) {
+    for (let index = 0; index < value.length; index++) if (!isJson(value[index], depth - 1)) return false;
+    return true;
+  }
+  for (const key of Object.keys(Object(value))) {
+    if (key === '__proto__' || hasLoneSurrogate(key)) return false;
+    if (!isJson((value as Record<string, unknown>)[key], depth - 1)) return false;
+  }
+  return true;
+}
+
 type Container = { readonly value: unknown; readonly place: Place | undefined; readonly depth: number };
 
 const CONTAINER = 'container';
 
+function hasLoneSurrogate(text: string): boolean {
+  if (text.length > 32) return LONE_SURROGATE.test(text);
+  // To call the regular expression takes longer than to look at a short text.
+  for (let index = 0; index < text.length; index += 1)
+    if ((text.charCodeAt(index) & 0xf800) === 0xd800) return LONE_SURROGATE.test(text);
+  return false;
+}
+
 function leafProblem(value: unknown): string | undefined {
   switch (typeof value) {
     case 'string':
-      return LONE_SURROGATE.test(value) ? 'has a lone surrogate' : undefined;
+      return hasLoneSurrogate(value) ? 'has a lone surrogate' : undefined;
     case 'number':
       return Number.isFinite(value) ? undefined : 'is not a finite number';
     case 'boolean':
@@ -105,26 +127,26 @@ function leafProblem(value: unknown): string | undefined {
   }
 }
 
-/** Whether `value` is an object made by a literal, `JSON.parse` or `Object.create(null)`, in any realm. */
+/** `true` for an object made by a literal, `JSON.parse`, or `Object.create(null)`, in any realm. */
 export function isPlainObject(value: unknown): value is Record<string, unknown> {
   if (typeof value !== 'object' || value === null) return false;
   const prototype: unknown = Object.getPrototypeOf(value);
   if (prototype === null || prototype === Object.prototype) return true;
-  // Another realm's Object.prototype: the only prototype without one of its own that owns `hasOwnProperty`.
+  // Another realm's Object.prototype: the only prototype that owns `hasOwnProperty` and has no prototype.
   return Object.getPrototypeOf(prototype) === null && Object.hasOwn(Object(prototype), 'hasOwnProperty');
 }
 
-/** Narrows JSON to its objects, which `Array.isArray` alone does not do for readonly arrays. */
+/** Narrows JSON to objects, because `Array.isArray` alone does not narrow readonly arrays. */
 export function isJsonObject(value: Json | undefined): value is { readonly [key: string]: Json } {
   return isRecord(value);
 }
 
-/** `true` for an object that is no array. */
+/** `true` for an object other than an array. */
 export function isRecord(value: unknown): value is { readonly [key: string]: unknown } {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Renders a place as a path: `answers[0].result.content.x`. Odd keys are quoted, long ones cut. */
+/** Renders a place as a path: `answers[0].result.content.x`. Quotes odd keys and cuts long keys. */
 export function formatPlace(where: string, place: Place | undefined): string {
   let text = '';
   for (let at = place; at !== undefined; at = at.parent) text = formatKey(at.key) + text;
@@ -137,7 +159,7 @@ function formatKey(key: string | number): string {
   return `[${JSON.stringify(key.length <= 64 ? key : `${key.slice(0, 64)}…`)}]`;
 }
 
-/** What an object is that stands for a value to come, and what to do. Undefined for any other object. */
+/** Problem of a promise, generator, or command in place of a value, with advice. Undefined for any other object. */
 export function mistakenFor(value: object): string | undefined {
   if ('then' in value && typeof value.then === 'function') return 'is a promise: await it first';
   if ('next' in value && typeof value.next === 'function')
@@ -147,7 +169,7 @@ export function mistakenFor(value: object): string | undefined {
     : undefined;
 }
 
-/** The place and the problem of a value that is nested too deep: a cycle is named where it begins. */
+/** Place and problem of a value with too deep nesting. Names the start of a cycle. */
 export function depthProblem(
   value: unknown,
   place: Place | undefined,
@@ -155,24 +177,79 @@ export function depthProblem(
 ): readonly [at: Place | undefined, problem: string] {
   const inside = new Set([value]);
   let cycle: Place | undefined;
-  // Hostile nesting may be deep. The last levels are enough for a cycle.
+  // Hostile nesting may be deep. The last levels are enough to find a cycle.
   for (let at = place; at !== undefined && inside.size <= 2 * MAX_DEPTH; at = at.parent) {
     if (inside.has(at.of)) cycle = at;
     inside.add(at.of);
   }
   if (cycle === undefined) return [place, `is nested deeper than ${maxDepth} levels`];
-  return [cycle.parent, 'contains itself: a cycle cannot be kept. Return an ID in place of the object'];
+  return [cycle.parent, 'contains itself: a cycle cannot be stored. Return an ID instead of the object'];
 }
 
-/** Whether a value has more bytes than `limit`, as JSON in UTF-8. */
+/** `true` if a value has more bytes than `limit`, as JSON in UTF-8. */
 export function isLargerThan(limit: number, value: object | Json): boolean {
+  const { least, most } = boundsOf(limit, value);
+  if (least > limit || most <= limit) return least > limit;
   const text = JSON.stringify(value);
-  // A character is one to three bytes, and a pair of surrogates four.
-  if (text.length > limit) return true;
-  return text.length * 3 > limit && new TextEncoder().encode(text).length > limit;
+  return text.length > limit || new TextEncoder().encode(text).length > limit;
 }
 
-/** Whether a value is the same JSON as another, whatever the order of keys. */
+/**
+ * `true` if the JSON of a value has more characters than `limit`, by a lower bound: strings and keys count without escapes, other
+ * values as one character. Stops at the limit, also for a value that contains itself.
+ */
+export function isClearlyLargerThan(limit: number, value: unknown): boolean {
+  return boundsOf(limit, value).least > limit;
+}
+
+// Escaped as \u0000.
+const mostPerCharacter = 6;
+// The longest number: -1.2345678901234567e-100.
+const mostPerScalar = 24;
+
+/** Bounds of the JSON of a value: at least `least` characters, and at most `most` bytes. Stops once `least` is over the limit. */
+function boundsOf(limit: number, value: unknown): { readonly least: number; readonly most: number } {
+  const pending: object[] = [];
+  let least = 0;
+  let most = 0;
+  const add = (item: unknown): void => {
+    if (typeof item === 'string') {
+      least += item.length + 2;
+      most += item.length * mostPerCharacter + 2;
+    } else if (typeof item === 'object' && item !== null) {
+      pending.push(item);
+    } else {
+      least += 1;
+      most += mostPerScalar;
+    }
+  };
+  add(value);
+  for (let next = pending.pop(); next !== undefined && least <= limit; next = pending.pop()) {
+    // Brackets and commas first: they may be over the limit by themselves.
+    if (Array.isArray(next)) {
+      least += Math.max(2, next.length + 1);
+      most += next.length + 2;
+      for (let index = 0; index < next.length; index += 1) {
+        if (least > limit) break;
+        add(next[index]);
+      }
+    } else {
+      if ('toJSON' in next) most = Number.POSITIVE_INFINITY;
+      least += 2;
+      most += 2;
+      for (const [key, member] of Object.entries(next)) {
+        if (member === undefined) continue;
+        least += key.length + 3;
+        most += key.length * mostPerCharacter + 4;
+        if (least > limit) break;
+        add(member);
+      }
+    }
+  }
+  return { least, most };
+}
+
+/** `true` if two values are the same JSON, in any order of keys. */
 export function isSameJson(value: unknown, other: unknown): boolean {
   if (value === other) return true;
   if (typeof value !== 'object' || typeof other !== 'object' || value === null || other === null)
@@ -189,7 +266,7 @@ export function isSameJson(value: unknown, other: unknown): boolean {
   );
 }
 
-/** Returns the fields that have a value: a field that is absent must not be there as `undefined`. */
+/** Drops fields that are `undefined`. */
 export function present<Fields extends object>(
   fields: Fields,
 ): { [name in keyof Fields]?: Exclude<Fields[name], undefined> } {

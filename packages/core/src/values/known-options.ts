@@ -9,12 +9,8 @@ export function optionNames<Options>(names: {
 }
 
 /**
- * Refuses an option that does not exist: a misspelled one would be ignored in silence.
- *
- * @param of - the function that takes the options, as the error names it
- * @param id - its first argument
- * @param names - every option that there is
- * @throws AuthoringError that names the option, the nearest one, and all that there are
+ * Rejects an unknown option, which would be ignored silently. `of`: function that takes the options. `id`: first argument.
+ * Throws AuthoringError with the unknown option, the nearest name, and all names.
  */
 export function assertKnownOptions(
   of: string,
@@ -22,7 +18,7 @@ export function assertKnownOptions(
   options: object,
   names: ReadonlySet<string>,
 ): void {
-  // Made for errors only: replay comes here for each step.
+  // For errors only: replay calls this function for each step.
   const called = (): string => `${of}(${typeof id === 'string' ? `'${id.slice(0, 80)}'` : ''})`;
   if (typeof options !== 'object' || options === null)
     throw new AuthoringError(`${called()} takes its options as an object.`);
@@ -36,23 +32,19 @@ export function assertKnownOptions(
   }
 }
 
-/** Throws AuthoringError unless a value is one of some. `of` names the option and its owner. */
+/** Throws AuthoringError unless a value is undefined or in a list. `of` names the option and its owner. */
 export function assertOneOf(of: string, value: unknown, values: readonly string[]): void {
   if (value === undefined || values.includes(value as string)) return;
   const list = values.map((one) => `'${one}'`).join(' or ');
-  throw new AuthoringError(`${of} must be ${list}, or not be there.`);
+  throw new AuthoringError(`${of} must be ${list}, or undefined.`);
 }
 
-/** A sentence that asks for the name that was meant; empty if there is none. */
+/** Sentence that suggests a name; empty without a suggestion. */
 export function didYouMean(name: string | undefined): string {
   return name === undefined ? '' : ` Did you mean '${name}'?`;
 }
 
-/**
- * Finds the name that was most likely meant by a misspelled one. A missing unit is no misspelling.
- *
- * @returns undefined if no name is near
- */
+/** Finds the most likely name for a misspelled name, ignoring a unit at the end. Undefined if no name is near. */
 export function nearestName(misspelled: string, names: readonly string[]): string | undefined {
   const wanted = stemOf(misspelled);
   let nearest: string | undefined;
@@ -75,7 +67,6 @@ function stemOf(name: string): string {
   return name.toLowerCase().replace(/ms$/, '');
 }
 
-/** Number of characters to insert, delete, or replace, to make one text of another. */
 function distanceOf(one: string, other: string): number {
   let row = Array.from({ length: other.length + 1 }, (_, index) => index);
   for (const [index, character] of Array.from(one).entries()) {

@@ -1,19 +1,19 @@
 import { assertKnownOptions, optionNames } from './known-options.ts';
 import { AuthoringError } from './errors.ts';
 
-/** When and how often a server step is tried again. (E2) */
+/** Retries of a server step. */
 export interface RetryPolicy {
-  /** How often it is tried at the most, the first time included. */
+  /** Maximum number of attempts, including the first. */
   readonly attempts: number;
   /** Time before the second attempt, in milliseconds. Fractions of a delay are rounded up. Default 200. */
   readonly delayMs?: number;
-  /** What each delay is multiplied by for the next one. Default 2. */
+  /** Factor from one delay to the next. Default 2. */
   readonly factor?: number;
-  /** The longest delay, in milliseconds. Default 60,000. */
+  /** Maximum delay, in milliseconds. Default 60,000. */
   readonly maxDelayMs?: number;
-  /** Whether a delay is drawn between half of it and all of it, so that many clients do not come at once. Default true. */
+  /** Draws each delay between half and full length, to spread the retries of many clients. Default `true`. */
   readonly jitter?: boolean;
-  /** Whether an error is worth another attempt. Gets what was thrown. Default: every error is. */
+  /** Returns `true` if a thrown error is worth another attempt. Default: every error. */
   readonly when?: (error: unknown) => boolean;
 }
 
@@ -26,10 +26,10 @@ const names = /* @__PURE__ */ optionNames<RetryPolicy>({
   when: true,
 });
 
-// A delay that doubles without a cap must still be a time when it is added to the time of day: 100 years.
+// 100 years: a doubling delay without a cap must stay a valid time when added to the time of day.
 const longestDelay = 100 * 365 * 24 * 60 * 60 * 1000;
 
-/** Throws an `AuthoringError` where a policy cannot be meant. */
+/** Checks a policy. Throws an `AuthoringError` for invalid numbers. */
 export function toRetryPolicy(id: string, retry: RetryPolicy | number | undefined): RetryPolicy | undefined {
   if (retry === undefined) return undefined;
   const policy = typeof retry === 'number' ? { attempts: retry } : retry;
@@ -39,7 +39,7 @@ export function toRetryPolicy(id: string, retry: RetryPolicy | number | undefine
     throw new AuthoringError(`retry.attempts of step '${id}' must be a whole number from 1.`);
   }
   checkedDuration(`retry.delayMs of step '${id}'`, delayMs, 0);
-  // Without a cap, delays double for as long as the saga lives.
+  // Without a cap, delays double for the lifetime of the saga.
   if (maxDelayMs !== Number.POSITIVE_INFINITY)
     checkedDuration(`retry.maxDelayMs of step '${id}'`, maxDelayMs, 0);
   if (!(Number.isFinite(factor) && factor >= 1)) {
@@ -63,7 +63,7 @@ export function delayAfter(
 }
 
 /**
- * Returns a duration after its check; fractions are fine. Throws AuthoringError for NaN, infinite, or too small ones.
+ * Checks a duration; fractions are fine. Throws AuthoringError for NaN, infinity, and durations below the minimum.
  * `name`: duration and step in the error. `least`: `0` if the wait may be over at once.
  */
 export function checkedDuration(name: string, ms: number, least: 0 | 'more than 0'): number {
@@ -72,7 +72,7 @@ export function checkedDuration(name: string, ms: number, least: 0 | 'more than 
   throw new AuthoringError(`${name} is ${shown(ms)}. Give a finite number of milliseconds ${bound}.`);
 }
 
-// A caller without types may give anything, and a text could hold an answer.
+// A caller without types may pass any value, and a text could hold an answer.
 function shown(ms: unknown): string {
   return typeof ms === 'number' ? String(ms) : `a ${typeof ms}`;
 }

@@ -1,30 +1,27 @@
 import { AuthoringError } from './errors.ts';
 import { assertJson, formatPlace, isJsonObject, type Json, type Place } from './json.ts';
 
-/** A place in the input, as Standard Schema v1 names it: plain keys or `{key}`. */
+/** Place in the input, in the form of Standard Schema v1: plain keys or `{key}`. */
 type IssuePath = readonly (PropertyKey | { readonly key: PropertyKey })[];
 
-/** What was wrong with a value, as Standard Schema v1 says it. */
+/** An issue of a value, in the form of Standard Schema v1. */
 export interface Issue {
   readonly message: string;
   readonly path?: IssuePath | undefined;
 }
 
-/** What a Standard Schema's `validate` gives: the parsed value, or what was wrong. */
+/** Result of `validate` of a Standard Schema: the parsed value, or the issues. */
 export type ValidationResult<Output> =
   | { readonly value: Output; readonly issues?: undefined }
   | { readonly issues: readonly Issue[] };
 
-/** The Standard JSON Schema extension: how a schema is written as JSON Schema. May throw for what JSON lacks. */
+/** The Standard JSON Schema extension, which writes a schema as JSON Schema. May throw for types that JSON lacks. */
 export interface JsonSchemaConverter {
   readonly input: (options: { readonly target: string }) => Record<string, unknown>;
   readonly output: (options: { readonly target: string }) => Record<string, unknown>;
 }
 
-/**
- * A Standard Schema v1 (https://standardschema.dev) with its JSON Schema extension, as of zod 4.2. Without `jsonSchema`, it makes
- * no form and no tool listing.
- */
+/** A Standard Schema v1 (https://standardschema.dev), as of zod 4.2. Forms and tool listings need `jsonSchema`. */
 export interface Schema<Input = unknown, Output = Input> {
   readonly '~standard': {
     readonly version: 1;
@@ -35,33 +32,31 @@ export interface Schema<Input = unknown, Output = Input> {
   };
 }
 
-/** Beside a schema in options, for the error of authors who give fields, as the first MCP SDK took them. Has no values. */
+/** Type beside a schema in options: reports fields without `z.object`, the form of the first MCP SDK. Has no values. */
 export interface LooseFields {
   readonly '~standard': never;
   readonly [name: string]: 'Wrap the fields in z.object({ … })';
 }
 
-/** What a schema accepts. */
+/** Input type of a schema. */
 export type InferInput<S extends Schema> = NonNullable<S['~standard']['types']>['input'];
 
-/** What a schema gives after parsing: defaults filled in, transforms applied. */
+/** Output type of a schema: defaults filled in, transforms applied. */
 export type InferOutput<S extends Schema> = NonNullable<S['~standard']['types']>['output'];
 
-/** A parsed value, or one line that says what is wrong with it. */
+/** A parsed value, or issues in one line. */
 export type Validated<Output> =
   | { readonly ok: true; readonly value: Output }
   | { readonly ok: false; readonly issues: string };
 
-/** At most so many issues are told: a hostile value must not buy a long answer. */
+/** Maximum number of reported issues: a hostile value must not cause a long answer. */
 const MAX_ISSUES = 8;
 const MAX_MESSAGE = 200;
 
 /**
- * Parses `value`. On failure `issues` is one line for the wire, such as `target: expected string; n: Too big: expected
- * number to be <=3`: paths and the messages of the schema. The value itself is not in it: a message that quotes the
- * text or number at its path is replaced by `is not valid`.
- *
- * @throws what the schema throws
+ * Parses `value`. On failure, `issues` is one line for the wire with paths and messages of the schema, such as `target: expected
+ * string; n: Too big: expected number to be <=3`. A message that quotes the text or number at its path becomes `is not valid`.
+ * Throws errors of the schema.
  */
 export async function validate<Output>(
   schema: Schema<unknown, Output>,
@@ -75,10 +70,8 @@ export async function validate<Output>(
 }
 
 /**
- * Writes a schema as JSON Schema (draft 2020-12), without `$schema`. A copy: the caller may keep and change it.
- *
- * @param direction `input` for what is sent in, `output` for what parsing gives
- * @throws AuthoringError that says what to do, when the library has no JSON Schema or the schema has types JSON lacks
+ * Writes a schema as a new JSON Schema (draft 2020-12), without `$schema`. `direction`: `input` for unparsed values, `output` for
+ * parsed values. Throws AuthoringError with advice if the library has no JSON Schema or the schema has types that JSON lacks.
  */
 export function toJsonSchema(schema: Schema, direction: 'input' | 'output'): Record<string, Json> {
   const { jsonSchema, vendor } = schema['~standard'];
@@ -90,7 +83,7 @@ export function toJsonSchema(schema: Schema, direction: 'input' | 'output'): Rec
   }
   let written: unknown;
   try {
-    // Through text, because libraries may leave `undefined` and shared objects in it.
+    // Through text: the schema of a library may contain `undefined` and shared objects.
     written = JSON.parse(JSON.stringify(jsonSchema[direction]({ target: 'draft-2020-12' })));
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : 'the schema library refused';
@@ -115,7 +108,7 @@ function formatIssue(issue: Issue, root: unknown): string {
     value = typeof value === 'object' && value !== null ? Reflect.get(value, key) : undefined;
   }
   const path = formatPlace('', place);
-  // zod says 'Invalid input: expected string, received number'; what was received is half of the value.
+  // zod writes 'Invalid input: expected string, received number'. The received type reveals part of the value.
   const message = issue.message.replace(/^Invalid input: /, '').replace(/, received \w+$/, '');
   const told = quotes(message, value) ? 'is not valid' : message.slice(0, MAX_MESSAGE);
   return path === '' ? told : `${path}: ${told}`;
@@ -124,7 +117,7 @@ function formatIssue(issue: Issue, root: unknown): string {
 function quotes(message: string, value: unknown): boolean {
   if (typeof value !== 'string' && typeof value !== 'number' && typeof value !== 'bigint') return false;
   const text = String(value);
-  // A short word is looked for as a word: '1' is no quotation in 'expected at least 10'.
+  // A short text must match a whole word: '1' is no quotation in 'expected at least 10'.
   if (text.length <= 5 && !/\W/.test(text)) return text !== '' && message.split(/\W+/).includes(text);
   return message.includes(text);
 }

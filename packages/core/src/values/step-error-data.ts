@@ -4,7 +4,7 @@ import { SagaError, type StepErrorData } from './errors.ts';
 
 const text = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);
 
-/** Whatever was thrown, as the plain data that the journal keeps. Never throws, whatever its getters do. */
+/** Converts a thrown value to plain data for the journal. Never throws, even if a getter does. */
 export function toStepErrorData(thrown: unknown): StepErrorData {
   if (typeof thrown !== 'object' || thrown === null) {
     return { name: 'Error', message: typeof thrown === 'string' ? thrown : `a ${typeof thrown} was thrown` };
@@ -36,7 +36,7 @@ function isPublic(thrown: object): boolean {
   }
 }
 
-/** A thrown value as the journal keeps it. `data` that cannot be encoded is left out. */
+/** Encodes a thrown value for the journal. Omits `data` that cannot be encoded. */
 export function encodeError(thrown: unknown): string {
   const data = toStepErrorData(thrown);
   try {

@@ -1,36 +1,35 @@
 import { AuthoringError } from './errors.ts';
 /** A URI template of level 1 (RFC 6570, section 1.2): literal text and variables `{name}`, each part of one segment. */
 export interface UriTemplate {
-  /** As its author wrote it. */
+  /** Text of the template. */
   readonly text: string;
-  /** The names of its variables, in order. */
+  /** Names of the variables, in order. */
   readonly variables: readonly string[];
-  /** The variables of a URI, decoded; undefined where it is no such URI. */
+  /** Decoded variables of a URI. Undefined for a URI of another form. */
   match(uri: string): { readonly [name: string]: string } | undefined;
 }
 
-/** The names of the variables of a template, as a type. */
+/** Names of the variables of a template, as a type. */
 export type UriVariables<T extends string> = T extends `${string}{${infer Name}}${infer Rest}`
   ? Name | UriVariables<Rest>
   : never;
 
 /**
  * Suggests values for a variable of a template: `completion/complete` of MCP. Clients get the first 100.
- *
- * @param value - the text that the user typed so far
- * @param context - the values of other variables, if the client sends them
+ * @param value - text typed so far
+ * @param context - values of other variables, if the client sends them
  */
 export type CompleteVariable = (
   value: string,
   context?: { readonly arguments?: { readonly [name: string]: string } },
 ) => string[] | Promise<string[]>;
 
-// Literals are told apart from variables by their place: split() gives them in turns.
+// split() returns literals and variables in turns.
 const variable = /\{([^{}]*)\}/;
 const names = /^[A-Za-z_]\w*$/;
 const scheme = /^[A-Za-z][A-Za-z0-9+.-]*:/;
 
-/** Reads a URI template. Throws AuthoringError if it is not of level 1, or its URIs can be split in several ways. */
+/** Reads a URI template. Throws AuthoringError for a template beyond level 1, or with ambiguous URIs. */
 export function toUriTemplate(text: string): UriTemplate {
   if (typeof text !== 'string' || !scheme.test(text)) {
     throw new AuthoringError("A URI template starts with a scheme, as in 'orders://{id}'.");
@@ -48,11 +47,11 @@ export function toUriTemplate(text: string): UriTemplate {
   if (twice !== undefined) throw new AuthoringError(`The URI template '${text}' has '${twice}' twice.`);
   if (variables.includes('uri')) {
     throw new AuthoringError(
-      `The URI template '${text}' has a variable 'uri', which is the name of the whole.`,
+      `The URI template '${text}' has a variable 'uri', a name reserved for the whole URI.`,
     );
   }
   if (literals.slice(1, -1).includes('')) {
-    throw new AuthoringError(`The URI template '${text}' needs something between two variables.`);
+    throw new AuthoringError(`The URI template '${text}' needs text between two variables.`);
   }
   return { text, variables, match: (uri) => matched(uri, literals, variables) };
 }
@@ -79,7 +78,7 @@ function matched(
   return Object.fromEntries(found);
 }
 
-/** The value of a variable; undefined for what no expansion gives: nothing, or more than one segment. */
+/** Value of a variable. Undefined for an empty text, or more than one segment. */
 function decoded(text: string): string | undefined {
   if (text === '' || /[/?#]/.test(text)) return undefined;
   try {

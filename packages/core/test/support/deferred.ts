@@ -16,7 +16,7 @@ export function deferred<T = void>(): Deferred<T> {
   return { promise, resolve, reject };
 }
 
-/** Lets every promise go on that can. */
+/** Waits until every promise that can continue has continued. */
 export function settle(): Promise<void> {
   return new Promise((resolve) => void setImmediate(resolve));
 }

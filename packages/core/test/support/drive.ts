@@ -5,7 +5,7 @@ import type { Program } from '../../src/model/program.ts';
 import type { ProgramState } from '../../src/model/program-state.ts';
 import { runtimeOf, World, type TurnSettings } from './world.ts';
 
-/** A state as it comes back from the client: nothing but texts. */
+/** A state as the client returns it: only text. */
 export function overTheWire(state: ProgramState): ProgramState {
   return JSON.parse(JSON.stringify(state)) as ProgramState;
 }
@@ -92,7 +92,7 @@ export interface DriveOptions {
   /** Made anew for every turn: a fresh instance that knows nothing but the state. */
   readonly make: () => Program;
   readonly args?: Json;
-  /** A state to go on from, instead of starting. */
+  /** A state to continue from, instead of a start. */
   readonly from?: ProgramState;
   /** The answer to a question; undefined leaves it open in this turn. */
   readonly answer: (step: ClientStep, turn: number) => ClientAnswer | undefined;
@@ -100,7 +100,7 @@ export interface DriveOptions {
   readonly settings?: (turn: number) => TurnSettings;
   /** Called after each turn. */
   readonly after?: (taken: TurnTaken, turn: number) => void;
-  /** Reorders or thins out what is sent. */
+  /** Reorders or removes answers before they are sent. */
   readonly send?: (
     answers: readonly (readonly [string, ClientAnswer])[],
     turn: number,

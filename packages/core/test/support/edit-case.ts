@@ -205,7 +205,7 @@ function endOf({ outcome, life }: Lived) {
     result: outcome?.status === 'completed' ? outcome.result : undefined,
     error: failed && { name, code, message },
     compensated: failed?.compensated.map(({ stepId }) => stepId).toSorted(),
-    uncompensated: failed?.residue.map(({ stepId }) => stepId).toSorted(),
+    uncompensated: failed?.uncompensated.map(({ stepId }) => stepId).toSorted(),
     got: life.trace.map((taken) => JSON.stringify(taken)).toSorted(),
     effects: [...life.provider.effects.values()].map(({ alike, isOn }) => `${alike} ${isOn}`).toSorted(),
     registered: [...life.provider.registered.values()],
@@ -348,7 +348,7 @@ function waiting({ structure, client, server, head }: ProgramState): object {
 function ofLeft({ outcome, turns, life }: Lived, snapshot: Snapshot): string[] {
   const problems: string[] = [];
   if (turns > 1) problems.push(`a mismatch in turn ${turns} of the same code`);
-  if (outcome?.status === 'failed' && outcome.compensated.length + outcome.residue.length > 0) {
+  if (outcome?.status === 'failed' && outcome.compensated.length + outcome.uncompensated.length > 0) {
     problems.push('a mismatch that lists undone steps');
   }
   const { calls } = life.provider;
@@ -365,7 +365,7 @@ function ofUndone({ outcome, life }: Lived, snapshot: Snapshot, before: Node, af
     new Map(nodesOf(tree).map((node) => [node.node, node.kind === 'step' && node.undo !== 'none']));
   const was = undoable(before);
   const is = undoable(after);
-  const listed = [...outcome.compensated, ...outcome.residue].map(({ stepId }) => stepId);
+  const listed = [...outcome.compensated, ...outcome.uncompensated].map(({ stepId }) => stepId);
   for (const [key, effect] of snapshot.provider.effects) {
     const { node, who } = effect;
     const wanted = was.get(node) === true && is.get(node) !== false && !snapshot.provider.safe.has(key);
@@ -397,7 +397,7 @@ function ofLedger({ outcome, life }: Lived): string[] {
   const problems: string[] = [];
   const failed = outcome?.status === 'failed' ? outcome : undefined;
   const compensated = failed?.compensated.map(({ stepId }) => stepId) ?? [];
-  const listed = [...compensated, ...(failed?.residue.map(({ stepId }) => stepId) ?? [])];
+  const listed = [...compensated, ...(failed?.uncompensated.map(({ stepId }) => stepId) ?? [])];
   if (new Set(listed).size < listed.length) problems.push(`listed twice: ${listed.join(', ')}`);
   const { effects, safe, registered } = life.provider;
   for (const [key, { who, isOn, undone }] of effects) {

@@ -110,7 +110,7 @@ function exchange(fits: (node: Node) => boolean): Change {
 const nextKey = { none: 'own', own: 'item', item: 'none' } as const;
 const nextInput = { none: 'own', own: 'register', register: 'item', item: 'none' } as const;
 
-/** A kind of edit. `isFree`: never a mismatch while the saga goes forward (docs/changing-code.md). */
+/** A kind of edit. `isFree`: never a mismatch while the saga goes forward (docs/guides/changing-code.md). */
 export interface EditKind {
   readonly change: Change;
   readonly isFree?: true;

@@ -20,7 +20,7 @@ import {
   type Saga,
   type Schema,
 } from '../../src/index.ts';
-import type { BoundUndo, UndoContext, UndoFunction } from '../../src/model/undo.ts';
+import type { BoundUndo, UndoContext, UndoFunction } from '../../src/model/undo-types.ts';
 import type { ClientAnswer, ClientStep } from '../../src/model/client-step.ts';
 import type { Command, Steps } from '../../src/model/command.ts';
 import { accepted, refused } from './drive.ts';
@@ -83,7 +83,7 @@ const Form: Schema<{ n: number }> = {
   },
 };
 
-/** How a client answers: by what it is asked, and how it was told to lean. */
+/** The answer of a client depends on the question and on `lean` only. */
 export function answerOf(lean: number): (step: ClientStep) => ClientAnswer {
   return ({ stepId, params }) => {
     const { message } = params as { message: string };
@@ -154,7 +154,7 @@ class Walk {
         return;
       }
       case 'try':
-        // In a scope: `yield*` itself forgets that it was told to return, once a `finally` below it has yielded.
+        // In a scope, because `yield*` does not pass a return on after a `finally` inside has yielded.
         yield* scope('t', this.#guarded(piece));
         return;
       case 'pivot':
@@ -278,7 +278,7 @@ class Walk {
     });
   }
 
-  /** An undo of two steps, of which the first may fail. */
+  /** Returns an undo of two steps, of which the first may fail. */
   #undoSteps(): (context: { readonly stepKey: string }) => Steps<void> {
     const { ledger } = this.#stage;
     const trace = this.#trace;
@@ -314,6 +314,16 @@ const registers: fc.Arbitrary<Piece> = fc.record({
 const flat = (kind: 'pivot' | 'abort' | 'throw' | 'checkpoint' | 'patched'): fc.Arbitrary<Piece> =>
   fc.constant<Piece>({ kind });
 
+/** What a piece may do, by the pieces around it. */
+interface Place {
+  readonly fails: boolean;
+  readonly parallel: boolean;
+  /** `false` in a branch of `all` in a `finally`: after an abort, a question fails there, and ends the other branches. */
+  readonly asks: boolean;
+  /** Whether it is part of a `finally`. */
+  readonly last: boolean;
+}
+
 /**
  * Pieces of sagas.
  *
@@ -321,24 +331,22 @@ const flat = (kind: 'pivot' | 'abort' | 'throw' | 'checkpoint' | 'patched'): fc.
  * are aborted, races are run, questions time out
  */
 export function pieces({ wild }: { readonly wild: boolean }): fc.Arbitrary<Piece> {
-  const leaves = (fails: boolean, parallel: boolean): fc.Arbitrary<Piece> => {
+  const leaves = ({ fails, parallel, asks }: Place): fc.Arbitrary<Piece> => {
     const mayEnd = fails && (wild || !parallel);
+    const ask = fc.record({
+      kind: fc.constant('ask' as const),
+      id: ids,
+      refusable: fails ? fc.boolean() : fc.constant(false),
+      ttl: fc.constantFrom(...(wild ? [undefined, 500, 3_000] : [undefined])),
+    });
     return fc.oneof(
       { weight: 8, arbitrary: steps },
       { weight: 2, arbitrary: registers },
-      {
-        weight: 3,
-        arbitrary: fc.record({
-          kind: fc.constant('ask' as const),
-          id: ids,
-          refusable: fails ? fc.boolean() : fc.constant(false),
-          ttl: fc.constantFrom(...(wild ? [undefined, 500, 3_000] : [undefined])),
-        }),
-      },
+      ...(asks ? [{ weight: 3, arbitrary: ask }] : []),
       {
         weight: 2,
         arbitrary: fc.oneof(
-          flat('checkpoint'),
+          ...(asks ? [flat('checkpoint')] : []),
           flat('patched'),
           fc.record({ kind: fc.constant('sleep' as const), ms: fc.constantFrom(0, 30, 5_000) }),
           fc.record({
@@ -352,20 +360,21 @@ export function pieces({ wild }: { readonly wild: boolean }): fc.Arbitrary<Piece
       ...(fails ? [{ weight: 1, arbitrary: flat('throw') }] : []),
     );
   };
-  const make = (depth: number, fails: boolean, parallel: boolean): fc.Arbitrary<Piece> => {
-    if (depth === 0) return leaves(fails, parallel);
-    const inner = (mayFail = fails, inParallel = parallel): fc.Arbitrary<Piece> =>
-      make(depth - 1, mayFail, inParallel);
-    const group = (kind: 'all' | 'allSettled' | 'race'): fc.Arbitrary<Piece> =>
-      fc.record({
+  const make = (depth: number, place: Place): fc.Arbitrary<Piece> => {
+    if (depth === 0) return leaves(place);
+    const { fails, parallel, last } = place;
+    const inner = (changed: Partial<Place> = {}): fc.Arbitrary<Piece> =>
+      make(depth - 1, { ...place, ...changed });
+    const group = (kind: 'all' | 'allSettled' | 'race'): fc.Arbitrary<Piece> => {
+      const settles = kind === 'allSettled';
+      const branch = { fails: wild || (fails && settles), parallel: true, asks: wild || settles || !last };
+      return fc.record({
         kind: fc.constant(kind),
-        branches: fc.array(inner(wild || (fails && kind === 'allSettled'), true), {
-          minLength: 1,
-          maxLength: 3,
-        }),
+        branches: fc.array(inner(branch), { minLength: 1, maxLength: 3 }),
       });
+    };
     return fc.oneof(
-      { weight: 4, arbitrary: leaves(fails, parallel) },
+      { weight: 4, arbitrary: leaves(place) },
       {
         weight: 5,
         arbitrary: fc.record({
@@ -392,15 +401,15 @@ export function pieces({ wild }: { readonly wild: boolean }): fc.Arbitrary<Piece
         weight: 3,
         arbitrary: fc.record({
           kind: fc.constant('try' as const),
-          body: inner(wild || !parallel ? true : fails),
+          body: inner({ fails: wild || !parallel ? true : fails }),
           catch: fails ? fc.option(inner(), { nil: undefined }) : inner(),
-          finally: fc.option(inner(), { nil: undefined }),
+          finally: fc.option(inner({ last: true }), { nil: undefined }),
         }),
       },
     );
   };
   const top = fc.oneof(
-    { weight: 9, arbitrary: make(3, true, false) },
+    { weight: 9, arbitrary: make(3, { fails: true, parallel: false, asks: true, last: false }) },
     { weight: 1, arbitrary: flat('pivot') },
   );
   const last = fc.option(fc.oneof(flat('throw'), flat('abort')), { nil: undefined, freq: 3 });

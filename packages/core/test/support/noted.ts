@@ -4,14 +4,13 @@ import { step } from '../../src/index.ts';
 import type { Command, Steps } from '../../src/model/command.ts';
 import type { Program } from '../../src/model/program.ts';
 import type { Route } from '../../src/model/question.ts';
-import type { Runtime } from '../../src/model/runtime.ts';
 import { accepted, drive, type Drive } from './drive.ts';
 import { sagaOf } from './sagas.ts';
-import { World } from './world.ts';
+import { World, type RuntimeMembers } from './world.ts';
 
 /** Notes something. */
 export type Note = (text: string) => void;
-/** A body that notes what it does. */
+/** A body that records notes. */
 export type Body = (note: Note, world: World) => Steps<string>;
 
 /** What an instance noted, by turn: the last one has replayed all that came before it. */
@@ -20,7 +19,7 @@ export interface Noted extends Drive {
 }
 
 /** Samples at the host, and answers questions by their fallbacks. */
-const elsewhere = (world: World): Partial<Runtime> => ({
+const elsewhere = (world: World): RuntimeMembers => ({
   route: ({ need, hasFallback }): Route => {
     if (need === 'sampling') return 'host';
     return hasFallback ? 'fallback' : 'ask';
@@ -31,7 +30,7 @@ const elsewhere = (world: World): Partial<Runtime> => ({
   },
 });
 
-/** Makes instances of a saga that note what they do, each for itself. */
+/** Makes instances of a saga, with separate notes for each instance. */
 export function noting(
   body: Body,
   world: World,
@@ -45,7 +44,7 @@ export function noting(
   return { make, notes };
 }
 
-/** Drives a saga whose branches note what they do, each turn on a fresh instance. */
+/** Runs a saga whose branches record notes, each turn on a new instance. */
 export async function noted(body: Body, commitsEach = false): Promise<Noted> {
   const world = new World();
   const { make, notes } = noting(body, world);
@@ -59,7 +58,7 @@ export async function noted(body: Body, commitsEach = false): Promise<Noted> {
   return { ...driven, notes: notes.slice(1) };
 }
 
-/** Whether every instance noted first what the one before it did, which ran some of it live. */
+/** Asserts that the notes of each instance begin with those of the previous one, which ran a part live. */
 export function assertSame({ notes }: Noted): void {
   expect(notes.length).toBeGreaterThan(1);
   for (const [index, own] of notes.entries()) {
@@ -93,7 +92,7 @@ export const withStep: Branch = function* (note, name, command) {
 
 type Told = { readonly signal: AbortSignal };
 
-/** Runs until it is told to stop. */
+/** Runs until its signal is aborted. */
 export function untilTold(world: World): (context: Told) => Promise<undefined> {
   return async ({ signal }) => {
     await world.sleep(1_000, signal);

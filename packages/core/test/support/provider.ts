@@ -12,7 +12,7 @@ export interface LedgerEntry {
 export type Fault =
   /** It is refused, and nothing has happened. */
   | 'fails'
-  /** It happens, and nobody hears of it. */
+  /** The effect runs, and its response is dropped. */
   | 'is lost'
   /** The request dies before it, or after it. */
   | 'crashes before'
@@ -29,7 +29,7 @@ export interface Caller {
 export class Ledger {
   /** Effects by the key they were made with. */
   readonly entries = new Map<string, LedgerEntry>();
-  /** Every call, in the order it was begun: its key and attempt. */
+  /** All calls in the order of their begin: key and attempt. */
   readonly calls: string[] = [];
   /** Keys of effects in the order they were done. */
   readonly done: string[] = [];
@@ -60,7 +60,7 @@ export class Ledger {
     return { key };
   }
 
-  /** Takes back what was done with a key, if it was. */
+  /** Undoes the effect of a key, if there is one. */
   async cancel(caller: Caller, key: string): Promise<void> {
     await this.#call(caller, () => {
       this.undone.add(caller.idempotencyKey);
@@ -74,7 +74,7 @@ export class Ledger {
     await this.#call(caller, () => undefined);
   }
 
-  /** The body has passed its nth pivot: what was done until then is never taken back. */
+  /** The body has passed its nth pivot: earlier effects are never undone. */
   pivot(number: number): void {
     this.pivots[number] ??= [...this.entries.keys()];
   }
@@ -84,7 +84,7 @@ export class Ledger {
     this.calls.push(`${idempotencyKey} ${attempt}`);
     this.#world.time += this.#options.duration;
     if (this.#options.gated) await this.#world.gate(signal);
-    // What is aborted may have happened or not.
+    // The outcome of an aborted call is random.
     if (signal.aborted && hash(idempotencyKey) % 3 === 0) throw signal.reason;
     const fault = this.fault(idempotencyKey, attempt, index);
     if (fault === 'fails') throw Object.assign(new Error('refused'), { code: 'refused' });

@@ -93,7 +93,7 @@ export interface Effect {
 
 const mix = (register: number, text: string): number => hash(`${register} ${text}`) % 9_973;
 
-/** How a client answers: by what it is asked, and nothing else. */
+/** The answer of a client depends on the question only. */
 export function answerOf({ stepId, type, params }: ClientStep): ClientAnswer {
   const draw = hash(`${stepId} ${JSON.stringify(params['message'] ?? params['messages'] ?? '')}`);
   if (type === 'roots') return answered({ roots: [{ uri: `file:///${draw % 7}` }] });
@@ -181,7 +181,7 @@ function wayOf(seed: number, { need, accept, hasFallback }: Question, ways: read
 const fallbackOf = (message: string): { n: number } => ({ n: 100 + (hash(message) % 13) });
 
 /** Samples at the host: an effect like a server step. */
-export function sampleAtHost(run: Run): Runtime['sample'] {
+export function sampleAtHost(run: Run): Runtime['questions']['sample'] {
   return async (params, { idempotencyKey, signal }) => {
     const path = idempotencyKey.replace(/^do:/, '');
     await actHere(run, path, signal);
@@ -271,7 +271,7 @@ function commandOf(leaf: Leaf, frame: Frame): Command<unknown> {
       return listRoots(leaf.id);
     case 'poll': {
       const { id, asks } = leaf;
-      // What it asks changes nothing: it is no effect, but takes its time like one.
+      // The function of a poll is not an effect, but takes time like one.
       const ask = async ({ attempt, signal }: Asked): Promise<string | undefined> => {
         run.world.time += run.duration;
         if (run.gated) await run.world.gate(signal);
@@ -496,7 +496,7 @@ class Thrown {
 
 type AskedLeaf = Extract<Leaf, { kind: 'elicit' | 'outcome' | 'sample' | 'roots' }>;
 
-/** What a question comes to by the way it goes. */
+/** Returns the outcome of a question by its route. */
 function outcomeByRoute(leaf: AskedLeaf, path: string, register: number, context: Context): unknown {
   const isForm = leaf.kind === 'elicit' || leaf.kind === 'outcome';
   const route = context.routes({

@@ -21,7 +21,7 @@ import {
 } from '../../src/index.ts';
 import type { ClientAnswer, ClientStep } from '../../src/model/client-step.ts';
 import type { Command, Steps } from '../../src/model/command.ts';
-import type { Compensator, UndoContext } from '../../src/model/undo.ts';
+import type { Compensator, UndoContext } from '../../src/model/undo-types.ts';
 import { accepted, refused } from './drive.ts';
 import type { Ledger } from './ledger.ts';
 import { hash } from './world.ts';
@@ -60,7 +60,7 @@ export type Node =
 const Form = z.object({ n: z.number() });
 const Sealed = z.object({ path: z.string() });
 
-/** How a client answers: by what it is asked, and by a salt. */
+/** The answer of a client depends on the question and on a salt. */
 export function answerBy(salt: string): (step: ClientStep) => ClientAnswer {
   return ({ stepId }) => {
     const draw = hash(`${salt} ${stepId}`);

@@ -1,4 +1,4 @@
-/** Random sagas that only wait, and a model of them: an event queue that fires what is overdue at its due time. */
+/** Random sagas that only wait, and a model of them: an event queue that fires overdue events at their due times. */
 import * as fc from 'fast-check';
 import { all, allSettled, elicit, poll, race, sleep, type Saga, type Schema } from '../../src/index.ts';
 import type { Steps } from '../../src/model/command.ts';
@@ -139,12 +139,12 @@ interface Pending {
   until: number;
   asked: number;
   cancelled: boolean;
-  /** It is being asked, or is over: who cancels it waits for that. */
+  /** `true` while it runs or after it has ended: a cancellation then waits for it. */
   running: boolean;
   released: () => void;
 }
 
-/** Cancels a piece. Returns what it has to wait for. */
+/** Cancels a piece. Returns the pieces that it waits for. */
 type Cancel = () => readonly Pending[];
 
 const grace = 30_000;
@@ -156,7 +156,7 @@ const failed = '!';
 export class WaitModel {
   result: string | undefined;
   #pending: Pending[] = [];
-  /** What goes on next: branches start and continue one after the other. */
+  /** Branches to continue, which start and continue one after the other. */
   readonly #ready: (() => void)[] = [];
   #now: number;
 
@@ -189,7 +189,7 @@ export class WaitModel {
     return this.#pending.filter(({ cancelled }) => !cancelled);
   }
 
-  /** Fires what is overdue at its due time. */
+  /** Fires overdue events at their due times. */
   #fire(isOverdue: (at: number) => boolean, asks: boolean): void {
     const held = new Set(this.#live);
     for (;;) {
@@ -216,13 +216,13 @@ export class WaitModel {
     return one.wait.kind === 'poll' && !this.#isAskedOut(one);
   }
 
-  /** Does what is due now, and starts the clocks of questions. */
+  /** Runs due events, and starts the clocks of questions. */
   #settle(): void {
     this.#work(() => true);
     for (const one of this.#live) one.since ??= this.#now;
   }
 
-  /** Ends waits that are over and asks polls that are due, until none is. Polls that are asked together answer together. */
+  /** Ends waits and runs polls while any are due. Polls that run together end together. */
   #work(mayRun: (one: Pending) => boolean): void {
     const begun = new Set<Pending>();
     const ends: (() => void)[] = [];
@@ -291,7 +291,7 @@ export class WaitModel {
     this.#drain();
   }
 
-  /** Runs a piece from a time on. Returns what cancels it. */
+  /** Runs a piece from a time on. Returns its cancellation. */
   #run(wait: Wait, at: number, done: (result: string, at: number) => void): Cancel {
     if (!('parts' in wait)) {
       // A question has all its time from when it is asked, a poll from when it can be asked.

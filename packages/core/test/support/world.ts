@@ -1,5 +1,6 @@
 import { type Json } from '../../src/index.ts';
 import { engineVersion } from '../../src/model/program-state.ts';
+import { present } from '../../src/values/json.ts';
 import type { CommitPoint, CommitReason } from '../../src/model/outcome.ts';
 import type { ProgramLimits, Runtime, StepEvent } from '../../src/model/runtime.ts';
 
@@ -44,9 +45,9 @@ export class World {
   readonly told: Told[] = [];
   readonly events: StepEvent[] = [];
   readonly warnings: string[] = [];
-  readonly compensators = new Map<string, NonNullable<ReturnType<Runtime['compensator']>>>();
+  readonly compensators = new Map<string, NonNullable<ReturnType<Runtime['effects']['compensator']>>>();
   readonly claimed = new Set<string>();
-  claim: Runtime['claim'] = (key) => {
+  claim: Runtime['effects']['claim'] = (key) => {
     const first = !this.claimed.has(key);
     this.claimed.add(key);
     return first;
@@ -91,7 +92,7 @@ export class World {
     });
   }
 
-  // After a macrotask every promise that can go on has gone on.
+  // After a macrotask, every promise that can continue has continued.
   #schedule(): void {
     if (this.#scheduled) return;
     this.#scheduled = true;
@@ -116,8 +117,47 @@ export class World {
   }
 }
 
+/** Members of any part of a runtime, by their names, which no two parts share. */
+export type RuntimeMembers = Partial<
+  Runtime['saga'] &
+    Runtime['turn'] &
+    Runtime['request'] &
+    Runtime['time'] &
+    Runtime['questions'] &
+    Runtime['effects'] &
+    Runtime['observer']
+>;
+
+/** Members that a runtime may lack, by their part. */
+const optional: Partial<Record<keyof RuntimeMembers, keyof Runtime>> = {
+  lifeEndsAt: 'saga',
+  receivedAt: 'turn',
+  isInterrupted: 'turn',
+  defersEffects: 'turn',
+  commit: 'turn',
+  stops: 'request',
+  perform: 'effects',
+  outside: 'effects',
+  threw: 'observer',
+  isStrict: 'observer',
+};
+
+/** Replaces members of a runtime, each in its part. */
+export function replaceMembers(runtime: Runtime, members: RuntimeMembers): Runtime {
+  const parts: Record<string, object> = { ...runtime };
+  for (const [name, value] of Object.entries(members)) {
+    const known = Object.keys(runtime).find((part) => name in runtime[part as keyof Runtime]);
+    const part = known ?? optional[name as keyof RuntimeMembers];
+    if (part === undefined) throw new TypeError(`A runtime has no '${name}'.`);
+    parts[part] = { ...parts[part], [name]: value };
+  }
+  return parts as unknown as Runtime;
+}
+
 /** What a test may want otherwise in a turn. */
 export interface TurnSettings {
+  /** Version of the engine that began the saga. Default: the newest. */
+  readonly engine?: number;
   /** Milliseconds until the turn's budget is used up. Default: never. */
   readonly budget?: number;
   /** Milliseconds that a wait is held in a turn with a budget. Default: for ever. */
@@ -127,11 +167,11 @@ export interface TurnSettings {
   readonly limits?: Partial<ProgramLimits>;
   readonly context?: unknown;
   readonly capabilities?: Json;
-  readonly replace?: Partial<Runtime>;
+  readonly replace?: RuntimeMembers;
 }
 
 /** Ends the turn at each commit, and notes the reasons. */
-export function endsAtCommits(reasons: CommitReason[] = []): Pick<Runtime, 'commit'> {
+export function endsAtCommits(reasons: CommitReason[] = []): Pick<Runtime['turn'], 'commit'> {
   return {
     commit: ({ reason }) => {
       reasons.push(reason);
@@ -140,8 +180,8 @@ export function endsAtCommits(reasons: CommitReason[] = []): Pick<Runtime, 'comm
   };
 }
 
-/** Continues behind each commit, and notes what was committed. */
-export function continuesAtCommits(points: CommitPoint[] = []): Pick<Runtime, 'commit'> {
+/** Continues after each commit, and records the commit points. */
+export function continuesAtCommits(points: CommitPoint[] = []): Pick<Runtime['turn'], 'commit'> {
   return {
     commit: (point) => {
       points.push(point);
@@ -153,39 +193,54 @@ export function continuesAtCommits(points: CommitPoint[] = []): Pick<Runtime, 'c
 /** A runtime whose idempotency keys can be read: `do:path`, with the author's key behind it. */
 export function runtimeOf(world: World, settings: TurnSettings = {}): Runtime {
   const { budget, signal, limits, context, capabilities } = settings;
-  return {
-    sagaId: 'saga-1',
-    turn: settings.turn ?? 1,
-    engine: engineVersion,
-    tokenBytes: 0,
-    suggestedTokenBytes: 16_384,
-    maxHold: settings.maxHold ?? Number.POSITIVE_INFINITY,
-    maxWait: Number.POSITIVE_INFINITY,
-    holdsParts: false,
-    commitsEach: false,
-    route: () => 'ask',
-    accepts: () => true,
-    sample: () => {
-      throw new Error('nobody samples here');
+  const runtime: Runtime = {
+    saga: { id: 'saga-1', engine: settings.engine ?? engineVersion, checkResult: async (result) => result },
+    turn: {
+      number: settings.turn ?? 1,
+      tokenBytes: 0,
+      deadline: budget === undefined ? undefined : world.time + budget,
+      commitsEach: false,
     },
-    claim: world.claim,
-    compensator: (name) => world.compensators.get(name),
-    capabilities,
-    context,
-    signal: signal ?? new AbortController().signal,
-    now: () => world.time,
-    random: () => 0.5,
-    sleep: (ms, until) => world.sleep(ms, until),
-    deadline: budget === undefined ? undefined : world.time + budget,
-    idempotencyKey: (path, key, direction) => `${direction}:${path}${key === undefined ? '' : `|${key}`}`,
-    checkResult: async (result) => result,
-    randomBytes: (path) => Uint8Array.from({ length: 32 }, (_, index) => hash(`${index}${path}`) & 255),
-    digest: (text) => hash(text).toString(36),
-    progress: ({ value, ...rest }) => void world.told.push({ progress: value, ...rest }),
-    log: (level, data) => void world.told.push({ log: data, level }),
-    observe: (event) => void world.events.push(event),
-    warn: (message) => void world.warnings.push(message),
-    limits: { maxJournalEntries: 10_000, maxCommands: 100_000, ...limits },
-    ...settings.replace,
+    request: { capabilities, context, signal: signal ?? new AbortController().signal },
+    time: {
+      now: () => world.time,
+      sleep: (ms, until) => world.sleep(ms, until),
+      random: () => 0.5,
+      maxHold: settings.maxHold ?? Number.POSITIVE_INFINITY,
+      holdsParts: false,
+      maxWait: Number.POSITIVE_INFINITY,
+    },
+    questions: {
+      route: () => 'ask',
+      accepts: () => true,
+      sample: () => {
+        throw new Error('nobody samples here');
+      },
+      digest: (text) => hash(text).toString(36),
+    },
+    effects: {
+      claim: world.claim,
+      compensator: (name) => world.compensators.get(name),
+      idempotencyKey: (path, key, direction) => `${direction}:${path}${key === undefined ? '' : `|${key}`}`,
+      randomBytes: (path) => Uint8Array.from({ length: 32 }, (_, index) => hash(`${index}${path}`) & 255),
+    },
+    observer: {
+      notify: (sent) =>
+        void world.told.push(
+          sent.kind === 'log'
+            ? { log: sent.data, level: sent.level }
+            : { progress: sent.value, ...present({ total: sent.total, message: sent.message }) },
+        ),
+      observe: (event) => void world.events.push(event),
+      warn: (message) => void world.warnings.push(message),
+    },
+    limits: {
+      maxJournalEntries: 10_000,
+      maxCommands: 100_000,
+      suggestedTokenBytes: 16_384,
+      suggestedJournalEntries: 300,
+      ...limits,
+    },
   };
+  return replaceMembers(runtime, settings.replace ?? {});
 }

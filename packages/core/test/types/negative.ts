@@ -103,7 +103,7 @@ export const uses = saga({ ...options, forks: 'accept' }, function* () {
   yield* elicit('d', { message: 'm', schema: Target, fallback: { target: 1 } });
   // @ts-expect-error -- a fallback that makes no content of the form
   yield* elicit.outcome('e', { message: 'm', schema: Target, fallback: async () => ({ other: 'x' }) });
-  // @ts-expect-error -- nobody of that name answers
+  // @ts-expect-error -- an unknown value of `accept`
   yield* elicit('f', { message: 'm', schema: Target, accept: 'server' });
   // @ts-expect-error -- no message
   yield* elicit('b', { schema: Target });
@@ -138,7 +138,7 @@ export const undone = saga({ ...options, forks: 'accept' }, function* () {
     },
   });
   yield* step('b', () => 1, {
-    // @ts-expect-error -- nobody knows its result
+    // @ts-expect-error -- an unknown outcome has no result
     compensateUnknown: ({ result }) => result.toFixed(),
   });
   yield* step('c', () => 'secret', {
@@ -173,7 +173,7 @@ export const waits = saga(options, function* () {
   yield* sleepUntil(1_000);
   // @ts-expect-error -- no timeout
   yield* poll('a', () => 1, { everyMs: 10 });
-  // @ts-expect-error -- undefined is "not yet", and is not what it gives
+  // @ts-expect-error -- undefined means "not yet", and is not a result
   const answer: undefined = yield* poll('b', () => (Math.random() > 2 ? 1 : undefined), {
     everyMs: 1,
     totalTimeoutMs: 9,

@@ -33,7 +33,7 @@ import {
   type SagaInfo,
   type Settled,
 } from '../../src/index.ts';
-import type { BoundUndo } from '../../src/model/undo.ts';
+import type { BoundUndo } from '../../src/model/undo-types.ts';
 import type { Command, Steps } from '../../src/model/command.ts';
 import type { Context } from '../../src/model/context.ts';
 import type { Provenance, Root, SampleResult } from '../../src/model/client-step.ts';
@@ -234,7 +234,7 @@ export const undone = saga({ name: 'undone', version: '1', forks: 'accept' }, fu
   const passed = yield* pivot('paid');
   expectType<Equal<[typeof registered, typeof passed], [void, void]>>();
   if (booked.id === 1) {
-    // What follows is not reached, and the compiler knows.
+    // The code after `abort` is unreachable for the compiler.
     const never = yield* abort('enough');
     expectType<Equal<typeof never, never>>();
   }
@@ -286,7 +286,7 @@ export const waits = saga({ name: 'waits', version: '1' }, function* () {
   return 'done';
 });
 
-// What is returned keeps its literal types, and may be as readonly as the constant it is.
+// A result keeps its literal types, and may be as readonly as its constant.
 const Report = z.object({
   state: z.enum(['ok', 'late']),
   tags: z.array(z.enum(['x', 'y'])),

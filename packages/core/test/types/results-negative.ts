@@ -1,5 +1,5 @@
 /* oxlint-disable typescript/no-unnecessary-type-parameters -- stands for a value of any type */
-/** What steps cannot return, and undos that nobody would run. Compiled by types.test.ts with both compilers. */
+/** Invalid results of steps, and undos that would never run. Compiled by types.test.ts with both compilers. */
 import { compensate, poll, step } from '../../src/index.ts';
 
 class Order {
@@ -56,7 +56,7 @@ export const refused = [
   // @ts-expect-error -- an async generator as an undo
   step('x', () => 1, { compensate: async function* () {} }),
   step('x', () => 1, {
-    // @ts-expect-error -- one that looks at what it undoes
+    // @ts-expect-error -- an async generator that reads the result
     async *compensate({ result }) {
       yield result;
     },
@@ -65,7 +65,7 @@ export const refused = [
   compensate(async function* () {}),
 ];
 
-// What is wrong inside of a step is told once.
+// A type error inside of a step is reported once.
 step(
   'x',
   () =>

@@ -10,7 +10,7 @@ import {
   type Json,
   type Schema,
 } from '../../src/index.ts';
-import type { BoundUndo, UndoFunction } from '../../src/model/undo.ts';
+import type { BoundUndo, UndoFunction } from '../../src/model/undo-types.ts';
 import type { Command, ForkSensitiveCommand, Steps } from '../../src/model/command.ts';
 import { expectType, type Equal } from './equal.ts';
 
@@ -76,7 +76,7 @@ const explicit = step<{ n: number }, { m: string }>('x', ({ input }) => ({ n: in
 expectType<Equal<typeof explicit, Command<{ n: number }>>>();
 const polled = poll('x', () => of<Item | undefined>(), { everyMs: 1, totalTimeoutMs: 2 });
 expectType<Equal<typeof polled, Command<Item>>>();
-// What is not kept may be anything.
+// A result with keep: false may have any type.
 const dropped = step('x', () => new Order(), { keep: false, compensate: () => {} });
 expectType<Equal<typeof dropped, ForkSensitiveCommand<void>>>();
 
@@ -118,7 +118,7 @@ export const kept = [
   step('x', () => of<{ valueOf(): unknown; readonly id: 1 }>()),
 ];
 
-/** Helpers pass on what they are given. */
+/** Helpers pass their arguments on. */
 export const helpers = {
   order: <T extends Json>(value: T): Command<T> => step('x', () => value),
   loads: <T>(load: () => Promise<T>): Command<T> => step('x', load),

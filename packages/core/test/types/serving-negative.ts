@@ -17,7 +17,7 @@ promptSaga(options, function* () {
 promptSaga(options, function* () {
   return yield* step('tool', () => ({ content: [] }));
 });
-// @ts-expect-error -- a message of nobody
+// @ts-expect-error -- a message with an unknown role
 promptSaga(options, function* () {
   return { messages: [{ role: 'system', content: { type: 'text', text: 'x' } }] };
 });

@@ -1,6 +1,6 @@
 import type { Command } from '../../model/command.ts';
 
-/** A body that yields `Y` and returns `R`, where `W` is expected. Inferred and judged here for shorter compiler errors. */
+/** Body with yields `Y` and result `R`, if `W` is expected. Inferred and checked here for shorter compiler errors. */
 export type CheckedBody<A, Y, R, W> = ((input: A) => Generator<Y, R | W, unknown>) & Verdict<Y, R, W>;
 
 type Verdict<Y, R, W> = [Y] extends [Command<unknown>]
@@ -15,7 +15,7 @@ type Verdict<Y, R, W> = [Y] extends [Command<unknown>]
         : ['A saga yields commands: yield* elicit(…), yield* step(…)', V]
     : never;
 
-// `R` is inferred as a constant, so that `return { state: 'ok' }` is not widened to a string; constants are readonly.
+// Infers `R` as a constant: `return { state: 'ok' }` is not widened to a string. Constants are readonly.
 type Readable<T> = unknown extends T
   ? T
   : T extends readonly unknown[]

@@ -1,20 +1,20 @@
 /**
- * Checks that the codec can keep an `R`, or its step would fail after its effect; else the type holds the error text. `Who`
- * has the result: `A step`.
+ * Checks that the codec supports `R`: otherwise the step would fail after the effect. A rejected `R` becomes the error text.
+ * `Who` is the subject of the text, such as `A step`.
  *
  * Rejects functions, symbols, objects with methods, and lists and objects of them. `unknown`, `any`, and type parameters pass.
  */
 export type CheckedResult<R, Who extends string> = [0] extends [1 & R]
   ? unknown
-  : // Not `[Refused<R>] extends [never]` alone: where R is a type parameter of a helper that is not decided, and nothing could
-    // be given. Asked this way, the compiler sees that it is not so whatever the parameter is, and takes the other branch.
+  : // `[Refused<R>] extends [never]` alone stays undecided if `R` is a type parameter of a helper. In this order, the
+    // compiler takes the last branch for every parameter.
     'refused' extends ([Refused<R>] extends [never] ? never : 'refused')
     ? [R] extends [Generator | AsyncGenerator]
       ? [`${Who} is a function or an async function. It must not be a generator:`, R]
       : [`${Who} must return plain data, Date, Map, Set, URL, Uint8Array or Error, not`, Refused<R>]
     : unknown;
 
-/** The alternatives of `R` that are refused, or their properties that are. */
+/** Refused alternatives of `R`, or their refused properties. */
 type Refused<R> = R extends Leaf
   ? never
   : IsRefused<R> extends true
@@ -31,7 +31,7 @@ type RefusedProperties<R> = {
     : Part
   : never;
 
-/** Whether all alternatives of `T` are refused: one that may be missing, or something else, passes. */
+/** `true` if all alternatives of `T` are refused. Optional and mixed values pass. */
 type IsRefused<T> = 'kept' extends Judged<T> ? false : 'refused' extends Judged<T> ? true : false;
 
 type Judged<T> = T extends readonly unknown[] ? JudgedItem<T[number]> : JudgedItem<T>;
@@ -46,7 +46,7 @@ type JudgedItem<T> = T extends Leaf | Kept
         ? 'refused'
         : 'kept';
 
-/** The names of the methods that a `T` is sure to have, and `{}` has not. */
+/** Names of the required methods of `T`, without the methods of `{}`. */
 type Method<T, K extends keyof T> = K extends unknown
   ? [0] extends [1 & T[K]]
     ? never
@@ -59,7 +59,7 @@ type Method<T, K extends keyof T> = K extends unknown
         : never
   : never;
 
-/** What is kept and is a `T`: an Iterable has a method, and may be a list or a Map. */
+/** Supported types assignable to `T`: an Iterable has a method, but may be a list or a Map. */
 type KeptAs<T, S> = S extends T ? S : never;
 
 type Callable = symbol | ((...args: never) => unknown) | (abstract new (...args: never) => unknown);

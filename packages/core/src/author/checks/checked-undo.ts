@@ -1,7 +1,7 @@
-/** Checks that an undo is no async generator, which would never run. Inferred separately, so undos may differ in type. */
+/** Rejects an async generator as an undo, because the engine never runs one. Inferred separately: undos may differ in type. */
 export type CheckedUndo<U> = [0] extends [1 & U]
   ? unknown
-  : // Asked this way around for type parameters: see CheckedResult.
+  : // In this order for type parameters: see CheckedResult.
     'refused' extends ([Extract<U, AsyncGenerator>] extends [never] ? never : 'refused')
     ? ['An undo is a function, an async function or function*. It must not be an async generator:', U] &
         ((undo: never) => U)

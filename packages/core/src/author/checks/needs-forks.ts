@@ -4,7 +4,7 @@ import type { forkSensitive } from '../../model/command.ts';
 export type NeedsForks<Y> =
   IsForkSensitive<Y> extends true ? { readonly forks: 'refuse' | 'accept' } : unknown;
 
-/** `true` if a command, a generator, or one of a union of them compensates, pivots, or runs once. */
+/** `true` if a command, a generator, or an alternative of a union compensates, pivots, or runs once. */
 export type IsForkSensitive<T> = [0] extends [1 & T]
   ? false
   : true extends (

@@ -4,7 +4,7 @@ import type { NeedsForks } from '../checks/needs-forks.ts';
 import type { Command, SagaBody } from '../../model/command.ts';
 import type { Program } from '../../model/program.ts';
 import type { ToolFields } from '../../model/tool-fields.ts';
-import { saga, type BodyInput, type ContentBlock, type SagaOptions } from './saga.ts';
+import { saga, sharedNames, type BodyInput, type ContentBlock, type SagaOptions } from './saga.ts';
 import type { Schema } from '../../values/standard-schema.ts';
 
 /** A message of a prompt, as MCP has it. */
@@ -20,21 +20,21 @@ export interface PromptResult {
   readonly _meta?: { readonly [key: string]: unknown };
 }
 
-/** What the arguments of a prompt are before they are parsed: MCP sends texts only. */
+/** Arguments of a prompt before parsing: MCP sends texts only. */
 export interface PromptArguments {
   readonly [name: string]: string | undefined;
 }
 
 /**
- * What a prompt is, apart from its body. `input` is an object of texts; a schema may make something else of them. Fields
- * that are `completable(schema, complete)` of the MCP SDK get their values completed.
+ * Options of a prompt saga. `input` parses an object of texts. `completable(schema, complete)` of the MCP SDK adds completions
+ * to a field.
  */
 export type PromptOptions<I extends Schema<PromptArguments, unknown> | undefined> = Omit<
   SagaOptions<I, undefined>,
   'output' | keyof ToolFields | 'modelAnswers' | 'task'
 >;
 
-/** A saga that answers `prompts/get`: give it to a host. */
+/** A saga that answers `prompts/get`. Pass it to a host. */
 export interface PromptSaga<I extends Schema<PromptArguments, unknown> | undefined> extends Program {
   readonly serves: 'prompt';
   readonly input: I;
@@ -42,27 +42,21 @@ export interface PromptSaga<I extends Schema<PromptArguments, unknown> | undefin
   readonly body: SagaBody<BodyInput<I>, string | PromptResult>;
 }
 
-const names = /* @__PURE__ */ optionNames<PromptOptions<undefined>>({
-  name: true,
-  version: true,
-  title: true,
-  description: true,
-  input: true,
-  forks: true,
-  needs: true,
-  commitFirst: true,
-  commitEach: true,
-  onMismatch: true,
-  previous: true,
-});
+const names = /* @__PURE__ */ optionNames<PromptOptions<undefined>>({ ...sharedNames, input: true });
 
 /**
- * Defines a prompt of several steps. The body returns the text of one message of the user's, or the messages.
+ * Defines a prompt of several steps. The body returns the text of one user message, or a list of messages.
  *
- * It can ask whom a tool can ask, but for the model, which calls no prompts; and its failures are errors, because MCP
- * has no other place for them in the answer to `prompts/get`.
- *
- * @throws AuthoringError where the options cannot be meant
+ * The body can ask the client like a tool, but the model cannot answer. Failures become errors of `prompts/get`.
+ * @throws AuthoringError for options that contradict each other or do not exist
+ * @example
+ * ```ts
+ * const Topic = z.object({ topic: z.string() });
+ * const review = promptSaga({ name: 'review', version: '1' }, function* () {
+ *   const { topic } = yield* elicit('topic', { message: 'Review what?', schema: Topic });
+ *   return `Review ${topic}.`;
+ * });
+ * ```
  */
 export function promptSaga<
   I extends Schema<PromptArguments, unknown> | undefined = undefined,
@@ -73,7 +67,7 @@ export function promptSaga<
   body: CheckedBody<BodyInput<I>, Y, R, string | PromptResult>,
 ): PromptSaga<I> {
   assertKnownOptions('promptSaga', Object(options).name, options, names);
-  // CheckedBody has judged what it yields and returns; saga() does the rest, whatever a body returns.
+  // CheckedBody has checked the yields and the result.
   const checked = body as unknown as SagaBody<BodyInput<I>, string | PromptResult>;
   const program = saga<I>(options, checked as never);
   return { ...program, serves: 'prompt', body: checked };

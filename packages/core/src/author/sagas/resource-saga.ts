@@ -6,7 +6,7 @@ import type { NeedsForks } from '../checks/needs-forks.ts';
 import type { Command, SagaBody } from '../../model/command.ts';
 import type { Program } from '../../model/program.ts';
 import type { ToolFields } from '../../model/tool-fields.ts';
-import { saga, type SagaOptions } from './saga.ts';
+import { saga, sharedNames, type SagaOptions } from './saga.ts';
 import type { Schema } from '../../values/standard-schema.ts';
 import {
   toUriTemplate,
@@ -27,9 +27,9 @@ export interface ResourceContents {
 /** A resource that was read, as MCP has it: `ReadResourceResult`. */
 export interface ResourceResult {
   readonly contents: readonly ResourceContents[];
-  /** How long a client may keep it, in milliseconds (spec 2026-07-28). */
+  /** Time for which a client may cache the contents, in milliseconds (spec 2026-07-28). */
   readonly ttlMs?: number;
-  /** Whether it is the same for everybody (spec 2026-07-28). */
+  /** `public` if the contents are the same for all users (spec 2026-07-28). */
   readonly cacheScope?: 'public' | 'private';
   readonly _meta?: { readonly [key: string]: unknown };
 }
@@ -39,28 +39,26 @@ export interface ResourceArguments {
   readonly uri: string;
 }
 
-/** What the body of a resource gets: the URI, and the variables of the template, decoded. */
+/** Input of a resource's body: the URI, and the decoded variables of the template. */
 export type ResourceInput<T extends string> = ResourceArguments & {
   readonly [Name in UriVariables<T>]: string;
 };
 
-/** What a resource is, apart from its body. */
+/** Options of a resource saga. */
 export interface ResourceOptions<T extends string> extends Omit<
   SagaOptions<undefined, undefined>,
   'input' | 'output' | keyof ToolFields | 'modelAnswers' | 'task'
 > {
   /**
-   * The URIs it answers, such as `orders://{id}`: variables without operators (RFC 6570, level 1). A variable is never
-   * empty and goes no further than the next `/`, `?` or `#`. What it stands for is decoded and comes from the client:
-   * it may be any text.
+   * URIs of the resource, such as `orders://{id}`: variables without operators (RFC 6570, level 1). A variable is not empty
+   * and ends at the next `/`, `?`, or `#`. The decoded value comes from the client and may be any text.
    */
   readonly uriTemplate: T;
-  /** The MIME type of what it gives. */
+  /** MIME type of the contents. */
   readonly mimeType?: string;
   /**
-   * Completions of the template's variables, by name, as `ResourceTemplate` of the MCP SDK takes them. Every client that
-   * may list the template gets them: `authorize` of the host is not asked.
-   *
+   * Completions of the variables by name, as for `ResourceTemplate` of the MCP SDK. Every client that may list the template
+   * gets the completions: `authorize` of the host is not called.
    * @default none
    * @example
    * ```ts
@@ -70,7 +68,7 @@ export interface ResourceOptions<T extends string> extends Omit<
   readonly complete?: { readonly [Name in UriVariables<T>]?: CompleteVariable };
 }
 
-/** A saga that answers `resources/read` for the URIs of a template: give it to a host. */
+/** A saga that answers `resources/read` for the URIs of a template. Pass it to a host. */
 export interface ResourceSaga<T extends string> extends Program {
   readonly serves: 'resource';
   readonly resource: NonNullable<Program['resource']>;
@@ -80,28 +78,24 @@ export interface ResourceSaga<T extends string> extends Program {
 }
 
 const names = /* @__PURE__ */ optionNames<ResourceOptions<string>>({
-  name: true,
-  version: true,
-  title: true,
-  description: true,
+  ...sharedNames,
   uriTemplate: true,
   mimeType: true,
   complete: true,
-  forks: true,
-  needs: true,
-  commitFirst: true,
-  commitEach: true,
-  onMismatch: true,
-  previous: true,
 });
 
 /**
  * Defines a resource of several steps. The body returns a text, or the contents.
  *
- * It can ask whom a tool can ask, but for the model, which reads no resources by itself; and its failures are errors,
- * because MCP has no other place for them in the answer to `resources/read`.
- *
- * @throws AuthoringError where the options cannot be meant, or the template is not of level 1
+ * The body can ask the client like a tool, but the model cannot answer. Failures become errors of `resources/read`.
+ * @throws AuthoringError for options that contradict each other or do not exist, or if the template is not of level 1
+ * @example
+ * ```ts
+ * const options = { name: 'note', version: '1', uriTemplate: 'note://{id}' } as const;
+ * const note = resourceSaga(options, function* ({ id }) {
+ *   return yield* step('read', async (): Promise<string> => db.note(id));
+ * });
+ * ```
  */
 export function resourceSaga<const T extends string, Y = Command<unknown>, const R = string | ResourceResult>(
   options: ResourceOptions<T> & NeedsForks<Y>,
@@ -112,16 +106,13 @@ export function resourceSaga<const T extends string, Y = Command<unknown>, const
   const template = toUriTemplate(uriTemplate);
   assertCompletions(template, complete);
   const input = inputOf<T>(template);
-  // CheckedBody has judged what it yields and returns; saga() does the rest, whatever a body returns.
+  // CheckedBody has checked the yields and the result.
   const checked = body as unknown as SagaBody<ResourceInput<T>, string | ResourceResult>;
   const program = saga<typeof input>({ ...rest, input }, checked as never);
   return {
     ...program,
     serves: 'resource',
-    resource: {
-      template,
-      ...present({ mimeType, complete }),
-    },
+    resource: { template, ...present({ mimeType, complete }) },
     body: checked,
   };
 }
@@ -139,7 +130,7 @@ function listed(): Record<string, unknown> {
   return { type: 'object', properties: { uri: { type: 'string' } }, required: ['uri'] };
 }
 
-/** Takes a URI apart once, at the start: what the body gets is sealed like the arguments of a tool. */
+/** Input schema: parses a URI once, at the start. The variables are sealed like the arguments of a tool. */
 function inputOf<T extends string>(template: UriTemplate): Schema<ResourceArguments, ResourceInput<T>> {
   return {
     '~standard': {
@@ -150,7 +141,7 @@ function inputOf<T extends string>(template: UriTemplate): Schema<ResourceArgume
         const variables = typeof uri === 'string' ? template.match(uri) : undefined;
         if (uri === undefined || variables === undefined)
           return { issues: [{ message: `expected a URI of the form ${template.text}`, path: ['uri'] }] };
-        // Every variable of the template is in it.
+        // Contains every variable of the template.
         return { value: { uri, ...variables } as unknown as ResourceInput<T> };
       },
       jsonSchema: { input: listed, output: listed },

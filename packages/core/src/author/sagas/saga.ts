@@ -8,7 +8,6 @@ import type { NeedsForks } from '../checks/needs-forks.ts';
 import type { ClientNeed } from '../../values/errors.ts';
 import type { PreviousProgram, Program } from '../../model/program.ts';
 import type { ToolFields } from '../../model/tool-fields.ts';
-import { assertStepId } from '../../values/path.ts';
 import type { InferInput, InferOutput, LooseFields, Schema } from '../../values/standard-schema.ts';
 import { assertToolFields } from './assert-tool-fields.ts';
 
@@ -26,19 +25,19 @@ export interface ToolResult {
   readonly _meta?: { readonly [key: string]: unknown };
 }
 
-/** What a body gets: the parsed arguments, or an empty object where no `input` is declared. */
+/** Input of a body: the parsed arguments, or an empty object without `input`. */
 export type BodyInput<I extends Schema | undefined> = I extends Schema
   ? InferOutput<I>
   : Record<string, never>;
 
-/** What a body returns: the structured value where an `output` is declared, else a text or a tool result. */
+/** Result of a body: the structured value of `output`, or else a text or a tool result. */
 export type BodyResult<O extends Schema | undefined> = O extends Schema ? InferInput<O> : string | ToolResult;
 
-/** What a saga is, apart from its body. */
+/** Options of a saga. */
 export interface SagaOptions<I extends Schema | undefined, O extends Schema | undefined> extends ToolFields {
-  /** The name of the tool. A token is bound to it: two sagas of one host never have the same. */
+  /** Name of the tool. Tokens are bound to it, so two sagas of a host cannot share a name. */
   readonly name: string;
-  /** Raise it when the order or content of steps changes. A token names the version it was started with. */
+  /** Version of the code. Raise the version when the order or content of steps changes. A token names the version of its saga. */
   readonly version: string;
   readonly title?: string;
   readonly description?: string;
@@ -47,71 +46,84 @@ export interface SagaOptions<I extends Schema | undefined, O extends Schema | un
   /** The schema of the result, if it is structured. */
   readonly output?: O | LooseFields;
   /**
-   * A token is a save-game: without a guard, an older one can be used again. `refuse` needs a guard on the host. `accept`: older
+   * A token is like a saved game: without a guard, an older token can be used again. `refuse` needs a guard on the host. `accept`: older
    * tokens may be reused safely; cannot `continueAs` a saga that refuses. Required for a saga that compensates.
    */
   readonly forks?: 'refuse' | 'accept';
-  /** What the client must be able to do, checked before anything runs. (W3) */
+  /** Rejects the call before anything runs if the client lacks one of these, unless the model or the host may answer. */
   readonly needs?: readonly ClientNeed[];
   /** `accept`: the model that calls the tool may answer if the client cannot be asked. `accept` of a question wins. Default: host's. */
   readonly modelAnswers?: 'accept';
   /** `prefer`: clients with MCP tasks get one. `require`: other clients are refused. Default: no task. */
   readonly task?: 'prefer' | 'require';
-  /** Commits before the first server step, so that a lost answer cannot repeat it. Costs one round trip. Default `false`. */
+  /** Commits before the first server step: a lost answer cannot repeat the step. Costs one round trip. Default `false`. */
   readonly commitFirst?: boolean;
   /**
-   * Commits after each step: a repeated request continues behind it. Needs `forks: 'refuse'`, and so a guard, which keeps a
-   * token a step. Implies `commitFirst`. Default `false`.
+   * Commits after each step: a repeated request continues after the last finished step. Needs `forks: 'refuse'` and a guard,
+   * which stores a token for each step. Implies `commitFirst`. Default `false`.
    */
   readonly commitEach?: boolean;
   /**
-   * Treatment of a running saga that no longer fits the code. `fail`: it stays as it is, so that the code can be rolled back.
-   * `compensate`: undoes what still fits or has a named compensator. Default `fail`.
+   * Treatment of a running saga that no longer matches the code. `fail` keeps the saga unchanged, for a rollback of the code. `compensate`
+   * undoes the steps that still fit or have a named compensator. Default `fail`.
    */
   readonly onMismatch?: 'fail' | 'compensate';
-  /** Older versions, which go on for the sagas they started: each until its date, or for good. (R5) */
+  /** Older versions of the saga. Each continues the running sagas of that version, until a date. */
   readonly previous?: readonly PreviousProgram[];
 }
 
-/** A saga: give it to a host, or run it inside another one with `call`. */
+/** A saga. Pass it to a host, or run it inside another saga with `call`. */
 export interface Saga<I extends Schema | undefined, O extends Schema | undefined> extends Program {
   readonly input: I;
   readonly output: O;
   readonly body: SagaBody<BodyInput<I>, BodyResult<O>>;
 }
 
-/** The names of the options of a saga. */
-export const sagaOptionNames: ReadonlySet<string> = /* @__PURE__ */ optionNames<
-  SagaOptions<undefined, undefined>
->({
+/** Names of the options that sagas, prompts, and resources share. */
+export const sharedNames = {
   name: true,
   version: true,
   title: true,
   description: true,
-  input: true,
-  output: true,
   forks: true,
   needs: true,
+  commitFirst: true,
+  commitEach: true,
+  onMismatch: true,
+  previous: true,
+} as const;
+
+/** Names of all saga options. */
+export const sagaOptionNames: ReadonlySet<string> = /* @__PURE__ */ optionNames<
+  SagaOptions<undefined, undefined>
+>({
+  ...sharedNames,
+  input: true,
+  output: true,
   modelAnswers: true,
   task: true,
   annotations: true,
   icons: true,
   _meta: true,
   expectedDurationMs: true,
-  commitFirst: true,
-  commitEach: true,
-  onMismatch: true,
-  previous: true,
 });
 
 /**
- * Defines a saga: a tool of several steps, written as a generator that reads straight down.
+ * Defines a saga: a tool of several steps, written as a generator.
  *
- * The body must be deterministic between its steps: it is replayed, with the recorded results, whenever the saga
- * goes on. Read the time with `now()`, randomness with `random()` and `uuid()`, and do everything that touches the
- * world in a `step`.
- *
- * @throws AuthoringError where the options cannot be meant
+ * Whenever the saga continues, a replay runs the body again with the recorded results, so the body must be deterministic between its steps.
+ * Read the time with `now()`, create random values with `random()` and `uuid()`, and access other systems only in a `step`.
+ * @throws AuthoringError for options that contradict each other or do not exist
+ * @example
+ * ```ts
+ * const Order = z.object({ cents: z.number() });
+ * const pay = saga({ name: 'pay', version: '1', input: Order, forks: 'refuse' }, function* ({ cents }) {
+ *   const id = yield* step('charge', async (): Promise<string> => bank.charge(cents), {
+ *     compensate: ({ result }) => bank.refund(result),
+ *   });
+ *   return `Paid: ${id}`;
+ * });
+ * ```
  */
 export function saga<
   I extends Schema | undefined = undefined,
@@ -139,7 +151,7 @@ export function saga<
   assertSchema(name, 'input', options.input);
   assertSchema(name, 'output', options.output);
   const { onMismatch = 'fail', commitEach = false } = options;
-  // CheckedBody has judged what it yields and returns.
+  // CheckedBody has checked the yields and the result.
   const checked = body as unknown as SagaBody<BodyInput<I>, BodyResult<O>>;
   return {
     name,
@@ -173,7 +185,7 @@ export function saga<
   };
 }
 
-/** A function that returns a generator is a body, too: what is refused here cannot return one. */
+/** Accepts any function that returns a generator. An async function cannot return a generator. */
 function assertSyncBody(name: string, body: unknown): void {
   const tag = Object.prototype.toString.call(body);
   if (tag !== '[object AsyncGeneratorFunction]' && tag !== '[object AsyncFunction]') return;
@@ -185,7 +197,6 @@ function assertSyncBody(name: string, body: unknown): void {
 
 const clientNeeds: readonly unknown[] = ['elicitation', 'elicitation.url', 'sampling', 'roots'];
 
-/** Throws an `AuthoringError` where what a saga says of its clients cannot be meant. */
 function assertServing(options: SagaOptions<Schema | undefined, Schema | undefined>): void {
   const {
     name,
@@ -204,7 +215,7 @@ function assertServing(options: SagaOptions<Schema | undefined, Schema | undefin
   }
   if (commitEach && forks !== 'refuse') {
     throw new AuthoringError(
-      `Saga '${name}' has commitEach, which needs forks: 'refuse': a guard keeps what each step did.`,
+      `Saga '${name}' has commitEach, which needs forks: 'refuse': a guard stores the result of each step.`,
     );
   }
   if (!Array.isArray(needs) || !needs.every((need) => clientNeeds.includes(need))) {
@@ -214,12 +225,7 @@ function assertServing(options: SagaOptions<Schema | undefined, Schema | undefin
   assertOneOf(`task of saga '${name}'`, task, ['prefer', 'require']);
 }
 
-/** Throws an `AuthoringError` unless a saga's name can be an id, which `call` needs. */
-export function assertCallable(name: string): void {
-  assertStepId(name);
-}
-
-/** The raw shape that the first MCP SDK took is no schema: nothing could parse by it. */
+/** Rejects the raw shape of the first MCP SDK: only a schema can parse. */
 function assertSchema(
   name: string,
   option: 'input' | 'output',

@@ -2,7 +2,7 @@ import type { SagaBody } from '../../model/command.ts';
 import { encode } from '../../values/codec.ts';
 import { validate, type Schema } from '../../values/standard-schema.ts';
 import type { Effect, Spec } from '../parts/effect.ts';
-import { ended } from '../parts/entries.ts';
+import { ended } from '../parts/effect-entries.ts';
 
 /** Runs another saga as a part of this one. */
 export interface CallSpec extends Spec {

@@ -1,25 +1,25 @@
+import { AuthoringError } from '../../values/errors.ts';
 import { isJsonObject, isSameJson } from '../../values/json.ts';
-import { fingerprintOfElicitation } from '../../values/fingerprint.ts';
-import { formOf } from '../../values/form-of.ts';
+import { toForm, type FormSchema } from '../../values/form.ts';
 import { validate, type Schema } from '../../values/standard-schema.ts';
 import { performed } from '../parts/run-code.ts';
 import type { Acceptance, Effect, Fields, Given, Spec } from '../parts/effect.ts';
-import { accepted, unanswered, untilTtl } from '../parts/entries.ts';
+import { accepted, unanswered, untilTtl } from '../parts/effect-entries.ts';
 
-/** Asks the user with a form. */
+/** Specification of a form for the user. */
 export interface ElicitSpec extends Spec {
   readonly kind: 'elicit';
   readonly message: string;
   readonly schema: Schema;
-  /** Whether a refusal comes back as a value instead of being thrown. */
+  /** Returns a refusal as a value instead of throwing it. */
   readonly asOutcome: boolean;
   readonly ttl: number | undefined;
   readonly accept: 'client' | 'model' | undefined;
-  /** The content, or what makes it, where the client cannot be asked; undefined: there is none. */
+  /** Answer for clients that cannot be asked: a content or a function. Undefined: none. */
   readonly fallback: unknown;
 }
 
-/** Sends the user to a URL. */
+/** Specification of a URL for the user. */
 export interface ElicitUrlSpec extends Spec {
   readonly kind: 'elicitUrl';
   readonly message: string;
@@ -28,12 +28,10 @@ export interface ElicitUrlSpec extends Spec {
   readonly accept: 'client' | 'model' | undefined;
 }
 
-/** A form for the user. */
 export const elicit: Effect<ElicitSpec> = {
   place: 'client',
   entries: ['accepted', 'parsed', 'declined', 'dismissed', 'failed', ...unanswered],
   request: ({ message }) => [message],
-  fingerprint: ({ message }) => fingerprintOfElicitation(message),
   question: {
     type: 'elicitation',
     need: 'elicitation',
@@ -60,7 +58,6 @@ export const elicit: Effect<ElicitSpec> = {
   deadline: untilTtl,
 };
 
-/** A URL for the user. */
 export const elicitUrl: Effect<ElicitUrlSpec> = {
   place: 'client',
   entries: ['agreed', 'declined', 'dismissed', ...unanswered],
@@ -88,6 +85,16 @@ async function acceptElicitation(
   if (!isJsonObject(content)) return { reason: 'content: expected an object' };
   const parsed = await validate(schema, content);
   if (!parsed.ok) return { reason: parsed.issues };
-  // A value that a schema made of the answer may hold what the client does not know: it is not compressed (T10).
+  // A value changed by the schema may contain data that the client does not know, and is not compressed.
   return accepted(isSameJson(parsed.value, content) ? 'accepted' : 'parsed', parsed.value, answer);
+}
+
+/** Form of a question, made once per schema. `of`: function that takes the schema. Throws AuthoringError with the question and the path of a bad field. */
+export function formOf(id: string, schema: Schema, of: string = 'elicit'): FormSchema {
+  try {
+    return toForm(schema);
+  } catch (error) {
+    const problem = error instanceof Error ? error.message : 'its schema cannot be read';
+    throw new AuthoringError(`${of}('${id}'): ${problem}`, { cause: error });
+  }
 }

@@ -1,13 +1,18 @@
 import { encode } from '../../values/codec.ts';
+import { present } from '../../values/json.ts';
 import type { Effect, Spec } from '../parts/effect.ts';
-import { ended } from '../parts/entries.ts';
+import { ended } from '../parts/effect-entries.ts';
 import { performed } from '../parts/run-code.ts';
 
-/** Asks an outside system until it answers. */
 export interface PollSpec extends Spec {
   readonly kind: 'poll';
   readonly ask: (context: never) => unknown;
   readonly everyMs: number;
+  /** For answers from outside: asks in each turn, also before the next question is due. */
+  readonly outside?: {
+    /** Milliseconds from the first question to the end of the last of several polls. The token lives as long. */
+    readonly lastsMs: number;
+  };
   readonly totalTimeoutMs: number;
   readonly report:
     | string
@@ -19,8 +24,9 @@ export interface PollSpec extends Spec {
 export const poll: Effect<PollSpec> = {
   place: 'server',
   entries: ['polled', 'failed', 'timedOut', 'withdrawn', 'stopped', 'cannot'],
-  run: async ({ spec, path, asked }, runtime, signal) => {
-    const step = { context: runtime.context, signal, attempt: asked + 1 };
+  run: async ({ spec, path, asked, since = 0 }, runtime, signal) => {
+    const endsAt = spec.outside && since + spec.totalTimeoutMs;
+    const step = { context: runtime.request.context, signal, attempt: asked + 1, ...present({ endsAt }) };
     const answer = await performed(runtime, 'poll', path, spec.ask, step);
     return answer === undefined
       ? { entry: undefined, value: undefined }

@@ -1,50 +1,44 @@
 import { encode } from '../../values/codec.ts';
 import type { Effect, Spec } from '../parts/effect.ts';
-import { ended } from '../parts/entries.ts';
+import { ended } from '../parts/effect-entries.ts';
 import { toSagaInfo } from '../parts/saga-info.ts';
+import { keyText } from '../parts/run-code.ts';
 
-/** Reads something that varies, and journals it. */
+/** Reads and journals a varying value. */
 export interface ReadSpec<K extends 'now' | 'random' | 'uuid' | 'info'> extends Spec {
   readonly kind: K;
 }
 
-/** Reads the idempotency key of a step that is to be undone. */
+/** Reads the idempotency key of a step, for its undo. */
 export interface StepKeySpec extends Spec {
   readonly kind: 'stepKey';
   readonly path: string;
   readonly key: string | undefined;
 }
 
-/** The time. */
-export const now: Effect<ReadSpec<'now'>> = {
-  entries: ['time'],
-  read: (turn) => turn.now(),
-};
+export const now: Effect<ReadSpec<'now'>> = { entries: ['time'], read: (turn) => turn.now() };
 
-/** Facts about the saga. */
 export const info: Effect<ReadSpec<'info'>> = {
   entries: ['info'],
   read: (turn) => turn.info(),
   revive: toSagaInfo,
 };
 
-/** A random number. */
 export const random: Effect<ReadSpec<'random'>> = {
   entries: ['read', 'failed', 'withdrawn'],
-  run: async ({ path }, runtime) => ended('read', encode(fractionOf(await runtime.randomBytes(path)))),
+  run: async ({ path }, runtime) =>
+    ended('read', encode(fractionOf(await runtime.effects.randomBytes(path)))),
 };
 
-/** A random UUID. */
 export const uuid: Effect<ReadSpec<'uuid'>> = {
   entries: ['uuid', 'failed', 'withdrawn'],
-  run: async ({ path }, runtime) => ended('uuid', encode(uuidOf(await runtime.randomBytes(path)))),
+  run: async ({ path }, runtime) => ended('uuid', encode(uuidOf(await runtime.effects.randomBytes(path)))),
 };
 
-/** An idempotency key. */
 export const stepKey: Effect<StepKeySpec> = {
   entries: ['read', 'failed', 'withdrawn'],
   run: async ({ spec }, runtime) =>
-    ended('read', encode(await runtime.idempotencyKey(spec.path, spec.key, 'do'))),
+    ended('read', encode(keyText(await runtime.effects.idempotencyKey(spec.path, spec.key, 'do')))),
 };
 
 /** A number in [0, 1) of the first 53 bits. */

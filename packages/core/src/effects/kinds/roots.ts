@@ -1,13 +1,12 @@
 import type { Effect, Spec } from '../parts/effect.ts';
 import { isJsonObject } from '../../values/json.ts';
-import { accepted } from '../parts/entries.ts';
+import { accepted } from '../parts/effect-entries.ts';
 
-/** Asks for the client's roots. */
+/** Specification of a request for the roots of the client. */
 export interface RootsSpec extends Spec {
   readonly kind: 'roots';
 }
 
-/** The roots of the client. */
 export const roots: Effect<RootsSpec> = {
   place: 'client',
   entries: ['listed', 'clientError', 'cannot', 'withdrawn'],

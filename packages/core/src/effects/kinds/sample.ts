@@ -2,16 +2,15 @@ import type { SampleParams } from '../../model/client-step.ts';
 import { assertJson, isJsonObject } from '../../values/json.ts';
 import { withinGrace } from '../parts/abort-grace.ts';
 import type { Acceptance, Effect, Fields, Given, Spec } from '../parts/effect.ts';
-import { accepted, unanswered, untilTtl } from '../parts/entries.ts';
+import { accepted, unanswered, untilTtl } from '../parts/effect-entries.ts';
 
-/** Asks the client's model. */
+/** Specification of a request to the model of the client. */
 export interface SampleSpec extends Spec {
   readonly kind: 'sample';
   readonly params: SampleParams;
   readonly ttl: number | undefined;
 }
 
-/** A request to the client's model. */
 export const sample: Effect<SampleSpec> = {
   place: 'client',
   entries: ['sampled', 'sampledHere', 'failed', ...unanswered],
@@ -32,7 +31,7 @@ export const sample: Effect<SampleSpec> = {
     answerHere: {
       type: 'sampledHere',
       run: async ({ params }, path, runtime, given) => {
-        const sampling = Promise.resolve(runtime.sample(params, given));
+        const sampling = Promise.resolve(runtime.questions.sample(params, given));
         return (await withinGrace(`The sample '${path}'`, sampling, runtime)) ?? null;
       },
     },

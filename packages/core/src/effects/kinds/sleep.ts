@@ -1,13 +1,11 @@
 import type { Effect, Spec } from '../parts/effect.ts';
 
-/** Waits for a time. */
 export interface SleepSpec extends Spec {
   readonly kind: 'sleep';
   readonly ms: number;
   readonly until: number | undefined;
 }
 
-/** A wait that time alone ends. */
 export const sleep: Effect<SleepSpec> = {
   entries: ['passed', 'withdrawn', 'cannot'],
   request: ({ ms, until }) => [ms, until],

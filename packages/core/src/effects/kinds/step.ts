@@ -7,10 +7,10 @@ import type { Json } from '../../values/json.ts';
 import { delayAfter, type RetryPolicy } from '../../values/retry.ts';
 import { encodeError, toStepErrorData } from '../../values/step-error-data.ts';
 import type { Effect, EffectTask, Spec } from '../parts/effect.ts';
-import { ended } from '../parts/entries.ts';
-import { performed } from '../parts/run-code.ts';
+import { ended } from '../parts/effect-entries.ts';
+import { keyText, performed, type StepKey } from '../parts/run-code.ts';
 
-/** Runs a side effect on the server. */
+/** Specification of a side effect on the server. */
 export interface StepSpec extends Spec {
   readonly kind: 'step';
   readonly run: (context: never) => unknown;
@@ -22,16 +22,15 @@ export interface StepSpec extends Spec {
   readonly retry: RetryPolicy | undefined;
   readonly timeoutMs: number | undefined;
   readonly undo: StepUndo | undefined;
-  /** The step that this one undoes. */
+  /** Undone step, for the step of an undo. */
   readonly of: { readonly path: string; readonly key: string | undefined } | undefined;
 }
 
-/** A side effect on the server. */
 export const step: Effect<StepSpec> = {
   place: 'server',
   entries: ['done', 'compressed', 'empty', 'failed', 'retry', 'withdrawn', 'unknown'],
   request: ({ input }) => (input === undefined ? nothing : [input]),
-  // The undo of a step keeps nothing by nature.
+  // The undo of a step never keeps a result.
   newRequest: ({ keep, of }) => (!keep && of === undefined ? 'keep: false' : undefined),
   run: async (task, runtime, signal) => {
     const done = await runStep(task, task.spec, runtime, signal);
@@ -43,20 +42,20 @@ export const step: Effect<StepSpec> = {
 
 const nothing: readonly unknown[] = [];
 
-/** What became of running a server step. */
+/** Outcome of a server step. */
 export type StepEnd =
   | { readonly type: 'done' | 'compressed'; readonly text: string }
   | { readonly type: 'empty' }
   | { readonly type: 'failed' | 'unknown'; readonly text: string; readonly error?: unknown }
   | { readonly type: 'retry'; readonly text: string };
 
-/** A server step that shall run once, and could not be claimed: it has not run, and its turn cannot go on. */
+/** A `once` step that could not be claimed: the step has not run, and the turn cannot continue. */
 export interface StepUnclaimed {
   readonly aborts: TurnAborted;
 }
 
-/** A run of a server step: what it works on, and what came of the attempts before. `unknown` is brought up to date. */
-export type StepRun = Omit<EffectTask<StepSpec>, 'spec' | 'asked'>;
+/** Run of a server step: the task, and the state after earlier attempts. The run updates `unknown`. */
+export type StepRun = Omit<EffectTask<StepSpec>, 'spec' | 'asked' | 'since'>;
 
 /**
  * Runs a server step with its attempts, backoff, and timeout. Never rejects. A backoff beyond the turn ends the run with the
@@ -69,52 +68,47 @@ export async function runStep(
   signal: AbortSignal,
 ): Promise<StepEnd | StepUnclaimed> {
   const undoes = task.path.startsWith(undoMark);
-  const idempotencyKey = await runtime.idempotencyKey(task.path, spec.key, undoes ? 'undo' : 'do');
+  const idempotencyKey = await runtime.effects.idempotencyKey(task.path, spec.key, undoes ? 'undo' : 'do');
   const { of } = spec;
-  const stepKey = of === undefined ? {} : { stepKey: await runtime.idempotencyKey(of.path, of.key, 'do') };
-  // What is not going to run is not claimed: nobody would ever know that it did not.
+  const stepKey =
+    of === undefined ? {} : { stepKey: keyText(await runtime.effects.idempotencyKey(of.path, of.key, 'do')) };
+  // Before the claim: a claimed step that never ran would have an unknown outcome.
   if (signal.aborted) return later(task, task.attempts, 0);
   const refused = await claimOnce(task, spec, runtime, idempotencyKey);
   if (refused !== undefined) return refused;
   for (let attempt = task.attempts + 1; ; attempt += 1) {
-    // A sibling failed, or the request was aborted, while the key was derived: it has not run, and will not.
+    // Aborted while the key was derived: the step has not run.
     if (signal.aborted) return later(task, attempt - 1, 0);
     const facts = { kind: 'step', path: task.path, attempt };
-    runtime.observe({ ...facts, type: 'started' });
+    runtime.observer.observe({ ...facts, type: 'started' });
     // oxlint-disable-next-line no-await-in-loop -- one attempt after the other
     const tried = await tryOnce(task, spec, { attempt, idempotencyKey, ...stepKey }, runtime, signal);
     if ('result' in tried) {
-      // The effect has happened: where its result cannot be kept, to try again would only make it happen twice.
+      // The effect has happened: if the result cannot be recorded, a retry would only repeat the effect.
       const end = endOf(task.path, spec, tried.result);
       const type = 'error' in end ? 'failed' : 'succeeded';
-      runtime.observe({ ...facts, type, ...('error' in end ? { error: end.error } : {}) });
-      if ('error' in end) runtime.threw?.(task.path, end.error);
+      runtime.observer.observe({ ...facts, type, ...('error' in end ? { error: end.error } : {}) });
+      if ('error' in end) runtime.observer.threw?.(task.path, end.error);
       return end;
     }
-    // What may have happened in one attempt may have happened, however the next one ends. (E4)
-    task.unknown ||= signal.aborted || isUnknown(tried.thrown);
+    // An unknown effect stays unknown, whatever the next attempt does.
+    task.unknown ||= signal.aborted || isUnknownOutcome(tried.thrown);
     const { delay, error } = signal.aborted
       ? { error: tried.thrown }
       : again(spec.retry ?? task.retry, attempt, tried.thrown, runtime);
-    if (delay === undefined) {
-      runtime.observe({ ...facts, type: 'failed', error });
-      return failed(task, error, runtime);
-    }
-    const notBefore = runtime.now() + delay;
-    // No token is good then. To undo may take longer than the saga lives.
-    if (!undoes && notBefore > (runtime.lifeEndsAt ?? notBefore)) {
-      runtime.observe({ ...facts, type: 'failed', error });
-      return failed(task, error, runtime);
-    }
-    runtime.observe({ ...facts, type: 'retrying', error });
+    const notBefore = delay === undefined ? Number.POSITIVE_INFINITY : runtime.time.now() + delay;
+    // The token expires before the retry. An undo may take longer than the saga lives.
+    const isLast = delay === undefined || (!undoes && notBefore > (runtime.saga.lifeEndsAt ?? notBefore));
+    runtime.observer.observe({ ...facts, type: isLast ? 'failed' : 'retrying', error });
+    if (isLast) return failed(task, error, runtime);
     if (isForLater(notBefore, delay, runtime)) return later(task, attempt, notBefore);
     // oxlint-disable-next-line no-await-in-loop -- backoff
-    await runtime.sleep(delay, signal);
+    await runtime.time.sleep(delay, signal);
     if (signal.aborted) return failed(task, error, runtime);
   }
 }
 
-/** Whether a step is tried again, and after how long; or what it has failed with. */
+/** Delay before the next attempt in milliseconds, if any, and the error. */
 function again(
   policy: RetryPolicy | undefined,
   attempt: number,
@@ -122,20 +116,20 @@ function again(
   runtime: Runtime,
 ): { readonly delay?: number | undefined; readonly error: unknown } {
   try {
-    return { delay: delayAfter(policy, attempt, error, () => runtime.random()), error };
+    return { delay: delayAfter(policy, attempt, error, () => runtime.time.random()), error };
   } catch (thrown) {
-    // By the author's `when`. What the attempt has done, it has done all the same.
+    // Thrown by the author's `when`. The attempt may have had an effect all the same.
     return { error: thrown };
   }
 }
 
-/** Whether a backoff is waited for in another turn. */
+/** `true` if another turn waits for the backoff. */
 function isForLater(notBefore: number, delay: number, runtime: Runtime): boolean {
-  const { deadline, maxHold, commitsEach } = runtime;
-  return commitsEach || (deadline !== undefined && (notBefore > deadline || delay > maxHold));
+  const { deadline, commitsEach } = runtime.turn;
+  return commitsEach || (deadline !== undefined && (notBefore > deadline || delay > runtime.time.maxHold));
 }
 
-/** The entry of a step that another turn tries again. */
+/** Entry of a step for a retry in another turn. */
 export function later(
   { unknown, interruptedTurn }: StepRun,
   attempts: number,
@@ -146,42 +140,42 @@ export function later(
 }
 
 function failed(task: StepRun, error: unknown, runtime: Runtime): StepEnd {
-  runtime.threw?.(task.path, error);
+  runtime.observer.threw?.(task.path, error);
   return { type: task.unknown ? 'unknown' : 'failed', text: encodeError(error) };
 }
 
-/** Whether an error says that the effect may have happened: nobody heard the end of it. */
-function isUnknown(error: unknown): boolean {
+/** `true` if the effect of a failed attempt may have happened. */
+export function isUnknownOutcome(error: unknown): boolean {
   const { name, code } = toStepErrorData(error);
   return code === 'timeout' || code === 'outcome_unknown' || name === 'AbortError' || name === 'TimeoutError';
 }
 
-/** Claims the key of a step that shall run once; where it was claimed before, nobody knows what became of it. */
+/** Claims the key of a `once` step. An existing claim makes the outcome unknown. */
 async function claimOnce(
   task: StepRun,
   spec: StepSpec,
   runtime: Runtime,
-  key: string,
+  key: StepKey,
 ): Promise<StepEnd | StepUnclaimed | undefined> {
   if (!spec.once || task.attempts > 0) return undefined;
-  if (runtime.claim === undefined) {
-    const message = `Step '${task.path}' shall run once: that needs a guard on the host.`;
+  if (runtime.effects.claim === undefined) {
+    const message = `Step '${task.path}' has once: true, which needs a guard. Set a guard on the host.`;
     return failed(task, new AuthoringError(message), runtime);
   }
   let isFirst: boolean;
   try {
-    isFirst = await runtime.claim(key);
+    isFirst = await runtime.effects.claim(keyText(key));
   } catch (error) {
-    // That who keeps the claims is down is no fault of the step's: its body must not take it for one.
+    // The guard failed, not the step: the body must not handle the error as a failed step.
     return { aborts: new TurnAborted(error) };
   }
   if (isFirst) {
-    // An interrupted run would have claimed it: the step has not run, and neither has what follows it. (E9)
+    // An interrupted run would have claimed the key: neither the step nor a later step has run.
     task.unknown = false;
     task.interruptedTurn = undefined;
     return undefined;
   }
-  const message = `Step '${task.path}' was begun before, and what became of it is not known.`;
+  const message = `Step '${task.path}' started in an earlier run, and its outcome is unknown.`;
   return { type: 'unknown', text: encodeError(new OutcomeUnknown(message)) };
 }
 
@@ -190,10 +184,10 @@ function endOf(path: string, spec: StepSpec, result: unknown): StepEnd {
   try {
     return { type: spec.compress ? 'compressed' : 'done', text: encode(result) };
   } catch (error) {
-    // Reading the result may throw anything; what the body is told is that it cannot be kept.
+    // Reading the result may throw anything: the body gets the code `unencodable`.
     const data = toStepErrorData(error);
-    // Without the key, which may be an answer.
-    const message = `Step '${spec.key === undefined ? path : spec.id}' returned what cannot be kept: ${data.message}`;
+    // Omits the key, which may be an answer.
+    const message = `Step '${spec.key === undefined ? path : spec.id}' returned a value that cannot be recorded: ${data.message}`;
     return { type: 'unknown', text: encodeError({ ...data, code: 'unencodable', message }), error };
   }
 }
@@ -211,15 +205,23 @@ async function tryOnce(...parameters: Parameters<typeof runOnce>): Promise<Tried
 async function runOnce(
   task: StepRun,
   spec: StepSpec,
-  facts: { readonly attempt: number; readonly idempotencyKey: string; readonly stepKey?: string },
+  facts: { readonly attempt: number; readonly idempotencyKey: StepKey; readonly stepKey?: string },
   runtime: Runtime,
   outer: AbortSignal,
 ): Promise<unknown> {
   const input: unknown = task.input === undefined ? undefined : JSON.parse(task.input);
   const work = async (signal: AbortSignal): Promise<unknown> =>
-    performed(runtime, 'step', task.path, spec.run, { ...facts, input, context: runtime.context, signal });
+    performed(runtime, 'step', task.path, spec.run, {
+      ...facts,
+      get idempotencyKey() {
+        return keyText(facts.idempotencyKey);
+      },
+      input,
+      context: runtime.request.context,
+      signal,
+    });
   const { timeoutMs } = spec;
-  // Without a timeout there is nothing that ends an attempt alone: a signal of its own would cost more than the rest.
+  // Without a timeout, the attempt shares the outer signal: a second signal would cost more than the rest.
   if (timeoutMs === undefined) return await work(outer);
   const attempt = new AbortController();
   const settled = new AbortController();
@@ -228,7 +230,7 @@ async function runOnce(
   outer.addEventListener('abort', abort, { once: true });
   const working = work(attempt.signal);
   try {
-    const timer = runtime.sleep(timeoutMs, settled.signal).then(() => {
+    const timer = runtime.time.sleep(timeoutMs, settled.signal).then(() => {
       if (settled.signal.aborted) return undefined;
       const error = new StepError(task.path, {
         name: 'TimeoutError',

@@ -1,6 +1,5 @@
 import { OutcomeUnknown } from '../../values/errors.ts';
 import type { Runtime } from '../../model/runtime.ts';
-import { offAbort, onAbort } from './abort-listeners.ts';
 
 /** Time for running code to settle after the abort of its request (ms). The request then ends without the code. */
 export const abortGraceMs = 5_000;
@@ -9,7 +8,7 @@ export const abortGraceMs = 5_000;
 export async function withinGrace(
   what: string,
   working: PromiseLike<unknown>,
-  { signal, sleep }: Pick<Runtime, 'signal' | 'sleep'>,
+  { request: { signal }, time }: Pick<Runtime, 'request' | 'time'>,
 ): Promise<unknown> {
   let settled: AbortController | undefined;
   let begin!: () => void;
@@ -17,7 +16,7 @@ export async function withinGrace(
     begin = () => {
       settled = new AbortController();
       const message = `${what} did not settle within ${abortGraceMs} ms of the abort of its request.`;
-      void sleep(abortGraceMs, settled.signal).then(() => reject(new OutcomeUnknown(message)));
+      void time.sleep(abortGraceMs, settled.signal).then(() => reject(new OutcomeUnknown(message)));
     };
   });
   if (signal.aborted) begin();
@@ -28,4 +27,33 @@ export async function withinGrace(
     offAbort(signal, begin);
     settled?.abort();
   }
+}
+
+/** Calls many listeners by one: a signal compares each new listener with all others, and Node warns about more than ten. */
+class AbortListeners {
+  readonly all: Set<() => void> = new Set();
+
+  handleEvent(): void {
+    for (const listener of this.all) listener();
+  }
+}
+
+const listenersOf = /* @__PURE__ */ new WeakMap<AbortSignal, AbortListeners>();
+
+function onAbort(signal: AbortSignal, listener: () => void): void {
+  let listeners = listenersOf.get(signal);
+  if (listeners === undefined) {
+    listeners = new AbortListeners();
+    listenersOf.set(signal, listeners);
+    signal.addEventListener('abort', listeners, { once: true });
+  }
+  listeners.all.add(listener);
+}
+
+function offAbort(signal: AbortSignal, listener: () => void): void {
+  const listeners = listenersOf.get(signal);
+  listeners?.all.delete(listener);
+  if (listeners?.all.size !== 0) return;
+  listenersOf.delete(signal);
+  signal.removeEventListener('abort', listeners);
 }

@@ -8,7 +8,6 @@ import type { Json } from '../../values/json.ts';
 import type { Scope } from '../../values/path.ts';
 import type { RetryPolicy } from '../../values/retry.ts';
 
-/** Specification of a command. */
 export interface Spec {
   readonly kind: string;
   readonly id: string;
@@ -24,9 +23,7 @@ export interface Effect<S extends Spec> {
   readonly request?: (spec: S) => readonly unknown[];
   /** Part of the request that older releases did not hash. */
   readonly newRequest?: (spec: S) => unknown;
-  /** Same fingerprint as from `request`, without a list: for the most frequent effect. */
-  readonly fingerprint?: (spec: S) => number;
-  /** How the client is asked. */
+  /** Question to the client. */
   readonly question?: Question<S>;
   /** Reads a value as soon as the body reaches the command. The entry has the first type of `entries`. */
   readonly read?: (turn: TurnFacts) => unknown;
@@ -34,13 +31,13 @@ export interface Effect<S extends Spec> {
   readonly run?: (task: EffectTask<S>, runtime: Runtime, signal: AbortSignal) => Promise<TaskEnd>;
   /** Converts an entry to a value for the body. `undefined`: the recorded value, or an error by the type of the entry. */
   readonly toValue?: (spec: S, type: EntryType, value: unknown) => object | undefined;
-  /** Adds functions to a value, which no journal contains. */
+  /** Adds functions to a decoded value: the journal contains only data. */
   readonly revive?: (value: unknown, scope: Scope, journal: Journal) => unknown;
   /** `true` if the saga has to declare `forks`. */
   readonly needsForks?: (spec: S) => boolean;
   /** Time at which a wait ends, or a poll asks first (ms since the epoch). */
   readonly due?: (spec: S, since: number) => number;
-  /** Time after which it fails with `StepTimedOut` (ms since the epoch). */
+  /** Time of failure with `StepTimedOut` (ms since the epoch). */
   readonly deadline?: (spec: S, since: number) => number | undefined;
   /** Text for the user while the saga waits. */
   readonly report?: (
@@ -52,7 +49,6 @@ export interface Effect<S extends Spec> {
 /** A question to the client. */
 export interface Question<S extends Spec> {
   readonly type: ClientStep['type'];
-  /** Capability of the client. */
   readonly need: ClientNeed;
   /** Parameters of the MCP request. Throws an `AuthoringError` if MCP cannot express them. */
   readonly params: (spec: S) => Fields;
@@ -75,34 +71,34 @@ export interface TurnFacts {
 export interface EffectTask<S extends Spec> {
   readonly spec: S;
   readonly path: string;
-  /** A step's input as text: what a body or another run does to the value cannot reach this one. (R1) */
+  /** Input of a step as text, safe from changes by a body or another run. */
   input: string | undefined;
-  /** How it is tried again, where the step itself does not say: a step of an undo has the policy of its undo. */
+  /** Default retry policy: for a step of an undo, the policy of the undo. */
   retry: RetryPolicy | undefined;
-  /** Attempts made so far. */
   attempts: number;
-  /** How often a poll has asked. */
+  /** Number of questions that a poll has asked. */
   asked: number;
-  /** Whether an attempt before may have had its effect. */
+  /** Time of the first question (ms since the epoch). */
+  since: number | undefined;
+  /** `true` if the effect of an earlier attempt may have happened. */
   unknown: boolean;
-  /** Number of the interrupted turn that may have executed this step, and then steps that no later turn issues. */
+  /** Number of the interrupted turn that may have executed the step, and steps after it. */
   interruptedTurn?: number | undefined;
 }
 
 /** Outcome of a task that ran on the server: its journal entry, and the value for the body. */
 export interface TaskEnd {
-  /** Undefined for a poll that was not answered yet: it is asked again. */
+  /** Undefined for a poll without an answer: the poll asks again. */
   readonly entry: TaskEntry | undefined;
   readonly value: unknown;
   /** The task could not run, and the turn cannot continue. */
   readonly aborts?: TurnAborted;
 }
 
-/** An accepted answer as a journal entry, with the value for the body; or why it was not accepted. */
+/** Journal entry and body value of an accepted answer, or the reason for a rejection. */
 export type Acceptance = { readonly entry: TaskEntry; readonly value: unknown } | { readonly reason: string };
 
 /** Provenance and digest of an answer. */
 export type Given = NonNullable<NewEntry['answer']>;
 
-/** A JSON object. */
 export type Fields = { readonly [key: string]: Json };

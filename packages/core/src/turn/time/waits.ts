@@ -2,16 +2,15 @@ import { effectOf } from '../../effects/effect-of.ts';
 import type { Task } from '../../replay/fiber.ts';
 import type { EntryType } from '../../journal/entry-types.ts';
 import type { Head, Wait } from '../../journal/head.ts';
+import type { Runtime } from '../../model/runtime.ts';
 
-/**
- * Grace for network delay: an answer that arrives this long after a deadline still counts. In milliseconds.
- */
+/** Grace for network delay, in milliseconds: an answer that arrives this long after a deadline still counts. */
 export const answerGraceMs: number = 30_000;
 
 /** State of a task at a time: due, out of time, or neither. */
 export type Timing = 'due' | 'over' | 'waiting';
 
-/** Gives a task the times it had when the state was sealed, or starts its clock. */
+/** Restores the times of a task from the head, or starts the clock. */
 export function startClock(task: Task, head: Pick<Head, 'waits'>, now: number): void {
   if (task.since !== undefined) return;
   const known = Object.hasOwn(head.waits, task.path) ? head.waits[task.path] : undefined;
@@ -23,10 +22,15 @@ export function startClock(task: Task, head: Pick<Head, 'waits'>, now: number): 
   task.asked = known?.[2] ?? 0;
 }
 
+/** Makes a poll of answers from outside due in this turn: an answer may have arrived since the last question. */
+export function askInTurn(task: Task, receivedAt: number): void {
+  if (task.spec.kind !== 'poll' || task.spec.outside === undefined || task.until === undefined) return;
+  task.until = Math.min(task.until, receivedAt);
+}
+
 /**
- * The entry type of a task that ends without being run: the wait is over or would outlive the saga, or the client cannot be
- * asked. Undefined for a task that waits or runs.
- *
+ * Entry type of a task that ends without running: the wait is over or would outlive the saga, or the client cannot be asked.
+ * Undefined for a task that waits or runs.
  * @param time - now, by the clock of the task (ms since the epoch)
  */
 export function endAtOnce(
@@ -41,18 +45,24 @@ export function endAtOnce(
   return task.route === 'cannot' ? 'cannot' : undefined;
 }
 
-/** Returns `true` for a sleep that ends, or a poll that is asked again, after the end of the life of its saga. */
+/** `true` for a sleep that ends, or a poll that asks again, after the end of the saga's lifetime. */
 export function outlives(task: Task, lifeEndsAt: number = Number.POSITIVE_INFINITY): boolean {
   if (effectOf(task.spec).due === undefined || task.until === undefined) return false;
   return Math.min(task.until, deadlineOf(task) ?? Number.POSITIVE_INFINITY) > lifeEndsAt;
 }
 
-/** The time after which a task has failed, or undefined when it has all the time there is. */
+/** Time at which a task fails. Undefined without a limit. */
 export function deadlineOf({ spec, since }: Task): number | undefined {
   return since === undefined ? undefined : effectOf(spec).deadline?.(spec, since);
 }
 
-/** Compares a task with the time by its clock. */
+/** End of all waits of a task (ms since the epoch), until which the token lives: 0 without an end. */
+export function lastsUntil(task: Task): number {
+  const { spec, since = 0 } = task;
+  const last = spec.kind === 'poll' && spec.outside !== undefined ? since + spec.outside.lastsMs : 0;
+  return Math.ceil(Math.max(last, deadlineOf(task) ?? 0));
+}
+
 export function timingOf(task: Task, time: number): Timing {
   const deadline = deadlineOf(task);
   if (deadline !== undefined && time >= deadline) return asksOnceMore(task, deadline, time) ? 'due' : 'over';
@@ -60,28 +70,28 @@ export function timingOf(task: Task, time: number): Timing {
 }
 
 /**
- * Returns `true` for a poll with a late client: the poll is asked once more before it times out. A client at exactly the
- * deadline is late only if the next question was due earlier.
+ * `true` for a poll that asks once more before the timeout, because the client is late. A client at exactly the deadline is
+ * late only if the next question was due earlier.
  */
 function asksOnceMore({ spec, until = 0, asked }: Task, deadline: number, time: number): boolean {
   if (spec.kind !== 'poll' || (time === deadline && until >= deadline)) return false;
   return asked === 0 || until - spec.everyMs < deadline;
 }
 
-/** Sets when a poll that was not answered is asked again, after a time by its clock. */
+/** Schedules the next question of an unanswered poll, from a time by the clock of the task. */
 export function askAgainAfter(task: Task, time: number): void {
   task.asked += 1;
   if (task.spec.kind === 'poll') task.until = Math.ceil(time + task.spec.everyMs);
 }
 
-/** When a task that does not wait for the client is due, by its clock (ms since the epoch): 0 for at once. */
+/** Due time of a task that does not wait for the client (ms since the epoch, by the clock of the task): 0 for at once. */
 export function dueAt(task: Task): number {
   if (task.spec.kind === 'step') return task.notBefore;
   if (task.until === undefined) return 0;
   return Math.min(task.until, deadlineOf(task) ?? Number.POSITIVE_INFINITY);
 }
 
-/** The times of a task as the head keeps them; undefined where there is nothing to keep. */
+/** Times of a task for the head. Undefined without times. */
 export function toWait(task: Task): Wait | undefined {
   const { spec, since, until, asked } = task;
   if (since === undefined) return undefined;
@@ -89,25 +99,47 @@ export function toWait(task: Task): Wait | undefined {
   return [since, until ?? null, asked];
 }
 
-/** What the user may read: about a poll that goes on, at a checkpoint. */
+/** Text for the user: about a poll that continues, or at a checkpoint. */
 export function reportOf({ spec, since = 0, asked }: Task, now: number): string | undefined {
   return effectOf(spec).report?.(spec, { asked, elapsedMs: now - since });
 }
 
 /**
- * `true` if a repetition of the turn may record another outcome for a task: a timer passes or does not, a step or poll
- * that failed succeeds, the claim of a `once` step is already taken. Any other step that succeeded succeeds again.
- *
- * @param began - when the turn began, by the clock of the task (ms since the epoch): a timer that was due by then is due in a
- *   repetition, too
+ * `true` if a repetition of the turn may record another outcome for a task: a timer passes or not, a failed step or poll
+ * succeeds, the claim of a `once` step exists already. Any other successful step succeeds again.
+ * @param began - start of the turn, by the clock of the task (ms since the epoch): earlier timers are due in a repetition, too
  */
 export function isChance(task: Task, type: EntryType, began: number): boolean {
   const { spec } = task;
   if (type === 'timedOut') return (deadlineOf(task) ?? 0) > began;
   if (spec.kind === 'sleep') return type === 'passed' && dueAt(task) > began;
-  // A repetition cannot claim the step again: its outcome is unknown there.
+  // A repetition cannot claim the step again, and gets an unknown outcome.
   if (spec.kind === 'step' && spec.once && type !== 'retry') return true;
-  // What follows the undo of a step does not depend on its outcome.
+  // The events after the undo of a step do not depend on the outcome.
   if (spec.kind === 'step') return (type === 'failed' || type === 'unknown') && spec.of === undefined;
   return spec.kind === 'poll' && type !== 'cannot' && type !== 'withdrawn';
+}
+
+/** Warns the author about a wait beyond the lifetime of the saga. */
+export function warnOfLifetime(task: Task, { saga, observer }: Pick<Runtime, 'saga' | 'observer'>): void {
+  const { warn } = observer;
+  const { lifeEndsAt } = saga;
+  const { spec, path, until } = task;
+  const end = spec.kind === 'sleep' ? until : deadlineOf(task);
+  if (warn === undefined || lifeEndsAt === undefined || end === undefined || end <= lifeEndsAt) return;
+  const becomes =
+    spec.kind === 'sleep'
+      ? 'It fails with ClientCannot'
+      : spec.kind === 'poll'
+        ? 'It fails with ClientCannot when no time is left for another question'
+        : 'The saga expires first, without StepTimedOut';
+  warn(
+    `'${path}' waits until ${shown(end)}, but its saga expires at ${shown(lifeEndsAt)}. ${becomes}. ` +
+      'Raise limits.maxLifetimeMs of the host, or wait for a shorter time.',
+  );
+}
+
+// Dates end in the year 275760.
+function shown(ms: number): string {
+  return Math.abs(ms) <= 8.64e15 ? new Date(ms).toISOString() : `${ms}`;
 }

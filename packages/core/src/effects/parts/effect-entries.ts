@@ -2,16 +2,16 @@ import type { EntryType } from '../../journal/entry-types.ts';
 import { decode, encode } from '../../values/codec.ts';
 import type { Acceptance, Given, TaskEnd } from './effect.ts';
 
-/** Entry types of a question without an answer that its body could use. */
+/** Entry types of a question without a usable answer. */
 export const unanswered: readonly EntryType[] = ['clientError', 'timedOut', 'cannot', 'withdrawn'];
 
-/** An answer with a value. The body gets what went through the codec, as it does on every replay. */
+/** Entry for an answer with a value. The body gets the decoded value, as on every replay. */
 export function accepted(type: EntryType, value: unknown, answer: Given): Acceptance {
   const text = encode(value);
   return { entry: { type, text, answer }, value: decode(text) };
 }
 
-/** The end of a task with an encoded value. The body gets what went through the codec, in the first run too. (R2) */
+/** Outcome of a task with an encoded value. The body gets the decoded value, as on every replay. */
 export function ended(type: EntryType, text: string): TaskEnd {
   return { entry: { type, text }, value: decode(text) };
 }

@@ -2,34 +2,34 @@ import type { RetryPolicy } from '../values/retry.ts';
 import type { InferInput, Schema } from '../values/standard-schema.ts';
 import type { Context } from './context.ts';
 
-/** What an undo gets to know and to work with. */
+/** Context of an undo. */
 export interface UndoContext<R, I> {
-  /** What the step returned, as the journal has it. */
+  /** Result of the step, as recorded in the journal. */
   readonly result: R;
   /** The step's `input`. */
   readonly input: I;
-  /** The idempotency key the step ran with: by it a provider finds what the step did. */
+  /** Idempotency key of the step, by which a provider finds the effect of the step. */
   readonly stepKey: string;
-  /** The key of this undo: another one than the step's, and the same on every attempt, fork and rotation. */
+  /** Idempotency key of the undo: the same for every attempt, fork, and key rotation, and different from the step's. */
   readonly idempotencyKey: string;
-  /** What the host's caller gave this request. */
+  /** Context that the host's caller gave this request. */
   readonly context: Context;
   /** Aborts with the request and on the undo's timeout. */
   readonly signal: AbortSignal;
-  /** From 1. */
+  /** Number of the attempt, from 1. */
   readonly attempt: number;
 }
 
-/** What a step was given and what it returned: what the arguments of a named compensator are made of. */
+/** Input and result of a step, for the arguments of a named compensator. */
 export type UndoFacts<R, I> = Pick<UndoContext<R, I>, 'result' | 'input'>;
 
 /**
- * Undoes a step: a function, or a generator whose server steps are journaled. A generator itself sees only `result`, `input`,
- * and `stepKey`; the rest throws outside of its steps.
+ * Undoes a step: a function, or a generator whose server steps are journaled. A generator reads only `result`, `input`, and
+ * `stepKey` directly; the other fields throw outside of server steps.
  */
 export type UndoFunction<R, I> = (undo: UndoContext<R, I>) => unknown;
 
-/** How an undo is run. */
+/** Retries and timeout of an undo. */
 export interface UndoPolicy {
   /** Attempts, or a policy. Default: three attempts. */
   readonly retry?: RetryPolicy | number;
@@ -37,40 +37,40 @@ export interface UndoPolicy {
   readonly timeoutMs?: number;
 }
 
-/** A step that was undone, or one that could not be: its id, and the label its author gave it. */
+/** A step that was undone, or could not be undone: its ID, and the author's label. */
 export interface UndoneStep {
   readonly stepId: string;
   readonly label?: string;
 }
 
-/** A named undo with its arguments, as it is sealed: it runs even when the code that registered it is gone. */
+/** A named undo with sealed arguments, which runs even if the code that registered the undo is gone. */
 export interface BoundUndo {
   readonly name: string;
   readonly args: unknown;
   readonly run: (undo: never) => unknown;
 }
 
-/** What a named compensator gets to work with. */
+/** Context of a named compensator. */
 export type CompensatorContext<A> = Omit<UndoContext<never, never>, 'result' | 'input'> & {
   readonly args: A;
 };
 
-/** An undo made of facts about its step. */
+/** A named undo without arguments, for the `compensate` of a step. */
 export interface BoundCompensator<R, I> {
   readonly name: string;
-  /** Runs it with arguments as they were sealed. */
+  /** Runs the undo with sealed arguments. */
   readonly run: BoundUndo['run'];
-  /** The undo with its arguments, made when the step is done. */
+  /** Adds the arguments, when the step is done. */
   bind(facts: UndoFacts<R, I>): BoundUndo;
 }
 
-/** A named undo with sealed arguments, which runs even if the saga's code changed or is gone. List it in the host's `compensators`. */
+/** A named undo that runs even if the saga's code changed or is gone. List each one in the host's `compensators`. */
 export interface Compensator<S extends Schema> {
   readonly name: string;
-  /** The undo for `compensate(…)`, with these arguments. */
+  /** Makes the undo for `compensate(…)`, with the given arguments. */
   with(args: InferInput<S>): BoundUndo;
-  /** The undo for a step's `compensate`, with arguments made of its result and input. */
+  /** Makes the undo for a step's `compensate`, with arguments from the result and input of the step. */
   for<R, I>(toArgs: (facts: UndoFacts<R, I>) => InferInput<S>): BoundCompensator<R, I>;
-  /** Runs it with arguments as they were sealed. */
+  /** Runs the undo with sealed arguments. */
   run(undo: CompensatorContext<unknown>): Promise<void>;
 }

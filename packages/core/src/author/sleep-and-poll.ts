@@ -8,23 +8,40 @@ import { assertStepId } from '../values/path.ts';
 import type { StepContext } from './step.ts';
 
 /**
- * Continues no earlier than `ms` milliseconds after the body reaches it. Short waits are held in the request. For a longer
- * wait the client gets a token and the time to come again.
+ * Continues no earlier than `ms` milliseconds after the call. The request holds a short wait. For a longer wait, the client gets a token
+ * and the time to come back.
  *
- * A late client changes no decision: in a `race` against a question, the sleep wins unless the answer arrives within 30 s
- * after its end. A following sleep begins at that end, too.
- *
+ * A late client does not change the decision: in a `race` against a question, the sleep wins unless the answer arrives within 30 s after
+ * the end of the sleep. A following sleep begins at that end, too.
  * @param ms - milliseconds, 0 or more; fractions are rounded up
  * @throws AuthoringError for a negative or infinite duration, and for NaN
- * @throws ClientCannot (in the body) if the client cannot be kept waiting that long, or if the sleep would end after the
- * lifetime of its saga (`maxLifetime` of the host, 7 days)
+ * @throws ClientCannot (in the body) if the client cannot wait that long, or if the sleep would end after the lifetime of the saga
+ * (`limits.maxLifetimeMs` of the host, 7 days)
+ * @example
+ * ```ts
+ * function* remind(): Steps<void> {
+ *   yield* sleep(60_000);
+ *   yield* step('remind', () => mail.send('Still there?'));
+ * }
+ * ```
  */
 export function sleep(ms: number): Command<void> {
   checkedDuration('The duration of sleep()', ms, 0);
   return command<void>({ kind: 'sleep', id: 'sleep', ms, until: undefined });
 }
 
-/** Continues no earlier than `date`, like {@link sleep}. Throws ClientCannot (in the body) if the client cannot wait so long. */
+/**
+ * Continues no earlier than `date`, like {@link sleep}.
+ * @throws AuthoringError for an invalid date
+ * @throws ClientCannot (in the body) if the client cannot wait that long
+ * @example
+ * ```ts
+ * function* onMonday(): Steps<void> {
+ *   yield* sleepUntil(new Date('2027-01-04T08:00:00Z'));
+ *   yield* step('report', () => mail.send('The week begins.'));
+ * }
+ * ```
+ */
 export function sleepUntil(date: Date): Command<void> {
   const until = date instanceof Date ? date.getTime() : Number.NaN;
   if (!Number.isFinite(until)) throw new AuthoringError('sleepUntil() needs a valid date.');
@@ -33,28 +50,32 @@ export function sleepUntil(date: Date): Command<void> {
 
 /** Timing of a poll. */
 export interface PollOptions {
-  /** Milliseconds from one question to the next. Fractions are rounded up. */
+  /** Time from one call of `ask` to the next, in milliseconds. Fractions are rounded up. */
   readonly everyMs: number;
   /**
-   * Milliseconds until the poll times out, counted from the first question. Fractions are rounded up. With a late client,
-   * the question is asked once more before the timeout. A timeout beyond the lifetime of the saga is fine: the poll
-   * continues until the end of that lifetime.
+   * Milliseconds until the poll times out, counted from the first call of `ask`. Fractions are rounded up. If the client returns late,
+   * `ask` is called once more before the timeout. The timeout may exceed the lifetime of the saga: the poll then ends with that lifetime.
    */
   readonly totalTimeoutMs: number;
-  /** What the user reads meanwhile, where the client shows it. */
+  /** Text for the user in the meantime, if the client shows it. */
   readonly report?: string | ((facts: { readonly asked: number; readonly elapsedMs: number }) => string);
 }
 
 const names = /* @__PURE__ */ optionNames<PollOptions>({ everyMs: true, totalTimeoutMs: true, report: true });
 
 /**
- * Asks an outside system until it answers: `ask` returns undefined for "not yet". It must not change anything, since
- * it may be asked any number of times; only its last answer is journalled.
- *
+ * Calls `ask` until it returns a value other than undefined, which means "not yet". `ask` runs any number of times and must not change
+ * anything. The journal records only the last value.
  * @throws StepTimedOut (in the body) when the timeout has passed
- * @throws ClientCannot (in the body) if the client cannot be kept waiting until it is asked again, or if that would be
- * after the lifetime of the saga
+ * @throws ClientCannot (in the body) if the client cannot wait until the next call of `ask`, or if the saga ends before it
  * @throws StepError (in the body) when `ask` throws
+ * @example
+ * ```ts
+ * function* build(): Steps<string> {
+ *   const ask = async (): Promise<string | undefined> => api.resultOf('build-1');
+ *   return yield* poll('build', ask, { everyMs: 5_000, totalTimeoutMs: 600_000 });
+ * }
+ * ```
  */
 export function poll<R>(
   id: string,

@@ -3,8 +3,8 @@ import { decode } from '../values/codec.ts';
 type Stream = 'client' | 'server';
 
 /**
- * Copies of recorded values, whatever a body has done to the values it was given. The texts are parsed once more when the
- * first copy is made: few replays need one, and to copy each value took four times as long as the rest of its replay.
+ * Copies of recorded values, unaffected by changes of a body. The first copy parses the texts again: few replays need
+ * copies, and copying every value takes four times as long as the rest of a replay.
  */
 export class RecordedValues {
   readonly #texts: Readonly<Record<Stream, string>>;

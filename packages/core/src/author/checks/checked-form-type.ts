@@ -1,7 +1,7 @@
 /** Checks that a form can have the fields of `T`; else the type holds the error text. `unknown` and type parameters pass. */
 export type CheckedForm<T> = [0] extends [1 & T]
   ? unknown
-  : // As in `CheckedResult`: so the compiler takes the last branch if T is a type parameter.
+  : // In this order for type parameters: see CheckedResult.
     'refused' extends ([keyof RefusedFields<T>] extends [never] ? never : 'refused')
     ? [
         'A form has fields of text, number, boolean, a choice, or a list of choices. Use z.iso.date() for a date. Not',
@@ -15,7 +15,7 @@ type RefusedFields<T> = {
   ? Part
   : never;
 
-/** The alternatives of a field that no form has. */
+/** Alternatives of a field that no form supports. */
 type Refused<V> = [0] extends [1 & V]
   ? never
   : V extends string | number | boolean | null | undefined

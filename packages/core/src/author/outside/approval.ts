@@ -1,0 +1,169 @@
+import { assertKnownOptions, assertOneOf, optionNames } from '../../values/known-options.ts';
+import { AuthoringError } from '../../values/errors.ts';
+import { formOf } from '../../effects/kinds/elicit.ts';
+import type { FormSchema } from '../../values/form.ts';
+import { assertJson, type Json } from '../../values/json.ts';
+import { checkedDuration } from '../../values/retry.ts';
+import type { InferInput, InferOutput, LooseFields, Schema } from '../../values/standard-schema.ts';
+import type { Command, Steps } from '../../model/command.ts';
+import type { CheckedForm } from '../checks/checked-form-type.ts';
+import { scope } from '../all-race-scope.ts';
+import { decide, type Approval } from './decide-by-answers.ts';
+import { waitOutside, type DeliveryStep, type Level } from './wait-outside.ts';
+
+/** Context of a delivery: sends `url` to the person who answers. */
+export interface Delivery<T extends Json = Json> extends DeliveryStep {
+  /** Link to the answer page. A secret: pass it to the recipient only, and keep it out of logs. */
+  readonly url: string;
+  /** Recipient of this delivery, from `to`. Undefined without `to`. */
+  readonly to: T | undefined;
+  /** People who may answer, from `by` of the approval or of the escalation. */
+  readonly by: Json | undefined;
+  /** `true` for a reminder. */
+  readonly isReminder: boolean;
+}
+
+/** Escalation of an approval. */
+export interface Escalation<T extends Json = Json> {
+  /** Time after the start of the approval, in milliseconds. */
+  readonly afterMs: number;
+  /** People who may answer from then on, besides those before. Default: `by` of the approval. */
+  readonly by?: Json;
+  /** Recipients of the escalation. Default: one delivery without a recipient. */
+  readonly to?: readonly T[];
+}
+
+/** Options of {@link approval}. */
+export interface ApprovalOptions<S extends Schema, T extends Json = Json> {
+  /** Text of the question. */
+  readonly message: string;
+  /** Fields of the form above the two buttons: a flat object schema, as for `elicit`. Default: no fields. */
+  readonly schema?: (S & CheckedForm<InferInput<S>>) | LooseFields;
+  /** Number of approvals needed, up to 256. @default 1 */
+  readonly of?: number;
+  /** Number of denials that end the approval, up to 256. @default 1 */
+  readonly denials?: number;
+  /** People who may answer, as JSON, passed to `auth.mayAnswer` of the host. Default: any authenticated user except the caller. */
+  readonly by?: Json;
+  /** `true` lets the caller of the saga answer, too. @default false */
+  readonly allowCaller?: boolean;
+  /** `accept` lets anyone who has the link answer without authentication, once per link. Default: authenticated users only. */
+  readonly link?: 'accept';
+  /** Recipients, each with their own delivery and link. Default: one delivery. */
+  readonly to?: readonly T[];
+  /** Sends a link. A server step with three attempts: once for each recipient, reminder, and escalation. */
+  readonly deliver: (delivery: Delivery<T>) => unknown;
+  /**
+   * Interval of reminders, in milliseconds. Recipients in `to` who have answered get no reminder. Reminders end after 400 to all
+   * recipients, so that they fit the token. Default: no reminders.
+   */
+  readonly remindEveryMs?: number;
+  /** Time for answers, in milliseconds from the start of the approval. */
+  readonly timeoutMs: number;
+  /** More people to ask if there is no decision after a time. */
+  readonly escalate?: readonly Escalation<T>[];
+}
+
+const names = /* @__PURE__ */ optionNames<ApprovalOptions<Schema>>({
+  message: true,
+  schema: true,
+  of: true,
+  denials: true,
+  by: true,
+  allowCaller: true,
+  link: true,
+  to: true,
+  deliver: true,
+  remindEveryMs: true,
+  timeoutMs: true,
+  escalate: true,
+});
+const escalationNames = /* @__PURE__ */ optionNames<Escalation>({ afterMs: true, by: true, to: true });
+
+/** Form without fields. */
+export type NoFields = Schema<Record<string, never>>;
+
+/**
+ * Asks people other than the user of the client to approve or deny, on a page that the host serves. Waits until enough people have
+ * answered, or the time is over. The journal records the decision with a receipt for each answer that counted.
+ *
+ * The first answer of a person counts. The decision depends only on the order of the answers, never on when the client returns. Without a
+ * queue, reminders and escalations are sent when the client calls.
+ * @throws StepError (in the body) if a delivery fails three times
+ * @throws ClientCannot (in the body) if the client cannot wait
+ * @example
+ * ```ts
+ * function* refund(cents: number): Steps<string> {
+ *   const decision = yield* approval('manager', {
+ *     message: `Refund ${cents} cents?`,
+ *     by: { role: 'manager' },
+ *     deliver: ({ url, idempotencyKey }) => mail.send(`Please decide: ${url}`, { idempotencyKey }),
+ *     timeoutMs: 2 * 86_400_000,
+ *   });
+ *   return decision.approved ? 'approved' : decision.reason;
+ * }
+ * ```
+ */
+export function approval<S extends Schema = NoFields, const T extends Json = Json>(
+  id: string,
+  options: ApprovalOptions<S, T>,
+): Command<Approval<InferOutput<S>>> {
+  return scope(id, approvalSteps(id, options));
+}
+
+/** Steps of {@link approval} without the scope. Checks the options at once. */
+export function approvalSteps<S extends Schema, T extends Json>(
+  id: string,
+  options: ApprovalOptions<S, T>,
+): Steps<Approval<InferOutput<S>>> {
+  assertKnownOptions('approval', id, options, names);
+  const { message, of = 1, denials = 1, by = null, allowCaller = false, link, to } = options;
+  const { deliver, remindEveryMs, timeoutMs, escalate = [] } = options;
+  const schema = options.schema as S | undefined;
+  if (typeof message !== 'string') throw new AuthoringError(`approval('${id}') needs a message, a string.`);
+  if (typeof deliver !== 'function')
+    throw new AuthoringError(`approval('${id}') needs a function \`deliver\`.`);
+  assertCount(`\`of\` of approval('${id}')`, of);
+  assertCount(`\`denials\` of approval('${id}')`, denials);
+  assertOneOf(`\`link\` of approval('${id}')`, link, ['accept']);
+  assertJson([by, to ?? []], { where: `\`by\` and \`to\` of approval('${id}')` });
+  checkedDuration(`\`timeoutMs\` of approval('${id}')`, timeoutMs, 'more than 0');
+  if (remindEveryMs !== undefined)
+    checkedDuration(`\`remindEveryMs\` of approval('${id}')`, remindEveryMs, 'more than 0');
+  const levels = [{ afterMs: 0, by, to }, ...toLevels(id, by, escalate)] as const;
+  const recipients = levels.reduce((sum, { to: all }) => sum + (all?.length ?? 1), 0);
+  if (to?.length === 0) throw new AuthoringError(`\`to\` of approval('${id}') needs a recipient.`);
+  const form: FormSchema =
+    schema === undefined ? { type: 'object', properties: {} } : formOf(id, schema, 'approval');
+  const wait = {
+    question: { kind: 'approval', message, form, allowsCaller: allowCaller, acceptsLink: link === 'accept' },
+    deliverId: 'deliver',
+    deliver: (delivery) => deliver(delivery as Delivery<T>),
+    levels,
+    timeoutMs,
+    reminders: { everyMs: remindEveryMs ?? Infinity, most: Math.floor(mostReminders / recipients) },
+    report: `Waiting for approval: ${id}.`,
+    decide: (answers, ...rest) => decide(answers, { schema, of, denials }, ...rest),
+  } satisfies Parameters<typeof waitOutside<Approval<unknown>>>[0];
+  return waitOutside<Approval<unknown>>(wait) as Steps<Approval<InferOutput<S>>>;
+}
+
+function toLevels(id: string, by: Json, escalate: readonly Escalation[]): readonly Level[] {
+  return escalate.map((escalation, index) => {
+    const { afterMs, by: others = by, to } = escalation;
+    assertKnownOptions('escalate of approval', id, escalation, escalationNames);
+    checkedDuration(`\`afterMs\` of escalate[${index}] of approval('${id}')`, afterMs, 'more than 0');
+    if (afterMs <= (escalate[index - 1]?.afterMs ?? 0))
+      throw new AuthoringError(`\`escalate\` of approval('${id}') must be in the order of \`afterMs\`.`);
+    assertJson([others, to ?? []], { where: `escalate[${index}] of approval('${id}')` });
+    return { afterMs, by: others, to };
+  });
+}
+
+const mostReminders = 400;
+
+function assertCount(name: string, count: number): void {
+  // A host stores as many answers of a question.
+  if (Number.isSafeInteger(count) && count > 0 && count <= 256) return;
+  throw new AuthoringError(`${name} must be a whole number from 1 to 256.`);
+}

@@ -1,0 +1,104 @@
+import type { OutsideAnswer, Receipt, RuntimeOutside } from '../../model/outside.ts';
+import type { Json } from '../../values/json.ts';
+import { validate, type Schema } from '../../values/standard-schema.ts';
+import { askAgain, type Asked } from './wait-outside.ts';
+
+/** Answer of one person: an approval with the content of the form, or a denial with the fields that were filled in. */
+export type ApprovalAnswer<T> = Receipt &
+  ({ readonly approved: true; readonly content: T } | { readonly approved: false; readonly content: Json });
+
+/** Result of `approval`, with all answers that counted. */
+export type Approval<T> =
+  | { readonly approved: true; readonly answers: readonly ApprovalAnswer<T>[] }
+  | {
+      readonly approved: false;
+      readonly reason: 'denied' | 'timeout';
+      readonly answers: readonly ApprovalAnswer<T>[];
+    };
+
+/** Rules of a decision. */
+export interface Rules {
+  readonly schema: Schema | undefined;
+  /** Number of approvals that approve. */
+  readonly of: number;
+  /** Number of denials that deny. */
+  readonly denials: number;
+}
+
+/** Received event, with its receipt. */
+export interface ReceivedEvent extends Receipt {
+  readonly event: unknown;
+}
+
+/**
+ * Decides by the first answers that suffice, so that later answers change nothing. Without enough answers, returns undefined, or
+ * `timeout` if `isOver`. Asks again if the schema refused all answers: the form of the page knows less than the schema.
+ */
+export async function decide(
+  answers: readonly OutsideAnswer[],
+  { schema, of, denials }: Rules,
+  isOver: boolean,
+  onError: RuntimeOutside['failed'],
+): Promise<Asked<Approval<unknown>> | undefined> {
+  const counted: ApprovalAnswer<unknown>[] = [];
+  for (const answer of withoutSharedTickets(answers)) {
+    // oxlint-disable-next-line no-await-in-loop -- in the order of the answers
+    const parsed =
+      answer.approved && schema ? await parse(schema, answer, onError) : { value: answer.content };
+    if (parsed === undefined) continue;
+    const { approved } = answer;
+    counted.push({ ...toReceipt(answer), approved, content: parsed.value } as ApprovalAnswer<unknown>);
+    if (counted.filter((one) => one.approved === approved).length < (approved ? of : denials)) continue;
+    return approved ? { approved, answers: counted } : { approved, reason: 'denied', answers: counted };
+  }
+  if (isOver) return { approved: false, reason: 'timeout', answers: counted };
+  return counted.length === 0 && answers.length > 0 ? askAgain : undefined;
+}
+
+/** Returns the first event that the schema accepts. */
+export async function firstEvent(
+  answers: readonly OutsideAnswer[],
+  schema: Schema,
+  onError: RuntimeOutside['failed'],
+): Promise<ReceivedEvent | undefined> {
+  for (const answer of answers) {
+    // oxlint-disable-next-line no-await-in-loop -- in the order of the events
+    const parsed = await parse(schema, answer, onError);
+    if (parsed !== undefined) return { ...toReceipt(answer), event: parsed.value };
+  }
+  return undefined;
+}
+
+/**
+ * Drops later answers that came by the link of an earlier answer, if either answer needed only the link. Otherwise a person could
+ * answer twice: as a user, and as the holder of the link.
+ */
+export function withoutSharedTickets<A extends Pick<OutsideAnswer, 'by' | 'level' | 'recipient'>>(
+  answers: readonly A[],
+): readonly A[] {
+  const used = new Map<string, 'user' | 'link'>();
+  return answers.filter(({ by, level, recipient }) => {
+    const ticket = `${level}/${recipient}`;
+    const earlier = used.get(ticket);
+    if (earlier === 'link' || (earlier === 'user' && by === 'link')) return false;
+    used.set(ticket, by === 'link' ? 'link' : 'user');
+    return true;
+  });
+}
+
+/** Parses the content of an answer. Returns undefined if the schema refuses it, or throws: an answer must not fail the saga. */
+async function parse(
+  schema: Schema,
+  { content }: OutsideAnswer,
+  onError: RuntimeOutside['failed'],
+): Promise<{ readonly value: unknown } | undefined> {
+  const parsed = await validate(schema, content).catch((error: unknown) => {
+    onError?.(error);
+    return undefined;
+  });
+  return parsed?.ok === true ? parsed : undefined;
+}
+
+function toReceipt({ by, at, shown }: OutsideAnswer): Receipt {
+  return { by, level: by === 'link' ? 'link' : 'user', at, shown };
+}

@@ -1,0 +1,300 @@
+import { command } from '../../effects/effect-of.ts';
+import { outsideCode, type OutsideAccess } from '../../effects/parts/outside-code.ts';
+import type { PollSpec } from '../../effects/kinds/poll.ts';
+import type { Command, Steps } from '../../model/command.ts';
+import type { StepGiven } from '../../model/step-context.ts';
+import type { OutsideAnswer, OutsideQuestion, RuntimeOutside, TicketFacts } from '../../model/outside.ts';
+import { AuthoringError, StepError, StepTimedOut } from '../../values/errors.ts';
+import type { Json } from '../../values/json.ts';
+import { all } from '../all-race-scope.ts';
+import { now } from '../read.ts';
+import { step, type StepContext } from '../step.ts';
+
+/** Context of a delivery, without the public parts that differ between approvals and events. */
+export type DeliveryStep = Omit<StepContext<undefined>, 'input'>;
+
+/** Delivery of a ticket. */
+export interface TicketDelivery extends DeliveryStep {
+  readonly url: string;
+  readonly by: Json | undefined;
+  readonly to: Json | undefined;
+  readonly isReminder: boolean;
+}
+
+/** Stage of a wait: a time, the people asked from then on, and the recipients of their tickets. */
+export interface Level {
+  /** Time after the start of the wait, in milliseconds. 0 for the first level. */
+  readonly afterMs: number;
+  readonly by: Json;
+  /** Undefined: one ticket without a recipient. */
+  readonly to: readonly Json[] | undefined;
+}
+
+/** Wait for answers from outside. `R` is what the journal records. */
+export interface OutsideWait<R> {
+  readonly question: Omit<OutsideQuestion, 'path' | 'by'>;
+  /** ID of the steps that deliver tickets. */
+  readonly deliverId: string;
+  readonly deliver: (delivery: TicketDelivery) => unknown;
+  /** In the order of `afterMs`. */
+  readonly levels: readonly [Level, ...Level[]];
+  readonly timeoutMs: number;
+  /** `everyMs` is infinite without reminders. Each reminder takes some 80 bytes of the token, so that `most` limits them. */
+  readonly reminders: { readonly everyMs: number; readonly most: number };
+  /** Text for the user of the client. */
+  readonly report: string;
+  /** Returns the result of the answers so far; undefined to wait on. `isOver`: no further answers arrive. */
+  readonly decide: (
+    answers: readonly OutsideAnswer[],
+    isOver: boolean,
+    onError: RuntimeOutside['failed'],
+  ) => Promise<Asked<R> | undefined>;
+}
+
+/** Result of a poll after a change of the code, or if no answer counts: the tickets are void, and people are asked again. */
+export const askAgain = 'changed';
+export type Asked<R> = R | typeof askAgain;
+
+// An answerer must not cause any number of deliveries.
+const mostRounds = 8;
+
+/** Result of a reminder for a person who has answered. */
+const nothingSent = null;
+
+const redelivery = { attempts: 3, when: (error: unknown): boolean => !(error instanceof AuthoringError) };
+
+// A mailbox that is down longer fails the saga.
+const longestOutageMs = 24 * 60 * 60 * 1000;
+
+/**
+ * Delivers tickets, and waits until the answers suffice or the time is over. Sends reminders and escalates meanwhile. Returns undefined
+ * if the time is over and `decide` has no result.
+ */
+export function* waitOutside<R>(given: OutsideWait<R>): Steps<R | undefined> {
+  let wait = given;
+  const began = yield* now();
+  const deadline = began + wait.timeoutMs;
+  let level = 0;
+  let at = began;
+  let boxes: readonly string[] = [];
+  let isOver = false;
+  try {
+    boxes = yield* deliveries(wait, [0], { began, deadline });
+    for (;;) {
+      const next = nextEvent(wait, level, at - began);
+      const time = { ms: began + next - at, lastsMs: deadline - at };
+      const found = yield* readAnswers(wait, boxes, time);
+      if (found !== undefined && found !== askAgain) {
+        isOver = true;
+        return found;
+      }
+      const before = at;
+      at = yield* now();
+      const levels = wait.levels.flatMap(({ afterMs }, index) => (began + afterMs <= at ? [index] : []));
+      if (at >= deadline) {
+        const last = yield* closeBoxes(wait, boxes);
+        isOver = true;
+        return last;
+      }
+      const asked = levels.slice(0, level + 1);
+      const added = levels.slice(level + 1);
+      const reminder = reminderBetween(wait, before - began, at - began);
+      if (found === askAgain) {
+        const round = (wait.question.round ?? 1) + 1;
+        wait = { ...wait, question: { ...wait.question, round } };
+        boxes = yield* deliveries(wait, asked, { began, deadline, key: `v${round}` });
+      } else if (reminder !== undefined) {
+        yield* remind(wait, asked, { began, deadline, key: `${reminder}` });
+      }
+      if (added.length > 0) yield* deliveries(wait, added, { began, deadline });
+      level += added.length;
+    }
+  } finally {
+    // The saga was cancelled or failed, or a sibling has ended this branch: a late answer must not be recorded.
+    if (!isOver) yield* withdraw(wait, boxes);
+  }
+}
+
+/** Time of the next reminder, escalation, or the end, in milliseconds from the start. */
+function nextEvent(
+  { levels, reminders: { everyMs, most }, timeoutMs }: OutsideWait<unknown>,
+  level: number,
+  elapsed: number,
+): number {
+  const number = Math.floor(elapsed / everyMs) + 1;
+  const reminder = number > most ? timeoutMs : number * everyMs;
+  return Math.min(timeoutMs, reminder, levels[level + 1]?.afterMs ?? timeoutMs);
+}
+
+/** Number of the last reminder whose time passed between two times. Several missed reminders are sent as one. */
+function reminderBetween(
+  { reminders: { everyMs, most } }: OutsideWait<unknown>,
+  before: number,
+  elapsed: number,
+): number | undefined {
+  const last = Math.min(Math.floor(elapsed / everyMs), most);
+  return last > Math.floor(before / everyMs) ? last : undefined;
+}
+
+interface DeliveryFacts extends Pick<TicketFacts, 'began' | 'deadline'> {
+  /** Distinguishes reminders, and deliveries after a change of the code. */
+  readonly key?: string;
+}
+
+/** Delivers the tickets of some levels in parallel, and returns their boxes. */
+function* deliveries<R>(
+  wait: OutsideWait<R>,
+  indexes: readonly number[],
+  { key, ...facts }: DeliveryFacts,
+  isReminder: boolean = false,
+): Steps<readonly string[]> {
+  const { deliverId } = wait;
+  const { message } = wait.question;
+  const needsQueue = wait.reminders.everyMs < Infinity || wait.levels.length > 1;
+  const id = isReminder ? 'remind' : indexes.includes(0) ? deliverId : 'escalate';
+  const tickets = indexes.flatMap((index) => {
+    const { by, to = [undefined] } = wait.levels[index] as Level;
+    return to.map((recipient, position) => ({ by, to: recipient, level: index, recipient: position }));
+  });
+  const boxes = yield* all(
+    tickets.map(({ by, to, level, recipient }) =>
+      step(
+        id,
+        outsideCode('delivery', async (given: DeliveryStep & Pick<StepGiven, 'standIn'>, { host, scope }) => {
+          const question = toQuestion(wait, scope);
+          const box = await host.box(question);
+          // Tickets without a recipient may be shared by several people.
+          const mayStop = isReminder && wait.levels[level]?.to !== undefined;
+          // While the mailbox is down, recipients are reminded once too often.
+          const answers = mayStop ? await host.answers(box).catch(() => []) : [];
+          if (answers.some((one) => one.level === level && one.recipient === recipient)) return nothingSent;
+          const url = await host.ticket(question, { ...facts, level, recipient, needsQueue });
+          const { context, signal, attempt, standIn = wait.deliver } = given;
+          const ticket = { context, signal, attempt, url, by: by ?? undefined, to, isReminder };
+          await standIn({
+            ...ticket,
+            // Tests see if the author reads the key.
+            get idempotencyKey() {
+              return given.idempotencyKey;
+            },
+          });
+          return box;
+        }) as (given: DeliveryStep) => Promise<string | null>,
+        {
+          retry: redelivery,
+          // As for questions to the client, a change of the message is a mismatch. Events have no message.
+          ...(message === '' ? {} : { input: [message, to ?? null] }),
+          ...(key === undefined ? {} : { key }),
+        },
+      ),
+    ),
+  );
+  return [...new Set(boxes.filter((box) => box !== nothingSent))];
+}
+
+/** Sends reminders. A reminder that fails does not fail the saga. */
+function* remind<R>(wait: OutsideWait<R>, indexes: readonly number[], facts: DeliveryFacts): Steps<void> {
+  try {
+    yield* deliveries(wait, indexes, facts, true);
+  } catch (error) {
+    if (!(error instanceof StepError)) throw error;
+  }
+}
+
+/** Time of a poll, and of all polls of its wait, in milliseconds. */
+interface PollTime {
+  readonly ms: number;
+  readonly lastsMs: number;
+}
+
+/** Reads the mailbox in each turn until the answers suffice. Returns undefined when its time is over. */
+function* readAnswers<R>(
+  wait: OutsideWait<R>,
+  boxes: readonly string[],
+  time: PollTime,
+): Steps<Asked<R> | undefined> {
+  const ask = async (_: unknown, { host, scope }: OutsideAccess): Promise<Asked<R> | undefined> => {
+    const box = await host.box(toQuestion(wait, scope));
+    if (boxes.some((one) => one !== box)) {
+      // The changed code may have sent reminders.
+      await closeAll(host, [...boxes, box]);
+      return askAgain;
+    }
+    const found = await wait.decide(await host.answers(box), false, host.failed);
+    const isLast = (wait.question.round ?? 1) >= mostRounds;
+    if (found === undefined || (found === askAgain && isLast)) return undefined;
+    await host.close(box);
+    if (found !== askAgain) return found;
+    // An answer may have arrived meanwhile.
+    return (await wait.decide(await host.answers(box), false, host.failed)) ?? askAgain;
+  };
+  try {
+    return yield* pollOutside<Asked<R>>(wait, 'answers', ask, time);
+  } catch (error) {
+    if (error instanceof StepTimedOut) return undefined;
+    throw error;
+  }
+}
+
+/**
+ * Closes the boxes, and reads them for the last time: no answer arrives after the decision. Recorded answers count although their time
+ * is past the deadline: their links may be of a repeated turn whose clock was ahead, and their people were told that they answered.
+ */
+function* closeBoxes<R>(wait: OutsideWait<R>, boxes: readonly string[]): Steps<R | undefined> {
+  const close = async (
+    _: unknown,
+    { host, scope }: OutsideAccess,
+  ): Promise<{ readonly last: R | undefined }> => {
+    // Of the question as the code asks it now.
+    const box = await host.box(toQuestion(wait, scope));
+    await closeAll(host, [...boxes, box]);
+    return { last: (await wait.decide(await host.answers(box), true, host.failed)) as R | undefined };
+  };
+  return (yield* pollOutside(wait, 'close', close, { ms: longestOutageMs, lastsMs: longestOutageMs })).last;
+}
+
+function* withdraw<R>(wait: OutsideWait<R>, boxes: readonly string[]): Steps<void> {
+  const close = async (_: DeliveryStep, { host, scope }: OutsideAccess): Promise<void> => {
+    await closeAll(host, [...boxes, await host.box(toQuestion(wait, scope))]);
+  };
+  try {
+    yield* step('withdraw', outsideCode('mailbox', close), {
+      retry: redelivery,
+      input: wait.question.message,
+    });
+  } catch {
+    // The tickets expire by themselves.
+  }
+}
+
+async function closeAll(host: RuntimeOutside, boxes: readonly string[]): Promise<void> {
+  await Promise.all([...new Set(boxes)].map((box) => host.close(box)));
+}
+
+/** Polls the mailbox. A mailbox that is down has no answers yet. */
+function pollOutside<T>(
+  { report, timeoutMs }: OutsideWait<unknown>,
+  id: string,
+  ask: (step: unknown, outside: OutsideAccess) => Promise<T | undefined>,
+  { ms, lastsMs }: PollTime,
+): Command<T> {
+  const spec: PollSpec = {
+    kind: 'poll',
+    id,
+    ask: outsideCode('mailbox', (given: unknown, outside) => ask(given, outside).catch(unlessMistake)),
+    everyMs: Math.min(30_000, Math.max(2_000, Math.ceil(timeoutMs / 1_000))),
+    totalTimeoutMs: Math.max(1, ms),
+    outside: { lastsMs },
+    report,
+  };
+  return command<T>(spec);
+}
+
+function unlessMistake(error: unknown): undefined {
+  if (error instanceof AuthoringError) throw error;
+  return undefined;
+}
+
+function toQuestion({ question, levels }: OutsideWait<unknown>, path: string): OutsideQuestion {
+  return { ...question, path, by: levels.map(({ by }) => by) };
+}

@@ -1,0 +1,44 @@
+import type { RuntimeOutside } from '../../model/outside.ts';
+import type { OutsideWork, StepGiven } from '../../model/step-context.ts';
+import { AuthoringError } from '../../values/errors.ts';
+
+const accessKey: unique symbol = Symbol('mcp-saga.outside');
+
+/** Mailbox of the host, and the path of the scope around a step. */
+export interface OutsideAccess {
+  readonly host: RuntimeOutside;
+  readonly scope: string;
+}
+
+const codes = new WeakMap<object, OutsideWork>();
+
+/** Makes code of a step or poll that reaches the mailbox of the host. The contexts of other steps do not contain it. */
+export function outsideCode<S>(
+  work: OutsideWork,
+  run: (step: S, outside: OutsideAccess) => unknown,
+): (step: S) => unknown {
+  const code = (step: S): unknown => {
+    const { [accessKey]: outside } = step as { readonly [accessKey]?: OutsideAccess };
+    if (outside === undefined) {
+      throw new AuthoringError(
+        'approval() and waitFor() need the option `outside` of the host: outside: { url, mailbox }.',
+      );
+    }
+    return run(step, outside);
+  };
+  codes.set(code, work);
+  return code;
+}
+
+/** Returns the work of code made by {@link outsideCode}. Undefined for other code. */
+export function outsideWorkOf(code: object): OutsideWork | undefined {
+  return codes.get(code);
+}
+
+/** Adds the mailbox to the context of code that needs it. */
+export function withOutside(host: RuntimeOutside, path: string, code: object, step: StepGiven): StepGiven {
+  if (!codes.has(code)) return step;
+  const access: OutsideAccess = { host, scope: path.slice(0, path.lastIndexOf('/')) };
+  // Enumerable: a runtime may copy the context.
+  return Object.assign({ ...step }, { [accessKey]: access });
+}

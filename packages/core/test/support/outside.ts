@@ -1,0 +1,56 @@
+import type { Json } from '../../src/index.ts';
+import type { OutsideAnswer, OutsideQuestion, RuntimeOutside, TicketFacts } from '../../src/model/outside.ts';
+
+/** A ticket, from the view of the person with the link. */
+export interface FakeTicket extends TicketFacts {
+  readonly box: string;
+  readonly question: OutsideQuestion;
+}
+
+/** A mailbox in memory, whose URLs are tickets as JSON. Answers with the `at` of the test. */
+export class FakeOutside implements RuntimeOutside {
+  readonly boxes = new Map<string, { answers: OutsideAnswer[]; isClosed: boolean }>();
+  isDown = false;
+
+  box(question: OutsideQuestion): string {
+    return JSON.stringify(question);
+  }
+
+  ticket(question: OutsideQuestion, { level, recipient, began, deadline }: TicketFacts): string {
+    return JSON.stringify({ box: this.box(question), question, level, recipient, began, deadline });
+  }
+
+  answers(box: string): Promise<readonly OutsideAnswer[]> {
+    return this.isDown ? Promise.reject(new Error('down')) : Promise.resolve([...this.#of(box).answers]);
+  }
+
+  close(box: string): Promise<void> {
+    if (this.isDown) return Promise.reject(new Error('down'));
+    this.#of(box).isClosed = true;
+    return Promise.resolve();
+  }
+
+  /** Answers by a link. Returns `false` if the box is closed, the time is over, or the person has answered. */
+  answer(url: string, at: number, given: Partial<OutsideAnswer> & { readonly content?: Json } = {}): boolean {
+    const { box, level, recipient, deadline } = JSON.parse(url) as FakeTicket;
+    const { answers, isClosed } = this.#of(box);
+    const by = given.by ?? { subject: 'ann' };
+    const slot = JSON.stringify(by === 'link' ? [level, recipient] : by);
+    const isTaken = answers.some(
+      (one) => slot === JSON.stringify(one.by === 'link' ? [one.level, one.recipient] : one.by),
+    );
+    if (isClosed || isTaken || at >= deadline) return false;
+    answers.push({ by, at, approved: true, content: {}, shown: 'shown', level, recipient, ...given });
+    return true;
+  }
+
+  get open(): number {
+    return [...this.boxes.values()].filter(({ isClosed }) => !isClosed).length;
+  }
+
+  #of(box: string): { answers: OutsideAnswer[]; isClosed: boolean } {
+    const found = this.boxes.get(box) ?? { answers: [], isClosed: false };
+    this.boxes.set(box, found);
+    return found;
+  }
+}
