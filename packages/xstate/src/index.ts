@@ -1,4 +1,4 @@
-/** An XState machine as a saga: what the client does and what runs here, as actor logic; and what makes a saga of it. */
+/** Runs an XState machine as a saga, with client steps and effects as actor logic. */
 export {
   machineSaga,
   type MachineProblem,
@@ -9,6 +9,9 @@ export { elicit, type ElicitLogic, type ElicitLogicOptions } from './author/elic
 export { elicitUrl, type ElicitUrlLogicOptions } from './author/elicit-url.ts';
 export { sample, type SampleLogicOptions } from './author/sample.ts';
 export { listRoots } from './author/list-roots.ts';
+export { approval, type ApprovalLogicOptions } from './author/approval.ts';
+export { waitFor, type WaitForLogicOptions } from './author/wait-for.ts';
+export type { OfInputs, OutsideLogic } from './author/outside-logic.ts';
 export { step, type StepLogic, type StepLogicOptions } from './author/step.ts';
 export type { OfInput, ClientStepLogic, StepEnd, StepEndEvent, StepSnapshot } from './author/step-logic.ts';
 export {

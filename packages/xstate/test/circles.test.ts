@@ -58,19 +58,19 @@ function programOf(machine: AnyStateMachine): Program {
   return machineSaga({ name: 'round', version: '1' }, machine);
 }
 
-describe('a machine that goes in a circle', () => {
-  it.each(Object.entries(circles))('[T11] by %s fails, and says where it is', async (_, machine) => {
+describe('a machine with a cycle', () => {
+  it.each(Object.entries(circles))('[T11] fails with its place in the cycle: %s', async (_, machine) => {
     const drive = new Drive(programOf(machine));
     const { error } = failureOf(
       await drive.start({}, { limits: { maxCommands: 500 }, replace: { route: () => 'fallback' } }),
     );
     expect(error).toMatchObject({ code: 'limit_exceeded', public: false });
     expect((error as Error).message).toMatch(
-      /^The machine of saga 'round' took more than 500 steps in one turn, and .* goes on in state .*maxCommands/,
+      /^The machine of saga 'round' exceeded 500 steps in one turn, with .* in state .*maxCommands/,
     );
   });
 
-  it('[T11] by effects fails when its journal is full', async () => {
+  it('[T11] fails by its effects when the journal is full', async () => {
     let ran = 0;
     const machine = setup({ actors: { runs: step(() => (ran += 1)) } }).createMachine({
       initial: 'a',
@@ -82,7 +82,7 @@ describe('a machine that goes in a circle', () => {
     expect(ran).toBe(19);
   });
 
-  it('[T11] may come to an end before the limit, and not after it, in each turn', async () => {
+  it('[T11] may end before the step limit of a turn, and not after', async () => {
     const countdown = setup({
       types: { context: {} as { n: number }, output: {} as string },
       actors: { ask: elicit({ message: 'Well?', schema: z.object({}) }) },
@@ -108,7 +108,7 @@ describe('a machine that goes in a circle', () => {
       },
       output: 'left',
     });
-    // To come to the question it counts ten times, and goes there.
+    // The machine counts ten times before it reaches the question.
     const drive = new Drive(programOf(countdown));
     await drive.start({}, { limits: { maxCommands: 11 } });
     expect(drive.asked).toEqual(['ask']);
@@ -123,7 +123,7 @@ describe('a machine that goes in a circle', () => {
     expect(await other.start({}, { limits: { maxCommands: 10 } })).toMatchObject({ status: 'failed' });
   });
 
-  it('[T11] [E3] has what it did undone', async () => {
+  it('[T11] [E3] is undone', async () => {
     const did: string[] = [];
     const charge = step(() => void did.push('charge'), { compensate: () => void did.push('refund') });
     const machine = setup({ actors: { charge } }).createMachine({

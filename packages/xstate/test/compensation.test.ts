@@ -71,7 +71,7 @@ function shop(options: StepLogicOptions<string, undefined> = {}): Shop {
 const undone = ['refund c1', 'release book r1 do:reserve undo:~reserve'];
 
 describe('the effects of a machine', () => {
-  it('[E3] are undone last first when it ends in an error', async () => {
+  it('[E3] are undone, last first, when the machine ends in an error', async () => {
     const { told, program } = shop();
     const drive = new Drive(program);
     await drive.start();
@@ -81,11 +81,11 @@ describe('the effects of a machine', () => {
       { stepId: 'charge' },
       { stepId: 'reserve', label: 'the reservation' },
     ]);
-    expect(outcome.residue).toEqual([]);
+    expect(outcome.uncompensated).toEqual([]);
     expect(told).toEqual(['reserve book do:reserve', ...undone]);
   });
 
-  it('[E3] are named by labels that tell of their inputs', async () => {
+  it('[E3] have labels made of their inputs', async () => {
     const failsTo = () => {
       throw new Error('no');
     };
@@ -96,7 +96,7 @@ describe('the effects of a machine', () => {
           compensate: ({ input }) => (input.item === 'room' ? failsTo() : undefined),
           undo: { retry: 1 },
         }),
-        // What is to be undone is undone, whatever its label does.
+        // The undo runs, even if its label throws.
         unnamed: step(() => 1, { label: failsTo, compensate: () => undefined }),
         numbered: step(() => 1, { label: (() => 1) as never, compensate: () => undefined }),
         ship: step(failsTo),
@@ -114,11 +114,11 @@ describe('the effects of a machine', () => {
     const drive = new Drive(machineSaga({ name: 'trip', version: '1', forks: 'accept' }, machine));
     expect(failureOf(await drive.start())).toMatchObject({
       compensated: [{ stepId: 'numbered' }, { stepId: 'unnamed' }, { stepId: 'car', label: 'the car' }],
-      residue: [{ stepId: 'room', label: 'the room' }],
+      uncompensated: [{ stepId: 'room', label: 'the room' }],
     });
   });
 
-  it('[E3] are undone when it reaches a final state tagged so', async () => {
+  it('[E3] are undone if the machine reaches a state tagged `compensate`', async () => {
     const { told, program } = shop();
     const drive = new Drive(program);
     await drive.start();
@@ -128,7 +128,7 @@ describe('the effects of a machine', () => {
     expect(told.slice(1)).toEqual(undone);
   });
 
-  it('[E6] are undone when it is cancelled, or cannot be kept', async () => {
+  it('[E6] are undone if the machine is cancelled, or cannot be stored', async () => {
     for (const error of [new SagaCancelled('enough'), new Error('too large')]) {
       const { told, program } = shop();
       const drive = new Drive(program);
@@ -142,7 +142,7 @@ describe('the effects of a machine', () => {
     }
   });
 
-  it('[E3] stay as they are when it ends well, unless its result is not what its saga declares', async () => {
+  it('[E3] stay if the machine completes, unless the saga rejects the result', async () => {
     const { told, program } = shop();
     const drive = new Drive(program);
     await drive.start();
@@ -156,7 +156,7 @@ describe('the effects of a machine', () => {
     expect(told.slice(1)).toEqual(undone);
   });
 
-  it('[E3] an undo that fails for good is residue, and the rest goes on', async () => {
+  it('[E3] a failed undo is uncompensated, and the other undos continue', async () => {
     let tries = 0;
     const { told, program } = shop({
       undo: { retry: { attempts: 2, delayMs: 1 } },
@@ -169,12 +169,12 @@ describe('the effects of a machine', () => {
     await drive.start();
     const outcome = failureOf(await drive.resume({ ask: accept({ n: 2 }) }, { maxHold: 1_000 }));
     expect(tries).toBe(2);
-    expect(outcome.residue).toEqual([{ stepId: 'charge' }]);
+    expect(outcome.uncompensated).toEqual([{ stepId: 'charge' }]);
     expect(outcome.compensated).toMatchObject([{ stepId: 'reserve' }]);
     expect(told.slice(1)).toEqual(undone.slice(1));
   });
 
-  it('[E2] a long backoff of an undo is a checkpoint, and nothing is undone twice', async () => {
+  it('[E2] a long backoff of an undo suspends the saga, and nothing is undone twice', async () => {
     let tries = 0;
     const { told, program } = shop({
       undo: { retry: { attempts: 2, delayMs: 60_000, jitter: false } },
@@ -194,7 +194,7 @@ describe('the effects of a machine', () => {
     expect(told.slice(1)).toEqual(undone.slice(1));
   });
 
-  it('[E4] what timed out is undone by what is meant for that', async () => {
+  it('[E4] `compensateUnknown` undoes an effect that timed out', async () => {
     const lost: string[] = [];
     const machine = setup({
       actors: {
@@ -211,7 +211,7 @@ describe('the effects of a machine', () => {
     expect(lost).toEqual(['do:pay']);
   });
 
-  it('[E4] what was stopped while it ran is awaited, and undone', async () => {
+  it('[E4] a stopped effect is awaited and undone', async () => {
     const told: string[] = [];
     const machine = setup({
       actors: {
@@ -237,7 +237,7 @@ describe('the effects of a machine', () => {
     expect(told).toEqual(['back paid']);
   });
 
-  it('[R3] a named undo runs where the code is gone; what else was done is residue', async () => {
+  it('[R3] a named undo runs without the code, and other effects are uncompensated', async () => {
     const refunds: unknown[] = [];
     const refund = compensator('refund', z.object({ id: z.string() }), ({ args }) => void refunds.push(args));
     const { program } = shop({ compensate: refund.for(({ result }) => ({ id: result })) });
@@ -248,18 +248,18 @@ describe('the effects of a machine', () => {
     const outcome = failureOf(await gone.advance(drive.suspended.state, new Map(), runtimeOf(drive.world)));
     expect(refunds).toEqual([{ id: 'c1' }]);
     expect(outcome.compensated).toEqual([{ stepId: 'charge' }]);
-    expect(outcome.residue).toEqual([{ stepId: 'reserve' }]);
-    // What a turn did that was begun and never finished, nobody knows.
+    expect(outcome.uncompensated).toEqual([{ stepId: 'reserve' }]);
+    // The effects of an interrupted turn are unknown.
     const begun = orphan('shop', new Error('gone'), 'turn 2');
     const other = await begun.advance(drive.suspended.state, new Map(), runtimeOf(drive.world));
-    expect(failureOf(other).residue).toEqual([{ stepId: 'turn 2' }, { stepId: 'reserve' }]);
+    expect(failureOf(other).uncompensated).toEqual([{ stepId: 'turn 2' }, { stepId: 'reserve' }]);
     refunds.length = 1;
     // By the code that is still there, too.
     await drive.end(new SagaCancelled());
     expect(refunds).toHaveLength(2);
   });
 
-  it('[E3] an undo may be a generator of server steps', async () => {
+  it('[E3] a generator of server steps can undo an effect', async () => {
     const told: string[] = [];
     const { program } = shop({
       compensate: function* ({ result, stepKey }: { result: string; stepKey: string }) {

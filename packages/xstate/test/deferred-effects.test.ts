@@ -11,7 +11,7 @@ import { handlerOf } from '../../server/test/fixtures/rounds.ts';
 import { taskClient } from '../../server/test/fixtures/task-client.ts';
 import { accept, Drive, failureOf } from './support/drive.ts';
 
-/** What ran in earnest, in order. */
+/** The effects that really ran, in order. */
 const ran: string[] = [];
 beforeEach(() => {
   ran.length = 0;
@@ -86,9 +86,9 @@ describe('a machine in a turn that defers effects', () => {
       { replace: { defersEffects: true, route: () => 'fallback' } },
       'fall back',
     ],
-    ['a plain promise, where nothing may run at all,', chain('look'), { budget: 0 }, 'look0'],
-    ['an effect, where nothing may run at all,', chain('work'), { budget: 0 }, 'work0'],
-  ])('[W7] leaves %s to the turn after it', async (_, made, settings, what) => {
+    ['a plain promise, with an empty budget,', chain('look'), { budget: 0 }, 'look0'],
+    ['an effect, with an empty budget,', chain('work'), { budget: 0 }, 'work0'],
+  ])('[W7] defers %s to the next turn', async (_, made, settings, what) => {
     const saga = drive(made);
     await saga.start({}, settings);
     expect(saga.suspended).toMatchObject({ steps: [], retryAfterMs: 0 });
@@ -103,7 +103,7 @@ describe('a machine in a turn that defers effects', () => {
     expect(ran).toEqual([what]);
   });
 
-  it('[W7] lets the clock go on, asks and hears answers, and undoes nothing', async () => {
+  it('[W7] fires delays, asks, accepts answers, and undoes nothing', async () => {
     const saga = drive(
       machine({
         initial: 'doing',
@@ -129,7 +129,7 @@ describe('a machine in a turn that defers effects', () => {
     expect(ran).toEqual(['it', 'undo it']);
   });
 
-  it('[W3] [W7] goes on from what nobody can be asked: that takes nothing to run', async () => {
+  it('[W3] [W7] continues after a question that the client cannot answer, because that runs no effect', async () => {
     const asks = { invoke: { ...asking, onError: 'over' } };
     const saga = drive(machine({ initial: 'asking', states: { asking: asks, over } }));
     const route = (): 'cannot' => 'cannot';
@@ -139,7 +139,7 @@ describe('a machine in a turn that defers effects', () => {
     expect(end).toMatchObject({ status: 'completed' });
   });
 
-  it('a plain promise whose state is left before its turn never runs', async () => {
+  it('never runs a plain promise whose state ended before its turn', async () => {
     const looking = { ...doing('look', 'it', 'over'), after: { [minute]: 'over' } };
     const saga = drive(machine({ initial: 'looking', states: { looking, over } }));
     await saga.start({}, deferring);
@@ -149,14 +149,14 @@ describe('a machine in a turn that defers effects', () => {
   });
 });
 
-it('[W7] the actions of a machine run in a turn that defers effects: they are a part of where it goes', async () => {
+it('[W7] the actions of a machine run in a turn that defers effects, because they lead to its state', async () => {
   const looking = { entry: () => void ran.push('entered'), ...doing('work', 'it', 'over') };
   await drive(machine({ initial: 'looking', states: { looking, over } })).start({}, deferring);
   expect(ran).toEqual(['entered']);
 });
 
 describe('a machine whose client gets a token', () => {
-  it('[E1] before anything runs has it before a plain promise as well', async () => {
+  it('[E1] before any effect gets it before a plain promise as well', async () => {
     const saga = drive(chain('look'), { commitFirst: true });
     await saga.start();
     expect(ran).toEqual([]);
@@ -169,7 +169,7 @@ describe('a machine whose client gets a token', () => {
     ['look', 'look', 'look'],
     ['work', 'look', 'work'],
     ['look', 'work', 'look'],
-  ])('[U4] after each step has one after %s, %s and %s', async (...sources) => {
+  ])('[U4] a token after each step follows %s, %s, and %s', async (...sources) => {
     const saga = drive(chain(...sources));
     const after: TurnSettings = { replace: { commitsEach: true } };
     await saga.start({}, after);
@@ -180,7 +180,7 @@ describe('a machine whose client gets a token', () => {
     expect(ran).toEqual(sources.map((src, at) => src + String(at)));
   });
 
-  it('[W6] is told when it goes on without an answer', async () => {
+  it('[W6] gets the time when the machine continues without an answer', async () => {
     const patient = { invoke: asking, after: { 700.5: 'over' } };
     const saga = drive(machine({ initial: 'asking', states: { asking: patient, over } }));
     await saga.start();
@@ -190,7 +190,7 @@ describe('a machine whose client gets a token', () => {
     expect(forEver.suspended).not.toHaveProperty('due');
   });
 
-  it.each<Src>(['work', 'look'])('[W6] is told that %s is due beside a question', async (src) => {
+  it.each<Src>(['work', 'look'])('[W6] gets `due` 0 if %s can run beside a question', async (src) => {
     const works = { initial: 'a', states: { a: doing(src, 'a', 'b'), b: doing(src, 'b', 'over'), over } };
     const asks = { initial: 'a', states: { a: { invoke: asking }, over } };
     const saga = drive(machine({ type: 'parallel', states: { works, asks } }));
@@ -207,7 +207,7 @@ function hostOf(program: Program, store: boolean): { readonly host: SagaHost; re
   const clock = testClock();
   const tasks = {
     bearer: 'accept',
-    ...(store ? { store: memoryTaskStore(clock) } : { maxIdLength: 4_096 }),
+    ...(store ? { store: memoryTaskStore({ clock }) } : { maxIdLength: 4_096 }),
   } as const;
   const hooks = { onTurn: () => undefined, onWarning: () => undefined };
   const resumableRequests = { bearer: 'accept' } as const;
@@ -233,7 +233,7 @@ describe('a machine as a task', () => {
   const waitsThen = (next: object): AnyStateMachine =>
     machine({ initial: 'waiting', states: { waiting: { after: { [minute]: 'next' } }, next, over } });
 
-  it('[W7] that only waits is all in its id, and comes to the same whoever looks', async () => {
+  it('[W7] that only waits is contained in its ID, and has the same result on any process', async () => {
     const { host, clock } = hostOf(sagaOf(waitsThen(over), { task: 'prefer' }), false);
     const client = taskClient(host);
     const taskId = await client.start('m');
@@ -246,7 +246,7 @@ describe('a machine as a task', () => {
   });
 
   it.each<Src>(['work', 'look', 'undoable'])(
-    '[W7] that has %s to run after it has waited is none without a store, and nothing runs to find out',
+    '[W7] is not a task without a store if %s follows a wait, and nothing runs',
     async (src) => {
       const { host } = hostOf(sagaOf(waitsThen(doing(src, 'it', 'over')), { task: 'prefer' }), false);
       expect(await taskClient(host).call('m')).toMatchObject({ resultType: 'input_required' });
@@ -254,7 +254,7 @@ describe('a machine as a task', () => {
     },
   );
 
-  it.each<Src>(['work', 'look'])('[W1] [W7] runs %s behind its answers, never for them', async (src) => {
+  it.each<Src>(['work', 'look'])('[W1] [W7] runs %s after its responses, never before them', async (src) => {
     let go: () => void = () => undefined;
     const held = new Promise<void>((resolve) => {
       go = resolve;
@@ -277,7 +277,7 @@ describe('a machine as a task', () => {
     expect(await client.get(taskId)).toMatchObject({ status: 'completed' });
   });
 
-  it('[W6] goes on by its clock, though nobody answers what it asks', async () => {
+  it('[W6] continues by its clock, although its question has no answer', async () => {
     const states = {
       first: doing('work', 'first', 'asking'),
       asking: { invoke: asking, after: { [minute]: 'late' } },
@@ -300,7 +300,7 @@ describe('a machine as a task', () => {
 it.each<readonly Src[]>([
   ['work', 'work', 'work'],
   ['look', 'work', 'look'],
-])('[W1] [U4] a resumable request tells a token before %s, and after each step', async (...sources) => {
+])('[W1] [U4] a resumable request sends a token before %s, and after each step', async (...sources) => {
   const { host } = hostOf(sagaOf(chain(...sources)), false);
   const meta = {
     'io.modelcontextprotocol/clientCapabilities': { resumableRequests: {}, elicitation: {} },

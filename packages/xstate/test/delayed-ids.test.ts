@@ -81,7 +81,7 @@ async function ofSaga(machine: AnyStateMachine, seconds: number, each: number): 
 
 const cases: readonly [string, AnyStateMachine, string][] = [
   [
-    'the second one is canceled',
+    'the second one is cancelled',
     machineOf({ 1: [later('A', 5, 'x'), later('B', 9, 'x')], 2: [cancelX] }),
     'A',
   ],
@@ -91,7 +91,7 @@ const cases: readonly [string, AnyStateMachine, string][] = [
     'A',
   ],
   [
-    'nothing is canceled after the first one was sent',
+    'nothing is cancelled after the first one was sent',
     machineOf({ 1: [later('A', 2, 'x'), later('B', 5, 'x')], 4: [cancelX] }),
     'AB',
   ],
@@ -126,14 +126,14 @@ function invokesKid(): object {
   };
 }
 
-describe('events that are delayed under one ID', () => {
+describe('events that are delayed with one ID', () => {
   it.each(cases)('[R1] behave as in XState: %s', async (_, machine, expected) => {
     expect(ofLive(machine, 12)).toBe(expected);
     expect(await ofSaga(machine, 12, 1)).toBe(expected);
     expect(await ofSaga(machine, 12, 12)).toBe(expected);
   });
 
-  it('[R1] may be sent to another actor', async () => {
+  it('[R1] can be sent to another actor', async () => {
     const send = (type: string, delay: number): Action =>
       sendTo(({ self }) => self, { type }, { delay: delay * second, id: 'x' });
     const machine = machineOf({ 1: [send('A', 5), send('B', 9)], 2: [cancelX], 3: [cancelX] });
@@ -142,8 +142,8 @@ describe('events that are delayed under one ID', () => {
   });
 });
 
-describe('a delay that is no whole number of milliseconds', () => {
-  it('[W6] is rounded up', async () => {
+describe('a delay of fractional milliseconds', () => {
+  it('[W6] rounds a delay up to whole milliseconds', async () => {
     const machine = setup({ types: { output: {} as string }, actors: { ask } }).createMachine({
       initial: 'open',
       states: {

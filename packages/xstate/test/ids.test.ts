@@ -9,7 +9,7 @@ import { accept, Drive, failureOf } from './support/drive.ts';
 
 const ask = elicit({ message: 'Well?', schema: z.object({}) });
 
-describe('the id of an effect', () => {
+describe('the ID of an effect', () => {
   it('[E1] gives two forks with different inputs one idempotency key', async () => {
     const ran: (readonly [input: number, key: string])[] = [];
     const machine = setup({
@@ -47,7 +47,7 @@ describe('the id of an effect', () => {
   });
 
   it.each([undefined, 'pay', 'pay(5)', '(5)'])(
-    '[E3] [R3] leads an undo to the key it ran with, where its code is gone: %j',
+    '[E3] [R3] leads an undo to the key it ran with, also if its code was removed: %j',
     async (id) => {
       const ran: string[] = [];
       const undone: string[] = [];
@@ -72,8 +72,8 @@ describe('the id of an effect', () => {
       drive.world.compensators.set('refund', refund);
       const gone = orphan('m', new Error('gone'));
       const { state } = drive.suspended;
-      const { residue } = failureOf(await gone.advance(state, new Map(), runtimeOf(drive.world)));
-      expect(residue).toEqual([]);
+      const { uncompensated } = failureOf(await gone.advance(state, new Map(), runtimeOf(drive.world)));
+      expect(uncompensated).toEqual([]);
       const path = id ?? '0.(machine)';
       expect(ran).toEqual([`do:${path}`, `do:${path}#2`]);
       expect(undone).toEqual(ran.toReversed());
@@ -81,10 +81,10 @@ describe('the id of an effect', () => {
   );
 
   it.each(['~pay', '!pay', 'a/b', 'a#2', 'a@2', ''])(
-    'is refused where undos or steps are named so: %j',
+    'an invoke ID with reserved characters is rejected: %j',
     (id) => {
       const logic = step(() => 1);
-      const problem = `The invoke '${id}' of state 'm.p' has an id that is empty, begins with '~'`;
+      const problem = `The invoke '${id}' of state 'm.p' has an invalid id.`;
       const inside = setup({ actors: { logic } }).createMachine({
         id: 'm',
         initial: 'p',
@@ -105,7 +105,7 @@ describe('the id of an effect', () => {
     ['in regions beside each other', 'm.one', 'm.other.a', regions],
     ['in a state and in a state inside', 'm', 'm.a', { ...once, initial: 'a', states: { a: once } }],
     ['twice in one state', 'm', 'm', twice],
-  ])('is refused where two invokes %s have it', (_, one, other, config) => {
+  ])('an ID of two invokes is rejected %s', (_, one, other, config) => {
     const machine = setup({ actors: { logic: ask } }).createMachine({ id: 'm', ...config } as never);
     expect(() => machineSaga({ name: 'm', version: '1' }, machine as never)).toThrow(
       `The states '${one}' and '${other}' can be active at the same time, and both invoke 'ask'`,
@@ -124,11 +124,11 @@ describe('the id of an effect', () => {
   const pay = step(() => void told.push('paid'), { compensate: () => undefined });
   const kid = setup({ actors: { pay } }).createMachine({ invoke: { id: 'pay', src: 'pay' } });
   it.each([
-    ["the actor '~pay' has an id", 'pay', { id: '~pay' }],
-    ["the actor '!kid' has an id", 'kid', { id: '!kid' }],
-    ["an actor of 'the machine' has no id of its own", 'pay', {}],
+    ["the actor '~pay' has an invalid id", 'pay', { id: '~pay' }],
+    ["the actor '!kid' has an invalid id", 'kid', { id: '!kid' }],
+    ["a spawned actor of 'the machine' has no id", 'pay', {}],
     ["the actor 'inline' was spawned from a logic without a name", pay, { id: 'inline' }],
-  ])('is refused before it runs where it is spawned so that %s', async (message, source, options) => {
+  ])('a spawned actor is rejected before it runs if %s', async (message, source, options) => {
     told.length = 0;
     const machine = setup({ actors: { pay, kid } }).createMachine({
       entry: spawnChild(source as 'pay', options as never),
@@ -141,7 +141,7 @@ describe('the id of an effect', () => {
   });
 });
 
-describe('the id of a question', () => {
+describe('the ID of a question', () => {
   const start = async (id: object, idOfChild: object): Promise<Drive> => {
     const kid = setup({ actors: { ask } }).createMachine({
       id: 'kid',
@@ -154,23 +154,23 @@ describe('the id of a question', () => {
     return drive;
   };
 
-  it('is missed once, where XState has made it up', async () => {
+  it('causes one warning if XState generated it', async () => {
     const drive = await start({}, { id: 'mid' });
     expect(drive.asked).toEqual(['mid/0.kid.a']);
     expect(drive.world.warnings).toEqual([
-      "Saga 'm' asks 'mid/0.kid.a', as XState names what a state invokes without an id. Clients are told that name, " +
-        'and it changes with the state: give the invoke an id.',
+      "Saga 'm' asks 'mid/0.kid.a', an ID that XState made for an invoke without an id. Clients see the ID, and it changes with " +
+        'the state. Set an id on the invoke.',
     ]);
     await drive.resume();
     expect(drive.world.warnings).toHaveLength(1);
   });
 
-  it('is missed of machines on the way to it, too', async () => {
+  it('causes a warning for machines on the path, too', async () => {
     const { world } = await start({ id: 'ask' }, {});
-    expect(world.warnings).toEqual([expect.stringContaining("asks '0.(machine)/ask', as XState")]);
+    expect(world.warnings).toEqual([expect.stringContaining("asks '0.(machine)/ask'")]);
   });
 
-  it('is not missed where authors give it, nor outside of development', async () => {
+  it('causes no warning if it is set, or outside of development', async () => {
     const { world } = await start({ id: 'a0.b' }, { id: 'mid' });
     expect(world.warnings).toEqual([]);
     const { program } = await start({}, {});

@@ -61,43 +61,43 @@ function buying(charge: AnyActorLogic, actors: Record<string, AnyActorLogic> = {
 }
 
 describe('an interrupted turn of a machine', () => {
-  it('[E9] undoes an effect that fails now by compensateUnknown, and names the turn', async () => {
+  it('[E9] undoes a failing effect by compensateUnknown, and reports the turn', async () => {
     const drive = await started(buying(does('charge', { ...undo, ...undoUnknown })));
     down.add('charge');
-    const { compensated, residue } = failureOf(await drive.resume(sure, interrupted));
+    const { compensated, uncompensated } = failureOf(await drive.resume(sure, interrupted));
     expect(compensated).toEqual([{ stepId: 'charge' }]);
     // It may have continued behind the charge, and have shipped.
-    expect(residue).toEqual([{ stepId: 'turn 2' }]);
+    expect(uncompensated).toEqual([{ stepId: 'turn 2' }]);
     expect(did).toEqual(['do:charge', 'find do:charge']);
   });
 
-  it('[E9] names an effect that fails now if nothing can find out whether it happened', async () => {
+  it('[E9] reports a failing effect without compensateUnknown', async () => {
     const drive = await started(buying(does('charge', undo)));
     down.add('charge');
-    const { compensated, residue } = failureOf(await drive.resume(sure, interrupted));
+    const { compensated, uncompensated } = failureOf(await drive.resume(sure, interrupted));
     expect(compensated).toEqual([]);
-    expect(residue).toEqual([{ stepId: 'turn 2' }, { stepId: 'charge' }]);
+    expect(uncompensated).toEqual([{ stepId: 'turn 2' }, { stepId: 'charge' }]);
   });
 
-  it('[E9] names the turn in the turn that undoes, too', async () => {
+  it('[E9] reports the turn in the turn that undoes, too', async () => {
     const drive = await started(buying(does('charge', { ...undo, ...undoUnknown })));
     down.add('charge');
     const replace = { isInterrupted: true, ...endsAtCommits(reasons) };
     expect(await drive.resume(sure, { replace })).toMatchObject({ status: 'suspended' });
     expect(reasons).toEqual(['undo']);
-    const { compensated, residue } = failureOf(await drive.resume({}, guarded));
-    expect([compensated, residue]).toEqual([[{ stepId: 'charge' }], [{ stepId: 'turn 2' }]]);
+    const { compensated, uncompensated } = failureOf(await drive.resume({}, guarded));
+    expect([compensated, uncompensated]).toEqual([[{ stepId: 'charge' }], [{ stepId: 'turn 2' }]]);
   });
 
-  it('[E9] [E1] does not name the turn if each effect is kept before the next one runs', async () => {
+  it('[E9] [E1] does not report the turn if each effect is stored before the next', async () => {
     const drive = await started(buying(does('charge', { ...undo, ...undoUnknown })));
     down.add('charge');
     const replace = { isInterrupted: true, commitsEach: true };
-    const { compensated, residue } = failureOf(await drive.resume(sure, { replace }));
-    expect([compensated, residue]).toEqual([[{ stepId: 'charge' }], []]);
+    const { compensated, uncompensated } = failureOf(await drive.resume(sure, { replace }));
+    expect([compensated, uncompensated]).toEqual([[{ stepId: 'charge' }], []]);
   });
 
-  it('[E9] [R3] names the turn if the machine has changed, even with a token behind each effect', async () => {
+  it('[E9] [R3] reports the turn of a changed machine, even with a token after each effect', async () => {
     const drive = await started(buying(does('charge', { ...undo, ...undoUnknown })));
     drive.program = machineSaga(
       { name: 'm', version: '1', forks: 'accept' },
@@ -105,46 +105,46 @@ describe('an interrupted turn of a machine', () => {
     );
     down.add('charge');
     const replace = { isInterrupted: true, commitsEach: true };
-    const { compensated, residue } = failureOf(await drive.resume(sure, { replace }));
-    expect([compensated, residue]).toEqual([[{ stepId: 'charge' }], [{ stepId: 'turn 2' }]]);
+    const { compensated, uncompensated } = failureOf(await drive.resume(sure, { replace }));
+    expect([compensated, uncompensated]).toEqual([[{ stepId: 'charge' }], [{ stepId: 'turn 2' }]]);
   });
 
-  it('[E9] [E1] knows that an effect behind one that is kept has not run', async () => {
+  it('[E9] [E1] reports no effect after a stored one, because that effect has not run', async () => {
     const drive = await started(buying(does('charge', undo)));
     await drive.resume(sure, { replace: { isInterrupted: true, commitsEach: true } });
     down.add('ship');
-    const { compensated, residue } = failureOf(await drive.resume());
-    expect([compensated, residue]).toEqual([[{ stepId: 'charge' }], []]);
+    const { compensated, uncompensated } = failureOf(await drive.resume());
+    expect([compensated, uncompensated]).toEqual([[{ stepId: 'charge' }], []]);
   });
 
-  it('[E9] [E1] knows that an effect behind a commit in place has not run', async () => {
+  it('[E9] [E1] reports no effect after a commit, because that effect has not run', async () => {
     const drive = await started(buying(does('charge', undo)));
     down.add('ship');
     const replace = { isInterrupted: true, commitsEach: true, ...continuesAtCommits() };
-    const { compensated, residue } = failureOf(await drive.resume(sure, { replace }));
-    expect([compensated, residue]).toEqual([[{ stepId: 'charge' }], []]);
+    const { compensated, uncompensated } = failureOf(await drive.resume(sure, { replace }));
+    expect([compensated, uncompensated]).toEqual([[{ stepId: 'charge' }], []]);
   });
 
-  it('[E9] doubts nothing that succeeds', async () => {
+  it('[E9] reports no effect that succeeded', async () => {
     const drive = await started(buying(does('charge', undo)));
     expect(await drive.resume(sure, interrupted)).toMatchObject({ status: 'completed', result: 'bought' });
     expect(did).toEqual(['do:charge', 'do:ship']);
   });
 
-  it('[E9] undoes what succeeded before another one failed', async () => {
+  it('[E9] undoes the effects that succeeded before another one failed', async () => {
     const drive = await started(buying(does('charge', { ...undo, ...undoUnknown })));
     down.add('ship');
-    const { compensated, residue } = failureOf(await drive.resume(sure, interrupted));
+    const { compensated, uncompensated } = failureOf(await drive.resume(sure, interrupted));
     expect(compensated).toEqual([{ stepId: 'charge' }]);
-    expect(residue).toEqual([{ stepId: 'turn 2' }, { stepId: 'ship' }]);
+    expect(uncompensated).toEqual([{ stepId: 'turn 2' }, { stepId: 'ship' }]);
   });
 
   it.each([
-    ['is canceled', async (drive: Drive) => await drive.end(new SagaCancelled())],
+    ['is cancelled', async (drive: Drive) => await drive.end(new SagaCancelled())],
     ['fails', async (drive: Drive) => (down.add('charge'), await drive.resume())],
-  ])('[E9] remembers what the time of the turn did not reach: it %s', async (_, ends) => {
+  ])('[E9] reports effects that a slower repetition did not reach: it %s', async (_, ends) => {
     const drive = await started(buying(does('charge', { ...undo, ...undoUnknown })));
-    // The answer is heard, and no time is left for the charge.
+    // The answer is accepted, and the budget has no time for the charge.
     const replace = { isInterrupted: true, deadline: drive.world.time };
     await drive.resume(sure, { replace });
     expect(drive.suspended.steps).toEqual([]);
@@ -154,16 +154,16 @@ describe('an interrupted turn of a machine', () => {
     expect(did).toContain('find do:charge');
   });
 
-  it('[E9] remembers what may have followed an effect that the time of the turn did not reach', async () => {
+  it('[E9] reports effects that may follow one that the repetition did not reach', async () => {
     const drive = await started(buying(does('charge', { ...undo, ...undoUnknown })));
     await drive.resume(sure, { replace: { isInterrupted: true, deadline: drive.world.time } });
     down.add('ship');
-    const { compensated, residue } = failureOf(await drive.resume());
+    const { compensated, uncompensated } = failureOf(await drive.resume());
     expect(compensated).toEqual([{ stepId: 'charge' }]);
-    expect(residue).toEqual([{ stepId: 'turn 2' }, { stepId: 'ship' }]);
+    expect(uncompensated).toEqual([{ stepId: 'turn 2' }, { stepId: 'ship' }]);
   });
 
-  it('[E9] undoes an effect whose state is left before it has run again', async () => {
+  it('[E9] undoes an effect whose state ended before it could run again', async () => {
     const retry = { attempts: 3, delayMs: 10_000, factor: 1, jitter: false };
     const charge = does('charge', { ...undo, ...undoUnknown, retry });
     const machine = setup({
@@ -186,7 +186,7 @@ describe('an interrupted turn of a machine', () => {
     expect(did).toEqual(['do:charge', 'find do:charge']);
   });
 
-  it('[E9] [E1] does not count an effect whose state is left at once, and gives its key to the next one', async () => {
+  it('[E9] [E1] an effect whose state ends at once passes its key to the next effect', async () => {
     const charge = does('charge', undo);
     const machine = setup({
       types: { output: {} as string },
@@ -201,32 +201,32 @@ describe('an interrupted turn of a machine', () => {
       },
     } as never) as unknown as AnyStateMachine;
     const drive = await started(machine);
-    const { compensated, residue } = failureOf(await drive.resume(sure, interrupted));
-    expect([compensated, residue]).toEqual([[{ stepId: 'charge' }], []]);
+    const { compensated, uncompensated } = failureOf(await drive.resume(sure, interrupted));
+    expect([compensated, uncompensated]).toEqual([[{ stepId: 'charge' }], []]);
     expect(did).toEqual(['do:charge', 'undo do:charge']);
   });
 
-  it('[E9] names the turn if a plain promise fails now', async () => {
+  it('[E9] reports the turn if a plain promise fails', async () => {
     const charge = fromPromise(async () => {
       throw new Error('503');
     });
     const drive = await started(buying(charge));
-    const { residue } = failureOf(await drive.resume(sure, interrupted));
-    expect(residue).toEqual([{ stepId: 'turn 2' }]);
+    const { uncompensated } = failureOf(await drive.resume(sure, interrupted));
+    expect(uncompensated).toEqual([{ stepId: 'turn 2' }]);
   });
 
-  it('[E9] [R3] names the turn if the machine no longer fits and is undone for it', async () => {
+  it('[E9] [R3] reports the turn if a mismatch undoes the machine', async () => {
     const drive = await started(buying(does('charge', undo)));
     const other = setup({ types: { output: {} as string } }).createMachine({ output: '' });
     drive.program = machineSaga(
       { name: 'm', version: '1', forks: 'accept', onMismatch: 'compensate' },
       other,
     );
-    expect(failureOf(await drive.resume(sure, interrupted)).residue).toEqual([{ stepId: 'turn 2' }]);
+    expect(failureOf(await drive.resume(sure, interrupted)).uncompensated).toEqual([{ stepId: 'turn 2' }]);
   });
 });
 
-describe('a delay that passes during a guarded turn', () => {
+describe('a delay that fires during a guarded turn', () => {
   /** A slow check beside a delay: whichever ends first is followed by another effect. */
   function racing(drive: () => Drive): AnyStateMachine {
     const slow = step<undefined>(async ({ signal }) => {
@@ -268,7 +268,7 @@ describe('a delay that passes during a guarded turn', () => {
     expect(did).toEqual(['check', 'more', 'do:charge']);
   });
 
-  it('[E9] starts no effect behind one that has failed in that turn, either', async () => {
+  it('[E9] starts no effect after one that failed in that turn', async () => {
     const machine = setup({
       types: { output: {} as string },
       actors: { ask, charge: does('charge'), tell: does('tell') },
@@ -291,7 +291,7 @@ describe('a delay that passes during a guarded turn', () => {
     expect(did).toEqual(['do:charge', 'do:tell']);
   });
 
-  it('[E9] starts no effect behind one that another one has overtaken in that turn, either', async () => {
+  it('[E9] starts no effect after a race of two effects in that turn', async () => {
     const quick = step<undefined>(async ({ signal }) => {
       await drive.world.sleep(100, signal);
       return undefined;
@@ -326,7 +326,7 @@ describe('a delay that passes during a guarded turn', () => {
     expect(did).toEqual(['do:charge']);
   });
 
-  it('[E9] [T13] waits until the turn keeps that an effect has run once', async () => {
+  it('[E9] [T13] waits until the turn stores that a `once` effect has run', async () => {
     const drive: Drive = await started(buying(does('charge', { once: true })));
     expect(await drive.resume(sure, guarded)).toMatchObject({ status: 'suspended', retryAfterMs: 0 });
     expect(reasons.splice(0)).toEqual(['chance']);
@@ -335,19 +335,19 @@ describe('a delay that passes during a guarded turn', () => {
     expect(did).toEqual(['do:charge', 'do:ship']);
   });
 
-  it('[E9] starts one at once if the token before is used more than once', async () => {
+  it('[E9] starts an effect at once if older tokens may be reused', async () => {
     const drive: Drive = await started(racing(() => drive));
     expect(await drive.resume(sure)).toMatchObject({ status: 'completed' });
   });
 
-  it('[E9] starts one at once if it had passed before the turn began', async () => {
+  it('[E9] starts an effect at once if the delay ended before the turn', async () => {
     const drive: Drive = await started(racing(() => drive));
     drive.world.time += 60_000;
     expect(await drive.resume({}, guarded)).toMatchObject({ status: 'completed' });
     expect(did).toEqual(['more', 'do:charge']);
   });
 
-  it('[E6] holds its request for a grace after the abort, although an effect never settles', async () => {
+  it('[E6] holds the request for a grace after an abort if an effect never settles', async () => {
     const aborting = new AbortController();
     const stuck = step(() => {
       aborting.abort(new Error('gone'));

@@ -60,7 +60,7 @@ const answer = (stepId: string, n: number | string): StepAnswer[] => [
   { stepId, result: { action: 'accept', content: { n } } },
 ];
 
-it('[T13] renders the long question of a machine again for a repeated request', async () => {
+it('[T13] a repeated request renders the long question of a machine again', async () => {
   const { host, kept, did } = asking();
   const { token, steps } = (await host.start('asking', {})) as SuspendedTurn;
   const [one] = steps;
@@ -75,7 +75,7 @@ it('[T13] renders the long question of a machine again for a repeated request', 
   });
 });
 
-it('[T13] [W4] keeps nothing of an invalid answer to a machine', async () => {
+it('[T13] [W4] a guard stores nothing of an invalid answer to a machine', async () => {
   const { host, kept, did } = asking();
   const first = (await host.start('asking', {})) as SuspendedTurn;
   const { stepId = '' } = first.steps[0] ?? {};

@@ -32,26 +32,26 @@ const asking = setup({ types: { ...text, context: {} as { heard: string } }, act
 );
 
 describe('an answer that comes after the delay beside its question', () => {
-  it.each([0, 1, answerGraceMs])('[W6] wins within the grace: %i ms late', async (late) => {
+  it.each([0, 1, answerGraceMs])('[W6] counts within the grace: %i ms late', async (late) => {
     const drive = await started(asking);
     drive.world.time += minute + late;
     await drive.resume(sure);
     expect(drive.asked).toEqual(['more@2']);
-    // What follows it has all its time.
+    // The next question has its full time.
     expect(drive.suspended.due).toBe(drive.world.time + 10_000);
   });
 
-  it.each([answerGraceMs + 1, 59 * minute])('[W6] loses after the grace: %i ms late', async (late) => {
+  it.each([answerGraceMs + 1, 59 * minute])('[W6] is dropped after the grace: %i ms late', async (late) => {
     const drive = await started(asking);
     const began = drive.world.time;
     drive.world.time += minute + late;
     await drive.resume(sure);
-    // What follows the delay began at its own due time.
+    // The state after the delay began when the delay was due.
     if (late > minute) expect(drive.outcome).toMatchObject({ status: 'completed' });
     else expect(drive.suspended).toMatchObject({ due: began + 2 * minute, steps: [{ stepId: 'expired@2' }] });
   });
 
-  it('[W6] loses after the grace by the time at which an interrupted run of the turn heard it', async () => {
+  it('[W6] is late by the time at which an interrupted run received it', async () => {
     const drive = await started(asking);
     drive.world.time += minute + answerGraceMs;
     const receivedAt = drive.world.time;
@@ -61,7 +61,7 @@ describe('an answer that comes after the delay beside its question', () => {
     expect(drive.suspended.due).toBe(drive.world.time + 10_000);
   });
 
-  it('[W6] gives no grace to a request without an answer, or with one to another question', async () => {
+  it('[W6] a request without an answer to the question has no grace', async () => {
     for (const answers of [{}, { other: accept({ n: 1 }) }]) {
       // oxlint-disable-next-line no-await-in-loop -- one saga after the other
       const drive = await started(asking);
@@ -72,7 +72,7 @@ describe('an answer that comes after the delay beside its question', () => {
     }
   });
 
-  it('[W6] comes before other delays that passed within the grace, and they pass in the same turn', async () => {
+  it('[W6] precedes delays within the grace, which fire in the same turn', async () => {
     const machine = setup({ types: text, actors: { ask } }).createMachine({
       type: 'parallel',
       states: {
@@ -97,7 +97,7 @@ describe('an answer that comes after the delay beside its question', () => {
     expect(drive.asked).toEqual(['b@2']);
   });
 
-  it('[W6] still ends an effect that runs before the answer is heard', async () => {
+  it('[W6] a delay still ends an effect that runs before the answer', async () => {
     const attempts: number[] = [];
     const slow = step<undefined>(
       async ({ attempt, signal }) => {
@@ -134,8 +134,8 @@ describe('an answer that comes after the delay beside its question', () => {
   });
 });
 
-describe('a delay that ends after the life of its saga', () => {
-  it('[W6] is warned about when it is set', async () => {
+describe('a delay that ends after the lifetime of its saga', () => {
+  it('[W6] logs a warning', async () => {
     const drive = new Drive(machineSaga({ name: 'm', version: '1' }, asking));
     const replace = { lifeEndsAt: drive.world.time + minute - 1 };
     await drive.start({}, { replace });
@@ -144,7 +144,7 @@ describe('a delay that ends after the life of its saga', () => {
     expect(drive.world.warnings).toHaveLength(1);
   });
 
-  it('[W6] is not warned about if it ends in time', async () => {
+  it('[W6] logs no warning if it ends in time', async () => {
     const drive = new Drive(machineSaga({ name: 'm', version: '1' }, asking));
     await drive.start({}, { replace: { lifeEndsAt: drive.world.time + minute } });
     expect(drive.world.warnings).toEqual([]);

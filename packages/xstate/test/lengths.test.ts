@@ -57,8 +57,8 @@ function tokenOf(turn: SagaTurn): string {
   return turn.token;
 }
 
-describe('the length of the token of a machine', () => {
-  it('[T15] is the same for every secret in the ID of a spawned actor', async () => {
+describe('the token of a machine', () => {
+  it('[T15] has the same length for every secret in the ID of a spawned actor', async () => {
     const digits = fc.stringMatching(/^\d{16}$/);
     await fc.assert(
       fc.asyncProperty(digits, digits, fc.integer({ min: 1, max: 64 }), async (echoed, other, size) => {
@@ -68,7 +68,7 @@ describe('the length of the token of a machine', () => {
     );
   });
 
-  it('[T15] [E3] leaves the paths of spawned actors to whoever undoes them', async () => {
+  it('[T15] [E3] contains the paths of spawned actors for an undo', async () => {
     const host = hostOf('1');
     const token = tokenOf(await host.start('spawns', { keys: 'a b(c)' }));
     const { timeline } = await host.inspect(token);

@@ -61,7 +61,7 @@ const added = { added: {} };
 const boss = { boss: accept({ n: 1 }) };
 
 describe('a machine that is changed after a parallel region has ended', () => {
-  it('[R3] continues if the change touches nothing that is active', async () => {
+  it('[R3] continues if the change affects no active state', async () => {
     const drive = await answeredOnce(machineOf({}), machineOf({}, {}, added));
     expect(await drive.resume(boss)).toMatchObject({ status: 'completed', result: 'ended' });
   });
@@ -72,7 +72,7 @@ describe('a machine that is changed after a parallel region has ended', () => {
     expect(await drive.resume(boss)).toMatchObject({ status: 'completed' });
   });
 
-  it('[R5] continues as its author migrates it', async () => {
+  it('[R5] continues as its migration determines', async () => {
     const drive = await answeredOnce(machineOf({}), machineOf({}, { third: { type: 'final' } }), {
       migrate: (state) => ({
         ...state,
@@ -82,14 +82,14 @@ describe('a machine that is changed after a parallel region has ended', () => {
     expect(await drive.resume(boss)).toMatchObject({ status: 'completed' });
   });
 
-  it('[R3] is a mismatch if a state that waits has become final and its onDone would never be taken', async () => {
+  it('[R3] is a mismatch if a waiting state is final now and its onDone would never be taken', async () => {
     const states = { asking: {}, answered: { type: 'final' } };
     const waits = { initial: 'asking', states, onDone: '#m.end' };
     const drive = new Drive(programOf(machineOf({}, { idle: waits })));
     await drive.start();
     drive.program = programOf(machineOf({}, { idle: { ...waits, states: { asking: { type: 'final' } } } }));
     expect(failureOf(await drive.resume()).error).toMatchObject({
-      misfits: ["the state 'm.both.idle' has completed, and its onDone was never taken"],
+      incompatibilities: ["the state 'm.both.idle' has completed, and its onDone was never taken"],
     });
   });
 
@@ -98,12 +98,12 @@ describe('a machine that is changed after a parallel region has ended', () => {
       migrate: (state) => ({ ...state, value: 'end', children: {} }),
     });
     expect(failureOf(await drive.resume(boss)).error).toMatchObject({
-      misfits: ["the state 'm.end' is final now"],
+      incompatibilities: ["the state 'm.end' is final now"],
     });
   });
 });
 
-describe('a migration that fails', () => {
+describe('a failing migration', () => {
   const other = machineOf({}, { third: asks('third', '#m.end') });
   const thrown = new Error('not this one');
   const nonsense: readonly [string, (state: never) => unknown][] = [
@@ -117,7 +117,7 @@ describe('a migration that fails', () => {
     ['returns a promise that rejects', async () => Promise.reject(thrown)],
     ['returns text', () => 'both'],
     ['returns no children', (state: object) => ({ ...state, children: undefined })],
-    ['returns a child that is no object', (state: object) => ({ ...state, children: { boss: 1 } })],
+    ['returns a child that is not an object', (state: object) => ({ ...state, children: { boss: 1 } })],
     [
       'returns a delay at no time',
       (state: object) => ({ ...state, delays: [{ at: 'soon', actor: '', id: 'x' }] }),
@@ -141,21 +141,24 @@ describe('a migration that fails', () => {
     ['returns completed states that are no list', (state: object) => ({ ...state, completed: 'm.both' })],
   ];
 
-  it.each(nonsense)('[R3] is a mismatch with that cause, and undoes nothing: it %s', async (_, migrate) => {
-    const drive = await answeredOnce(machineOf({}), other, { migrate: migrate as never });
-    const { outcome: before } = drive;
-    done.length = 0;
-    const { error, compensated, residue } = failureOf(await drive.resume(boss));
-    expect(error).toBeInstanceOf(MachineMismatch);
-    expect(error).toMatchObject({ code: 'replay_mismatch', cause: expect.any(Error) as unknown });
-    expect([done, compensated, residue]).toEqual([[], [], []]);
-    // The token is still good for the code it was made with.
-    drive.outcome = before;
-    drive.program = programOf(machineOf({}));
-    expect(await drive.resume(boss)).toMatchObject({ status: 'completed' });
-  });
+  it.each(nonsense)(
+    '[R3] is a mismatch with the error as its cause, and undoes nothing: it %s',
+    async (_, migrate) => {
+      const drive = await answeredOnce(machineOf({}), other, { migrate: migrate as never });
+      const { outcome: before } = drive;
+      done.length = 0;
+      const { error, compensated, uncompensated } = failureOf(await drive.resume(boss));
+      expect(error).toBeInstanceOf(MachineMismatch);
+      expect(error).toMatchObject({ code: 'replay_mismatch', cause: expect.any(Error) as unknown });
+      expect([done, compensated, uncompensated]).toEqual([[], [], []]);
+      // The token is still good for the code it was made with.
+      drive.outcome = before;
+      drive.program = programOf(machineOf({}));
+      expect(await drive.resume(boss)).toMatchObject({ status: 'completed' });
+    },
+  );
 
-  it('[R3] cannot change what it returned later on', async () => {
+  it('[R3] cannot change the returned state afterwards', async () => {
     const context: Record<string, unknown> = {};
     const migrate: Options['migrate'] = (state) => ({ ...state, context });
     const drive = await answeredOnce(machineOf({}), machineOf({}, {}, added), { drift: 'refuse', migrate });
@@ -166,7 +169,7 @@ describe('a migration that fails', () => {
   });
 });
 
-describe('a machine whose code fails before anything has happened', () => {
+describe('a machine with code that fails before any effect', () => {
   const question = (message: () => string) => elicit({ message, schema: Well });
   const withAsk = (ask: typeof actors.ask): AnyStateMachine =>
     setup({ types: { output: {} as string }, actors: { ...actors, ask } }).createMachine({
@@ -179,7 +182,7 @@ describe('a machine whose code fails before anything has happened', () => {
       output: 'ended',
     });
 
-  it('[R6] is a mismatch with that cause, and undoes nothing', async () => {
+  it('[R6] is a mismatch with the error as its cause, and undoes nothing', async () => {
     const thrown = new Error('a bug');
     const drive = new Drive(programOf(withAsk(actors.ask)));
     await drive.start();
@@ -194,18 +197,18 @@ describe('a machine whose code fails before anything has happened', () => {
     expect(done).toEqual([]);
   });
 
-  it('[R3] is a mismatch if an effect has taken the place of a question', async () => {
+  it('[R3] is a mismatch if an effect replaces a question', async () => {
     const drive = new Drive(programOf(withAsk(actors.ask)));
     await drive.start();
     drive.program = programOf(withAsk(actors.pay as never));
     done.length = 0;
     expect(failureOf(await drive.resume()).error).toMatchObject({
-      misfits: ["the actor 'ask' is of another kind now"],
+      incompatibilities: ["the actor 'ask' is of another kind now"],
     });
     expect(done).toEqual([]);
   });
 
-  it('[R3] is a mismatch if nothing is left that it waits for', async () => {
+  it('[R3] is a mismatch if the machine waits for nothing', async () => {
     const from = machineOf({}, {}, { idle: {} });
     const drive = new Drive(programOf(from));
     await drive.start();

@@ -8,8 +8,8 @@ const draw = (name: string): string => {
   return `\n${toMermaid(machine, options)}`;
 };
 
-describe('the picture of a machine', () => {
-  it('is a chain of steps by kind, with what ends them, guards and delays on the arrows', () => {
+describe('the diagram of a machine', () => {
+  it('shows steps by kind, with results, guards, and delays on the arrows', () => {
     expect(draw('chain')).toMatchInlineSnapshot(`
       "
       stateDiagram-v2
@@ -41,7 +41,7 @@ describe('the picture of a machine', () => {
     `);
   });
 
-  it('has boxes in boxes, the machine itself where it has transitions of its own', () => {
+  it('nests boxes, with a box for a machine with transitions', () => {
     expect(draw('nested')).toMatchInlineSnapshot(`
       "
       stateDiagram-v2
@@ -71,7 +71,7 @@ describe('the picture of a machine', () => {
     `);
   });
 
-  it('has regions side by side, with an active leaf each', () => {
+  it('shows parallel regions beside each other, with an active leaf in each', () => {
     expect(draw('parallel')).toMatchInlineSnapshot(`
       "
       stateDiagram-v2
@@ -104,7 +104,7 @@ describe('the picture of a machine', () => {
     `);
   });
 
-  it('has history states, shallow and deep', () => {
+  it('shows history states, shallow and deep', () => {
     expect(draw('history')).toMatchInlineSnapshot(`
       "
       stateDiagram-v2
@@ -134,7 +134,7 @@ describe('the picture of a machine', () => {
     `);
   });
 
-  it('shows spawned actors where they are spawned: in states, on arrows, by the context', () => {
+  it('shows spawned actors at their spawn: in states, on arrows, by the context', () => {
     expect(draw('spawning')).toMatchInlineSnapshot(`
       "
       stateDiagram-v2
@@ -154,6 +154,26 @@ describe('the picture of a machine', () => {
     `);
   });
 
+  it('shows waits for answers from outside', () => {
+    expect(draw('outside')).toMatchInlineSnapshot(`
+      "
+      stateDiagram-v2
+        [*] --> asking
+        state "asking" as asking
+        asking : approval manager
+        state "paying" as paying
+        paying : waitFor money
+        state "over" as over
+        asking --> paying : done
+        paying --> over : done
+        paying --> over : error
+        over --> [*]
+        classDef active fill:#ffd54f,stroke:#b8860b,color:#1a1a1a
+        class asking active
+      "
+    `);
+  });
+
   it('highlights nothing without a value', () => {
     const { machine } = pictured['chain'] as Pictured;
     expect(toMermaid(machine)).not.toContain('classDef');
@@ -167,14 +187,14 @@ describe('the picture of a machine', () => {
     ['history', 'last'],
     ['parallel', { person: 'asked', modle: 'asked' }],
     ['chain', 7 as never],
-  ])('refuses a value that is no state of the machine: %s %j', (name, value) => {
+  ])('rejects a value that is not a state of the machine: %s %j', (name, value) => {
     const { machine } = pictured[name] as Pictured;
     expect(() => toMermaid(machine, { value })).toThrow(
       new RegExp(`^The machine '${machine.id}' has no state .*${JSON.stringify(value)}`),
     );
   });
 
-  it('gives each state an id of its own, whatever its name, and none that means something to Mermaid', () => {
+  it('gives each state a unique ID that is not reserved in Mermaid', () => {
     const ids = [...draw('odd').matchAll(/^ *state "[^"]*" as (\S+)/gm)].map(([, id]) => id);
     expect(new Set(ids).size).toBe(ids.length);
     for (const id of ids) expect(id).toMatch(/^[A-Za-z]\w*$/);
@@ -182,7 +202,7 @@ describe('the picture of a machine', () => {
     expect(ids).not.toContain('a_start');
   });
 
-  it('is a single state where a machine has no others', () => {
+  it('shows a single state for a machine without states', () => {
     expect(toMermaid(createMachine({ id: 'alone' }))).toBe('stateDiagram-v2\n  state "alone" as alone\n');
   });
 });

@@ -6,7 +6,7 @@ import { expect, it } from 'vitest';
 import { z } from 'zod';
 import { Drive } from './support/drive.ts';
 
-/** What ran in earnest. */
+/** The code that really ran. */
 const ran: string[] = [];
 
 const look = fromPromise(({ input: { at } }: { input: { at: string } }) => {
@@ -76,7 +76,7 @@ const program: Program = machineSaga(
 
 const route = (): 'fallback' => 'fallback';
 
-it('hands all code of a machine to a runtime that wants to run it, with what it is given', async () => {
+it('passes all code of a machine, with its arguments, to a runtime that runs it', async () => {
   ran.length = 0;
   const calls: StepCall[] = [];
   const perform = (call: StepCall): unknown => {

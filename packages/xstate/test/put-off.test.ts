@@ -13,7 +13,7 @@ const ask = elicit({ message: 'How much?', schema: z.object({ n: z.number() }) }
 interface Till {
   readonly told: string[];
   readonly drive: Drive;
-  /** What the attempts from now on do: they are lost on the way, they fail, or they come to this. */
+  /** Outcome of later attempts: the response is dropped, the attempt fails, or it succeeds. */
   goes: 'lost' | 'wrong' | 'well';
   readonly programOf: (
     version: 'as it was' | 'changed',
@@ -95,8 +95,8 @@ function till(effectOptions?: Options): Till {
 
 const refused = { ask: { action: 'decline' } };
 
-describe('an effect that is put off after an attempt that may have happened', () => {
-  it('[E4] is undone by what is meant for that, however its saga is ended', async () => {
+describe('a deferred effect after an attempt of unknown outcome', () => {
+  it('[E4] is undone by `compensateUnknown`, however the saga ends', async () => {
     const { told, drive, programOf } = till();
     await drive.start();
     const ends = [
@@ -112,19 +112,27 @@ describe('an effect that is put off after an attempt that may have happened', ()
       drive.outcome = outcome;
       told.length = 0;
       // oxlint-disable-next-line no-await-in-loop -- one after the other
-      const { compensated, residue } = failureOf(await end());
-      expect({ compensated, residue }).toEqual({ compensated: [{ stepId: 'charge' }], residue: [] });
+      const { compensated, uncompensated } = failureOf(await end());
+      expect({ compensated, uncompensated }).toEqual({
+        compensated: [{ stepId: 'charge' }],
+        uncompensated: [],
+      });
       expect(told).toEqual(['look for 5 do:charge']);
     }
   });
 
-  it('[E4] [R3] is residue where its code is gone', async () => {
+  it('[E4] [R3] is uncompensated without its code', async () => {
     const { told, drive } = till();
     await drive.start();
     const gone = orphan('till', new Error('gone'));
     const { state } = drive.suspended;
-    const { compensated, residue } = failureOf(await gone.advance(state, new Map(), runtimeOf(drive.world)));
-    expect({ compensated, residue }).toEqual({ compensated: [], residue: [{ stepId: 'charge' }] });
+    const { compensated, uncompensated } = failureOf(
+      await gone.advance(state, new Map(), runtimeOf(drive.world)),
+    );
+    expect({ compensated, uncompensated }).toEqual({
+      compensated: [],
+      uncompensated: [{ stepId: 'charge' }],
+    });
     expect(told).toEqual(['charge 5 do:charge']);
     expect(drive.program.timeline(state)).toMatchObject([
       { kind: 'machine' },
@@ -132,7 +140,7 @@ describe('an effect that is put off after an attempt that may have happened', ()
     ]);
   });
 
-  it('[E4] is undone as one that was done, once it is', async () => {
+  it('[E4] is undone as completed after a successful attempt', async () => {
     const made = till();
     const { told, drive } = made;
     await drive.start();
@@ -142,14 +150,14 @@ describe('an effect that is put off after an attempt that may have happened', ()
     made.goes = 'well';
     drive.world.time += 3_600_000;
     await drive.resume();
-    expect(failureOf(await drive.resume(refused))).toMatchObject({ residue: [] });
+    expect(failureOf(await drive.resume(refused))).toMatchObject({ uncompensated: [] });
     const charge = 'charge 5 do:charge';
     expect(told).toEqual([charge, charge, charge, 'refund 5 do:charge']);
     const begun = drive.world.events.filter(({ type }) => type === 'started').map(({ path }) => path);
     expect(begun).toEqual(['charge', 'charge', 'charge', '~charge']);
   });
 
-  it('[E4] is undone where only its machine says that it may have happened', async () => {
+  it('[E4] is undone if only the stored machine records the attempt', async () => {
     const { told, drive } = till();
     await drive.start();
     const { state } = drive.suspended;
@@ -162,7 +170,7 @@ describe('an effect that is put off after an attempt that may have happened', ()
     expect(told).toEqual(['charge 5 do:charge', 'look for 5 do:charge']);
   });
 
-  it('[E1] [E4] is another run where a migration begins it anew', async () => {
+  it('[E1] [E4] is another run if a migration restarts it', async () => {
     const made = till();
     const { told, drive, programOf } = made;
     await drive.start();
@@ -184,14 +192,17 @@ describe('an effect that is put off after an attempt that may have happened', ()
     ]);
   });
 
-  it('[E4] is nothing to be undone where nobody could', async () => {
+  it('[E4] is not undone without an undo', async () => {
     const { told, drive } = till({});
     await drive.start();
-    expect(failureOf(await drive.end(new SagaCancelled()))).toMatchObject({ compensated: [], residue: [] });
+    expect(failureOf(await drive.end(new SagaCancelled()))).toMatchObject({
+      compensated: [],
+      uncompensated: [],
+    });
     expect(told).toEqual(['charge 5 do:charge']);
   });
 
-  it('[E4] is undone where there is no room to note that it was left', async () => {
+  it('[E4] is undone if the journal has no room to record it', async () => {
     const { told, drive } = till();
     await drive.start();
     const outcome = await drive.resume({ ask: accept({ n: 7 }) }, { limits: { maxJournalEntries: 1 } });
@@ -202,7 +213,7 @@ describe('an effect that is put off after an attempt that may have happened', ()
     expect(told).toEqual(['charge 5 do:charge', 'look for 5 do:charge']);
   });
 
-  it('[E4] leaves their room to those that run while it is left', async () => {
+  it('[E4] leaves journal room for running effects', async () => {
     const told: unknown[] = [];
     const back = compensator('back', z.object({}), ({ stepKey }) => void told.push(stepKey));
     const machine = setup({
@@ -244,18 +255,18 @@ describe('an effect that is put off after an attempt that may have happened', ()
     expect(failureOf(await drive.resume({}, { limits: { maxJournalEntries: 3 } }))).toMatchObject({
       error: { code: 'limit_exceeded' },
       compensated: [{ stepId: 'charge' }, { stepId: 'pack' }],
-      residue: [],
+      uncompensated: [],
     });
     expect(told).toEqual(['do:charge', 'do:pack']);
   });
 });
 
-describe('an effect that is left after an attempt', () => {
+describe('an effect whose state is left after an attempt', () => {
   it.each([
     { goes: 'wrong', options: undefined, undone: ['refund 7 do:charge#2'] },
     { goes: 'lost', options: undefined, undone: ['refund 7 do:charge#2', 'look for 5 do:charge'] },
     { goes: 'wrong', options: { once: true }, undone: [] },
-  ] as const)('[E1] [E4] is another run when it is begun anew: $goes, $options', async (given) => {
+  ] as const)('[E1] [E4] is another run after a restart: $goes, $options', async (given) => {
     const made = till(given.options);
     const { told, drive } = made;
     made.goes = given.goes;
@@ -266,7 +277,7 @@ describe('an effect that is left after an attempt', () => {
     expect(told).toEqual(['charge 5 do:charge', 'charge 7 do:charge#2', ...given.undone]);
   });
 
-  it('[E1] is the same run where no attempt was made', async () => {
+  it('[E1] is the same run without an attempt', async () => {
     const made = till();
     const { told, drive } = made;
     made.goes = 'well';

@@ -37,8 +37,8 @@ async function repeated(
 const sure = { sure: accept({ n: 1 }) };
 const late = `${30 * minute}`;
 
-describe('a turn of a machine that is repeated', () => {
-  it('[E1] [W6] hears an answer that came before a delay was over, though it is over by now', async () => {
+describe('a repeated turn of a machine', () => {
+  it('[E1] [W6] accepts an answer from before a deadline that has passed since', async () => {
     const machine = setup({ types: text, actors: { ask, charge: does('charge') } }).createMachine({
       initial: 'asking',
       states: {
@@ -54,7 +54,7 @@ describe('a turn of a machine that is repeated', () => {
     expect(did).toEqual(['charge']);
   });
 
-  it('[E1] [W6] does what follows an answer before a delay that goes on is over, and keeps that as it was', async () => {
+  it('[E1] [W6] continues after an answer, and keeps a running delay unchanged', async () => {
     const machine = setup({ types: text, actors: { ask, charge: does('charge') } }).createMachine({
       initial: 'open',
       states: {
@@ -82,7 +82,7 @@ describe('a turn of a machine that is repeated', () => {
     expect(await saga.resume()).toMatchObject({ result: 'expired' });
   });
 
-  it('[E1] [W6] lets a delay that was over then be over, and what follows it begin then', async () => {
+  it('[E1] [W6] ends a delay that had ended in the first run, and starts its successor at that time', async () => {
     const machine = setup({ types: text, actors: { ask } }).createMachine({
       initial: 'asking',
       states: {
@@ -98,7 +98,7 @@ describe('a turn of a machine that is repeated', () => {
     expect(lost).toMatchObject({ state, due, steps: [{ stepId: 'boss@2' }] });
   });
 
-  it('[E1] [W6] gives what it asks itself all its time, whatever was over then', async () => {
+  it('[E1] [W6] gives its own question the full time, whatever had ended in the first run', async () => {
     const machine = setup({ types: text, actors: { ask } }).createMachine({
       type: 'parallel',
       states: {
@@ -123,7 +123,7 @@ describe('a turn of a machine that is repeated', () => {
     // Tried again then, and to be tried again in a quarter of an hour.
     { delay: 15 * minute, tried: 3 },
   ])(
-    '[E1] [E2] tries an effect again as it did then, with a delay of $delay ms',
+    '[E1] [E2] retries an effect as in the first run, with a delay of $delay ms',
     async ({ delay, tried }) => {
       const attempts: number[] = [];
       const retry = { attempts: 9, delayMs: delay, factor: 1, maxDelayMs: delay, jitter: false };
@@ -158,7 +158,7 @@ describe('a turn of a machine that is repeated', () => {
     },
   );
 
-  it('[E1] [E2] holds the request until an effect is tried again, as it did then', async () => {
+  it('[E1] [E2] holds the request until a retry, as in the first run', async () => {
     const check = step<undefined, void>(
       ({ attempt }) => {
         did.push(`check ${attempt}`);
@@ -175,7 +175,7 @@ describe('a turn of a machine that is repeated', () => {
     expect([lost, outcome]).toMatchObject([{ result: 'checked' }, { result: 'checked' }]);
   });
 
-  it('[E1] [W6] goes by now behind a commit, where no other run has been', async () => {
+  it('[E1] [W6] uses the current time after a commit that no other run reached', async () => {
     const actors = { ask, charge: does('charge'), ship: does('ship') };
     const machine = setup({ types: text, actors }).createMachine({
       initial: 'open',
@@ -203,7 +203,7 @@ describe('a turn of a machine that is repeated', () => {
     expect(did).toEqual(['charge']);
   });
 
-  it('[E1] goes by its own clock where that of the first one was ahead', async () => {
+  it('[E1] uses its own clock if the clock of the first run was ahead', async () => {
     const machine = setup({ types: text, actors: { ask } }).createMachine({
       initial: 'asking',
       states: {

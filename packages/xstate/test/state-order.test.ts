@@ -78,7 +78,7 @@ async function changed(from: AnyStateMachine, to: AnyStateMachine, options: Opti
 const regions = { nested, flat, asking };
 const added = { added: {} };
 
-describe('the order in which active regions are looked at', () => {
+describe('the order of active regions', () => {
   it('[R1] is kept if the machine is unchanged', async () => {
     const outcome = await changed(machineOf(regions), machineOf(regions));
     expect(outcome).toMatchObject({ status: 'completed', result: 'nested' });
@@ -104,7 +104,7 @@ describe('the order in which active regions are looked at', () => {
     const outcome = failureOf(await changed(machineOf(regions), machineOf({ asking, flat, nested })));
     expect(outcome.error).toMatchObject({
       code: 'replay_mismatch',
-      misfits: ["the active states of 'm' are in another order now"],
+      incompatibilities: ["the active states of 'm' are in another order now"],
     });
   });
 
@@ -127,7 +127,7 @@ describe('the order in which active regions are looked at', () => {
     expect(outcome).toMatchObject({ status: 'completed', result: 'nested' });
   });
 
-  it('[R5] is that of a restored value if a migration changes the active states', async () => {
+  it('[R5] is the order of a restored value if a migration changes the active states', async () => {
     const migrate: Migrate = (state) => ({
       ...state,
       value: { both: { flat: {}, asking: {}, nested: 'inside' } },
@@ -136,14 +136,14 @@ describe('the order in which active regions are looked at', () => {
     expect(outcome).toMatchObject({ status: 'completed', result: 'flat' });
   });
 
-  it('[R5] is that of a restored value if a migration drops it', async () => {
+  it('[R5] is the order of a restored value if a migration drops it', async () => {
     const migrate: Migrate = (state) => ({ ...state, order: undefined });
     const outcome = await changed(machineOf(regions), machineOf({ asking, flat, nested }), { migrate });
     expect(outcome).toMatchObject({ status: 'completed', result: 'flat' });
   });
 
   it.each([1, {}, { of: 1, positions: [] }, { of: '', positions: 'x' }])(
-    '[R3] is a mismatch if a migration returns nonsense for it: %j',
+    '[R3] is a mismatch if a migration returns an invalid order: %j',
     async (order) => {
       const migrate = ((state: object) => ({ ...state, order })) as unknown as Migrate;
       const outcome = await changed(machineOf(regions), machineOf(regions, added), {

@@ -98,14 +98,14 @@ describe('a step of a machine', () => {
       said('yes'),
       'invalid',
     ],
-  ])('[R1] %s is answered', async (_, logic, answer, told) => {
+  ])('[R1] %s is answered by the client', async (_, logic, answer, told) => {
     const drive = oneStep(logic);
     await drive.start();
     expect(drive.asked).toEqual(['it']);
     expect(await drive.resume({ it: answer })).toMatchObject({ status: 'completed', result: told });
   });
 
-  it('[W4] an answer that does not fit is asked again with the reason', async () => {
+  it('[W4] an invalid answer is asked again with the reason', async () => {
     const drive = oneStep(elicit({ message: 'Who?', schema: Name }));
     await drive.start();
     await drive.resume({ it: accept({ name: 7 }) });
@@ -114,7 +114,7 @@ describe('a step of a machine', () => {
     expect(await drive.resume({ it: accept({ name: 'Ada' }) })).toMatchObject({ status: 'completed' });
   });
 
-  it("[W4] a client's error comes as a step error", async () => {
+  it('[W4] an error of the client is thrown as a StepError', async () => {
     const drive = oneStep(listRoots());
     await drive.start();
     const answers = new Map([['it', { error: { code: -7, message: 'no' }, provenance: 'client' as const }]]);
@@ -122,7 +122,7 @@ describe('a step of a machine', () => {
     expect(outcome).toMatchObject({ status: 'completed', result: 'client -7' });
   });
 
-  it('[T6] an answer to a question that would be asked otherwise now is not used', async () => {
+  it('[T6] an answer to a changed question is dropped', async () => {
     let message = 'Who?';
     const drive = oneStep(elicit({ message: () => message, schema: Name }));
     await drive.start();
@@ -132,14 +132,14 @@ describe('a step of a machine', () => {
     expect(drive.suspended.steps[0]?.params).toMatchObject({ message: 'Who is it?' });
   });
 
-  it('[T14] an answer that does not count is asked again', async () => {
+  it('[T14] an answer from the model is asked again if only the client may answer', async () => {
     const drive = oneStep(elicit({ message: 'Who?', schema: Name, accept: 'client' }));
     await drive.start();
     await drive.resume({ it: accept({ name: 'Ada' }) }, { replace: { accepts: () => false } });
     expect(drive.suspended.ignored).toEqual([{ stepId: 'it', why: 'not accepted' }]);
   });
 
-  it('[W3] what the client cannot do is ClientCannot at the step', async () => {
+  it('[W3] a step fails with ClientCannot if the client lacks the capability', async () => {
     const drive = oneStep(listRoots());
     const outcome = await drive.start({}, { replace: { route: () => 'cannot' } });
     expect(outcome).toMatchObject({ status: 'completed', result: 'client client_cannot' });
@@ -152,7 +152,7 @@ describe('a step of a machine', () => {
     expect(error).toBeInstanceOf(ClientCannot);
   });
 
-  it('[W3] a fallback answers where the client cannot be asked, and the host samples', async () => {
+  it('[W3] a fallback or the host answers if the client lacks the capability', async () => {
     const asks = elicit({
       message: 'Who?',
       schema: Name,
@@ -180,7 +180,7 @@ describe('a step of a machine', () => {
     });
   });
 
-  it('[W3] a fallback answers for a client that does not know the request', async () => {
+  it('[W3] a fallback answers if the client rejects the request as unknown', async () => {
     const asks = elicit({ message: 'Who?', schema: Name, fallback: { name: 'Ann' } });
     const drive = oneStep(asks);
     const route = ({ isUnsupported }: Question): Route => (isUnsupported === true ? 'fallback' : 'ask');
@@ -195,7 +195,7 @@ describe('a step of a machine', () => {
     });
   });
 
-  it('[W1] a question that cannot be asked is refused where it is made', () => {
+  it('[W1] an invalid question is rejected at its definition', () => {
     const schema = z.object({ a: z.object({}) }) as never;
     expect(() => elicit({ message: 'Who?', schema })).toThrow(
       "the form field 'a' is an object inside the form",
@@ -207,7 +207,7 @@ describe('a step of a machine', () => {
     expect(() => sample({ messages: [], maxTokens: 1.5 })).toThrow('maxTokens');
   });
 
-  it('[E2] an effect has attempts, and its error is a StepError', async () => {
+  it('[E2] an effect is retried, and its error is a StepError', async () => {
     const seen: string[] = [];
     const flaky = step(
       ({
@@ -235,7 +235,7 @@ describe('a step of a machine', () => {
     expect(await oneStep(fails).start()).toMatchObject({ result: 'failed E_X' });
   });
 
-  it('[E2] a backoff that the turn has no time for is a checkpoint', async () => {
+  it('[E2] a backoff longer than the turn suspends the saga', async () => {
     const attempts: string[] = [];
     const flaky = step(
       ({ attempt, idempotencyKey }) => {
@@ -255,7 +255,7 @@ describe('a step of a machine', () => {
     expect(attempts).toEqual(['1 do:it', '2 do:it']);
   });
 
-  it('[U4] an effect that the budget has no time for waits for the next turn', async () => {
+  it('[U4] an effect without time in the budget waits for the next turn', async () => {
     let ran = 0;
     const drive = oneStep(step(() => (ran += 1)));
     await drive.start({}, { budget: 0 });
@@ -264,7 +264,7 @@ describe('a step of a machine', () => {
     expect(await drive.resume()).toMatchObject({ status: 'completed', result: '1' });
   });
 
-  it('[E1] with commitFirst the client has a token before the first effect', async () => {
+  it('[E1] with commitFirst, the client has a token before the first effect', async () => {
     const machine = setup({
       types: { output: {} as string },
       actors: { it: step(() => 'x') },
@@ -279,7 +279,7 @@ describe('a step of a machine', () => {
     expect(await drive.resume()).toMatchObject({ status: 'completed', result: 'ended' });
   });
 
-  it('[T13] an effect that shall run once claims its key', async () => {
+  it('[T13] a `once` effect claims its key', async () => {
     const once = step(() => 'x', { once: true });
     const first = oneStep(once);
     expect(await first.start()).toMatchObject({ result: '"x"' });
@@ -288,7 +288,7 @@ describe('a step of a machine', () => {
     expect(await again.start()).toMatchObject({ result: 'failed outcome_unknown' });
   });
 
-  it('[T13] an effect that cannot be claimed ends the turn, and may be run in the next one', async () => {
+  it('[T13] an effect that cannot be claimed ends the turn, and can run in the next one', async () => {
     let ran = 0;
     const drive = oneStep(step(() => (ran += 1), { once: true }));
     const down = new Error('ECONNREFUSED');
@@ -306,7 +306,7 @@ describe('a step of a machine', () => {
     expect(await drive.start()).toMatchObject({ result: '1' });
   });
 
-  it('[T13] [E3] one of a first turn undoes what ran before it, since nobody has a token to come again with', async () => {
+  it('[T13] [E3] a failed claim in the first turn undoes earlier steps, as there is no token', async () => {
     const did: string[] = [];
     const machine = setup({
       actors: {
@@ -328,12 +328,12 @@ describe('a step of a machine', () => {
       status: 'failed',
       error: down,
       compensated: [{ stepId: 'charge' }],
-      residue: [],
+      uncompensated: [],
     });
     expect(did).toEqual(['charge', 'refund']);
   });
 
-  it('runs under a live actor as well', async () => {
+  it('an effect runs in a live actor, too', async () => {
     const machine = setup({
       actors: { it: step(({ input }: { input: { n: number } }) => input.n + 1) },
     }).createMachine({

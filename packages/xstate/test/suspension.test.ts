@@ -21,7 +21,7 @@ const drive = (machine: AnyStateMachine): Drive =>
   new Drive(machineSaga({ name: 'm', version: '1', forks: 'accept' }, machine as never));
 
 describe('a machine between two requests', () => {
-  it('[U1] has several steps pending, answered one at a time and in any order', async () => {
+  it('[U1] has several pending steps, answered in any order', async () => {
     const machine = setup({
       types: { ...text, context: {} as { got: string } },
       actors: { ask, model: sample({ messages: [], maxTokens: 1 }) },
@@ -68,7 +68,7 @@ describe('a machine between two requests', () => {
     });
   });
 
-  it('[R1] asks three machines deep, and never uses an id twice', async () => {
+  it('[R1] asks in nested machines, and uses each ID once', async () => {
     const inner = setup({ actors: { ask } }).createMachine({
       id: 'inner',
       initial: 'a',
@@ -111,7 +111,7 @@ describe('a machine between two requests', () => {
     expect(await saga.resume({ 'mid/g/ask@2': accept({ n: 1 }) })).toMatchObject({ result: 'deep' });
   });
 
-  it('[R1] keeps spawned actors, references to them, and those with a system id', async () => {
+  it('[R1] stores spawned actors, references, and system IDs', async () => {
     const child = setup({ actors: { ask } }).createMachine({
       id: 'child',
       initial: 'a',
@@ -156,7 +156,7 @@ describe('a machine between two requests', () => {
     expect(await saga.resume({ 'last@2': accept({ n: 1 }) })).toMatchObject({ result: 'true 1' });
   });
 
-  it('[R1] keeps of a child machine that has failed no more than that', async () => {
+  it('[R1] stores only the status of a failed child machine', async () => {
     const kid = setup({
       types: { context: {} as { ref: unknown; at: object } },
       actors: { ask, fail: step(() => Promise.reject(new Error('no'))) },
@@ -187,7 +187,7 @@ describe('a machine between two requests', () => {
     expect(await saga.resume({ ask: accept({ n: 1 }) })).toMatchObject({ result: 'true' });
   });
 
-  it('[W6] a delay passes while nobody calls, before an answer is heard', async () => {
+  it('[W6] an overdue delay fires before an answer is delivered', async () => {
     const machine = setup({ types: text, actors: { ask } }).createMachine({
       initial: 'asking',
       states: {
@@ -209,7 +209,7 @@ describe('a machine between two requests', () => {
     expect(await saga.resume({ 'boss@2': accept({ n: 1 }) })).toMatchObject({ status: 'completed' });
   });
 
-  it('[W6] a delay alone is held, becomes a token, or is ClientCannot', async () => {
+  it('[W6] a delay alone is held, returned as a token, or ClientCannot', async () => {
     const machine = setup({ types: text }).createMachine({
       initial: 'a',
       states: { a: { after: { 5_000: 'b' } }, b: { type: 'final' } },
@@ -226,7 +226,7 @@ describe('a machine between two requests', () => {
     expect(error).toBeInstanceOf(ClientCannot);
   });
 
-  it('[W7] no delay passes in a turn that has no time', async () => {
+  it('[W7] no delay fires in a turn without time', async () => {
     const machine = setup({ types: text, actors: { ask } }).createMachine({
       initial: 'a',
       states: { a: { invoke: { id: 'ask', src: 'ask' }, after: { 10: 'b' } }, b: { type: 'final' } },
@@ -240,7 +240,7 @@ describe('a machine between two requests', () => {
     expect(await saga.resume()).toMatchObject({ result: 'over' });
   });
 
-  it('[U1] awaits promises, and leaves them when their time is over', async () => {
+  it('[U1] awaits promises until a timeout of the machine', async () => {
     const machine = setup({
       types: text,
       actors: {
@@ -265,7 +265,7 @@ describe('a machine between two requests', () => {
     expect(await saga.resume({ ask: accept({ n: 1 }) })).toMatchObject({ result: 'through' });
   });
 
-  it('[U4] an aborted request stops, awaits what runs, and leaves the state before it good', async () => {
+  it('[U4] an aborted request awaits running effects, and the earlier state stays valid', async () => {
     const seen: string[] = [];
     const machine = setup({
       types: text,
@@ -304,7 +304,7 @@ describe('a machine between two requests', () => {
     expect(seen).toEqual(['do:work', 'ended', 'do:work']);
   });
 
-  it('[U4] with commitsEach a turn ends after the first effect', async () => {
+  it('[U4] with commitsEach, a turn ends after the first effect', async () => {
     const machine = setup({ types: text, actors: { work: step(() => 'x') } }).createMachine({
       initial: 'a',
       states: {
@@ -321,7 +321,7 @@ describe('a machine between two requests', () => {
     expect(await saga.resume({}, { replace })).toMatchObject({ result: 'worked' });
   });
 
-  it('says where it is stuck instead of waiting for ever', async () => {
+  it('reports the state of a machine that waits for nothing', async () => {
     const machine = setup({ types: text }).createMachine({
       initial: 'a',
       states: { a: { initial: 'b', states: { b: {} } } },
@@ -354,7 +354,7 @@ describe('a machine between two requests', () => {
         context: { deep: [{ error: new Error('secret') }] },
         invoke: { src: 'ask' },
       }),
-      'context.deep[0].error is an Error: keep plain data instead',
+      'context.deep[0].error is an Error',
     ],
     [
       'a class instance in the context of a child',
@@ -369,19 +369,19 @@ describe('a machine between two requests', () => {
       "context.it of 'kid' is an instance of AbortController",
     ],
     [
-      'a reference to an actor that is no child',
+      'a reference to an actor that is not a child',
       setup({ types: { context: {} as { up: unknown } }, actors: { ask } }).createMachine({
         context: ({ self }) => ({ up: self }),
         invoke: { src: 'ask' },
       }),
-      'context.up is an actor that is no child',
+      'context.up is an actor',
     ],
     [
-      'an actor without an id of its own',
+      'an actor without its own ID',
       setup({ types: { context: {} as { ref: unknown } }, actors: { ask } }).createMachine({
         context: ({ spawn }) => ({ ref: (spawn as Spawn)('ask') }),
       }),
-      'has no id of its own',
+      "A spawned actor of 'the machine' has no id",
     ],
     [
       'an actor of a logic without a name',
@@ -391,32 +391,33 @@ describe('a machine between two requests', () => {
       "The actor 'inline' was spawned from a logic without a name",
     ],
   ];
-  it.each(refusals)('refuses %s, naming the place', async (_, machine, message) => {
+  it.each(refusals)('rejects %s, with the place', async (_, machine, message) => {
     const { error } = failureOf(await drive(machine).start());
     expect(error).toBeInstanceOf(MachineRefused);
     expect(error).toMatchObject({ message: expect.stringContaining(message) as string, public: false });
     expect((error as Error).message).not.toContain('secret');
   });
 
-  it('refuses at once what runs by itself, and what has no name', () => {
+  it('rejects callbacks and unnamed actors at once', () => {
     const ticking = setup({ actors: { ticks: fromCallback(() => undefined) } }).createMachine({
       invoke: { src: 'ticks' },
     });
-    expect(() => drive(ticking)).toThrow("The actor 'ticks' is an actor that runs by itself");
-    expect(() => drive(ticking)).toThrow(expect.objectContaining({ code: 'authoring_error' }));
+    const refused = expect.objectContaining({ code: 'authoring_error' }) as Error;
+    expect(() => drive(ticking)).toThrow("The actor 'ticks'");
+    expect(() => drive(ticking)).toThrow(refused);
     const invoke = { id: 'x', src: 'gone' };
     const unnamed = setup({}).createMachine({ id: 'top', invoke } as never) as unknown as AnyStateMachine;
-    expect(() => drive(unnamed)).toThrow("The invoke 'x' of state 'top' means the actor 'gone'");
-    expect(() => machineSaga({ name: 'm', version: '1' }, {} as never)).toThrow("Saga 'm' needs a machine");
+    expect(() => drive(unnamed)).toThrow("The invoke 'x' of state 'top' uses the actor 'gone'");
+    expect(() => machineSaga({ name: 'm', version: '1' }, {} as never)).toThrow(refused);
     const undone = setup({ actors: { pay: step(() => 1, { compensate: () => undefined }) } }).createMachine(
       {},
     );
-    expect(() => machineSaga({ name: 'm', version: '1' }, undone as never)).toThrow('must declare forks');
+    expect(() => machineSaga({ name: 'm', version: '1' }, undone as never)).toThrow(refused);
   });
 });
 
-describe('a turn that is stopped', () => {
-  it('[U4] ends its wait, and neither the delay behind it nor an effect follows', async () => {
+describe('a stopped turn', () => {
+  it('[U4] ends its wait, and no delay or effect follows', async () => {
     const ran: string[] = [];
     const machine = setup({
       types: text,

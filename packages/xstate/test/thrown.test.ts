@@ -43,17 +43,17 @@ async function ended(forks: 'refuse' | 'accept', unhold: () => unknown): Promise
 }
 
 describe.each(['refuse', 'accept'] as const)("a machine with forks: '%s'", (forks) => {
-  it('fails with the error of its effect, whose cause is what was thrown', async () => {
-    const { error, residue } = await ended(forks, () => undefined);
+  it('a machine fails with the error of its effect, caused by the thrown error', async () => {
+    const { error, uncompensated } = await ended(forks, () => undefined);
     expect(error).toBeInstanceOf(StepError);
     expect((error as StepError).cause).toBeInstanceOf(RangeError);
     expect(((error as StepError).cause as Error).stack).toContain('chargeCard');
-    expect(residue).toBeUndefined();
+    expect(uncompensated).toBeUndefined();
   });
 
-  it('[E3] says what an undo of it has failed with', async () => {
-    const { residue } = await ended(forks, chargeCard);
-    expect(residue).toMatchObject([{ stepId: 'hold' }]);
-    expect(residue?.[0]?.error).toBeInstanceOf(RangeError);
+  it('[E3] a failed undo reports its error', async () => {
+    const { uncompensated } = await ended(forks, chargeCard);
+    expect(uncompensated).toMatchObject([{ stepId: 'hold' }]);
+    expect(uncompensated?.[0]?.error).toBeInstanceOf(RangeError);
   });
 });

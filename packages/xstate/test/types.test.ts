@@ -62,12 +62,12 @@ describe.each(['typescript', 'typescript-5'])('the types of machine sagas, compi
   }, 120_000);
   afterAll(() => rmSync(folder, { recursive: true }));
 
-  it('gives each step its exact type, and refuses what cannot be meant', () => {
+  it('gives each step its exact type, and rejects invalid machines', () => {
     expect(lines.filter((line) => /(?:positive|negative)\.ts\(/.test(line))).toEqual([]);
     expect(lines.filter((line) => !line.startsWith(' '))).toHaveLength(Object.keys(refused).length);
   });
 
-  it.each(Object.entries(refused))('refuses it in words: %s', (name, { says }) => {
+  it.each(Object.entries(refused))('rejects with a readable message: %s', (name, { says }) => {
     const start = lines.findIndex((line) => line.includes(`${name}.ts(`));
     expect(start).toBeGreaterThanOrEqual(0);
     expect(lines.slice(start, start + 4).join('\n')).toMatch(says);

@@ -18,7 +18,7 @@ interface Shop {
   readonly did: string[];
   readonly host: SagaHost;
   readonly guard: SagaGuard;
-  /** What the hooks were told of ends. */
+  /** The errors that the hooks received at the end. */
   readonly errors: unknown[];
 }
 
@@ -47,7 +47,7 @@ function shop(fault: Fault, forks: 'refuse' | 'accept' = 'refuse'): Shop {
       ask,
       charge,
       ship,
-      // A plain promise leaves nothing behind, and decides all the same.
+      // A plain promise has nothing to undo, and may still fail the machine.
       stock: fromPromise(async () => {
         const now = once();
         if (now === 'stock') throw new Error('sold out');
@@ -111,7 +111,7 @@ async function tokenOf(turn: ReturnType<SagaHost['start']>): Promise<string> {
   return rest.token;
 }
 
-/** Resumes, and aborts the request as soon as its turn is kept: nobody hears of it. */
+/** Resumes, and aborts the request as soon as the guard stores its turn, so the client gets no response. */
 async function lost({ host, guard }: Shop, token: string, answers: readonly StepAnswer[]): Promise<void> {
   const aborting = new AbortController();
   const finish = guard.finish.bind(guard);
@@ -123,12 +123,12 @@ async function lost({ host, guard }: Shop, token: string, answers: readonly Step
   guard.finish = finish;
 }
 
-describe('the undoing of a machine under a guard', () => {
+describe('the undo of a machine under a guard', () => {
   it.each([
     ['an effect failed', 'error'],
     ['a plain promise failed', 'stock'],
-    ['it ended in a state that says so', 'tagged'],
-  ] as const)('[E1] [E3] is decided once, where %s', async (_, fault) => {
+    ['it ended in a tagged state', 'tagged'],
+  ] as const)('[E1] [E3] is decided once: %s', async (_, fault) => {
     const made = shop(fault);
     const { host, did } = made;
     const first = await tokenOf(host.start('shop', {}));
@@ -138,14 +138,14 @@ describe('the undoing of a machine under a guard', () => {
     expect(did).not.toContain('refund');
 
     const end = await host.resume(token, yes('really@2'));
-    expect(end).toMatchObject({ status: 'failed', compensated: [{ stepId: 'charge' }], residue: [] });
+    expect(end).toMatchObject({ status: 'failed', compensated: [{ stepId: 'charge' }], uncompensated: [] });
     expect(did.slice(before)).toEqual(['refund']);
-    // And for those who ask once more.
+    // The undo does not run again for a further request.
     expect(await host.resume(token, yes('really@2'))).toMatchObject({ compensated: [{ stepId: 'charge' }] });
     expect(did.slice(before)).toEqual(['refund']);
   });
 
-  it('[E3] happens whatever was thrown', async () => {
+  it('[E3] runs after any thrown value', async () => {
     const { host, did } = shop('hostile');
     const first = await tokenOf(host.start('shop', {}));
     const token = await tokenOf(host.resume(first, yes('sure')));
@@ -181,7 +181,7 @@ describe('the undoing of a machine under a guard', () => {
   );
 });
 
-/** What hosts and logs make of an error. */
+/** The fields of an error that hosts and logs show. */
 function outline(error: unknown): { readonly message: string; readonly [fact: string]: unknown } {
   const { name, message, code, stepId, action } = error as {
     readonly [key in 'name' | 'message' | 'code' | 'stepId' | 'action']: string;

@@ -29,14 +29,14 @@ const misspelled: readonly (readonly [make: () => unknown, option: string, meant
   [() => toMermaid(machine, js({ vlaue: 'a' })), 'vlaue', 'value'],
 ];
 
-describe('an option that does not exist', () => {
-  it.each(misspelled)('is refused with the name that was meant: %s', (make, option, meant) => {
+describe('an unknown option', () => {
+  it.each(misspelled)('is refused, and the right name is suggested: %s', (make, option, meant) => {
     const hint = meant === undefined ? ` Its options are: ` : ` Did you mean '${meant}'?`;
     expect(make).toThrow(expect.objectContaining({ code: 'authoring_error' }));
     expect(make).toThrow(`has no option '${option}'.${hint}`);
   });
 
-  it.each([undefined, null, 5, 'text'])('is no matter for %j, which is refused as well', (options) => {
+  it.each([undefined, null, 5, 'text'])('does not hide that %j is not an options object', (options) => {
     const words: readonly unknown[] = [elicit, elicitUrl, sample];
     for (const word of words)
       expect(() => (word as (given: unknown) => unknown)(options)).toThrow(

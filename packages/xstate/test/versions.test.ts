@@ -10,7 +10,7 @@ import {
 } from '@mcp-saga/xstate';
 import { createSagaHost } from '@mcp-saga/server';
 import { publishedTestKeys } from '@mcp-saga/seal';
-import { setup, type AnyStateMachine } from 'xstate';
+import { fromPromise, fromTransition, setup, type AnyStateMachine } from 'xstate';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { accept, Drive, failureOf } from './support/drive.ts';
@@ -21,6 +21,8 @@ const actors = {
   model: sample({ messages: [], maxTokens: 1 }),
   pay: step(() => 'paid', { compensate: () => undefined }),
 };
+
+const ran: string[] = [];
 
 /** A machine that pays, then waits for an answer, in states that a test may change. */
 function machineOf(states: object, more: object = {}): AnyStateMachine {
@@ -42,7 +44,7 @@ type Options = Omit<MachineSagaOptions<undefined, undefined>, 'name' | 'version'
 const programOf = (machine: AnyStateMachine, options: Options = {}) =>
   machineSaga({ name: 'm', version: '1', forks: 'accept', ...options }, machine as never);
 
-/** Starts with one machine, and goes on with another one. */
+/** Starts with one machine, and continues with another one. */
 async function changed(from: AnyStateMachine, to: AnyStateMachine, options: Options = {}): Promise<Drive> {
   const drive = new Drive(programOf(from));
   await drive.start();
@@ -52,8 +54,8 @@ async function changed(from: AnyStateMachine, to: AnyStateMachine, options: Opti
 
 const hooks = { onWarning: () => undefined };
 
-describe('a machine that is changed while a saga is under way', () => {
-  it('[R3] goes on where everything that was kept fits', async () => {
+describe('a machine that changes while a saga is running', () => {
+  it('[R3] continues if all stored state fits', async () => {
     const drive = await changed(
       machineOf({ asking }),
       machineOf({
@@ -64,10 +66,10 @@ describe('a machine that is changed while a saga is under way', () => {
     expect(await drive.resume({ ask: accept({ n: 1 }) })).toMatchObject({ status: 'completed' });
   });
 
-  it('[R3] does not, where its saga wants none of that', async () => {
+  it('[R3] does not continue with `drift: refuse`', async () => {
     const drive = await changed(machineOf({ asking }), machineOf({ asking, added: {} }), { drift: 'refuse' });
     const { error } = failureOf(await drive.resume());
-    expect(error).toMatchObject({ misfits: ['it has another definition'] });
+    expect(error).toMatchObject({ incompatibilities: ['the definition has changed'] });
   });
 
   const after = { after: { 1_000: 'end' } };
@@ -84,6 +86,12 @@ describe('a machine that is changed while a saga is under way', () => {
         } as never),
       },
     },
+  });
+  const counter = fromTransition((count: number) => count + 1, 0);
+  const stateless = fromTransition(() => undefined, undefined);
+  const works = fromPromise(async () => {
+    ran.push('works');
+    return await Promise.resolve();
   });
   const changes: readonly [string, AnyStateMachine, AnyStateMachine, readonly string[]][] = [
     [
@@ -129,10 +137,22 @@ describe('a machine that is changed while a saga is under way', () => {
       ["the actor 'ask' is of another kind now"],
     ],
     [
-      'a delay nobody waits for',
+      'a transition function that is a promise now',
+      machineOf({ asking: { ...asking, invoke: [asking.invoke, { id: 'count', src: counter }] } }),
+      machineOf({ asking: { ...asking, invoke: [asking.invoke, { id: 'count', src: works }] } }),
+      ["the actor 'count' is of another kind now"],
+    ],
+    [
+      'a transition function without a state that is a promise now',
+      machineOf({ asking: { ...asking, invoke: [asking.invoke, { id: 'count', src: stateless }] } }),
+      machineOf({ asking: { ...asking, invoke: [asking.invoke, { id: 'count', src: works }] } }),
+      ["the actor 'count' is of another kind now"],
+    ],
+    [
+      'a delay that no active state uses',
       machineOf({ asking: { ...asking, ...after } }),
       machineOf({ asking }),
-      ["nobody waits for the delay '1000.m.asking'"],
+      ["no active state uses the delay '1000.m.asking'"],
     ],
     [
       'a delay that never began',
@@ -147,28 +167,42 @@ describe('a machine that is changed while a saga is under way', () => {
       ["the state 'kid.a' has states inside now", "no active state invokes the actor 'kid/ask' any more"],
     ],
   ];
-  it.each(changes)('[R3] names %s, and leaves the token as it is', async (_, from, to, misfits) => {
+  it.each(changes)('[R3] names %s, and the token stays valid', async (_, from, to, incompatibilities) => {
     const drive = await changed(from, to);
     const outcome = failureOf(await drive.resume());
+    expect(ran).toEqual([]);
     expect(outcome.error).toBeInstanceOf(MachineMismatch);
     expect(outcome.error).toBeInstanceOf(ReplayMismatch);
-    expect(outcome.error).toMatchObject({ code: 'replay_mismatch', misfits, public: false });
-    expect([outcome.compensated, outcome.residue]).toEqual([[], []]);
+    expect(outcome.error).toMatchObject({ code: 'replay_mismatch', incompatibilities, public: false });
+    expect([outcome.compensated, outcome.uncompensated]).toEqual([[], []]);
   });
 
-  it('[R3] is undone where its saga says so', async () => {
+  it('[R3] accepts a transition function without its status, as an older release stored it', async () => {
+    const drive = await changed(
+      machineOf({ asking: { invoke: [asking.invoke, { id: 'count', src: counter }] } }),
+      machineOf({ asking: { invoke: [asking.invoke, { id: 'count', src: works }] } }),
+    );
+    const { state } = drive.suspended;
+    const server = state.server.replace('"status":"active",', '');
+    expect(server).not.toBe(state.server);
+    drive.outcome = { ...drive.suspended, state: { ...state, server } };
+    expect(failureOf(await drive.resume()).error).toBeInstanceOf(MachineMismatch);
+    expect(ran).toEqual([]);
+  });
+
+  it('[R3] is undone with `onMismatch: compensate`', async () => {
     const drive = await changed(machineOf({ asking }), machineOf({}), { onMismatch: 'compensate' });
     const outcome = failureOf(await drive.resume());
     expect(outcome.error).toBeInstanceOf(MachineMismatch);
     expect(outcome.compensated).toEqual([{ stepId: 'pay' }]);
   });
 
-  it('[R5] goes on as its author migrates it', async () => {
+  it('[R5] continues with a migrated state', async () => {
     const to = machineOf({
       approving: { invoke: { id: 'approve', src: 'ask', onDone: 'end' }, after: { 1_000: 'end' } },
     });
-    const migrate: Options['migrate'] = (state, { misfits }) => {
-      expect(misfits).toContain("the state 'm.asking' is gone");
+    const migrate: Options['migrate'] = (state, { incompatibilities }) => {
+      expect(incompatibilities).toContain("the state 'm.asking' is gone");
       expect(state).toEqual({ value: 'asking', context: {}, children: { ask: {} }, delays: [] });
       return {
         ...state,
@@ -184,12 +218,12 @@ describe('a machine that is changed while a saga is under way', () => {
     expect(await drive.resume({ approve: accept({ n: 1 }) })).toMatchObject({ status: 'completed' });
   });
 
-  it('[R3] does not go on by a migration that does not fit either', async () => {
+  it('[R3] does not continue if the migrated state does not fit', async () => {
     const drive = await changed(machineOf({ asking }), machineOf({}), { migrate: (state) => state });
     expect(failureOf(await drive.resume()).error).toBeInstanceOf(MachineMismatch);
   });
 
-  it('[R4] does not go on where another XState kept it', async () => {
+  it('[R4] does not continue a state of another XState version', async () => {
     const drive = new Drive(programOf(machineOf({ asking })));
     await drive.start();
     const { state } = drive.suspended;
@@ -197,10 +231,10 @@ describe('a machine that is changed while a saga is under way', () => {
     const older: ProgramState = { ...state, server };
     drive.outcome = { ...drive.suspended, state: older };
     const { error } = failureOf(await drive.resume());
-    expect(error).toMatchObject({ misfits: ['it was kept by XState 4'] });
+    expect(error).toMatchObject({ incompatibilities: ['the state was stored by XState 4'] });
   });
 
-  it('[R3] is left as it is where XState does not restore it', async () => {
+  it('[R3] undoes nothing if XState does not restore the state', async () => {
     const drive = new Drive(programOf(machineOf({ asking })));
     await drive.start();
     const { state } = drive.suspended;
@@ -209,11 +243,11 @@ describe('a machine that is changed while a saga is under way', () => {
       state: { ...state, server: state.server.replace('"ask":', '"other":') },
     };
     const outcome = failureOf(await drive.resume());
-    expect(outcome.error).toMatchObject({ misfits: ["XState did not restore the actor 'other'."] });
+    expect(outcome.error).toMatchObject({ incompatibilities: ["XState did not restore the actor 'other'."] });
     expect(outcome.compensated).toEqual([]);
   });
 
-  it('[R5] goes on by its own version beside a newer one', async () => {
+  it('[R5] continues with its own version beside a newer one', async () => {
     const older = programOf(machineOf({ asking }));
     const newer = machineSaga(
       { name: 'm', version: '2', forks: 'accept', previous: [{ saga: older }] },
@@ -234,7 +268,7 @@ describe('a machine that is changed while a saga is under way', () => {
     expect(await hosts[1]?.resume(first.token, [answer])).toMatchObject({ status: 'completed' });
   });
 
-  it('keeps what a migration does not touch', async () => {
+  it('keeps state that a migration does not change', async () => {
     const kid = setup({ actors }).createMachine({
       id: 'kid',
       context: { n: 1 },

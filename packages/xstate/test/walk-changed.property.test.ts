@@ -6,7 +6,7 @@ import { walkChanged } from './support/walk-changed.ts';
 
 const changes = array(nat({ max: 59 }), { minLength: 12, maxLength: 12 });
 
-it('[R3] a machine that is changed under its state is right, or a mismatch that undoes nothing', async () => {
+it('[R3] a changed machine continues correctly, or is a mismatch that undoes nothing', async () => {
   quietly();
   const ends: Record<string, number> = {};
   await assert(

@@ -8,7 +8,7 @@ import { decisions, walk } from './support/walk.ts';
 // The package is built against the oldest XState that it takes.
 vi.mock('xstate', async () => await import('xstate-newest'));
 
-it('[R1] a machine does what a live actor does, by the newest XState of its major version', async () => {
+it('[R1] a machine behaves as a live actor of the newest XState 5', async () => {
   expect(createActor).toBe(newest.createActor);
   expect(setup).toBe(newest.setup);
   quietly();

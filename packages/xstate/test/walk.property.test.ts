@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { quietly } from './support/quietly.ts';
 import { decisions, walk } from './support/walk.ts';
 
-it('[R1] a machine does what a live actor does that is never suspended, whatever chart and answers', async () => {
+it('[R1] a machine behaves as a live actor that is never suspended, for any chart and answers', async () => {
   quietly();
   const ended: Record<string, number> = {};
   let turns = 0;
@@ -19,7 +19,7 @@ it('[R1] a machine does what a live actor does that is never suspended, whatever
     // Its seed says all about a walk that fails: to look for a smaller one takes hundreds of walks.
     { numRuns: 500, endOnFailure: true },
   );
-  // They go somewhere, and come to every kind of end.
+  // The walks make progress, and reach every kind of end.
   expect(turns).toBeGreaterThan(500);
   expect(Object.keys(ended).toSorted()).toEqual(['done', 'failed', 'walking']);
 }, 240_000);

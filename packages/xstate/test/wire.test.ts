@@ -161,7 +161,7 @@ const host: SagaHost = createSagaHost({
   keys: 'ephemeral',
   audience: 'test',
   testing: { environment: 'test', clock: () => time },
-  guard: { store: memoryGuard() },
+  guard: { store: memoryGuard({ clock: () => time }) },
   hooks: { onWarning: () => undefined },
 });
 
@@ -192,7 +192,7 @@ describe.each(connections.slice(0, 2))('machine sagas over the wire: $name', ({ 
     call('tools/resumeSaga', { sagaToken: reply.sagaToken, completedSteps: results });
   const textOf = (reply: Reply): string | undefined => reply.content?.[0]?.text;
 
-  it('[W1] linear', async () => {
+  it('[W1] completes a linear machine', async () => {
     const first = await start('linear', { service: 'web' });
     expect(first.steps).toMatchObject([
       { stepId: 'target', type: 'elicitation', params: { message: 'Where to?' } },
@@ -200,7 +200,7 @@ describe.each(connections.slice(0, 2))('machine sagas over the wire: $name', ({ 
     expect(textOf(await resume(first, [{ stepId: 'target', result: accepted }]))).toBe('web prod');
   });
 
-  it('[W1] parallel, answered one at a time', async () => {
+  it('[W1] completes parallel questions, answered one at a time', async () => {
     const first = await start('parallel');
     expect(first.steps?.map(({ stepId }) => stepId)).toEqual(['target', 'model']);
     const second = await resume(first, [{ stepId: 'model', result: said }]);
@@ -208,7 +208,7 @@ describe.each(connections.slice(0, 2))('machine sagas over the wire: $name', ({ 
     expect(textOf(await resume(second, [{ stepId: 'target', result: accepted }]))).toBe('both, safe');
   });
 
-  it('[W1] decline, and what was done is undone', async () => {
+  it('[W1] undoes the effects after a decline', async () => {
     undone.length = 0;
     const reply = await resume(await start('decline'), [{ stepId: 'target', result: { action: 'decline' } }]);
     expect(reply.isError).toBe(true);
@@ -216,14 +216,14 @@ describe.each(connections.slice(0, 2))('machine sagas over the wire: $name', ({ 
     expect(undone).toEqual(['h1']);
   });
 
-  it('[E6] cancel, and what was done is undone', async () => {
+  it('[E6] undoes the effects after a cancellation', async () => {
     undone.length = 0;
     const { sagaToken } = await start('decline');
     await call('tools/cancelSaga', { sagaToken });
     expect(undone).toEqual(['h1']);
   });
 
-  it('[W1] child', async () => {
+  it('[W1] completes a child machine', async () => {
     const first = await start('child');
     expect(first.steps).toMatchObject([{ stepId: 'inner/target' }]);
     expect(textOf(await resume(first, [{ stepId: 'inner/target', result: accepted }]))).toBe(
@@ -231,7 +231,7 @@ describe.each(connections.slice(0, 2))('machine sagas over the wire: $name', ({ 
     );
   });
 
-  it('[W1] after', async () => {
+  it('[W1] completes a machine with a delay', async () => {
     const first = await start('after');
     time += 91_001;
     const second = await resume(first, [{ stepId: 'target', result: accepted }]);
@@ -239,13 +239,13 @@ describe.each(connections.slice(0, 2))('machine sagas over the wire: $name', ({ 
     expect(textOf(await resume(second, [{ stepId: 'boss@2', result: accepted }]))).toBe('answered');
   });
 
-  it('[W1] promise', async () => {
+  it('[W1] completes a machine with a promise', async () => {
     const reply = await resume(await start('promise'), [{ stepId: 'target', result: accepted }]);
     expect(textOf(reply)).toBe('looked, looked');
   });
 });
 
-it('[W1] a machine is a tool in the list, with its schema', async () => {
+it('[W1] lists a machine as a tool with its schema', async () => {
   const { client, close } = await inMemory.connect(host);
   const { tools } = (await client.listTools()) as { tools: { name: string; inputSchema: object }[] };
   expect(tools.find(({ name }) => name === 'linear')?.inputSchema).toMatchObject({

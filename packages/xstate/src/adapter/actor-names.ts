@@ -1,35 +1,35 @@
 import { isMachine } from './logic-kind.ts';
-import { isMadeUpId, parentOf } from './xstate-actors.ts';
+import { isGeneratedId, parentOf } from './xstate-actors.ts';
 import { nodesOf, rootOf } from './xstate-nodes.ts';
 import type { LiveActor } from '../model/live-actor.ts';
 import { MachineRefused } from '../model/errors.ts';
 import { pathOf } from './survey.ts';
 
-/** Returns why an ID cannot name an actor, as the end of a sentence; undefined if it can. Paths are made of IDs and marks. */
+/** Returns the problem of an actor ID as the end of a sentence; undefined if the ID is valid in a path. */
 export function misnomer(id: string): string | undefined {
   return /^$|^[~!]|[/@#]/.test(id)
-    ? "has an id that is empty, begins with '~' or '!', or has a '/', '@' or '#' in it."
+    ? "has an invalid id. An id must not be empty, start with '~' or '!', or contain '/', '@', or '#'."
     : undefined;
 }
 
-/** Throws MachineRefused unless another process can find an actor and its parents by ID and name of logic. */
+/** Throws MachineRefused unless another process can restore an actor and its parents by ID and name of the logic. */
 export function assertNamed(actor: LiveActor): void {
   const above = parentOf(actor);
   if (above === undefined) return;
   assertNamed(above);
   const { id, src } = actor;
-  if (isMadeUpId(actor)) {
+  if (isGeneratedId(actor)) {
     throw new MachineRefused(
-      `An actor of '${pathOf(above) || 'the machine'}' has no id of its own. XState makes one up that ` +
-        "is another one in the next process: spawn it with an id, spawn('source', { id: 'name' }).",
+      `A spawned actor of '${pathOf(above) || 'the machine'}' has no id, and the generated id differs in the next process. ` +
+        "Set an id: spawn('source', { id: 'name' }).",
     );
   }
   const problem = misnomer(id);
   if (problem !== undefined) throw new MachineRefused(`The actor '${id}' ${problem}`);
   if (typeof src !== 'string') {
     throw new MachineRefused(
-      `The actor '${pathOf(actor)}' was spawned from a logic without a name, which cannot be found again: name it in ` +
-        'setup({ actors }), and spawn it by that name.',
+      `The actor '${pathOf(actor)}' was spawned from a logic without a name. Add the logic to setup({ actors }), and spawn ` +
+        'the actor by that name.',
     );
   }
 }

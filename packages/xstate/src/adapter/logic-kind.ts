@@ -1,14 +1,15 @@
 import type { AnyActorLogic, AnyStateMachine } from 'xstate';
 import { effectOf } from '../author/step.ts';
 import type { LiveSnapshot } from '../model/live-actor.ts';
+import { outsideOf } from '../author/outside-logic.ts';
 import { askOf } from '../author/step-logic.ts';
 
-/** What an actor is, as far as it matters for being kept. */
-export type LogicKind = 'client' | 'effect' | 'machine' | 'promise' | 'passive' | 'alien';
+/** Kind of actor logic. `alien`: a callback or observable, which cannot be stored. */
+export type LogicKind = 'client' | 'effect' | 'outside' | 'machine' | 'promise' | 'passive' | 'alien';
 
 const kinds = /* @__PURE__ */ new WeakMap<object, LogicKind>();
 
-/** What a logic makes of its actors. `alien`: something that runs by itself, and cannot be kept. */
+/** Returns the kind of an actor logic. */
 export function kindOf(logic: AnyActorLogic): LogicKind {
   let kind = kinds.get(logic);
   if (kind === undefined) {
@@ -21,12 +22,12 @@ export function kindOf(logic: AnyActorLogic): LogicKind {
 function findKind(logic: AnyActorLogic): LogicKind {
   if (askOf(logic) !== undefined) return 'client';
   if (effectOf(logic) !== undefined) return 'effect';
+  if (outsideOf(logic) !== undefined) return 'outside';
   if (isMachine(logic)) return 'machine';
-  // Without anything that starts by itself it only does what it is told: `fromTransition`, a store.
+  // Without a start function, an actor only reacts to events: `fromTransition`, a store.
   if (logic.start === undefined) return 'passive';
   try {
-    // XState does not say what a logic was made by. A promise is settled by this event; a callback throws at it, an
-    // observable goes on.
+    // XState does not mark the kinds. This event settles a promise; a callback throws, and an observable stays active.
     const active = { status: 'active', output: undefined, error: undefined, input: undefined };
     const probe = { type: 'xstate.promise.resolve', data: undefined };
     const { status } = logic.transition(active, probe, { self: {} } as never) as LiveSnapshot;
@@ -36,7 +37,7 @@ function findKind(logic: AnyActorLogic): LogicKind {
   }
 }
 
-/** Whether a logic is a machine. */
+/** Returns `true` for a machine. */
 export function isMachine(logic: unknown): logic is AnyStateMachine {
   return typeof logic === 'object' && logic !== null && '__xstatenode' in logic;
 }

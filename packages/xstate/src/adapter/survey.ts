@@ -2,60 +2,54 @@ import { kindOf } from './logic-kind.ts';
 import { parentOf } from './xstate-actors.ts';
 import type { LiveActor } from '../model/live-actor.ts';
 
-/** A step that waits for its client, or an actor that runs. */
+/** Pending client step, or running actor. */
 export interface SurveyedActor {
   readonly actor: LiveActor;
-  /** The ids of actors on the way to it, joined by `/`. */
+  /** IDs of the actors on the path, joined by `/`. */
   readonly path: string;
 }
 
-/** What a machine and everything below it are doing. */
+/** Activity of a machine and its descendants. */
 export interface Survey {
-  /** Client steps that wait, in the order of the tree. */
+  /** Pending client steps, in the order of the tree. */
   readonly asks: readonly SurveyedActor[];
-  /** Effects that have not ended. */
+  /** Active effects. */
   readonly effects: readonly SurveyedActor[];
-  /** Plain promises that run. */
+  /** Active plain promises. */
   readonly promises: readonly SurveyedActor[];
+  /** Open waits for answers from outside. */
+  readonly waits: readonly SurveyedActor[];
 }
 
-/** Looks at every actor of the tree, once. */
+/** Looks at every actor of a tree, once. */
 export function survey(root: LiveActor): Survey {
-  const found: { [key in keyof Survey]: SurveyedActor[] } = { asks: [], effects: [], promises: [] };
+  const found = {
+    client: [] as SurveyedActor[],
+    effect: [] as SurveyedActor[],
+    promise: [] as SurveyedActor[],
+    outside: [] as SurveyedActor[],
+  };
   const walk = (parent: LiveActor, prefix: string): void => {
     for (const actor of childrenOf(parent)) {
       if (actor.getSnapshot().status !== 'active') continue;
-      const at = { actor, path: prefix + actor.id };
-      switch (kindOf(actor.logic)) {
-        case 'client':
-          found.asks.push(at);
-          break;
-        case 'effect':
-          found.effects.push(at);
-          break;
-        case 'promise':
-          found.promises.push(at);
-          break;
-        case 'machine':
-          walk(actor, `${at.path}/`);
-          break;
-        case 'passive':
-        case 'alien':
-          break;
-      }
+      const path = prefix + actor.id;
+      const kind = kindOf(actor.logic);
+      if (kind === 'machine') walk(actor, `${path}/`);
+      else if (kind !== 'passive' && kind !== 'alien') found[kind].push({ actor, path });
     }
   };
   walk(root, '');
-  return found;
+  const { client: asks, effect: effects, promise: promises, outside: waits } = found;
+  return { asks, effects, promises, waits };
 }
 
-/** The children of an actor that it still has. */
+/** Returns the current children of an actor. */
 export function childrenOf(actor: LiveActor): readonly LiveActor[] {
   const { children = {} } = actor.getSnapshot();
   return Object.values(children).filter((child) => child !== undefined);
 }
 
-/** The path of an actor: empty for the root. */
+/** Returns the path of an actor; empty for the root. */
 export function pathOf(actor: LiveActor): string {
   const above = parentOf(actor);
   if (above === undefined) return '';
@@ -70,7 +64,7 @@ export function actorAt(root: LiveActor, path: string): LiveActor | undefined {
   return at;
 }
 
-/** Whether an actor still belongs to the tree. */
+/** Returns `true` if an actor still belongs to a tree. */
 export function isIn(root: LiveActor, actor: LiveActor): boolean {
   if (actor === root) return true;
   const above = parentOf(actor);

@@ -1,5 +1,11 @@
 // oxlint-disable no-underscore-dangle -- names of XState's own
-import { createActor, type AnyStateMachine, type InspectionEvent } from 'xstate';
+import {
+  createActor,
+  type AnyActor,
+  type AnyMachineSnapshot,
+  type AnyStateMachine,
+  type InspectionEvent,
+} from 'xstate';
 import type {
   LiveActor,
   LiveNode,
@@ -9,7 +15,7 @@ import type {
   StepWatch,
 } from '../model/live-actor.ts';
 
-/** Makes the root actor, of input or of what was persisted. It has not started: its events can be taken over. */
+/** Creates the root actor from input or a persisted snapshot. The actor has not started. */
 export function makeRoot(
   machine: AnyStateMachine,
   from: { readonly input: unknown } | { readonly snapshot: PersistedSnapshot },
@@ -19,33 +25,46 @@ export function makeRoot(
     if (seen.type !== '@xstate.microstep' || seen.event.type === 'xstate.stop') return;
     watch(seen.actorRef as unknown as LiveActor, seen.snapshot);
   };
-  const actor = createActor(machine, { ...from, inspect } as never);
-  // Without it an error of the root is thrown in a timer, and ends the process.
+  // A new actor takes its first steps in the constructor. A restored one takes none.
+  const actor = createActor(machine, ('input' in from ? { ...from, inspect } : from) as never);
+  // XState reports an error of a root without an observer in a timer, which ends the process.
   actor.subscribe({ error: () => undefined });
-  return actor as unknown as LiveActor & { start(): void; stop(): void };
+  const root = actor as unknown as LiveActor & { start(): void; stop(): void };
+  // XState copies every event for an observer of its own.
+  root.system._sendInspectionEvent = inspect;
+  return root;
 }
 
-/** The actor above; the root has none. */
+/** Calls `created` for each actor that a system creates from now on. */
+export function watchActors({ system }: LiveActor, created: (actor: LiveActor) => void): void {
+  const { _sendInspectionEvent: inspect } = system;
+  system._sendInspectionEvent = (seen) => {
+    if (seen.type === '@xstate.actor') created(seen.actorRef as unknown as LiveActor);
+    else inspect(seen);
+  };
+}
+
+/** Returns the parent; undefined for the root. */
 export function parentOf(actor: LiveActor): LiveActor | undefined {
   return actor._parent;
 }
 
-/** Whether the parent of an actor hears of its snapshots. */
+/** Returns `true` if the parent receives snapshots of an actor. */
 export function isSynced(actor: LiveActor): boolean {
   return actor._syncSnapshot === true;
 }
 
-/** The active states in the order in which they are looked at: changed in place, it is another order. */
+/** Returns the active states in the order of XState. A change in place changes the order. */
 export function orderedNodes(snapshot: LiveSnapshot): LiveNode[] {
   return snapshot._nodes ?? [];
 }
 
-/** Hands an event to an actor, as a delay does. */
+/** Sends an event to an actor, as a delay does. */
 export function relay(source: LiveActor, target: LiveActor, event: object): void {
   target.system._relay(source, target, event as { readonly type: string });
 }
 
-/** Runs `start`, and hides from parents the snapshots of restarted children, which they had before. */
+/** Runs `start`, and drops the snapshots that restarted children send to their parents again. */
 export function withoutEchoes(system: LiveSystem, start: () => void): void {
   const { _relay: hear } = system;
   system._relay = (source, target, event) => {
@@ -58,22 +77,34 @@ export function withoutEchoes(system: LiveSystem, start: () => void): void {
   }
 }
 
-/** Whether a value is a reference to an actor. */
+/** Returns `true` for a reference to an actor. */
 export function isActorRef(value: object): value is LiveActor {
   return 'sessionId' in value && 'send' in value && 'ref' in value;
 }
 
-/** What stands for a reference to a child in a persisted context. */
+/** Returns the marker of a reference to a child in a persisted context. */
 export function refMarker(id: string): object {
   return { xstate$$type: 1, id };
 }
 
-/** Whether XState made an id up: it is another one in another process. */
-export function isMadeUpId({ id, sessionId }: LiveActor): boolean {
+/** Returns `true` if XState generated the ID, which differs in another process. */
+export function isGeneratedId({ id, sessionId }: LiveActor): boolean {
   return id === sessionId || id === 'undefined';
 }
 
-/** Whether XState made up an id on a path, of a state that invokes without one: `0.shop.paying`. */
+/** Returns `true` if a path contains a generated ID of an invoke, such as `0.shop.paying`. */
 export function hasInvokeId(path: string): boolean {
   return /(?:^|\/)\d+\./.test(path);
+}
+
+/** Returns the newest delay in the system of an actor. */
+export function lastScheduled({ system }: AnyActor): Scheduled | undefined {
+  return Object.values(system.getSnapshot()._scheduledEvents).at(-1);
+}
+
+type Scheduled = ReturnType<AnyActor['system']['getSnapshot']>['_scheduledEvents'][string];
+
+/** Returns the IDs of the active states. */
+export function activeIds(snapshot: AnyMachineSnapshot): readonly string[] {
+  return orderedNodes(snapshot as unknown as LiveSnapshot).map(({ id }) => id);
 }

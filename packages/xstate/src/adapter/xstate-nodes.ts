@@ -1,31 +1,31 @@
 // oxlint-disable no-underscore-dangle -- names of XState's own
-import type { AnyActorLogic, AnyStateMachine } from 'xstate';
+import { getStateNodes, type AnyActorLogic, type AnyStateMachine } from 'xstate';
 import type { LiveInvoke, LiveNode, StateValue } from '../model/live-actor.ts';
 
-/** The major version whose snapshots are kept; sealed in each state. */
+/** Major version of XState, stored in each state. */
 export const xstateMajor = 5;
 
-/** How ids of delayed transitions begin. */
+/** Prefix of IDs of delayed transitions. */
 export const afterMark = 'xstate.after.';
 
-/** The states that are active, as a sentence has them. */
+/** Returns the active states as part of a sentence. */
 export function inStates(value: StateValue | undefined): string {
   return typeof value === 'string' ? `state '${value}'` : `state ${JSON.stringify(value)}`;
 }
 
-/** The root of the states of a machine. */
+/** Returns the root state of a machine. */
 export function rootOf(machine: AnyStateMachine): LiveNode {
   return machine.root as unknown as LiveNode;
 }
 
-/** The logics that a machine has names for, inline invokes not among them. */
+/** Returns the named logics of a machine, without inline invokes. */
 export function namedLogicsOf(machine: AnyStateMachine): { readonly [src: string]: AnyActorLogic } {
   return machine.implementations.actors as { readonly [src: string]: AnyActorLogic };
 }
 
 const inlineSource = /^xstate\.invoke\.(\d+)\.(.*)$/;
 
-/** The logic that a machine means by a source; undefined when it has none of that name. */
+/** Finds the logic of a source; undefined if the machine has none. */
 export function logicOf(machine: AnyStateMachine, src: string): AnyActorLogic | undefined {
   const [, index, nodeId] = inlineSource.exec(src) ?? [];
   if (index === undefined || nodeId === undefined) return namedLogicsOf(machine)[src];
@@ -38,12 +38,12 @@ export function logicOf(machine: AnyStateMachine, src: string): AnyActorLogic | 
   return typeof logic === 'object' ? logic : undefined;
 }
 
-/** The states of a machine, parents first. */
+/** Returns all states of a machine, parents first. */
 export function nodesOf(root: LiveNode): readonly LiveNode[] {
   return [root, ...Object.values(root.states).flatMap(nodesOf)];
 }
 
-/** The states that a value names, as far as the machine has them. */
+/** Returns the states of a value that exist in the machine. */
 export function activeNodes(root: LiveNode, value: StateValue): readonly LiveNode[] {
   const nested: readonly (readonly [string, StateValue])[] =
     typeof value === 'string' ? [[value, {}]] : Object.entries(value);
@@ -56,37 +56,34 @@ export function activeNodes(root: LiveNode, value: StateValue): readonly LiveNod
   ];
 }
 
-/** The invokes of active states, by ID: the first one of each ID. */
-export function activeInvokes(machine: AnyStateMachine, value: StateValue): ReadonlyMap<string, LiveInvoke> {
+/** Returns the invokes of states by ID. */
+export function invokesOf(nodes: readonly LiveNode[]): ReadonlyMap<string, LiveInvoke> {
   const invokes = new Map<string, LiveInvoke>();
-  for (const node of activeNodes(rootOf(machine), value)) {
-    for (const invoke of node.invoke) if (!invokes.has(invoke.id)) invokes.set(invoke.id, invoke);
-  }
+  for (const node of nodes) for (const invoke of node.invoke) invokes.set(invoke.id, invoke);
   return invokes;
 }
 
-/** Active states that have completed, outer states first: a final state is active inside, or all regions have completed. */
-export function completedNodes(root: LiveNode, value: StateValue): readonly LiveNode[] {
-  const active = new Set(activeNodes(root, value));
+/** Returns completed states: an inner final state is active, or all regions have completed. */
+export function completedNodes(nodes: readonly LiveNode[]): readonly LiveNode[] {
+  const ended = new Set(nodes.filter(({ type }) => type === 'final').map(({ parent }) => parent));
   const hasCompleted = (node: LiveNode): boolean => {
-    const inside = Object.values(node.states).filter(({ type }) => type !== 'history');
-    if (node.type === 'compound') return inside.some((child) => child.type === 'final' && active.has(child));
-    return node.type === 'final' || (node.type === 'parallel' && inside.every(hasCompleted));
+    if (node.type !== 'parallel') return node.type === 'final' || ended.has(node);
+    return Object.values(node.states).every((region) => region.type === 'history' || hasCompleted(region));
   };
-  return [...active].filter(hasCompleted);
+  return nodes.filter(hasCompleted);
 }
 
-/** `true` if a state has a transition for its own completion. */
+/** Returns `true` if a state has an `onDone`. */
 export function hasOnDone({ id, transitions }: LiveNode): boolean {
   return transitions.has(`xstate.done.state.${id}`);
 }
 
-/** The order of active nodes that a restored machine would have. */
+/** Returns the active states in the order that XState restores. `value` must be complete. */
 export function restoredOrder(machine: AnyStateMachine, value: StateValue): readonly LiveNode[] {
-  return machine.resolveState({ value, context: {} })._nodes as unknown as readonly LiveNode[];
+  return [...new Set(getStateNodes(machine.root, value))] as unknown as readonly LiveNode[];
 }
 
-/** `true` if two states of a machine can be active at the same time: one is inside the other, or both are in parallel regions. */
+/** Returns `true` if two states can be active together: one is inside the other, or both are in parallel regions. */
 export function canBeActiveTogether(one: LiveNode, other: LiveNode): boolean {
   const below = pathTo(other);
   const shared = pathTo(one).findLast((node) => below.includes(node));

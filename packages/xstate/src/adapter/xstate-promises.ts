@@ -1,9 +1,10 @@
-/** All that this package knows of the inside of promises of XState 5. */
+/** Access to internals of XState 5 promises. */
 import { fromPromise, type AnyActorLogic } from 'xstate';
 import { kindOf } from './logic-kind.ts';
+import { watchActors } from './xstate-actors.ts';
 import type { LiveActor } from '../model/live-actor.ts';
 
-/** The code of a promise, and what it is given. */
+/** Code of a promise, with its arguments. */
 export interface PromiseCode {
   readonly input: unknown;
   readonly signal: AbortSignal;
@@ -11,8 +12,8 @@ export interface PromiseCode {
 }
 
 /**
- * Takes over the start of all promises of a system. `begins` returns `false` for a promise that is to start in another turn; `run` runs
- * its code. Promises that run already are not affected.
+ * Takes over the start of all promises of a system, except running ones. `begins` returns `false` to defer a promise to another
+ * turn; `run` runs its code.
  */
 export function hostPromises(
   root: LiveActor,
@@ -42,15 +43,10 @@ export function hostPromises(
       if (child !== undefined) walk(child);
   };
   walk(root);
-  const { system } = root as unknown as { readonly system: { inspect(observer: object): void } };
-  system.inspect({
-    next: ({ type, actorRef }: { readonly type: string; readonly actorRef: LiveActor }) => {
-      if (type === '@xstate.actor') host(actorRef);
-    },
-  });
+  watchActors(root, host);
 }
 
-/** Tells when an actor has ended, before its parent hears of it. */
+/** Calls `ended` when an actor ends, before the parent receives the event. */
 export function whenEnded(actor: LiveActor, ended: () => void): void {
   const observed = actor as unknown as { subscribe(observer: object): void };
   observed.subscribe({ complete: ended, error: ended });

@@ -3,11 +3,11 @@ import { ofInput, type OfInput, clientStepLogic, type ClientStepLogic } from './
 
 /** Options of {@link elicitUrl}. */
 export interface ElicitUrlLogicOptions<I> {
-  /** Text that the user reads beside the link. */
+  /** Text beside the link. */
   readonly message: OfInput<string, I>;
-  /** Page that the user is sent to: an absolute URL. */
+  /** Absolute URL of the page. */
   readonly url: OfInput<string, I>;
-  /** Accepted sources of the answer: the client alone, or also the model that calls the tool. */
+  /** Accepted sources of the answer: the client alone, or also the calling model. */
   readonly accept?: 'client' | 'model';
 }
 
@@ -18,11 +18,15 @@ const names = /* @__PURE__ */ optionNames<ElicitUrlLogicOptions<unknown>>({
 });
 
 /**
- * Sends the user to a URL, as actor logic. The step is done when the user agrees to open the URL. Check the outcome on that page
- * with a `step`. `onError` receives the same errors as for `elicit`.
- *
+ * Sends the user to a URL, as actor logic. The step is done when the user agrees to open the URL; check the outcome with a
+ * `step`. `onError` receives the same errors as for `elicit`.
  * @example
- * setup({ actors: { sign: elicitUrl({ message: 'Sign the lease', url: 'https://sign.example/lease' }) } });
+ * ```ts
+ * const sign = elicitUrl({
+ *   message: 'Sign the lease',
+ *   url: 'https://sign.example/lease',
+ * });
+ * ```
  */
 export function elicitUrl<I = undefined>(options: ElicitUrlLogicOptions<I>): ClientStepLogic<undefined, I> {
   assertKnownOptions('elicitUrl', undefined, options, names);
@@ -33,7 +37,7 @@ export function elicitUrl<I = undefined>(options: ElicitUrlLogicOptions<I>): Cli
       const message = ofInput(options.message, input);
       const url = ofInput(options.url, input);
       if (typeof message !== 'string' || !URL.canParse(url)) {
-        throw new AuthoringError(`The elicitation '${id}' needs a message and an absolute URL.`);
+        throw new AuthoringError(`Step '${id}' needs a message, and an absolute URL as url.`);
       }
       return { kind: 'elicitUrl', id, message, url, ttl: undefined, accept };
     },

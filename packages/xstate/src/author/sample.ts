@@ -2,7 +2,7 @@ import type { SampleParams, SampleResult } from '@mcp-saga/core';
 import { present, AuthoringError, assertKnownOptions, optionNames } from '@mcp-saga/core/program';
 import { ofInput, type OfInput, clientStepLogic, type ClientStepLogic } from './step-logic.ts';
 
-/** Options of {@link sample}: the parameters of MCP's `sampling/createMessage`, and `parse`. */
+/** Options of {@link sample}: parameters of MCP's `sampling/createMessage`, and `parse`. */
 export interface SampleLogicOptions<O, I> extends Omit<SampleParams, 'messages' | 'systemPrompt'> {
   /** The conversation: a value, or a function of the invoke's `input`. */
   readonly messages: OfInput<SampleParams['messages'], I>;
@@ -24,11 +24,16 @@ const names = /* @__PURE__ */ optionNames<SampleLogicOptions<unknown, unknown>>(
 
 /**
  * Asks the client's model, as actor logic. `onDone` receives the `CreateMessageResult`, or the result of `parse`. `onError`
- * receives `ClientCannot` if no model can be asked, and `StepError` if the client answers with an error or `parse` throws.
- *
- * @throws AuthoringError if `maxTokens` is not a whole number
+ * receives `ClientCannot` if the client does not support sampling, and `StepError` if the client answers with an error or
+ * `parse` throws.
+ * @throws AuthoringError if `maxTokens` is not an integer
  * @example
- * setup({ actors: { classify: sample({ messages: ({ input }) => toMessages(input), maxTokens: 200 }) } });
+ * ```ts
+ * const translate = sample({
+ *   messages: ({ input }: { input: string }) => [{ role: 'user', content: { type: 'text', text: input } }],
+ *   maxTokens: 200,
+ * });
+ * ```
  */
 export function sample<O = SampleResult, I = undefined>(
   options: SampleLogicOptions<O, I>,
@@ -36,7 +41,7 @@ export function sample<O = SampleResult, I = undefined>(
   assertKnownOptions('sample', undefined, options, names);
   const { messages, systemPrompt, parse, ...rest } = options;
   if (!Number.isInteger(rest.maxTokens)) {
-    throw new AuthoringError('sample(…) needs maxTokens, a whole number.');
+    throw new AuthoringError('sample(…) needs an integer as maxTokens.');
   }
   return clientStepLogic({
     kind: 'sample',

@@ -2,59 +2,60 @@ import type { ActorLogic, Snapshot } from 'xstate';
 import { toClientStep } from '@mcp-saga/core/program';
 import type { ElicitSpec, ElicitUrlSpec, RootsSpec, SampleSpec } from '@mcp-saga/core/program';
 
-/** What a client step asks, as core knows it. */
+/** Specification of a client step. */
 export type AskSpec = ElicitSpec | ElicitUrlSpec | SampleSpec | RootsSpec;
 
-/** How a step came to its end: a value for `onDone`, or an error for `onError`. */
+/** Outcome of a step: a value for `onDone`, or an error for `onError`. */
 export type StepEnd = { readonly output: unknown } | { readonly error: unknown };
 
-/** The one event that ends a step: its answer, or what became of an effect. */
+/** Event that ends a step. */
 export interface StepEndEvent {
   readonly type: 'mcp-saga.end';
   readonly end: StepEnd;
 }
 
-/** The snapshot of a step: while it is active, it *is* the pending request. */
+/** Snapshot of a step. While active, `input` is the pending request. */
 export type StepSnapshot<O, I> = Snapshot<O> & { readonly input: I | undefined };
 
 const askBrand: unique symbol = Symbol.for('mcp-saga.xstate.ask');
 
-/** What makes a request of a step's input. */
+/** Makes the request of a client step from its input. */
 export interface Ask<I> {
-  /** Told without an input: what pictures show. */
+  /** Kind for diagrams, which have no input. */
   readonly kind: AskSpec['kind'];
-  /** The request, computed of code and input, whenever it is asked. */
+  /** Computes the request from code and input, each time. */
   readonly toSpec: (id: string, input: I) => AskSpec;
-  /** Makes the output of an answer that was accepted. What it throws makes the answer invalid. */
+  /** Converts an accepted answer into the output. An error makes the answer invalid. */
   readonly parse?: (value: never) => unknown;
 }
 
-/** A step that the client does, as actor logic for `setup({ actors })`. Under a live actor it waits forever. */
+/** Client step as actor logic for `setup({ actors })`. Under a live actor, the step waits forever. */
 export interface ClientStepLogic<O, I> extends ActorLogic<StepSnapshot<O, I>, StepEndEvent, I> {
   readonly [askBrand]: Ask<I>;
 }
 
 export function clientStepLogic<O, I>(ask: Ask<I>): ClientStepLogic<O, I> {
+  const transitions = stepTransitions<O, I>();
   return {
     [askBrand]: ask,
-    ...stepTransitions<O, I>(),
-    getInitialSnapshot: ({ self }, input) => {
-      // At once, so that what cannot be asked is an error of this step and not of the turn that would ask it.
-      toClientStep(ask.toSpec(self.id, input), self.id);
-      return { status: 'active', output: undefined, error: undefined, input };
+    ...transitions,
+    getInitialSnapshot: (scope, input) => {
+      // An invalid request is an error of this step, not of the turn.
+      toClientStep(ask.toSpec(scope.self.id, input), scope.self.id);
+      return transitions.getInitialSnapshot(scope, input);
     },
   };
 }
 
-/** What the logic of a client step asks, or undefined for any other logic. */
+/** Returns the request of a client step; undefined for other logics. */
 export function askOf(logic: object): Ask<unknown> | undefined {
   return (logic as { readonly [askBrand]?: Ask<unknown> })[askBrand];
 }
 
-/** What every step does with its events: it ends, or is stopped. */
+/** Start and transitions of every step: end and stop. */
 export function stepTransitions<O, I>(): Pick<
   ClientStepLogic<O, I>,
-  'transition' | 'getPersistedSnapshot' | 'restoreSnapshot'
+  'transition' | 'getInitialSnapshot' | 'getPersistedSnapshot' | 'restoreSnapshot'
 > {
   return {
     transition: (snapshot, event: StepEndEvent | { readonly type: 'xstate.stop' }) => {
@@ -68,15 +69,16 @@ export function stepTransitions<O, I>(): Pick<
         ? { status: 'error', output: undefined, error: end.error, input: undefined }
         : { status: 'done', output: end.output as O, error: undefined, input: undefined };
     },
+    getInitialSnapshot: (_, input) => ({ status: 'active', output: undefined, error: undefined, input }),
     getPersistedSnapshot: (snapshot) => snapshot,
     restoreSnapshot: (snapshot) => snapshot as StepSnapshot<O, I>,
   };
 }
 
-/** Something that a step says: as it is, or made of the step's `input`. */
+/** Value, or function of the step's `input`. */
 export type OfInput<T, I> = T | ((step: { readonly input: I }) => T);
 
-/** What a step says for this input. */
+/** Returns the value for an input. */
 export function ofInput<T, I>(given: OfInput<T, I>, input: I): T {
   return typeof given === 'function' ? (given as (step: { readonly input: I }) => T)({ input }) : given;
 }

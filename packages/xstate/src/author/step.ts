@@ -14,12 +14,12 @@ import { stepTransitions, type StepEndEvent, type StepSnapshot } from './step-lo
 
 const effectBrand: unique symbol = Symbol.for('mcp-saga.xstate.effect');
 
-/** Options of {@link step}: how it runs and how it is undone. See the options of `step` in a saga. */
+/** Options of {@link step}. See the options of `step` in a saga. */
 export interface StepLogicOptions<R, I, U = unknown>
   extends Pick<StepOptions<undefined>, 'retry' | 'timeoutMs' | 'once' | 'undo'>, Compensable<R, I, U> {
-  /** Undoes a run of unknown outcome: it timed out, was stopped, or its response was lost. */
+  /** Undoes a run of unknown outcome: a timeout, an abort, or a dropped response. */
   readonly compensateUnknown?: UndoFunction<undefined, I> | BoundUndo;
-  /** Describes the effect to people: a text, or a function of `input`. Clients see it. A label that throws is omitted. */
+  /** Description for clients and users: a text, or a function of `input`. If the function throws, there is no label. */
   readonly label?: string | ((effect: { readonly input: I }) => string);
 }
 
@@ -33,37 +33,33 @@ const names = /* @__PURE__ */ optionNames<StepLogicOptions<unknown, unknown>>({
   label: true,
 });
 
-/** The work of a step's logic. */
+/** Specification of an effect. */
 export interface EffectSpec extends StepSpec {
-  /** The label of a run with this input. */
+  /** Returns the label of a run with this input. */
   readonly labelOf: (input: unknown) => string | undefined;
 }
 
-/** A side effect on the server as actor logic. */
+/** Effect on the server as actor logic. */
 export interface StepLogic<O, I> extends ActorLogic<StepSnapshot<O, I>, StepEndEvent, I> {
   readonly [effectBrand]: EffectSpec;
 }
 
 /**
- * Runs a side effect on the server, as actor logic. Name it in `setup({ actors })` and invoke it. It runs like a saga's `step`:
- * with attempts, a timeout, and an idempotency key that is the same whenever the same token is processed again, and on every
- * fork. The key does not depend on the input: two forks with different inputs share one key, and their provider rejects the
- * second or answers it as the first. The step ends before the client is asked anything. `onDone` receives the result of `run`,
- * encoded and decoded; `onError` receives a `StepError`.
+ * Runs an effect on the server, as actor logic for `setup({ actors })`. Attempts, timeout, and idempotency key are those of a
+ * saga's `step`. The key is the same for every repetition and fork of a turn, whatever the input: a provider rejects a second
+ * input, or answers as for the first. The step ends before the client is asked. `onDone` receives the result of `run`, encoded
+ * and decoded; `onError` receives a `StepError`. Under a live actor, the step runs once, with an idempotency key of its own.
  *
  * With `compensate`, the step is undone if the machine ends in an error, is cancelled, or reaches a final state tagged
  * `compensate`. The saga must then declare `forks`.
- *
- * Under a live actor, the step runs once, with an idempotency key of its own.
- *
  * @example
- * setup({
- *   actors: {
- *     charge: step(({ input, idempotencyKey }: StepContext<Order>) => bank.charge(input, idempotencyKey), {
- *       compensate: ({ stepKey }) => bank.refund(stepKey),
- *     }),
- *   },
- * });
+ * ```ts
+ * const charge = step(
+ *   ({ input, idempotencyKey }: { input: { amount: number }; idempotencyKey: string }) =>
+ *     bank.charge(input.amount, idempotencyKey),
+ *   { compensate: ({ stepKey }) => bank.refund(stepKey) },
+ * );
+ * ```
  */
 export function step<R, I = undefined, U = unknown>(
   run: ((step: StepContext<I>) => R | PromiseLike<R>) & CheckedResult<R, 'A step'>,
@@ -75,10 +71,9 @@ export function step<R, I = undefined, U = unknown>(
   return {
     [effectBrand]: { ...spec, labelOf: toLabelOf(label) },
     ...stepTransitions<R, I>(),
-    getInitialSnapshot: (_, input) => ({ status: 'active', output: undefined, error: undefined, input }),
     start: ({ status, input }, { self, system }) => {
       if (status !== 'active') return;
-      const host = hosts.get(system);
+      const host = (system as { readonly [hostKey]?: EffectHost })[hostKey];
       if (host === undefined) void runAlone(spec, input, self);
       else host.begin(self as unknown as LiveActor, spec, input);
     },
@@ -90,14 +85,14 @@ export interface EffectHost {
   begin(actor: LiveActor, spec: StepSpec, input: unknown): void;
 }
 
-const hosts = /* @__PURE__ */ new WeakMap<object, EffectHost>();
+const hostKey: unique symbol = Symbol('mcp-saga.xstate.host');
 
-/** Lets a host run the effects of a system from now on. */
+/** Lets a host run the effects of a system from now on. A WeakMap would burden each garbage collection. */
 export function hostEffects(system: object, host: EffectHost): void {
-  hosts.set(system, host);
+  Object.assign(system, { [hostKey]: host });
 }
 
-/** The work of a step's logic, or undefined for any other logic. */
+/** Returns the specification of an effect; undefined for other logics. */
 export function effectOf(logic: object): EffectSpec | undefined {
   return (logic as { readonly [effectBrand]?: EffectSpec })[effectBrand];
 }
@@ -109,7 +104,7 @@ function toLabelOf(label: StepLogicOptions<unknown, never>['label']): EffectSpec
       const told: unknown = label({ input } as never);
       return typeof told === 'string' ? told : undefined;
     } catch {
-      // What is to be undone is undone, named or not.
+      // An error in a label must not prevent the undo.
       return undefined;
     }
   };
@@ -123,24 +118,17 @@ interface Self {
 }
 
 async function runAlone(spec: StepSpec, input: unknown, self: Self): Promise<void> {
-  const end = async (): Promise<StepEndEvent['end']> => {
-    try {
-      // As in a saga: where the state that invoked it is left at once, it does not run.
-      await Promise.resolve();
-      if (self.getSnapshot().status !== 'active') return { output: undefined };
-      const { signal } = new AbortController();
-      const given: StepContext<unknown> = {
-        input,
-        context: undefined,
-        signal,
-        attempt: 1,
-        idempotencyKey: `${self.id}:${self.sessionId}`,
-      };
-      return { output: await spec.run(given as never) };
-    } catch (error) {
-      return { error };
-    }
-  };
-  const ended = await end();
-  if (self.getSnapshot().status === 'active') self.send({ type: 'mcp-saga.end', end: ended });
+  let end: StepEndEvent['end'];
+  try {
+    // As in a saga, a step whose state is left at once does not run.
+    await Promise.resolve();
+    if (self.getSnapshot().status !== 'active') return;
+    const { signal } = new AbortController();
+    const idempotencyKey = `${self.id}:${self.sessionId}`;
+    const given: StepContext<unknown> = { input, context: undefined, signal, attempt: 1, idempotencyKey };
+    end = { output: await spec.run(given as never) };
+  } catch (error) {
+    end = { error };
+  }
+  if (self.getSnapshot().status === 'active') self.send({ type: 'mcp-saga.end', end });
 }

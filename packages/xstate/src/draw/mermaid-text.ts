@@ -1,28 +1,12 @@
-/** Words that Mermaid's grammar or its renderer take for something else than a state. */
-const taken = /* @__PURE__ */ new Set([
-  'root',
-  'state',
-  'class',
-  'classdef',
-  'style',
-  'note',
-  'end',
-  'as',
-  'scale',
-  'click',
-  'href',
-  'default',
-  'direction',
-  'hide',
-  'acctitle',
-  'accdescr',
-]);
+/** Reserved words of Mermaid's grammar and renderer. */
+const taken =
+  ' root state class classdef style note end as scale click href default direction hide acctitle accdescr ';
 
-/** Makes ids of states that nothing else in a diagram has: letters, digits and underscores. */
+/** Generates unique IDs of states: letters, digits, and underscores. */
 export class MermaidIds {
   readonly #used = new Set<string>();
 
-  /** An id that reads like the path. */
+  /** Returns a unique ID similar to the path. */
   idFor(path: readonly string[]): string {
     let id = path.join('_').replaceAll(/\W/gu, '_');
     if (!/^[A-Za-z]/.test(id)) id = `s${id}`;
@@ -33,11 +17,11 @@ export class MermaidIds {
 }
 
 function isTaken(id: string): boolean {
-  // Mermaid calls the dots of a state by its id, and these; and it looks ids up in plain objects.
-  return taken.has(id.toLowerCase()) || /_(?:start|end)$/i.test(id) || id in {};
+  // Mermaid adds these suffixes for start and end dots, and looks IDs up in plain objects.
+  return taken.includes(` ${id.toLowerCase()} `) || /_(?:start|end)$/i.test(id) || id in {};
 }
 
-/** A text as it stands in a diagram: whatever could be grammar, HTML or Markdown is an entity. */
+/** Escapes text for a diagram: characters of grammar, HTML, and Markdown become entities. */
 export function mermaidText(text: string): string {
   return (
     text
@@ -48,7 +32,7 @@ export function mermaidText(text: string): string {
       .replaceAll(/(?<![\p{L}\p{N}])_|_(?![\p{L}\p{N}])/gu, entity)
       // A list, to Markdown.
       .replace(/(?<=^\d+)[.)]|^[+-]/u, entity)
-      // Anywhere in a line, it turns the diagram.
+      // A direction turns the diagram anywhere in a line.
       .replaceAll(/(?<=direction) (?=TB|BT|RL|LR)/giu, entity)
       .replaceAll('--', entity('-').repeat(2))
   );

@@ -1,25 +1,29 @@
 import type { AnyStateMachine, AnyStateNode, StateValue } from 'xstate';
-import { assertKnownOptions, optionNames } from '@mcp-saga/core/program';
-import { restoredOrder } from '../adapter/xstate-nodes.ts';
-import { linesOf, transitionsOf } from './mermaid-labels.ts';
+import { assertKnownOptions, optionNames, optionError } from '@mcp-saga/core/program';
+import { orderedNodes } from '../adapter/xstate-actors.ts';
+import { activitiesOf, isUndone, transitionsOf, type LabelledTransition } from './labels.ts';
 import { MermaidIds, mermaidText } from './mermaid-text.ts';
 
-/** What a picture shows beside the machine. */
+/** Options of {@link toMermaid}. */
 export interface ToMermaidOptions {
-  /** The state of a machine under way, as in `snapshot.value`: its leaves are highlighted. */
+  /** Active states as in `snapshot.value`, highlighted in the diagram. */
   readonly value?: StateValue;
 }
 
 const names = /* @__PURE__ */ optionNames<ToMermaidOptions>({ value: true });
 
 /**
- * Draws a machine as a Mermaid `stateDiagram-v2`, which GitHub and most readers of Markdown show as a picture: nested and
- * parallel states, history (`H`, `H*`), final states; on the arrows events, `done`, `error`, `after 5 min`, `always`, and
- * guards in brackets; in the states what they invoke, by kind; and what actions spawn. A machine that another one invokes is
- * drawn by itself.
- *
- * @returns lines without a fence, with a line break at the end
+ * Draws a machine as a Mermaid `stateDiagram-v2`: states with invokes and history (`H`, `H*`), and arrows with events, `done`,
+ * `error`, `after 5 min`, `always`, guards in brackets, and spawned actors. Draw invoked machines separately.
+ * @returns lines without a Markdown fence, with a final line break
  * @throws TypeError if the machine has no state for `value`
+ * @example
+ * ```ts
+ * import { createMachine } from 'xstate';
+ *
+ * const door = createMachine({ initial: 'shut', states: { shut: { on: { OPEN: 'open' } }, open: {} } });
+ * const diagram = toMermaid(door, { value: 'shut' });
+ * ```
  */
 export function toMermaid(machine: AnyStateMachine, options: ToMermaidOptions = {}): string {
   assertKnownOptions('toMermaid', undefined, options, names);
@@ -31,7 +35,7 @@ class Picture {
   readonly #active: ReadonlySet<unknown>;
   readonly #ids = new Map<AnyStateNode, string>();
   readonly #names = new MermaidIds();
-  /** Arrows from one state into the inside of another: in a block, they would move the states there. */
+  /** Arrows into the inside of another state. In a block, an arrow would move the states. */
   readonly #across: string[] = [];
   readonly #highlighted: string[] = [];
 
@@ -42,7 +46,7 @@ class Picture {
 
   text(): string {
     const root = this.#root;
-    // A machine that is itself in a state worth telling is a box around its states.
+    // A root with transitions or activity is a box around its states.
     const isBox = root.type !== 'compound' || transitionsOf(root).length > 0 || linesOf(root).length > 0;
     const body = isBox ? this.#state(root) : this.#inside(root);
     const highlights =
@@ -64,12 +68,12 @@ class Picture {
     if (isLeaf && this.#active.has(node)) this.#highlighted.push(id);
     this.#addArrowsAcross(node);
     if (isLeaf) return [`state "${name}" as ${id}`, ...lines.map((line) => `${id} : ${line}`)];
-    // What is in a box has one line for its title.
+    // A box has one line for its title.
     const title = lines.length === 0 ? name : `${name} (${lines.join(', ')})`;
     return [`state "${title}" as ${id} {`, ...indent(this.#inside(node)), '}'];
   }
 
-  /** The states of a state, and the arrows between them. */
+  /** Draws inner states, and the arrows between them. */
   #inside(node: AnyStateNode): readonly string[] {
     const children = Object.values(node.states) as readonly AnyStateNode[];
     if (node.type === 'parallel') {
@@ -98,8 +102,10 @@ class Picture {
   }
 
   #arrows(node: AnyStateNode, isWanted: (target: AnyStateNode) => boolean): readonly string[] {
-    return transitionsOf(node).flatMap(({ label, targets }) =>
-      targets.filter(isWanted).map((target) => `${this.#idOf(node)} --> ${this.#idOf(target)} : ${label}`),
+    return transitionsOf(node).flatMap((transition) =>
+      transition.targets
+        .filter(isWanted)
+        .map((target) => `${this.#idOf(node)} --> ${this.#idOf(target)} : ${labelOf(transition)}`),
     );
   }
 
@@ -115,17 +121,32 @@ class Picture {
   #nameOf(node: AnyStateNode): string {
     if (node.type === 'history') return node.history === 'deep' ? 'H#42;' : 'H';
     const name = mermaidText(node === this.#root ? node.machine.id : node.key);
-    // Mermaid shows the id of a state without a name.
+    // Mermaid would show the ID of a state without a name.
     return name === '' ? '#160;' : name;
   }
 }
 
+/** Returns the activity of a state as escaped lines. */
+function linesOf(node: AnyStateNode): readonly string[] {
+  const stays = transitionsOf(node)
+    .filter(({ targets }) => targets.length === 0)
+    .map((transition) => `${labelOf(transition)} (stays)`);
+  return [...activitiesOf(node).map(mermaidText), ...stays, ...(isUndone(node) ? ['compensate'] : [])];
+}
+
+/** Returns the escaped label of an arrow. */
+function labelOf({ event, guard, spawns }: LabelledTransition): string {
+  const label = mermaidText(event) + (guard === undefined ? '' : ` [${mermaidText(guard)}]`);
+  return [label, ...spawns.map(mermaidText)].join(' / ');
+}
+
 function nodesAt(machine: AnyStateMachine, value: StateValue): readonly unknown[] {
   try {
-    if (typeof value !== 'string' && typeof value !== 'object') throw new TypeError('It is no state value.');
-    return restoredOrder(machine, value as never);
+    if (typeof value !== 'string' && typeof value !== 'object')
+      throw new Error('A state value is a string or an object.');
+    return orderedNodes(machine.resolveState({ value, context: {} }) as never);
   } catch (error) {
-    throw new TypeError(
+    throw optionError(
       `The machine '${machine.id}' has no state for the value ${JSON.stringify(value)}. ${(error as Error).message}`,
       { cause: error },
     );

@@ -6,47 +6,49 @@ import {
   type StepSpec,
   decode,
   encode,
+  revive,
   type ProgramState,
   type Runtime,
 } from '@mcp-saga/core/program';
 import { encodeRecord } from '../record/save-record.ts';
+import type { Decision } from './open-wait.ts';
 
-/** One effect that was run. */
+/** Recorded effect. */
 export interface LedgerEntry {
   readonly type: EntryType;
   readonly path: string;
   readonly value: unknown;
 }
 
-/** What a compensable effect leaves behind: the name of its logic, its input, its result. */
+/** Record of a completed effect with an undo. */
 export type DoneEffect = readonly [logic: string, input: unknown, result?: unknown];
 
-/** What came of attempts after which there is to be another one. */
+/** Record of attempts before another one. */
 export type Attempts = readonly [attempts: number, notBefore: number, unknown: boolean];
 
-/** What a compensable effect leaves behind that is to be tried again, and may have happened. */
+/** Record of attempts of unknown outcome of an effect with an undo. */
 type OpenEffect = readonly [...Attempts, logic: string, input: unknown];
 
-/** The effects of a saga in the order they ended, as a journal like a generator's, so that the same code undoes both. */
+/** Effects of a saga in the order they ended, in a journal as of a generator, so that the same code undoes both. */
 export class Ledger {
-  /** What the first value of the state is: the arguments, a machine, or why it is being undone. */
+  /** First value of the state: arguments, machine, or reason of an undo. */
   readonly first: unknown;
-  /** Without those of effects that were to be tried again. */
+  /** Entries without attempts before another one. */
   readonly entries: LedgerEntry[] = [];
 
   #journal: Journal;
   readonly #engine: number;
   readonly #runs = new Map<string, number>();
-  /** Those that are to be tried again, by path. */
+  /** Effects of unknown outcome with another attempt, by path. */
   readonly #open = new Map<string, OpenEffect>();
 
   constructor(
     state: ProgramState,
     stream: 'client' | 'server',
-    { limits, engine }: Pick<Runtime, 'limits' | 'engine'>,
+    { limits, saga: { engine } }: Pick<Runtime, 'limits' | 'saga'>,
   ) {
     const [first, ...values] = JSON.parse(`[${state[stream]}]`) as unknown[];
-    this.first = decode(JSON.stringify(first));
+    this.first = revive(first);
     const { structure } = state;
     const server = values.map((value) => JSON.stringify(value)).join(',');
     this.#engine = engine;
@@ -54,20 +56,20 @@ export class Ledger {
     for (const entry of this.#journal.skipTo(Number.POSITIVE_INFINITY)) this.#read(entry);
   }
 
-  /** The number of the last run of the effect at a path, from 1; 0 where it was not run. */
+  /** Number of the last run of the effect at a path, from 1; 0 without a run. */
   lastRun(path: string): number {
     return this.#runs.get(path) ?? 0;
   }
 
-  /** Throws unless `more` effects can be run. */
+  /** Throws SagaLimitExceeded unless `more` effects can run. */
   assertRoom(more: number): void {
-    // A compensable effect with a named undo takes two entries.
+    // An effect with a named undo takes two entries.
     this.#journal.assertRoom(2 * more);
   }
 
   /**
-   * Records the outcome of an effect, with what its undo takes: who cancels the saga may have neither machine nor code. An effect
-   * that may have happened and will be tried again is recorded until it ends.
+   * Records the outcome of an effect, with the data for its undo, since a cancellation may have neither machine nor code. Attempts
+   * of unknown outcome are recorded until the effect ends.
    */
   add(
     path: string,
@@ -76,7 +78,7 @@ export class Ledger {
       readonly spec: StepSpec;
       readonly logic: string;
       readonly input: unknown;
-      /** `true` if its path holds ids that are not in the machine's definition. */
+      /** `true` if the path contains IDs outside of the machine's definition. */
       readonly isSpawned: boolean;
     },
   ): void {
@@ -111,56 +113,72 @@ export class Ledger {
     }
   }
 
-  /** Records an interrupted turn whose effects are unknown: an undo names the turn as uncompensated. */
+  /** Records the end of a wait for answers from outside: its decision, its failure, or its end before both. */
+  addWait(
+    path: string,
+    {
+      end,
+      isSpawned,
+    }: { readonly end: Decision | 'failed' | 'withdrawn' | undefined; readonly isSpawned: boolean },
+  ): void {
+    if (isSpawned) this.#journal.hidePaths();
+    if (typeof end === 'object') this.#append('polled', end.path, end.text);
+    else if (end === 'withdrawn') this.#append('withdrawn', path);
+    else this.#append('failed', path, '{}');
+  }
+
+  /** Records an interrupted turn with unknown effects: an undo reports the turn as uncompensated. */
   addInterrupted(turn: number): void {
     const path = `turn ${turn}`;
     if (this.entries.some((entry) => entry.path === path)) return;
     this.#append('unknown', path, encode({ name: '', message: '' }));
   }
 
-  /** Lifts the limit on entries, which may be the reason why the saga is undone. */
+  /** Lifts the limit on entries, which can be the reason for the undo. */
   lift(): void {
     this.#journal.lift();
   }
 
-  /** The saga is undone: whether what was to be tried again has happened, nobody will ever know. (E4) */
+  /** Prepares an undo: pending attempts have an unknown outcome. */
   giveUp(): void {
     for (const [path, [, , , name, data]] of this.#open) {
       this.entries.push({ type: 'unknown', path, value: { name, message: '', data } });
     }
     const { hidesPaths } = this.#journal;
-    // Anew, without a limit: it may be why.
+    // Without a limit, which can be the reason for the undo.
     this.#journal = new Journal(noTexts, Number.POSITIVE_INFINITY, this.#engine);
     if (hidesPaths) this.#journal.hidePaths();
     for (const { type, path, value } of this.entries.splice(0)) {
+      // Only numbers the runs of the path.
+      if (type === 'withdrawn') continue;
       this.#append(type, path, value === undefined ? undefined : encode(value));
     }
   }
 
-  /** The texts of the state: the machine's record, then what its effects left behind. */
+  /** Texts of the state: the machine's record, then the records of effects. */
   texts(record: object): Pick<ProgramState, 'structure' | 'client' | 'server'> {
     const { structure, server } = this.#journal.texts();
     const first = encodeRecord(record);
     return { structure, client: '', server: server === '' ? first : `${first},${server}` };
   }
 
-  /** A named undo is sealed with its arguments, at once: it runs even where the code is gone. */
+  /** Stores a named undo with its arguments, so that the undo can run without the code of the machine. */
   #bind(path: string, { undo }: StepSpec, input: unknown, result: unknown): void {
     const known = undo?.known;
     if (known === undefined || !('bind' in known)) return;
     let text = encode(null);
     try {
       const { name, args } = known.bind({ result: result as never, input: input as never });
-      // Ids of actors may have parentheses, as no others have: null says that they hold no key.
+      // Actor IDs can contain parentheses, which mark keys elsewhere: null says that there is no key.
       text = encode([name, args, null]);
     } catch {
-      // It is done and cannot be undone: it is residue, should it come to that.
+      // Without valid arguments, an undo reports the effect as uncompensated.
     }
     this.#append('namedUndo', path, text);
   }
 
   #append(type: EntryType, path: string, text?: string): void {
-    // First of all: whatever goes wrong in recording it, it was done, and can be undone.
+    // First, so that an error in the journal does not prevent the undo.
     this.#read({ type, path, value: text === undefined ? undefined : decode(text) });
     this.#journal.append({ type, path, fingerprint: 0, ...present({ text }) });
   }
@@ -174,7 +192,9 @@ export class Ledger {
       this.entries.push(entry);
     }
     if (type === 'namedUndo') return;
-    const [base, run = '1'] = path.split('#') as [string, string?];
+    // The entry of a decision is below the path of its wait.
+    const owner = type === 'polled' ? path.slice(0, path.lastIndexOf('/')) : path;
+    const [base, run = '1'] = owner.split('#') as [string, string?];
     this.#runs.set(base, Math.max(this.lastRun(base), Number(run)));
   }
 }

@@ -3,44 +3,44 @@ import type { LiveActor } from '../model/live-actor.ts';
 import { hostPromises, whenEnded, type PromiseCode } from '../adapter/xstate-promises.ts';
 import { pathOf, type SurveyedActor } from '../adapter/survey.ts';
 
-/** What plain promises need of the turn they belong to. */
+/** Options of {@link Promises}. */
 export interface PromisesOptions {
   readonly runtime: Runtime;
-  /** Whether what runs here waits for the next turn. */
+  /** Returns `true` if promises wait for the next turn. */
   readonly defers: () => boolean;
-  /** Told when one has ended. */
+  /** Called when a promise has ended. */
   readonly wake: () => void;
-  /** Called when a promise has failed, or was stopped while it ran. */
+  /** Called when a promise has failed, or was stopped. */
   readonly failed: () => void;
 }
 
-/** Plain promises of a machine: begun when their actors start, or deferred with them to the next turn. They wait as effects do. */
+/** Starts plain promises of a machine with their actors, or defers them to the next turn, as effects. */
 export class Promises {
-  /** How many have ended in this turn. */
+  /** Number of promises that ended in this turn. */
   ended = 0;
 
   readonly #options: PromisesOptions;
-  readonly #held = new WeakSet<LiveActor>();
+  readonly #held = new Set<LiveActor>();
 
   constructor(options: PromisesOptions) {
     this.#options = options;
   }
 
-  /** Begins those of a machine and of all below it, from now on. */
+  /** Takes over the promises of a machine and its descendants. */
   host(root: LiveActor): void {
-    const { perform, context } = this.#options.runtime;
+    const { effects, request } = this.#options.runtime;
     const run = (actor: LiveActor, code: PromiseCode): unknown =>
-      perform?.({
+      effects.perform?.({
         kind: 'promise',
         path: pathOf(actor),
         undoes: undefined,
-        step: { context, signal: code.signal, attempt: 1, input: code.input },
+        step: { context: request.context, signal: code.signal, attempt: 1, input: code.input },
         run: (step) => code.run(step.input),
       });
-    hostPromises(root, (actor) => this.#begins(actor), perform === undefined ? undefined : run);
+    hostPromises(root, (actor) => this.#begins(actor), effects.perform === undefined ? undefined : run);
   }
 
-  /** Whether one runs, and was not put off. */
+  /** Returns `true` unless a promise was deferred. */
   runs({ actor }: SurveyedActor): boolean {
     return !this.#held.has(actor);
   }

@@ -1,18 +1,22 @@
 import { ElicitationRefused, SagaAborted, SagaError, StepError, type StepErrorData } from '@mcp-saga/core';
 import { encodeError, decode, type EndRequest } from '@mcp-saga/core/program';
+import type { OpenWait } from './open-wait.ts';
 import type { UndoRecord } from '../model/machine-record.ts';
 
-/** Why a machine saga is undone: it ended in an error, or somebody ended it from outside. */
-export type UndoCause = { readonly error: unknown } | { readonly end: EndRequest };
+/** Reason to undo a machine saga: an error, or an end from outside. */
+export type UndoCause = ({ readonly error: unknown } | { readonly end: EndRequest }) & {
+  /** Waits to withdraw before the undo. */
+  readonly waits: readonly OpenWait[];
+};
 
-/** What a saga that is undone in later turns too keeps of the reason. */
+/** Converts the reason into the record that later turns of the undo read. */
 export function toUndoRecord(cause: UndoCause): UndoRecord {
   if ('end' in cause) return { u: null };
   const { error } = cause;
   return { u: decode(encodeError(error)) as StepErrorData, ...stepOf(error) };
 }
 
-// Whatever may have been thrown, with a prototype that throws as well.
+// The prototype of a thrown value can throw, too.
 function stepOf(error: unknown): Pick<UndoRecord, 's' | 'a'> {
   try {
     if (error instanceof ElicitationRefused) return { s: error.stepId, a: error.action };
@@ -22,7 +26,7 @@ function stepOf(error: unknown): Pick<UndoRecord, 's' | 'a'> {
   }
 }
 
-/** Error for which a saga is undone in a later turn, as a generator would throw it; undefined if it was ended from outside. */
+/** Restores the error for an undo in a later turn; undefined after an end from outside. */
 export function errorOf({ u, s, a }: UndoRecord): { readonly error: unknown } | undefined {
   if (u === null) return undefined;
   if (s !== undefined) return { error: a === undefined ? new StepError(s, u) : new ElicitationRefused(s, a) };
@@ -30,7 +34,7 @@ export function errorOf({ u, s, a }: UndoRecord): { readonly error: unknown } | 
   return { error: isAborted ? new SagaAborted(u.message) : new MachineFailed(u) };
 }
 
-/** A machine ended in an error, in a turn before this one: of its class nothing is left but what it says. */
+/** Error of a machine in an earlier turn, without its class. */
 export class MachineFailed extends SagaError {
   constructor({ name, message, code, public: isPublic }: StepErrorData) {
     super(message, { code: code ?? 'machine_failed', public: isPublic === true });

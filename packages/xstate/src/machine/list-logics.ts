@@ -4,29 +4,29 @@ import { misnomer } from '../adapter/actor-names.ts';
 import { isMachine, kindOf } from '../adapter/logic-kind.ts';
 import { canBeActiveTogether, logicOf, namedLogicsOf, nodesOf, rootOf } from '../adapter/xstate-nodes.ts';
 
-/** An actor logic that a machine, or a machine below it, has a name for. */
+/** Actor logic with a name in a machine or a child machine. */
 export interface NamedLogic {
-  /** Its source, behind the sources of the machines on the way to it: `mid/release`. */
+  /** Sources on the path to the logic, such as `mid/release`. */
   readonly name: string;
   readonly logic: AnyActorLogic;
 }
 
-/** All logics of a machine and the machines below it. Throws AuthoringError for a missing or unusable logic, or a bad ID. */
+/** Lists all logics of a machine and its child machines. Throws AuthoringError for a missing or unsupported logic, or an invalid ID. */
 export function logicsOf(machine: AnyStateMachine): readonly NamedLogic[] {
   const found: NamedLogic[] = [];
   const seen = new Set<AnyStateMachine>();
   const add = (name: string, logic: AnyActorLogic, where: string): void => {
     if (kindOf(logic) === 'alien') {
       throw new AuthoringError(
-        `${where} is an actor that runs by itself (fromCallback, fromObservable): it cannot be kept between two requests. ` +
-          'Use step(…) or fromPromise for work that ends, and elicit(…) or sample(…) to ask the client.',
+        `${where} is a callback or observable, which cannot be stored between two requests. ` +
+          'Use step(…) or fromPromise for work, and elicit(…) or sample(…) for questions.',
       );
     }
     found.push({ name, logic });
     if (isMachine(logic)) walk(logic, `${name}/`);
   };
   const walk = (at: AnyStateMachine, prefix: string): void => {
-    // A machine may invoke itself.
+    // A machine can invoke itself.
     if (seen.has(at)) return;
     seen.add(at);
     for (const [src, logic] of Object.entries(namedLogicsOf(at))) {
@@ -37,12 +37,12 @@ export function logicsOf(machine: AnyStateMachine): readonly NamedLogic[] {
       for (const { src, id } of node.invoke) {
         const where = `The invoke '${id}' of state '${node.id}'`;
         const problem = misnomer(id);
-        if (problem !== undefined) throw new AuthoringError(`${where} ${problem} Give it another one.`);
+        if (problem !== undefined) throw new AuthoringError(`${where} ${problem} Rename the invoke.`);
         if (Object.hasOwn(namedLogicsOf(at), src)) continue;
         const logic = logicOf(at, src);
         if (logic === undefined)
           throw new AuthoringError(
-            `${where} means the actor '${src}', which setup({ actors }) does not name.`,
+            `${where} uses the actor '${src}', which setup({ actors }) does not define. Add '${src}' to actors.`,
           );
         add(prefix + src, logic, where);
       }
@@ -52,7 +52,7 @@ export function logicsOf(machine: AnyStateMachine): readonly NamedLogic[] {
   return found;
 }
 
-// XState would let the actor that starts last take the place of the other one.
+// XState would replace one actor by the other.
 function assertDistinctInvokes(machine: AnyStateMachine): void {
   const invokes = nodesOf(rootOf(machine)).flatMap((node) => node.invoke.map(({ id }) => ({ id, node })));
   for (const [index, { id, node }] of invokes.entries()) {
@@ -61,8 +61,7 @@ function assertDistinctInvokes(machine: AnyStateMachine): void {
     );
     if (other === undefined) continue;
     throw new AuthoringError(
-      `The states '${node.id}' and '${other.node.id}' can be active at the same time, and both invoke '${id}'. ` +
-        'Give one of the invokes another id.',
+      `The states '${node.id}' and '${other.node.id}' can be active at the same time, and both invoke '${id}'. Rename one invoke.`,
     );
   }
 }

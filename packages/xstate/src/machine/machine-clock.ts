@@ -1,4 +1,4 @@
-/** Time as a machine sees it: overdue delays happen at their own times, so it lags behind until nothing is left to do. */
+/** Time of a machine. Lags behind real time while overdue delays fire, each at its due time. */
 export class LaggingClock {
   readonly #now: () => number;
   #lag = 0;
@@ -7,27 +7,27 @@ export class LaggingClock {
     this.#now = now;
   }
 
-  /** The machine's time, in milliseconds since the epoch. */
+  /** Time of the machine, in milliseconds since the epoch. */
   now(): number {
     return this.#now() - this.#lag;
   }
 
-  /** Whether a time has come, by the clock on the wall. */
+  /** `true` if a time has passed in real time. */
   isPast(at: number): boolean {
     return at <= this.#now();
   }
 
-  /** The machine wakes up at a time that has come. */
+  /** Sets the machine to a time in the past. */
   wakeAt(at: number): void {
     this.#lag = Math.max(0, this.#now() - at);
   }
 
-  /** On to a time that has come, and never back. */
+  /** Moves the machine forward to a time in the past, never back. */
   forwardTo(at: number): void {
     if (at > this.now()) this.wakeAt(at);
   }
 
-  /** On to the time on the wall. */
+  /** Moves the machine to real time. */
   catchUp(): void {
     this.#lag = 0;
   }

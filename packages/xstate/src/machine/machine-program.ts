@@ -13,9 +13,9 @@ import {
 import { Ledger } from '../effects/ledger.ts';
 import { MachineTurn } from './machine-turn.ts';
 import type { MachineProgramOptions } from '../model/machine-options.ts';
-import { goOnUndoing, isUndoing, undoSaga } from '../effects/undo-saga.ts';
+import { continueUndo, isUndoing, openWaits, undoSaga } from '../effects/undo-machine.ts';
 
-/** Makes a program of a machine. `begun` begins with the same arguments: until a machine starts, they are its state. */
+/** Creates a program from a machine. Until the machine starts, the arguments are the state, as in `begun`. */
 export function machineProgram(
   options: MachineProgramOptions,
   begun: Pick<Program, 'timeline'>,
@@ -33,7 +33,7 @@ export function machineProgram(
   };
 }
 
-/** Advances a machine. Behind each commit, it continues from what was committed: no later turn knows more. */
+/** Advances a machine. Continues from the stored state after each commit, as a later turn would. */
 async function advance(
   options: MachineProgramOptions,
   state: ProgramState,
@@ -56,13 +56,13 @@ async function advance(
     request = undefined;
     try {
       // oxlint-disable-next-line no-await-in-loop -- one turn after the other
-      const next = await current.commit?.({ ...outcome, reason });
+      const next = await current.turn.commit?.({ ...outcome, reason });
       if (next === undefined) return outcome;
       current = runtimeAfter(current, next);
       budget.committed(current);
     } catch (error) {
       if (error instanceof TurnAborted) throw error;
-      // The state cannot be kept: the saga is ended by that, and undone.
+      // A state that cannot be stored ends the saga, with an undo.
       request = { error };
     }
     from = outcome.state;
@@ -82,7 +82,9 @@ async function takeTurn(
   const { input, turn } = head;
   const ledger = new Ledger(state, input, runtime);
   const { first } = ledger;
-  if (turn > 0 && isUndoing(first)) return await goOnUndoing(options, state, ledger, runtime, end);
-  if (end !== undefined) return await undoSaga(options, ledger, runtime, { end }, turn);
+  if (turn > 0 && isUndoing(first)) return await continueUndo(options, state, ledger, runtime, end);
+  if (end !== undefined) {
+    return await undoSaga(options, ledger, runtime, { end, waits: openWaits(head, ledger) }, turn);
+  }
   return await new MachineTurn(options, ledger, head, runtime, budget).take(answers);
 }

@@ -1,54 +1,58 @@
 import { TurnAborted } from '@mcp-saga/core';
 import { TurnClock, type Runtime } from '@mcp-saga/core/program';
 import { relay, withoutEchoes, type makeRoot } from '../adapter/xstate-actors.ts';
-import type { LiveActor } from '../model/live-actor.ts';
-import { Deadlines } from './deadlines.ts';
-import type { Timer } from '../model/timer.ts';
+import type { LiveActor, Timer } from '../model/live-actor.ts';
+import { Deadlines } from './machine-deadlines.ts';
 import { hostEffects } from '../author/step.ts';
-import { Effects, type EffectsOptions } from '../effects/effects.ts';
+import { Effects, type EffectsOptions } from '../effects/machine-effects.ts';
 import { LaggingClock } from './machine-clock.ts';
 import { Promises } from '../effects/promises.ts';
+import { Waits, type WaitsOptions } from '../effects/waits.ts';
 import type { Restored } from '../record/restore-record.ts';
 import { inStates } from '../adapter/xstate-nodes.ts';
 import { isIn, survey, type Survey } from '../adapter/survey.ts';
 
-/** What a run needs of its turn. */
-export interface MachineRunOptions extends Pick<EffectsOptions, 'ledger' | 'nameOf' | 'defers' | 'doubt'> {
-  /** Called when an interrupted run of this turn may have taken another way. */
+/** Options of a run. */
+export interface MachineRunOptions
+  extends
+    Pick<EffectsOptions, 'ledger' | 'nameOf' | 'defers' | 'doubt'>,
+    Pick<WaitsOptions, 'program' | 'stored'> {
+  /** Called if an interrupted run of this turn may have continued differently. */
   readonly diverged: () => void;
-  /** Time by which delays wait for the answers of the turn (ms). */
+  /** Time by which delays wait for the answers of the turn, in milliseconds. */
   readonly grace: number;
-  /** Whether delays may pass: they do not while somebody only asks how things stand. (W7) */
+  /** `true` if delays may fire. A status request fires none. */
   readonly passesTime: boolean;
 }
 
-/** A machine that runs for one turn. After each event of its work, a delay, or the host, one survey says what it waits for. */
+/** Runs a machine for one turn. After each event, a survey of the actors finds the next thing to wait for. */
 export class MachineRun {
   readonly root: LiveActor;
   readonly deadlines: Deadlines;
   readonly effects: Effects;
   readonly promises: Promises;
+  readonly waits: Waits;
 
   readonly #runtime: Runtime;
   readonly #passesTime: boolean;
   readonly #turn: TurnClock;
-  /** The time as the machine sees it. */
+  /** Time of the machine. */
   readonly #clock: LaggingClock;
   readonly #started: ReturnType<typeof makeRoot>;
   #hasWaited = false;
   #wake: () => void = () => undefined;
-  /** `true` after an event that a repetition of the turn may not come to: a delay passed, an effect failed. */
+  /** `true` after an event that a repetition may not reach: a delay fired, or an effect failed. */
   isByChance = false;
 
   constructor(made: Restored, runtime: Runtime, options: MachineRunOptions) {
-    const { root, timers, steps } = made;
+    const { root, timers, steps: restored } = made;
     this.root = root;
     this.#started = root;
     this.#runtime = runtime;
     this.#passesTime = options.passesTime;
     this.#turn = new TurnClock(runtime);
     this.#turn.begin();
-    this.#clock = new LaggingClock(() => runtime.now());
+    this.#clock = new LaggingClock(() => runtime.time.now());
     this.deadlines = new Deadlines(this.#turn, () => this.#clock.now());
     for (const timer of timers) this.deadlines.restore(timer);
     this.deadlines.hold(options.grace);
@@ -56,88 +60,95 @@ export class MachineRun {
     const chance = (): void => {
       this.isByChance = true;
     };
-    this.effects = new Effects({
-      ...options,
-      runtime,
-      clock: this.#turn,
-      restored: steps,
-      chance,
-      wake: () => this.wake(),
-    });
+    const wake = (): void => this.wake();
+    // A spread would take a tenth of a turn.
+    const { program, ledger, stored, nameOf, defers, doubt, diverged } = options;
+    const clock = this.#turn;
+    this.effects = new Effects({ runtime, clock, restored, ledger, nameOf, defers, doubt, chance, wake });
     hostEffects(root.system, this.effects);
-    this.promises = new Promises({
-      ...options,
-      runtime,
-      wake: () => this.wake(),
-      failed: () => {
-        chance();
-        options.diverged();
-      },
-    });
+    const failed = (): void => {
+      chance();
+      diverged();
+    };
+    this.promises = new Promises({ runtime, defers, wake, failed });
     this.promises.host(root);
+    this.waits = new Waits({ program, runtime, ledger, restored, stored, defers, chance, diverged, wake });
   }
 
-  /** Starts it, or starts it again where it was. */
+  /** Starts the machine, from the beginning or from the stored state. */
   start(isNew: boolean): void {
-    const first = this.deadlines.next;
-    if (first !== undefined && this.#isReady(first)) this.#clock.wakeAt(first.at);
+    this.#goBack();
     if (isNew) this.#started.start();
     else withoutEchoes(this.root.system, () => this.#started.start());
   }
 
-  /** Stops it where it stands: nothing it would have done is done any more. */
+  /** Delivers answers from outside that arrived since the last turn. */
+  async readMailboxes(): Promise<void> {
+    this.#clock.catchUp();
+    await this.waits.readAll();
+    this.#goBack();
+  }
+
+  /** Sets the machine to the time of the first overdue delay. */
+  #goBack(): void {
+    const first = this.deadlines.next;
+    if (first !== undefined && this.#isReady(first)) this.#clock.wakeAt(first.at);
+  }
+
+  /** Stops the machine and its work. */
   stop(reason: unknown): void {
     this.effects.abort(reason);
     this.#started.stop();
     this.wake();
   }
 
-  /** Something has happened that a turn may wait for. */
+  /** Continues a waiting turn. */
   wake(): void {
     this.#wake();
   }
 
-  /** Waits until nothing runs any more. */
+  /** Waits until all effects, deliveries, and reads of mailboxes have ended. */
   async drain(): Promise<void> {
-    while (this.effects.running) {
-      // oxlint-disable-next-line no-await-in-loop -- one after the other ends
+    while (this.effects.running || this.waits.running) {
+      // oxlint-disable-next-line no-await-in-loop -- effects end one by one
       await new Promise<void>((resolve) => {
         this.#wake = resolve;
       });
     }
   }
 
-  /** Whether the machine goes on, or has ended. */
+  /** `true` until the machine ends. */
   get active(): boolean {
     return this.root.getSnapshot().status === 'active';
   }
 
-  /** Runs until only the client or the clock can continue. Awaits stopped work too: it may have had its effect. */
+  /** Runs until only the client or the clock can continue. Awaits stopped effects too, since they may have had an effect. */
   async settle(isBusy: () => boolean = () => false): Promise<Survey> {
     for (;;) {
-      // oxlint-disable-next-line no-await-in-loop -- what an action put off by a promise of its own has its turn
+      // oxlint-disable-next-line no-await-in-loop -- lets pending microtasks of actions run
       await Promise.resolve();
       this.assertGoing();
       const next = this.#passesTime && this.active ? this.deadlines.next : undefined;
-      // All that happens at one time comes before anything that takes time: an effect whose state is left at once does
-      // not run.
+      // Events of the same time come first, so that an effect whose state is left at once does not run.
       if (next !== undefined && next.at <= this.#clock.now() && this.#isReady(next)) {
         this.#fire(next);
         continue;
       }
       this.effects.startDue();
       const seen = survey(this.root);
+      this.waits.startDue(seen.waits);
       if (
         this.effects.running ||
+        this.waits.running ||
         (this.active && (seen.promises.some((at) => this.promises.runs(at)) || isBusy()))
       ) {
-        // oxlint-disable-next-line no-await-in-loop -- one after the other
+        // oxlint-disable-next-line no-await-in-loop -- events come one by one
         await this.#nextEnd(next);
       } else if (next !== undefined && this.#isReady(next)) {
         this.#clock.forwardTo(next.at);
       } else {
         this.#clock.catchUp();
-        this.#forgetLostEvents();
+        this.#dropLostEvents();
         return seen;
       }
     }
@@ -148,34 +159,35 @@ export class MachineRun {
     this.deadlines.hold(0);
   }
 
-  /** It is kept as it stands: what it waits for goes by the clock again. */
+  /** Prepares the machine for storage: converts times to the stored form. */
   catchUp(): void {
     this.deadlines.catchUp();
     this.effects.catchUp();
   }
 
-  /** Throws where the turn was aborted. */
+  /** Throws if the turn was aborted. */
   assertGoing(): void {
-    if (this.#runtime.signal.aborted) throw new TurnAborted(this.#runtime.signal.reason);
-    if (this.effects.aborted !== undefined) throw this.effects.aborted;
+    if (this.#runtime.request.signal.aborted) throw new TurnAborted(this.#runtime.request.signal.reason);
+    const thrown = this.effects.aborted ?? this.waits.aborted ?? this.waits.mismatch;
+    if (thrown !== undefined) throw thrown;
   }
 
-  /** How many effects and plain promises have ended in this turn. */
+  /** Number of effects, plain promises, and turns of waits that ended in this turn. */
   get ended(): number {
-    return this.effects.ended + this.promises.ended;
+    return this.effects.ended + this.promises.ended + this.waits.ended;
   }
 
   /** Warns about delays of this turn that end after the lifetime of their saga. */
   warnOfStranding(saga: string): void {
-    const { warn, lifeEndsAt = Number.POSITIVE_INFINITY } = this.#runtime;
+    const { lifeEndsAt = Number.POSITIVE_INFINITY } = this.#runtime.saga;
     if (!this.deadlines.timers.some(({ at, isNew }) => isNew === true && at > lifeEndsAt)) return;
-    warn?.(
-      `Saga '${saga}' sets a delay in ${inStates(this.root.getSnapshot().value)} that ends after maxLifetime, when no token is ` +
-        'good any more: nothing follows it. Shorten the delay, or raise maxLifetime.',
+    this.#runtime.observer.warn?.(
+      `Saga '${saga}' sets a delay in ${inStates(this.root.getSnapshot().value)} that ends after limits.maxLifetimeMs, when all ` +
+        'tokens have expired. Shorten the delay, or raise the limit.',
     );
   }
 
-  /** Waits for what runs, and no longer than until a delay is over: it may be the time that the work has. */
+  /** Waits for an effect or promise, at most until the next delay ends, which may be a timeout of the work. */
   async #nextEnd(next: Timer | undefined): Promise<void> {
     this.#hasWaited = true;
     const ended = new Promise<void>((resolve) => {
@@ -186,13 +198,17 @@ export class MachineRun {
       return;
     }
     const timer = new AbortController();
-    const wait = Math.max(0, next.at - this.#clock.now(), this.deadlines.dueAt(next) - this.#runtime.now());
-    await Promise.race([ended, this.#runtime.sleep(wait, timer.signal)]);
+    const wait = Math.max(
+      0,
+      next.at - this.#clock.now(),
+      this.deadlines.dueAt(next) - this.#runtime.time.now(),
+    );
+    await Promise.race([ended, this.#runtime.time.sleep(wait, timer.signal)]);
     timer.abort();
   }
 
-  /** An event to an actor that is gone is lost: nobody waits for it. */
-  #forgetLostEvents(): void {
+  /** Drops delayed events to ended actors. */
+  #dropLostEvents(): void {
     const lost = this.deadlines.timers.filter(
       ({ target }) => !isIn(this.root, target) || target.getSnapshot().status !== 'active',
     );

@@ -8,36 +8,37 @@ import {
   type Schema,
 } from '@mcp-saga/core';
 import { AuthoringError, assertKnownOptions, sagaOptionNames } from '@mcp-saga/core/program';
-import { needsForks } from '../effects/effects.ts';
+import { needsForks } from '../effects/machine-effects.ts';
 import { logicsOf } from './list-logics.ts';
 import { machineProgram } from './machine-program.ts';
 import type { MigrationSource } from '../model/machine-options.ts';
 import type { MigratedState } from '../model/machine-state.ts';
 
-/** What a machine saga is, apart from its machine: see the options of `saga`. */
+/** Options of {@link machineSaga}. See the options of `saga`. */
 export interface MachineSagaOptions<
   I extends Schema | undefined,
   O extends Schema | undefined,
 > extends SagaOptions<I, O> {
   /**
-   * Treatment of running sagas after a change of the machine without a new version. `compatible`: they continue if all state
-   * fits; `refuse`: never. Then `migrate` is asked, then `onMismatch`. Default `compatible`.
+   * Treatment of running sagas after a change of the machine without a new version. `compatible`: continue if all stored state
+   * fits. `refuse`: never continue. If a saga cannot continue, `migrate` is called, then `onMismatch` applies.
+   * @default 'compatible'
    */
   readonly drift?: 'compatible' | 'refuse';
   /**
-   * Converts the state of a running saga for the changed machine. It must be pure, since it may be called again. A migration
-   * that throws, or returns a state that does not fit, is a mismatch: nothing is undone under `onMismatch: 'fail'`.
+   * Converts the state of a running saga for the changed machine. Must be pure, since it can be called again. An error, or a
+   * returned state that does not fit, is a mismatch: under `onMismatch: 'fail'`, nothing is undone.
    */
   readonly migrate?: (state: MigratedState, from: MigrationSource) => MigratedState;
 }
 
-/** A saga made of a machine: give it to a host. */
+/** Saga made of a machine, for a host. */
 export interface MachineSaga<I extends Schema | undefined, O extends Schema | undefined> extends Program {
   readonly input: I;
   readonly output: O;
 }
 
-/** What is wrong with a machine for a saga of these schemas; unknown where nothing is. */
+/** Compile-time problem of a machine with the schemas of its saga; `unknown` if there is no problem. */
 export type MachineProblem<
   M extends AnyStateMachine,
   I extends Schema | undefined,
@@ -49,27 +50,35 @@ export type MachineProblem<
   : { readonly 'the machine takes another input than the saga gives it': BodyInput<I> };
 
 /**
- * Makes a saga of an XState machine: the same kind of tool as `saga(…)` makes of a generator. The machine runs as it does
- * under a live actor; whenever it waits for its client or a delay alone, it is kept in the token.
+ * Creates a saga from an XState machine. The machine runs as under a live actor, and the token stores the machine while only
+ * the client or a delay can continue. Arguments of the saga are the machine's input; the machine's output is the result.
  *
- * Name what the client does in `setup({ actors })`: `elicit`, `elicitUrl`, `sample`, `listRoots`; and side effects: `step`, or a
- * plain `fromPromise`. The saga's arguments are the machine's input, the machine's output is the saga's result. A machine
- * that ends in an error, or in a final state tagged `compensate`, has failed, and what its effects did is undone.
+ * - **Actors** in `setup({ actors })`: client steps (`elicit`, `elicitUrl`, `sample`, `listRoots`), effects (`step`, `fromPromise`),
+ *   machines, and transition functions. A spawned actor needs a name in `setup` and an ID. IDs do not start with `~` or `!`, and
+ *   do not contain `/`, `@`, or `#`. The output of a step or child machine is in its event only, not in a stored snapshot.
+ * - **Context**: JSON, undefined, bigint, Date, Map, Set, URL, bytes, and references to children, but no errors.
+ * - **Failure**: an error, or a final state tagged `compensate`, undoes the effects.
+ * - **Delays**: the next request fires overdue delays first, each at its due time, then delivers the answers. An answer that
+ *   arrives at most 30 s after a deadline still counts. Delays are rounded up to milliseconds. If the client cannot wait, the saga
+ *   fails with `ClientCannot`.
+ * - **Plain promises** are deferred as effects are (`commitFirst`, tasks, `commitEach`), have no timeout, and run again if the
+ *   response was dropped. Use `step` to avoid repetitions.
+ * - **Actions** also run in status requests, so actions must not have external effects.
  *
- * `after` and other delays pass between requests: the next request lets overdue delays pass first, each at its own time, and
- * then delivers its answers. An answer that arrives at most 30 s after a deadline still counts. Delays are rounded up to whole
- * milliseconds. A wait that the client cannot be kept for ends the saga with `ClientCannot`, since there is no step that
- * could be told.
+ * Known limits of XState: a history state targeted from inside its parent, or an ID spawned twice, leaves orphaned actors.
+ * @throws AuthoringError if an option is invalid, or the machine has actors that cannot be stored
+ * @example
+ * ```ts
+ * import { setup } from 'xstate';
  *
- * The context must be plain data: JSON, undefined, bigint, Date, Map, Set, URL, bytes, and references to children; no
- * errors. Actors that are spawned need a name in `setup` and an id. Ids begin with no `~` or `!`, and have no `/`, `@` or `#`. What a step or a child machine came to is in its event
- * only: once kept, its snapshot has no output. A plain promise waits for a later turn wherever an effect does (`commitFirst`,
- * a task, a token after each step), is awaited however long it takes, and runs again when the answer to its request was
- * lost; use `step` if that matters. Actions run wherever the machine goes, in a turn that only looks as well: let them
- * change nothing outside of the machine. XState itself leaves orphans where a history state is targeted from inside its own
- * parent, and where one id is spawned twice.
- *
- * @throws AuthoringError where the options cannot be meant, or the machine has actors that cannot be kept
+ * const ask = elicit({ message: 'Erase the disk?', schema: z.object({ sure: z.boolean() }) });
+ * const machine = setup({ types: { output: {} as string }, actors: { ask } }).createMachine({
+ *   initial: 'asking',
+ *   states: { asking: { invoke: { id: 'ask', src: 'ask', onDone: 'done' } }, done: { type: 'final' } },
+ *   output: 'Erased.',
+ * });
+ * export const erase = machineSaga({ name: 'erase', version: '1' }, machine);
+ * ```
  */
 export function machineSaga<
   M extends AnyStateMachine,
@@ -82,8 +91,7 @@ export function machineSaga<
     options,
     new Set([...sagaOptionNames, 'drift', 'migrate']),
   );
-  // Another body, the same options: what cannot be meant is refused in the same words. The journal is another one: it holds
-  // what effects did, and no answers that a replay could be given.
+  // `saga` checks the options. The journal differs: it contains outcomes of effects, and no answers for a replay.
   const { drift = 'compatible', migrate, ...sagaOptions } = options;
   const {
     body: _,
@@ -93,7 +101,7 @@ export function machineSaga<
   } = saga(sagaOptions as SagaOptions<I, O>, neverRun as never);
   const { name } = base;
   if ((machine as Partial<AnyStateMachine> | undefined)?.root === undefined) {
-    throw new AuthoringError(`Saga '${name}' needs a machine: setup({ … }).createMachine({ … }).`);
+    throw new AuthoringError(`Saga '${name}' needs a machine. Pass setup({ … }).createMachine({ … }).`);
   }
   const logics = logicsOf(machine);
   const byName = new Map(logics.map((named) => [named.name, named.logic]));
@@ -102,7 +110,7 @@ export function machineSaga<
   if (undeclared !== undefined) {
     throw new AuthoringError(
       `Saga '${name}' must declare forks, since its step '${undeclared.name}' compensates or runs once: ` +
-        "forks: 'refuse' with a guard on the host, or forks: 'accept' where an older token used again does no harm.",
+        "forks: 'refuse' with a guard on the host, or forks: 'accept' if older tokens may be reused safely.",
     );
   }
   return {

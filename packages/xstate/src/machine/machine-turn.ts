@@ -1,7 +1,6 @@
 import { ClientCannot, SagaAborted, TurnAborted } from '@mcp-saga/core';
 import {
   answerGraceMs,
-  encodeHead,
   type Head,
   type TurnBudget,
   type CommitPoint,
@@ -20,13 +19,15 @@ import type { Ledger } from '../effects/ledger.ts';
 import type { MachineProgramOptions } from '../model/machine-options.ts';
 import type { SagaRecord } from '../model/machine-record.ts';
 import { MachineRun } from './machine-run.ts';
-import { Questions } from './questions.ts';
+import { Questions } from './machine-questions.ts';
 import { save } from '../record/save-record.ts';
 import { stepLimit } from './step-limit.ts';
 import type { Survey, SurveyedActor } from '../adapter/survey.ts';
-import { undoSaga } from '../effects/undo-saga.ts';
+import { toLeftRecord } from '../effects/open-wait.ts';
+import { stateHead } from '../effects/state-head.ts';
+import { failedUnfit, openWaits, undoSaga } from '../effects/undo-machine.ts';
 
-/** One turn of a machine saga. */
+/** Turn of a machine saga. */
 export class MachineTurn {
   readonly #options: MachineProgramOptions;
   readonly #runtime: Runtime;
@@ -34,7 +35,7 @@ export class MachineTurn {
   readonly #ledger: Ledger;
   readonly #questions: Questions;
   readonly #budget: TurnBudget;
-  readonly #rounds = new WeakMap<LiveActor, number>();
+  readonly #rounds = new Map<LiveActor, number>();
   #interrupted: InterruptedRun;
   #run: MachineRun | undefined;
 
@@ -50,7 +51,7 @@ export class MachineTurn {
     this.#head = head;
     this.#ledger = ledger;
     this.#budget = budget;
-    this.#interrupted = new InterruptedRun(runtime);
+    this.#interrupted = new InterruptedRun(runtime.turn);
     this.#questions = new Questions({
       saga: options.name,
       runtime,
@@ -62,7 +63,7 @@ export class MachineTurn {
 
   /** Takes the turn. */
   async take(answers: ReadonlyMap<string, ClientAnswer>): Promise<Outcome | CommitPoint> {
-    const { signal } = this.#runtime;
+    const { signal } = this.#runtime.request;
     const abort = (): void => this.#run?.stop(signal.reason);
     signal.addEventListener('abort', abort, { once: true });
     try {
@@ -73,7 +74,9 @@ export class MachineTurn {
       if (signal.aborted) throw new TurnAborted(signal.reason);
       const { aborted } = this.#run?.effects ?? {};
       this.#run?.effects.giveUp();
-      if (this.#questions.answeredHere > 0) this.#noteDiverged();
+      const { mismatch } = this.#run?.waits ?? {};
+      if (mismatch !== undefined && this.#options.onMismatch === 'fail') return failedUnfit(mismatch);
+      if (mismatch !== undefined || this.#questions.answeredHere > 0) this.#noteDiverged();
       return aborted === undefined ? await this.#fail(error) : await this.#unclaimed(aborted);
     } finally {
       signal.removeEventListener('abort', abort);
@@ -88,22 +91,23 @@ export class MachineTurn {
         this.#noteDiverged();
         return await this.#fail(made.mismatch);
       }
-      // Nothing is undone, so that the code can be rolled back. (R3)
-      return { status: 'failed', error: made.mismatch, compensated: [], residue: [], ignored: [] };
+      return failedUnfit(made.mismatch);
     }
     for (const [actor, { r }] of made.steps) this.#rounds.set(actor, r ?? 1);
     const isChanged = !isNew && (this.#ledger.first as SagaRecord).d !== definitionOf(this.#options.machine);
-    this.#interrupted = new InterruptedRun(this.#runtime, made.steps.values(), isChanged);
-    // An answer that arrives exactly at the end of the grace still counts.
+    this.#interrupted = new InterruptedRun(this.#runtime.turn, made.steps.values(), isChanged);
+    // An answer at the exact end of the grace still counts.
     const isAnswered = Object.keys(this.#head.asked).some((stepId) => answers.has(stepId));
     const grace = isAnswered ? answerGraceMs + 1 : 0;
     const run = new MachineRun(made, this.#runtime, {
+      program: this.#options,
       ledger: this.#ledger,
+      stored: openWaits(this.#head, this.#ledger),
       nameOf: this.#options.nameOf,
       defers: () => this.#defers(),
       doubt: () => this.#doubt(),
       diverged: () => this.#noteDiverged(),
-      passesTime: this.#budget.hasTime(this.#runtime.now()),
+      passesTime: this.#budget.hasTime(this.#runtime.time.now()),
       grace,
     });
     this.#run = run;
@@ -121,16 +125,19 @@ export class MachineTurn {
 
   async #go(run: MachineRun, answers: ReadonlyMap<string, ClientAnswer>): Promise<Outcome | CommitPoint> {
     const busy = (): boolean => this.#questions.busy;
-    // Overdue delays pass before the answers are delivered.
+    await run.readMailboxes();
+    // Overdue delays fire before the answers are delivered.
     const { asks } = await run.settle(busy);
     run.endGrace();
     await this.#questions.deliver(run.active ? asks : [], answers);
     for (;;) {
-      // oxlint-disable-next-line no-await-in-loop -- until it waits
+      // oxlint-disable-next-line no-await-in-loop -- until the machine waits
       const seen = await run.settle(busy);
       // oxlint-disable-next-line no-await-in-loop -- the last time round
       if (!run.active) return await this.#ended(run);
-      if (this.#questions.route(seen.asks, () => this.#defers(), this.#budget.hasTime(this.#runtime.now())))
+      if (
+        this.#questions.route(seen.asks, () => this.#defers(), this.#budget.hasTime(this.#runtime.time.now()))
+      )
         continue;
       const wait = this.#shortWait(run, seen);
       // oxlint-disable-next-line no-await-in-loop -- the last time round
@@ -140,7 +147,7 @@ export class MachineTurn {
     }
   }
 
-  /** The machine has ended: well, in an error, or in a state that says that what was done is to be undone. */
+  /** Returns the outcome of an ended machine. Throws for an error, or a final state tagged `compensate`. */
   async #ended(run: MachineRun): Promise<Outcome | CommitPoint> {
     const { status, output, error, tags, value } = run.root.getSnapshot();
     if (status !== 'done') throw error;
@@ -149,7 +156,9 @@ export class MachineTurn {
         typeof output === 'string' ? output : `'${this.#options.name}' ended in ${inStates(value)}.`,
       );
     }
-    const result = await this.#runtime.checkResult(output);
+    await run.waits.withdraw();
+    run.assertGoing();
+    const result = await this.#runtime.saga.checkResult(output);
     run.assertGoing();
     return { status: 'completed', result, ignored: this.#questions.ignored };
   }
@@ -161,34 +170,39 @@ export class MachineTurn {
     if (asks.length === 0 && due === undefined) {
       throw new MachineStuck(this.#options.name, inStates(run.root.getSnapshot().value));
     }
-    const now = this.#runtime.now();
+    const now = this.#runtime.time.now();
     if (this.#questions.answeredHere > 0) this.#noteDiverged();
     const turn = this.#head.turn + 1;
     const record = save(run.root, definitionOf(this.#options.machine), run.deadlines.timers, (actor) => {
       const round = this.#rounds.get(actor) ?? turn;
-      return { ...(round === 1 ? {} : { r: round }), ...run.effects.factsOf(actor) };
+      const facts = { ...run.effects.factsOf(actor), ...run.waits.factsOf(actor) };
+      return { ...(round === 1 ? {} : { r: round }), ...facts };
     });
+    const left = run.waits.left.map(toLeftRecord);
     const { steps, asked } = await this.#questions.toSteps(asks);
     run.assertGoing();
-    const head: Head = {
-      turn,
-      input: 'server',
-      progress: this.#head.progress,
-      asked,
-      waits: {},
-      mismatch: undefined,
-    };
+    const head = stateHead(turn, { asked, progress: this.#head.progress });
     run.warnOfStranding(this.#options.name);
     const kept = this.#isStepKept ? ('step' as const) : ('chance' as const);
-    const latest = Math.max(0, ...run.deadlines.timers.map(({ at }) => at), run.effects.nextDue ?? 0);
+    const latest = Math.max(
+      0,
+      ...run.deadlines.timers.map(({ at }) => at),
+      run.effects.nextDue ?? 0,
+      run.waits.until,
+    );
+    const { content } = run.waits;
     return {
       status: 'suspended',
-      state: { head: encodeHead(head), ...this.#ledger.texts(record) },
+      state: {
+        head,
+        ...this.#ledger.texts(left.length === 0 ? record : { ...record, w: left }),
+      },
       steps,
       ...(steps.length > 0 ? {} : { retryAfterMs: Math.max(0, Math.ceil((due ?? now) - now)) }),
       ...(steps.length > 0 && due !== undefined ? { due: Math.ceil(due) } : {}),
       ...(this.#isKept && due !== undefined && due <= now ? { reason: kept } : {}),
       ...(latest > 0 ? { deadline: Math.ceil(latest) } : {}),
+      ...(content.length > 0 ? { content } : {}),
       accepted: this.#questions.accepted,
       ignored: this.#questions.ignored,
     };
@@ -197,24 +211,26 @@ export class MachineTurn {
   /** Undoes a failed saga. With tokens for one use, commits first: a repeated request could continue where this one failed. */
   async #fail(error: unknown): Promise<Outcome | CommitPoint> {
     const { accepted, ignored } = this.#questions;
-    const later = this.#runtime.commit !== undefined;
-    const runtime = later ? { ...this.#runtime, defersEffects: true } : this.#runtime;
-    const outcome = await undoSaga(this.#options, this.#ledger, runtime, { error }, this.#head.turn);
+    const later = this.#runtime.turn.commit !== undefined;
+    const turn = { ...this.#runtime.turn, ...(later ? { defersEffects: true } : {}) };
+    const runtime = { ...this.#runtime, turn };
+    const waits = this.#run?.waits.giveUp() ?? openWaits(this.#head, this.#ledger);
+    const outcome = await undoSaga(this.#options, this.#ledger, runtime, { error, waits }, this.#head.turn);
     if (outcome.status !== 'suspended') return { ...outcome, ignored };
     return { ...outcome, ...(later ? { reason: 'undo' as const } : {}), accepted, ignored };
   }
 
-  /** Handles an effect that could not be claimed: the token before this turn stays good. A first turn has none, so it fails. */
+  /** Handles an effect that could not be claimed: the token before this turn stays valid. A first turn has none, so it fails. */
   async #unclaimed(aborted: TurnAborted): Promise<Outcome | CommitPoint> {
-    if (this.#runtime.turn > 1) throw aborted;
+    if (this.#runtime.turn.number > 1) throw aborted;
     const outcome = await this.#fail(aborted.cause);
     const hadNothing =
-      outcome.status === 'failed' && outcome.compensated.length + outcome.residue.length === 0;
+      outcome.status === 'failed' && outcome.compensated.length + outcome.uncompensated.length === 0;
     if (hadNothing) throw aborted;
     return outcome;
   }
 
-  /** Ends what runs, and waits until it has. */
+  /** Stops the run, and waits for its effects. */
   async #stop(error: unknown): Promise<void> {
     const run = this.#run;
     if (run === undefined) return;
@@ -224,47 +240,50 @@ export class MachineTurn {
 
   /** Returns `true` if an effect waits for the next turn. */
   #defers(): boolean {
-    return this.#budget.defers(this.#runtime.now(), this.#isKept);
+    return this.#budget.defers(this.#runtime.time.now(), this.#isKept);
   }
 
   #doubt(): { readonly isUnknown: boolean; readonly turn: number | undefined } {
     return { isUnknown: this.#interrupted.mayHaveRun(this.#isStepKept), turn: this.#interrupted.turn };
   }
 
-  /** Records that an interrupted run may have taken another way, with effects that this run cannot name. */
+  /** Records that an interrupted run may have executed effects that this run cannot name. */
   #noteDiverged(): void {
     const { turn } = this.#interrupted;
     if (turn !== undefined) this.#ledger.addInterrupted(turn);
   }
 
-  /** `true` if this turn ends before another effect runs, since a repetition of the turn may take another way. */
+  /** `true` if this turn ends before another effect runs, since a repetition may continue differently. */
   get #isKept(): boolean {
-    return this.#isStepKept || (this.#runtime.commit !== undefined && this.#run?.isByChance === true);
+    return this.#isStepKept || (this.#runtime.turn.commit !== undefined && this.#run?.isByChance === true);
   }
 
-  /** Whether something ran here in this turn that may touch the world, and is kept before anything else does. */
+  /** `true` if work of this turn must be stored before the next effect. */
   get #isStepKept(): boolean {
-    return this.#runtime.commitsEach && this.#questions.answeredHere + (this.#run?.ended ?? 0) > 0;
+    return this.#runtime.turn.commitsEach && this.#questions.answeredHere + (this.#run?.ended ?? 0) > 0;
   }
 
   /** Time to wait in this request, in milliseconds, if nothing is left to do but wait. */
   #shortWait(run: MachineRun, seen: Survey): number | undefined {
     const due = this.#dueOf(run, seen);
     if (due === undefined || seen.asks.some((at) => this.#questions.isAsked(at))) return undefined;
-    const wait = this.#budget.waitUntil(due, this.#runtime.now(), this.#isStepKept);
-    // No step could be told that the client cannot be kept waiting: the machine itself waits.
-    if (wait === 'hopeless') throw new ClientCannot(inStates(run.root.getSnapshot().value), 'wait');
-    return wait;
+    const wait = this.#budget.waitUntil(due, this.#runtime.time.now(), this.#isStepKept);
+    // No step can receive this error, since the machine itself waits.
+    if (wait !== 'hopeless') return wait;
+    if (!run.waits.cannot(due)) throw new ClientCannot(inStates(run.root.getSnapshot().value), 'wait');
+    return 0;
   }
 
-  /** When something happens by itself: 0 for what was put off to the next turn. */
+  /** Time of the next event without an answer; 0 for work deferred to the next turn. */
   #dueOf(run: MachineRun, { asks, promises }: Survey): number | undefined {
-    const times = [run.effects.nextDue, run.deadlines.next?.at].filter((at) => at !== undefined);
+    const times = [run.effects.nextDue, run.waits.nextDue, run.deadlines.next?.at].filter(
+      (at) => at !== undefined,
+    );
     if (promises.length > 0 || !asks.every((at) => this.#questions.isAsked(at))) times.push(0);
     return times.length === 0 ? undefined : Math.min(...times);
   }
 
-  /** The path of a step; one that was created after the first turn has the turn behind it: no id is used twice. */
+  /** ID of a step: the path, and the turn if created after the first, so that no ID is used twice. */
   #idOf({ actor, path }: SurveyedActor): string {
     let round = this.#rounds.get(actor);
     if (round === undefined) {

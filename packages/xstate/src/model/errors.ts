@@ -1,8 +1,8 @@
 import { ReplayMismatch, SagaError } from '@mcp-saga/core';
 
 /**
- * A machine cannot be stored between two requests: a value is not plain data, or an actor has no stable name or runs by itself.
- * The message names the place, never a value.
+ * Thrown for a machine that cannot be stored between two requests: a value is not plain data, or an actor has no stable name or
+ * is a callback or observable. The message names the place, never a value.
  */
 export class MachineRefused extends SagaError {
   declare readonly code: 'machine_refused';
@@ -13,35 +13,35 @@ export class MachineRefused extends SagaError {
   }
 }
 
-/** A machine waits for nothing that could ever come: no step, no effect, no delay. */
+/** Thrown for an active machine without a pending step, effect, or delay. */
 export class MachineStuck extends SagaError {
   declare readonly code: 'machine_stuck';
 
   constructor(saga: string, state: string) {
     super(
-      `Saga '${saga}' is stuck in ${state}: it asks nothing, runs nothing, and no delay is set, so nothing will ever ` +
-        'happen. Is a transition missing, or does it wait for an event that nobody sends?',
+      `Saga '${saga}' is stuck in ${state}, without a pending step, effect, or delay. Add the missing transition, or an actor ` +
+        'that sends the event.',
       { code: 'machine_stuck', public: false },
     );
     this.name = 'MachineStuck';
   }
 }
 
-/** A machine was changed while a saga was under way, and the saga's state does not fit it any more. (R3) */
+/** Thrown if the stored state of a saga does not fit the changed machine. */
 export class MachineMismatch extends ReplayMismatch {
-  /** What does not fit, a sentence each. */
-  readonly misfits: readonly string[];
+  /** Incompatibilities, one clause each. */
+  readonly incompatibilities: readonly string[];
 
-  /** @param options - `cause`: the error that `migrate`, XState, or the code of a question threw */
-  constructor(saga: string, misfits: readonly string[], options?: { readonly cause: unknown }) {
+  /** @param options - `cause`: error of `migrate`, XState, or the code of a question */
+  constructor(saga: string, incompatibilities: readonly string[], options?: { readonly cause: unknown }) {
     super(0, { kind: 'machine', path: '', fingerprint: 0 }, []);
     this.name = 'MachineMismatch';
-    this.misfits = misfits;
+    this.incompatibilities = incompatibilities;
     if (options !== undefined) {
       Object.defineProperty(this, 'cause', { value: options.cause, configurable: true, writable: true });
     }
     this.message =
-      `The machine of saga '${saga}' was changed, and a saga under way does not fit it any more: ${misfits.join('; ')}. ` +
-      'Give the saga a new version and the old one as `previous`, or bring its state along with `migrate`.';
+      `The stored state of saga '${saga}' does not fit the changed machine: ${incompatibilities.join('; ')}. ` +
+      'Give the saga a new version with the old one as `previous`, or convert the state with `migrate`.';
   }
 }

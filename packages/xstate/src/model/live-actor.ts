@@ -1,8 +1,8 @@
 // oxlint-disable no-underscore-dangle -- names of XState's own
-/** Types of the inside of XState 5, as far as this package reads it. */
-import type { AnyActorLogic, AnyStateMachine } from 'xstate';
+/** Internal types of XState 5, as far as this package reads them. */
+import type { AnyActorLogic, AnyStateMachine, InspectionEvent } from 'xstate';
 
-/** An actor in motion. */
+/** Actor. */
 export interface LiveActor {
   readonly id: string;
   readonly sessionId: string;
@@ -16,7 +16,7 @@ export interface LiveActor {
   send(event: object): void;
 }
 
-/** A snapshot of an actor: a machine's has the fields from `value` on. */
+/** Snapshot of an actor. Only machines have the fields from `value` on. */
 export interface LiveSnapshot {
   readonly status: 'active' | 'done' | 'error' | 'stopped';
   readonly output: unknown;
@@ -28,14 +28,14 @@ export interface LiveSnapshot {
   readonly children?: { readonly [id: string]: LiveActor | undefined };
   readonly historyValue?: { readonly [id: string]: readonly LiveNode[] };
   readonly tags?: ReadonlySet<string>;
-  /** Active nodes, in the order in which they are looked at. */
+  /** Active states, in the order in which XState looks for transitions. */
   readonly _nodes?: LiveNode[];
 }
 
-/** The states that are active, as XState writes them. */
+/** Active states as XState formats them. */
 export type StateValue = string | { readonly [key: string]: StateValue };
 
-/** One state of a machine. */
+/** State of a machine. */
 export interface LiveNode {
   readonly id: string;
   readonly key: string;
@@ -49,7 +49,7 @@ export interface LiveNode {
   readonly transitions: ReadonlyMap<string, unknown>;
 }
 
-/** An invoke, as its state has it. */
+/** Invoke of a state. */
 export interface LiveInvoke {
   readonly id: string;
   readonly src: string;
@@ -57,20 +57,21 @@ export interface LiveInvoke {
   readonly onSnapshot?: unknown;
 }
 
-/** Where the events of actors go that are to come later. */
+/** Scheduler of delayed events. */
 export interface EventScheduler {
   schedule(source: LiveActor, target: LiveActor, event: object, delay: number, id?: string): void;
   cancel(source: LiveActor, id: string): void;
   cancelAll(source: LiveActor): void;
 }
 
-/** What all actors of one root share. */
+/** System of a root actor and its descendants. */
 export interface LiveSystem {
   scheduler: EventScheduler;
+  _sendInspectionEvent: (seen: InspectionEvent) => void;
   _relay: (source: LiveActor | undefined, target: LiveActor, event: { readonly type: string }) => void;
 }
 
-/** A snapshot as XState restores it. */
+/** Snapshot as XState persists it. */
 export interface PersistedSnapshot {
   readonly status: string;
   readonly output: unknown;
@@ -78,5 +79,19 @@ export interface PersistedSnapshot {
   readonly [key: string]: unknown;
 }
 
-/** Told of each step that a machine takes: itself, or one below it. What it throws, the machine fails with. */
+/** Called for each step of a machine and its descendants. The machine fails with a thrown error. */
 export type StepWatch = (actor: LiveActor, snapshot: LiveSnapshot) => void;
+
+/** Delayed event of an actor. */
+export interface Timer {
+  readonly source: LiveActor;
+  readonly target: LiveActor;
+  readonly event: object;
+  readonly id: string;
+  /** Time of the event, in milliseconds since the epoch. */
+  readonly at: number;
+  /** `true` if set in an earlier turn, or after such a delay: compared with the time of the answers. */
+  readonly isEarlier?: boolean;
+  /** `true` if set in this turn. */
+  readonly isNew?: boolean;
+}

@@ -1,15 +1,15 @@
 import type { AnyActorLogic, AnyStateMachine } from 'xstate';
 import type { MigratedState } from './machine-state.ts';
 
-/** Where a state comes from that is to be migrated. */
+/** Origin of the state for `migrate`. */
 export interface MigrationSource {
-  /** The hash of the definition it was kept with. */
+  /** Hash of the definition that stored the state. */
   readonly definition: string;
-  /** What of it does not fit, a sentence each. */
-  readonly misfits: readonly string[];
+  /** Incompatibilities with the current machine, one clause each. */
+  readonly incompatibilities: readonly string[];
 }
 
-/** What a machine program needs of its saga. */
+/** Options of a machine program. */
 export interface MachineProgramOptions {
   readonly name: string;
   readonly machine: AnyStateMachine;
@@ -17,7 +17,7 @@ export interface MachineProgramOptions {
   readonly onMismatch: 'fail' | 'compensate';
   readonly drift: 'compatible' | 'refuse';
   readonly migrate: ((state: MigratedState, from: MigrationSource) => MigratedState) | undefined;
-  /** The name under which a logic is found again. */
+  /** Returns the name that `logicNamed` finds. */
   readonly nameOf: (logic: object) => string;
   readonly logicNamed: (name: string) => AnyActorLogic | undefined;
 }

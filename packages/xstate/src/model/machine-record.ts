@@ -1,51 +1,51 @@
 import type { StepErrorData } from '@mcp-saga/core';
 import type { StateValue } from './live-actor.ts';
 
-/** A stored machine, without what the definition implies. Names are short, since a token contains them. */
+/** Stored machine, without facts that the definition implies. Names are short, since a token contains them. */
 export interface MachineRecord {
-  /** The active states. */
+  /** Active states. */
   readonly v: StateValue;
-  /** The context; left out where it is empty. */
+  /** Context, if not empty. */
   readonly c?: unknown;
-  /** What history states remember: ids of states. */
+  /** IDs of the states that history states remember. */
   readonly h?: { readonly [id: string]: readonly string[] };
   /** Positions of active states in document order, if XState would restore another order. A changed machine uses their ranks. */
   readonly o?: readonly number[];
   /** IDs of active states with an `onDone` that have completed and stayed active. */
   readonly f?: readonly string[];
-  /** The children, by id. */
+  /** Children by ID. */
   readonly k?: { readonly [id: string]: ChildRecord };
-  /** The status of a machine that has ended: nothing else of it is kept. */
+  /** Status of an ended machine, of which nothing else is stored. */
   readonly s?: string;
 }
 
-/** How a child came to be; left out for what an active state invokes. */
+/** Source, system ID, and snapshot sync of a spawned child. Omitted for an invoke of an active state. */
 export interface SpawnRecord {
   readonly s?: string;
   readonly y?: string;
   readonly n?: 1;
 }
 
-/** A child of a machine. */
+/** Stored child of a machine. */
 export type ChildRecord = SpawnRecord &
   (
     | { readonly m: MachineRecord }
-    /** A step that has ended, its output not kept: `d`one, `e`rror, or `x`: stopped. */
+    /** Ended step without its output: `d`one, `e`rror, or `x`: stopped. */
     | { readonly z: 'd' | 'e' | 'x' }
-    /** Another actor, as XState persists it; an active one without its status. */
+    /** Another actor, as XState persists it. An active promise has no status. */
     | { readonly p: { readonly [key: string]: unknown } }
     | ActiveStepRecord
   );
 
-/** A client step that waits, or an effect that is to be run. */
+/** Pending client step or effect. */
 export interface ActiveStepRecord {
-  /** The input. */
+  /** Input. */
   readonly i?: unknown;
-  /** The turn in which a client step was created, from the second one on: a part of its id. */
+  /** Turn that created a client step, if not the first. Part of the step ID. */
   readonly r?: number;
   /**
-   * Attempts of an effect: their number, the time of the next one, whether one may have happened, the run of the path, and the
-   * interrupted turn that may have continued behind the effect.
+   * Attempts of an effect: number, time of the next one, `true` for an unknown outcome, run of the path, and the interrupted
+   * turn that may have continued behind the effect.
    */
   readonly e?: readonly [
     attempts: number,
@@ -54,34 +54,57 @@ export interface ActiveStepRecord {
     run: number | undefined,
     interrupted?: number,
   ];
+  /** Journal of a wait for answers from outside. */
+  readonly w?: WaitRecord;
 }
 
-/** Something that happens at a time: `[at, path of the actor, id, event, path of another target]`. */
+/** Wait for answers from outside: its path, the name of its logic, its times (ms since the epoch), and texts of its journal. */
+export type WaitRecord = readonly [
+  path: string,
+  logic: string,
+  due: number,
+  until: number,
+  head: string,
+  structure: string,
+  server: string,
+];
+
+/** Wait whose links are to be withdrawn, with its input. */
+export interface LeftWaitRecord {
+  readonly i?: unknown;
+  readonly w: WaitRecord;
+}
+
+/** Delayed event: `[at, path of the actor, ID, event, path of another target]`. */
 export type TimerRecord = readonly [
   at: number,
   path: string,
-  /** The rest of the event's type for a delayed transition, where nothing follows; else the id of the delayed event. */
+  /** Rest of the event type for a delayed transition, which has no event; otherwise the ID of the event. */
   id: string,
   event?: object,
   target?: string,
 ];
 
-/** A machine and all that is known of it between two turns. */
+/** Stored state of a machine saga. */
 export interface SagaRecord {
-  /** The hash of the machine's definition. */
+  /** Hash of the machine's definition. */
   readonly d: string;
-  /** The major version of XState. */
+  /** Major version of XState. */
   readonly x: number;
   readonly m: MachineRecord;
   readonly t?: readonly TimerRecord[];
+  /** Waits of states that the machine has left. */
+  readonly w?: readonly LeftWaitRecord[];
 }
 
-/** What stands in the place of the machine while the saga is being undone: why. */
+/** Reason of an undo, stored in place of the machine. */
 export interface UndoRecord {
-  /** The error, encoded as steps encode theirs; null where the saga was ended from outside. */
+  /** Encoded error; null if the saga was ended from outside. */
   readonly u: StepErrorData | null;
-  /** The step it is the error of. */
+  /** Path of the failed step. */
   readonly s?: string;
-  /** How the user refused, where that is why. */
+  /** Refusal of the user, if any. */
   readonly a?: 'decline' | 'cancel';
+  /** Waits to withdraw before the undo. */
+  readonly w?: readonly LeftWaitRecord[];
 }

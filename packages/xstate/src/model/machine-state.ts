@@ -1,53 +1,52 @@
 import type { StateValue } from './live-actor.ts';
 
-/** A machine between two requests, as a migration sees it and gives it back. */
+/** Stored machine as `migrate` receives and returns it. */
 export interface MachineState {
-  /** The active states. */
+  /** Active states. */
   readonly value: StateValue;
   readonly context: { readonly [key: string]: unknown };
-  /** What history states remember: ids of states. */
+  /** IDs of the states that history states remember. */
   readonly history?: { readonly [id: string]: readonly string[] };
-  /** IDs of active states that have completed and whose `onDone` was already considered: XState does not take it again. */
+  /** IDs of completed active states. XState does not take their `onDone` again. */
   readonly completed?: readonly string[];
   /**
-   * Order in which XState looks at the active states for transitions without an event. Ignored if `value` changes.
-   *
-   * @default the order that XState gives a restored `value`
+   * Order in which XState looks for transitions without an event. Ignored if `value` changes.
+   * @default the order of a restored `value`
    */
   readonly order?: unknown;
-  /** By id. To have an invoke started that is new, add a child with its `input`. */
+  /** Children by ID. To start a new invoke, add a child with its `input`. */
   readonly children: { readonly [id: string]: ChildState };
 }
 
-/** A child of a machine. `src`, `systemId` and `sync` are left out for what an active state invokes. */
+/** Child of a machine. `src`, `systemId`, and `sync` are omitted for invokes of active states. */
 export interface ChildState {
   readonly src?: string;
   readonly systemId?: string;
-  /** Whether its parent hears of its snapshots. */
+  /** `true` if the parent receives snapshots of the child. */
   readonly sync?: boolean;
-  /** The input of a step that waits or is to be run. */
+  /** Input of a pending step. */
   readonly input?: unknown;
-  /** Of a child machine. */
+  /** State of a child machine. */
   readonly machine?: MachineState;
-  /** What else is kept of it, to be left as it is. */
+  /** Further stored data. Return it unchanged. */
   readonly kept?: unknown;
 }
 
-/** A delay that has not passed. */
+/** Pending delay. */
 export interface DelayState {
-  /** Milliseconds since the epoch. */
+  /** End of the delay, in milliseconds since the epoch. */
   readonly at: number;
-  /** The path of the actor that gets the event: empty for the machine itself. */
+  /** Path of the receiving actor; empty for the machine itself. */
   readonly actor: string;
-  /** The type of a delayed transition without `xstate.after.`, such as `1000.order.waiting`; or the id of the event. */
+  /** Type of a delayed transition without `xstate.after.`, such as `1000.order.waiting`; or the ID of the event. */
   readonly id: string;
-  /** The event, where it is not a delayed transition's. */
+  /** Event, unless the delay is of a delayed transition. */
   readonly event?: object;
-  /** The path of another actor that gets it. */
+  /** Path of the receiver, if another actor. */
   readonly target?: string;
 }
 
-/** The whole of a saga's machine. */
+/** Stored machine of a saga, with its delays. */
 export interface MigratedState extends MachineState {
   readonly delays: readonly DelayState[];
 }

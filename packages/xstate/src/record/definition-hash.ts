@@ -5,8 +5,8 @@ import { logicOf, namedLogicsOf, nodesOf, rootOf, xstateMajor } from '../adapter
 const hashes = /* @__PURE__ */ new WeakMap<AnyStateMachine, string>();
 
 /**
- * A short hash of what a machine is: its states, their types and histories, invokes, delays, child machines, its version.
- * Not of what it says and does: descriptions, guards and actions may change while sagas are under way.
+ * Returns a short hash of a machine's definition: states with types and histories, invokes, delays, child machines, and version.
+ * Descriptions, guards, and actions can change while sagas are running.
  */
 export function definitionOf(machine: AnyStateMachine): string {
   let hash = hashes.get(machine);
@@ -39,7 +39,7 @@ function describe(machine: AnyStateMachine, above: readonly AnyStateMachine[]): 
   return [machine.version ?? null, nodes, actors];
 }
 
-/** 53 bits of a text (cyrb53, public domain, by bryc): enough to tell the definitions of one machine. */
+/** Returns 53 bits (cyrb53, public domain, by bryc), enough to distinguish definitions of one machine. */
 function hashOf(text: string): string {
   let high = 0xdeadbeef;
   let low = 0x41c6ce57;

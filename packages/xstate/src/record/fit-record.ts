@@ -5,81 +5,80 @@ import { MachineMismatch, MachineRefused } from '../model/errors.ts';
 import type { MachineProgramOptions } from '../model/machine-options.ts';
 import type { SagaRecord } from '../model/machine-record.ts';
 import { toMachineState, toMigratedRecord } from './migrate-record.ts';
-import { misfitsOf } from './record-misfits.ts';
+import { findIncompatibilities } from './incompatibilities.ts';
 import { restore, type Restored } from './restore-record.ts';
-import { askOf, type Ask } from '../author/step-logic.ts';
+import { outsideOf } from '../author/outside-logic.ts';
+import { askOf } from '../author/step-logic.ts';
 import { survey } from '../adapter/survey.ts';
 
-/** A machine that continues, or the reason why it cannot. */
+/** Restored machine, or the reason why a saga cannot continue. */
 export type Fitted = Restored | { readonly mismatch: MachineMismatch };
 
 /**
- * Fits a stored state to a machine that may have changed. A state with another definition continues if everything in it fits
- * and `drift` allows it, or as `migrate` returns it. Every failure here is a mismatch that undoes nothing, since older code
- * may still fit.
- *
- * @param asked - IDs of the questions that the client was asked last
+ * Restores a stored state for a machine that may have changed. A state of another definition continues if everything fits and
+ * `drift` allows it, or as `migrate` returns it. Every failure is a mismatch without an undo, since older code may still fit.
+ * @param asked - IDs of the last questions to the client
  */
 export function fit(options: MachineProgramOptions, first: unknown, asked: object, watch: StepWatch): Fitted {
   const { machine, name } = options;
-  const fitting = fittingRecord(options, first as SagaRecord);
-  if ('mismatch' in fitting) return fitting;
   try {
-    const restored = restore(machine, fitting.record, watch);
-    return mismatchOfRestored(name, restored, asked) ?? restored;
+    const restored = restore(machine, fittingRecord(options, first as SagaRecord), watch);
+    assertWaiting(name, restored, asked);
+    return restored;
   } catch (cause) {
-    const why = cause instanceof MachineRefused ? cause.message : 'what was kept cannot be restored';
+    if (cause instanceof MachineMismatch) return { mismatch: cause };
+    const why = cause instanceof MachineRefused ? cause.message : 'XState cannot restore the state';
     return { mismatch: new MachineMismatch(name, [why], { cause }) };
   }
 }
 
-function fittingRecord(
-  options: MachineProgramOptions,
-  record: SagaRecord,
-): { readonly record: SagaRecord } | { readonly mismatch: MachineMismatch } {
+function fittingRecord(options: MachineProgramOptions, record: SagaRecord): SagaRecord {
   const { machine, name, drift, migrate } = options;
   const definition = definitionOf(machine);
-  if (record.d === definition) return { record };
-  const misfits = misfitsOf(machine, record);
-  if (misfits.length === 0 && drift === 'compatible') return { record: { ...record, d: definition } };
-  const told = misfits.length === 0 ? ['it has another definition'] : misfits;
-  if (migrate === undefined) return { mismatch: new MachineMismatch(name, told) };
+  if (record.d === definition) return record;
+  const incompatibilities = findIncompatibilities(machine, record);
+  if (incompatibilities.length === 0 && drift === 'compatible') return { ...record, d: definition };
+  const told = incompatibilities.length === 0 ? ['the definition has changed'] : incompatibilities;
+  if (migrate === undefined) throw new MachineMismatch(name, told);
+  let migrated: SagaRecord;
+  let left: readonly string[];
   try {
-    const returned = migrate(toMachineState(record), { definition: record.d, misfits });
-    const migrated = toMigratedRecord(returned, definition);
-    const left = misfitsOf(machine, migrated);
-    return left.length === 0 ? { record: migrated } : { mismatch: new MachineMismatch(name, left) };
+    migrated = toMigratedRecord(
+      migrate(toMachineState(record), { definition: record.d, incompatibilities }),
+      definition,
+    );
+    left = findIncompatibilities(machine, migrated);
   } catch (cause) {
-    return { mismatch: new MachineMismatch(name, [...told, 'its migration failed'], { cause }) };
+    throw new MachineMismatch(name, [...told, 'its migration failed'], { cause });
   }
+  if (left.length > 0) throw new MachineMismatch(name, left);
+  return migrated;
 }
 
-// A stored machine waits for something, and its questions could be asked.
-function mismatchOfRestored(
-  name: string,
-  { root, timers, steps }: Restored,
-  asked: object,
-): { readonly mismatch: MachineMismatch } | undefined {
-  const { asks, effects, promises } = survey(root);
-  if (asks.length + effects.length + promises.length + timers.length === 0) {
-    return { mismatch: new MachineMismatch(name, ['nothing is left that it waits for']) };
+// A stored machine was waiting, and its questions were valid.
+function assertWaiting(name: string, { root, timers, steps }: Restored, asked: object): void {
+  const { asks, effects, promises, waits } = survey(root);
+  if (asks.length + effects.length + promises.length + waits.length + timers.length === 0) {
+    throw new MachineMismatch(name, ['the machine waits for nothing']);
   }
-  // An effect in the place of a question would run without the answer of the user.
-  const answerless = effects.filter(({ actor, path }) => {
+  // An effect or a wait in place of a question would begin without the user's answer.
+  const answerless = [...effects, ...waits].filter(({ actor, path }) => {
     const { r = 1 } = steps.get(actor) ?? {};
     return Object.hasOwn(asked, r === 1 ? path : `${path}@${r}`);
   });
   if (answerless.length > 0) {
-    const misfits = answerless.map(({ path }) => `the actor '${path}' is of another kind now`);
-    return { mismatch: new MachineMismatch(name, misfits) };
+    const incompatibilities = answerless.map(({ path }) => `the actor '${path}' is of another kind now`);
+    throw new MachineMismatch(name, incompatibilities);
   }
-  for (const { actor, path } of asks) {
+  for (const { actor, path } of [...asks, ...waits]) {
     try {
-      toClientStep((askOf(actor.logic) as Ask<unknown>).toSpec(path, actor.getSnapshot().input), path);
+      const { input } = actor.getSnapshot();
+      const ask = askOf(actor.logic);
+      if (ask === undefined) outsideOf(actor.logic)?.toSteps(actor.id, input);
+      else toClientStep(ask.toSpec(path, input), path);
     } catch (cause) {
-      const misfit = `the question '${path}' can no longer be asked with the input it has`;
-      return { mismatch: new MachineMismatch(name, [misfit], { cause }) };
+      const incompatibility = `the question '${path}' is no longer valid with its stored input`;
+      throw new MachineMismatch(name, [incompatibility], { cause });
     }
   }
-  return undefined;
 }

@@ -1,19 +1,18 @@
-import { present, isPlainObject, decode } from '@mcp-saga/core/program';
+import { present, isPlainObject, decode, optionError } from '@mcp-saga/core/program';
 import type { ChildRecord, MachineRecord, SagaRecord, TimerRecord } from '../model/machine-record.ts';
 import type { ChildState, DelayState, MachineState, MigratedState } from '../model/machine-state.ts';
 import { encodeRecord } from './save-record.ts';
 import { xstateMajor } from '../adapter/xstate-nodes.ts';
 
 /**
- * Converts the result of `migrate` into a record. The record is a copy: later changes by the author do not reach it.
- *
+ * Converts the result of `migrate` into a record, as a copy.
  * @throws TypeError or MachineRefused naming the invalid field
  */
 export function toMigratedRecord(returned: MigratedState, definition: string): SagaRecord {
   if (returned instanceof Promise) {
     // An unhandled rejection would end the process.
     returned.catch(() => undefined);
-    throw new TypeError('migrate() returned a promise. It must return the state itself.');
+    throw optionError('migrate() returned a promise. Return the state itself.');
   }
   checkMachine(returned, 'state');
   const { delays } = returned;
@@ -32,7 +31,7 @@ function checkMachine(state: unknown, place: string): void {
   for (const [id, remembered] of Object.entries(history ?? {})) {
     check(isTexts(remembered), `${place}.history['${id}']`, 'a list of state IDs');
   }
-  check(order === undefined || isOrder(order), `${place}.order`, 'what the state before had');
+  check(order === undefined || isOrder(order), `${place}.order`, 'the order of the given state');
   check(isOptionalText(ended), `${place}.ended`, 'a status');
   check(isPlainObject(children), `${place}.children`, 'an object');
   for (const [id, child] of Object.entries(children)) checkChild(child, `${place}.children['${id}']`);
@@ -50,7 +49,7 @@ function checkChild(child: unknown, place: string): void {
   check(isOptionalText(src), `${place}.src`, 'the name of an actor in setup()');
   check(isOptionalText(systemId), `${place}.systemId`, 'a text');
   if (machine !== undefined) checkMachine(machine, `${place}.machine`);
-  check(kept === undefined || isKept(kept), `${place}.kept`, 'what the state before had');
+  check(kept === undefined || isKept(kept), `${place}.kept`, 'the value of the given state');
 }
 
 function isKept(kept: unknown): boolean {
@@ -100,25 +99,23 @@ function isOptionalTime(value: unknown): boolean {
 }
 
 function check(holds: boolean, place: string, expected: string): asserts holds {
-  if (!holds) throw new TypeError(`migrate() returned a state whose '${place}' is not ${expected}.`);
+  if (!holds) throw optionError(`migrate() returned a state whose '${place}' is not ${expected}.`);
 }
 
 interface StateOrder {
-  /** The state value with this order, as JSON. */
+  /** State value with this order, as JSON. */
   readonly of: string;
   readonly positions: readonly number[];
 }
 
-/** A record as authors read it. */
+/** Converts a record into the argument of `migrate`. */
 export function toMachineState({ m, t = [] }: SagaRecord): MigratedState {
-  const delays = t.map(([at, actor, id, event, target]): DelayState => {
-    return {
-      at,
-      actor,
-      id,
-      ...present({ event, target }),
-    };
-  });
+  const delays = t.map(([at, actor, id, event, target]): DelayState => ({
+    at,
+    actor,
+    id,
+    ...present({ event, target }),
+  }));
   return { ...machineState(m), delays };
 }
 
@@ -136,20 +133,13 @@ function machineState(record: MachineRecord): MachineState {
 
 function childState(record: ChildRecord): ChildState {
   const { s, y, n, ...rest } = record;
-  const spawn = {
-    ...present({ src: s, systemId: y }),
-    ...(n === undefined ? {} : { sync: true }),
-  };
+  const spawn = { ...present({ src: s, systemId: y }), ...(n === undefined ? {} : { sync: true }) };
   if ('m' in rest) return { ...spawn, machine: machineState(rest.m) };
   const { i, ...kept } = rest as { readonly i?: unknown };
-  return {
-    ...spawn,
-    ...present({ input: i }),
-    ...(Object.keys(kept).length === 0 ? {} : { kept }),
-  };
+  return { ...spawn, ...present({ input: i }), ...(Object.keys(kept).length === 0 ? {} : { kept }) };
 }
 
-/** What a migration gave back, as a record of the new machine. */
+/** Converts a migrated state into a record of the new machine. */
 function fromMachineState(state: MigratedState, definition: string): SagaRecord {
   const timers = state.delays.map(({ at, actor, id, event, target }): TimerRecord => {
     if (event === undefined) return [at, actor, id];
@@ -175,10 +165,7 @@ function machineRecord(state: MachineState): MachineRecord {
 }
 
 function childRecord({ src, systemId, sync, input, machine, kept }: ChildState): ChildRecord {
-  const spawn = {
-    ...present({ s: src, y: systemId }),
-    ...(sync === true ? { n: 1 as const } : {}),
-  };
+  const spawn = { ...present({ s: src, y: systemId }), ...(sync === true ? { n: 1 as const } : {}) };
   if (machine !== undefined) return { ...spawn, m: machineRecord(machine) };
   return { ...spawn, ...present({ i: input }), ...(kept as object | undefined) };
 }

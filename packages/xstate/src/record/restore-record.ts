@@ -1,28 +1,25 @@
 import { StepError } from '@mcp-saga/core';
-import { activeInvokes, afterMark, logicOf } from '../adapter/xstate-nodes.ts';
+import { activeNodes, afterMark, invokesOf, logicOf, rootOf } from '../adapter/xstate-nodes.ts';
 import { isMachine, kindOf } from '../adapter/logic-kind.ts';
 import { makeRoot, orderedNodes } from '../adapter/xstate-actors.ts';
-import type { LiveActor, LiveNode, PersistedSnapshot, StepWatch } from '../model/live-actor.ts';
+import type { LiveActor, LiveNode, PersistedSnapshot, StepWatch, Timer } from '../model/live-actor.ts';
 import type { AnyStateMachine } from 'xstate';
-import type { Timer } from '../model/timer.ts';
 import { MachineRefused } from '../model/errors.ts';
 import type { ActiveStepRecord, ChildRecord, MachineRecord, SagaRecord } from '../model/machine-record.ts';
-import { inStoredOrder } from './record-order.ts';
+import { inStoredOrder } from './stored-state-order.ts';
 import { actorAt, pathOf } from '../adapter/survey.ts';
 
-/** A machine made again of its record, not started yet. */
+/** Restored machine, before the start. */
 export interface Restored {
   readonly root: ReturnType<typeof makeRoot>;
   readonly timers: readonly Timer[];
-  /** What a state kept of steps that have not ended. */
+  /** Stored facts of pending steps. */
   readonly steps: ReadonlyMap<LiveActor, ActiveStepRecord>;
 }
 
 /**
- * Makes a machine again of a record that fits it, and verifies that XState restored all of it: where something does not
- * fit, it leaves it out without a word.
- *
- * @throws MachineRefused naming what was not restored
+ * Restores a machine from a record, and checks the result, since XState omits without an error what does not fit.
+ * @throws MachineRefused with the name of the missing part
  */
 export function restore(machine: AnyStateMachine, record: SagaRecord, watch: StepWatch): Restored {
   const root = makeRoot(machine, { snapshot: persistedMachine(machine, record.m) }, watch);
@@ -45,7 +42,7 @@ const settled = { output: undefined, error: undefined };
 function persistedMachine(machine: AnyStateMachine, record: MachineRecord): PersistedSnapshot {
   const { v: value, c: context = {}, h = {}, k = {}, s: status = 'active' } = record;
   const history = Object.entries(h).map(([id, nodes]) => [id, nodes.map((node) => ({ id: node }))]);
-  const invokes = activeInvokes(machine, value);
+  const invokes = invokesOf(activeNodes(rootOf(machine), value));
   const children = Object.entries(k).map(([id, child]) => {
     const invoke = invokes.get(id);
     const implied = child.s === undefined;
@@ -77,9 +74,9 @@ function persistedChild(record: ChildRecord, logic: unknown): PersistedSnapshot 
   }
   if ('p' in record) return { status: 'active', ...settled, ...record.p };
   if ('z' in record) {
-    // What it came to was told when it ended.
+    // The parent received the outcome when the step ended.
     const error = record.z === 'e' ? new StepError('', { name: 'Error', message: '' }) : undefined;
-    return { ...settled, status: record.z === 'd' ? 'done' : record.z === 'e' ? 'error' : 'stopped', error };
+    return { ...settled, status: statusOf(record.z), error };
   }
   return { status: 'active', ...settled, input: 'i' in record ? record.i : undefined };
 }
@@ -99,7 +96,10 @@ function verify(actor: LiveActor, record: MachineRecord, steps: Map<LiveActor, A
       throw notRestored(`the actor '${at}'`);
     }
     const kind = kindOf(restored.logic);
-    if ((kind === 'client' || kind === 'effect') && !('m' in child || 'z' in child || 'p' in child)) {
+    if (
+      (kind === 'client' || kind === 'effect' || kind === 'outside') &&
+      !('m' in child || 'z' in child || 'p' in child)
+    ) {
       steps.set(restored, child);
     }
   }
@@ -115,7 +115,7 @@ function statusOfOther(record: ChildRecord): string {
   return status ?? 'active';
 }
 
-// In place: the order is only to be had inside of the snapshot.
+// In place, since a snapshot has no other way to change the order.
 function reorder(nodes: LiveNode[], order: readonly number[]): void {
   const ordered = inStoredOrder(nodes, order);
   if (ordered === undefined) throw notRestored('the order of its active states');

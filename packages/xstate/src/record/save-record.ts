@@ -1,18 +1,16 @@
 import { present, formatPlace, isPlainObject, type Place, CodecError, encode } from '@mcp-saga/core/program';
 import {
-  activeInvokes,
   afterMark,
   completedNodes,
   hasOnDone,
+  invokesOf,
   restoredOrder,
-  rootOf,
   xstateMajor,
 } from '../adapter/xstate-nodes.ts';
 import { isActorRef, isSynced, orderedNodes, refMarker } from '../adapter/xstate-actors.ts';
 import { kindOf } from '../adapter/logic-kind.ts';
-import type { LiveActor, LiveInvoke, LiveSnapshot } from '../model/live-actor.ts';
+import type { LiveActor, LiveInvoke, LiveSnapshot, Timer } from '../model/live-actor.ts';
 import { assertNamed } from '../adapter/actor-names.ts';
-import type { Timer } from '../model/timer.ts';
 import { MachineRefused } from '../model/errors.ts';
 import type {
   ActiveStepRecord,
@@ -24,13 +22,12 @@ import type {
 } from '../model/machine-record.ts';
 import { childrenOf, isIn, pathOf } from '../adapter/survey.ts';
 
-/** What a state keeps of a step that has not ended, apart from its input. */
-export type StepFacts = (actor: LiveActor) => Pick<ActiveStepRecord, 'r' | 'e'>;
+/** Returns the stored facts of a pending step, without the input. */
+export type StepFacts = (actor: LiveActor) => Pick<ActiveStepRecord, 'r' | 'e' | 'w'>;
 
 /**
- * A machine at rest as a record.
- *
- * @throws MachineRefused naming the path of what cannot be kept
+ * Converts a waiting machine into a record.
+ * @throws MachineRefused with the path of a value or actor that cannot be stored
  */
 export function save(
   root: LiveActor,
@@ -43,11 +40,7 @@ export function save(
   return { d: definition, x: xstateMajor, m: machine, ...(records.length === 0 ? {} : { t: records }) };
 }
 
-/**
- * A record as text.
- *
- * @throws MachineRefused naming the path of what is not plain data
- */
+/** Converts a record into text. @throws MachineRefused with the path of a value that is not plain data */
 export function encodeRecord(record: object): string {
   try {
     return encode(record, { where: 'state' });
@@ -58,7 +51,7 @@ export function encodeRecord(record: object): string {
   }
 }
 
-/** The place in a record, as an author knows it: `context.total of 'shop/payment'`. */
+/** Converts a place in a record into words for authors: `context.total of 'shop/payment'`. */
 function placeOf(path: string): string {
   const ids: string[] = [];
   let rest = path.replace(/^state(?=\.m\.)/, '');
@@ -79,16 +72,20 @@ function placeOf(path: string): string {
 function saveMachine(actor: LiveActor, factsOf: StepFacts): MachineRecord {
   const snapshot = actor.getSnapshot();
   const { value = {}, status, historyValue = {} } = snapshot;
-  // What it came to was told when it ended; its context may well refer to what has ended with it.
+  // The parent received the outcome. The context may refer to ended actors.
   if (status !== 'active') return { v: value, s: status };
   const context = keepable(actor, snapshot.context, undefined, 0);
   const history = Object.entries(historyValue).map(([id, nodes]) => [id, nodes.map((node) => node.id)]);
   const order = orderOf(snapshot);
-  const completed = completedOf(snapshot);
-  const invokes = snapshot.machine && activeInvokes(snapshot.machine, value);
+  const nodes = orderedNodes(snapshot);
+  // XState takes an `onDone` only at completion.
+  const completed = completedNodes(nodes)
+    .filter(hasOnDone)
+    .map(({ id }) => id);
+  const invokes = invokesOf(nodes);
   const children = childrenOf(actor).map((child) => [
     child.id,
-    saveChild(child, invokes?.get(child.id), factsOf),
+    saveChild(child, invokes.get(child.id), factsOf),
   ]);
   return {
     v: value,
@@ -100,7 +97,7 @@ function saveMachine(actor: LiveActor, factsOf: StepFacts): MachineRecord {
   };
 }
 
-// Transitions without an event are looked for in this order; only regions beside each other make it matter.
+// XState looks for transitions without an event in this order, which matters in parallel regions only.
 function orderOf(snapshot: LiveSnapshot): readonly number[] | undefined {
   const { machine, value } = snapshot;
   const nodes = orderedNodes(snapshot);
@@ -109,14 +106,6 @@ function orderOf(snapshot: LiveSnapshot): readonly number[] | undefined {
   }
   const restored = restoredOrder(machine, value);
   return nodes.every((node, index) => node === restored[index]) ? undefined : nodes.map(({ order }) => order);
-}
-
-// XState considers their `onDone` once, when they complete.
-function completedOf({ machine, value }: LiveSnapshot): readonly string[] {
-  if (machine === undefined || value === undefined) return [];
-  return completedNodes(rootOf(machine), value)
-    .filter(hasOnDone)
-    .map(({ id }) => id);
 }
 
 function saveChild(actor: LiveActor, invoke: LiveInvoke | undefined, factsOf: StepFacts): ChildRecord {
@@ -128,6 +117,7 @@ function saveChild(actor: LiveActor, invoke: LiveInvoke | undefined, factsOf: St
     case 'machine':
       return { ...spawn, m: saveMachine(actor, factsOf) };
     case 'client':
+    case 'outside':
     case 'effect': {
       if (status !== 'active')
         return { ...spawn, z: status === 'done' ? 'd' : status === 'error' ? 'e' : 'x' };
@@ -139,15 +129,16 @@ function saveChild(actor: LiveActor, invoke: LiveInvoke | undefined, factsOf: St
     case 'alien': {
       if (kind === 'alien') throw alien(actor);
       const persisted = actor.logic.getPersistedSnapshot(snapshot) as object;
+      // The status distinguishes the actor from a promise, which would run after a restore.
       const kept = Object.entries(persisted).filter(
-        ([key, item]) => item !== undefined && !(key === 'status' && item === 'active'),
+        ([key, item]) => item !== undefined && !(kind === 'promise' && key === 'status' && item === 'active'),
       );
       return { ...spawn, p: Object.fromEntries(kept) };
     }
   }
 }
 
-/** How a child came to be, if the invoke of an active state does not imply that. */
+/** Returns the origin of a child, unless an invoke of an active state implies the origin. */
 function saveSpawn(actor: LiveActor, invoke: LiveInvoke | undefined): SpawnRecord {
   assertNamed(actor);
   const { systemId } = actor;
@@ -156,33 +147,29 @@ function saveSpawn(actor: LiveActor, invoke: LiveInvoke | undefined): SpawnRecor
   const implied =
     invoke?.src === src && invoke.systemId === systemId && (invoke.onSnapshot !== undefined) === sync;
   if (implied) return {};
-  return {
-    s: src,
-    ...present({ y: systemId }),
-    ...(sync ? { n: 1 as const } : {}),
-  };
+  return { s: src, ...present({ y: systemId }), ...(sync ? { n: 1 as const } : {}) };
 }
 
 function alien(actor: LiveActor): MachineRefused {
   return new MachineRefused(
-    `The actor '${pathOf(actor)}' runs by itself (fromCallback, fromObservable): it cannot be kept between two requests.`,
+    `The actor '${pathOf(actor)}' is a callback or observable, which cannot be stored between two requests.`,
   );
 }
 
-/** A context that can be kept: references to children as markers, everything else as it is. */
+/** Replaces references to children in a context by markers. Throws MachineRefused for other actors and errors. */
 function keepable(owner: LiveActor, value: unknown, place: Place | undefined, depth: number): unknown {
-  // Deeper than the codec allows, it says so.
+  // The codec rejects deeper values.
   if (typeof value !== 'object' || value === null || depth > 64) return value;
   const refuse = (problem: string): MachineRefused =>
     new MachineRefused(`${formatPlace('context', place)}${suffix(owner)} ${problem}`);
   if (isActorRef(value)) {
     if (owner.getSnapshot().children?.[value.id] === value) return refMarker(value.id);
     throw refuse(
-      'is an actor that is no child of its machine any more, or never was: keep its id, or give it a systemId.',
+      'is an actor, but not a child of the machine. Store the ID of the actor, or use a systemId.',
     );
   }
   if (value instanceof Error) {
-    throw refuse('is an Error: keep plain data instead, stepError(event) or event.error.message.');
+    throw refuse('is an Error. Store plain data, such as stepError(event) or event.error.message.');
   }
   if (Array.isArray(value)) {
     const items = value.map((item, key) => keepable(owner, item, { parent: place, key }, depth + 1));
@@ -205,7 +192,7 @@ function suffix(owner: LiveActor): string {
 }
 
 function saveTimer(root: LiveActor, { source, target, event, id, at }: Timer): TimerRecord {
-  // An event that outlives its sender can no longer be canceled: it becomes the target's own.
+  // Without its sender, an event cannot be cancelled, and belongs to the target.
   if (!isIn(root, source)) return [at, pathOf(target), '~~0', event];
   const path = pathOf(source);
   const { type } = event as { readonly type: string };

@@ -151,7 +151,7 @@ export function drawChart(tape: Tape, level = 0, name = 'm'): Chart {
       const count = assign({ n: ({ context }: Noted) => context.n + 1 });
       const burn = assign({ fuel: ({ context }: Noted) => context.fuel - 1 });
       const fueled = ({ context }: Noted): boolean => context.fuel > 0;
-      // What a client did gives new fuel: only what goes on by itself must come to an end.
+      // An answer adds fuel: only transitions without a client must end.
       const refuel = assign({ fuel });
       const move = (what: string, to: object, needsFuel: boolean): object => ({
         ...to,

@@ -4,7 +4,7 @@ import { runtimeOf, World, type TurnSettings } from '../../../core/test/support/
 
 type Suspended = Extract<Outcome, { readonly status: 'suspended' }>;
 
-/** One saga in a test, turn by turn, without a host: what it was given is the state alone. */
+/** One saga in a test, turn by turn, without a host. Each turn gets only the state. */
 export class Drive {
   readonly world = new World();
   outcome: Outcome | undefined;
@@ -23,7 +23,7 @@ export class Drive {
     return this.outcome;
   }
 
-  /** Goes on: answers by step id, as the contents of results. */
+  /** Continues with answers by step ID, as the contents of results. */
   async resume(answers: Readonly<Record<string, Json>> = {}, settings: TurnSettings = {}): Promise<Outcome> {
     this.#turn += 1;
     const given = Object.entries(answers).map(([stepId, result]): [string, ClientAnswer] => [
@@ -35,9 +35,9 @@ export class Drive {
   }
 
   /** Ends it from outside. */
-  async end(error: unknown): Promise<Outcome> {
+  async end(error: unknown, settings: TurnSettings = {}): Promise<Outcome> {
     this.#turn += 1;
-    return await this.program.advance(this.suspended.state, new Map(), this.#runtime({}), { error });
+    return await this.program.advance(this.suspended.state, new Map(), this.#runtime(settings), { error });
   }
 
   /** The outcome of the turn before, which must have been suspended. */
@@ -69,7 +69,7 @@ export function said(text: string): Json {
   return { role: 'assistant', model: 'm', content: { type: 'text', text } };
 }
 
-/** The error of a saga that failed, and what was undone. */
+/** The error of a failed saga, and its undone steps. */
 export function failureOf(outcome: Outcome): Extract<Outcome, { readonly status: 'failed' }> {
   if (outcome.status !== 'failed') throw new Error(`It is ${outcome.status}.`);
   return outcome;

@@ -49,7 +49,7 @@ const kinds = [
   'a completion is no longer handled',
 ] as const;
 
-/** What can be changed in a chart. */
+/** Possible changes of a chart. */
 export type EditKind = (typeof kinds)[number];
 
 /** Draws a change of a chart, of one of its machines: the others are left as they are. */

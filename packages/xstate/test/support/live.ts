@@ -52,7 +52,7 @@ export class Live {
       this.#timers.splice(this.#timers.indexOf(next), 1);
       this.#world.time = Math.max(this.#world.time, next.at);
       next.act();
-      // What is due at the same time comes before anything that takes time.
+      // Events that are due at the same time precede work that takes time.
       const isLast = !this.#timers.some(({ at }) => at <= this.#world.time);
       // oxlint-disable-next-line no-await-in-loop -- one after the other
       if (isLast) await this.#world.flush();

@@ -1,6 +1,6 @@
 import { assign, createMachine, enqueueActions, fromPromise, not, setup, spawnChild } from 'xstate';
 import type { AnyStateMachine, StateValue } from 'xstate';
-import { elicit, elicitUrl, isDeclined, listRoots, sample, step } from '@mcp-saga/xstate';
+import { approval, elicit, elicitUrl, isDeclined, listRoots, sample, step, waitFor } from '@mcp-saga/xstate';
 import { z } from 'zod';
 
 /** A machine to be drawn, and a state of it. */
@@ -185,6 +185,21 @@ const odd = createMachine({
   ),
 });
 
+const outside = setup({
+  actors: {
+    manager: approval({ message: 'Refund?', timeoutMs: 1_000, deliver: () => undefined }),
+    money: waitFor({ schema: z.object({}), link: 'accept', timeoutMs: 1_000, register: () => undefined }),
+  },
+}).createMachine({
+  id: 'refund',
+  initial: 'asking',
+  states: {
+    asking: { invoke: { id: 'manager', src: 'manager', onDone: 'paying' } },
+    paying: { invoke: { id: 'money', src: 'money', onDone: 'over', onError: 'over' } },
+    over: { type: 'final' },
+  },
+});
+
 /** Machines that show all there is to be drawn. */
 export const pictured: { readonly [name: string]: Pictured } = {
   chain: { machine: chain, value: 'judging' },
@@ -192,5 +207,6 @@ export const pictured: { readonly [name: string]: Pictured } = {
   parallel: { machine: parallel, value: { person: 'asked', model: 'known', files: {} } },
   history: { machine: history, value: { playing: { song: 'verse' } } },
   spawning: { machine: spawning as unknown as AnyStateMachine, value: 'open' },
+  outside: { machine: outside, value: 'asking' },
   odd: { machine: odd, value: 'note' },
 };

@@ -19,7 +19,7 @@ export class Tape {
     return this.pick(n) === n - 1;
   }
 
-  /** One of several: the first one is the simplest. */
+  /** One of several values, of which the first is the simplest. */
   of<T>(items: readonly T[]): T {
     return items[this.pick(items.length)] as T;
   }

@@ -61,10 +61,10 @@ export async function walkChanged(
   const didNothing = isDeepStrictEqual([...world.trace, ...world.effects], before.did);
   const told = { edit: edit.kind, migration, problems };
   if (looked.status !== 'suspended') {
-    const { error, compensated, residue } = looked as Extract<Outcome, { status: 'failed' }>;
+    const { error, compensated, uncompensated } = looked as Extract<Outcome, { status: 'failed' }>;
     const { code } = Object(error) as { readonly code?: string };
     holds(code === 'replay_mismatch', `it is ${looked.status}: ${String(error)}`);
-    holds(isDeepStrictEqual([compensated, residue], [[], []]), 'it was undone');
+    holds(isDeepStrictEqual([compensated, uncompensated], [[], []]), 'it was undone');
     holds(didNothing, 'it did something');
     // The older code still fits.
     walk.change(undefined, {});

@@ -28,7 +28,7 @@ export class WalkWorld {
     });
   }
 
-  /** After a macrotask every promise that can go on has gone on. */
+  /** After a macrotask, every promise that can continue has continued. */
   async breathe(): Promise<void> {
     await new Promise((resolve) => {
       setImmediate(resolve);

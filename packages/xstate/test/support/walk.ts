@@ -43,7 +43,7 @@ const maxTurns = 10;
 /** A turn of a saga that waits. */
 export type Suspended = Extract<Outcome, { readonly status: 'suspended' }>;
 
-/** One move: time that passes, and answers that come together. */
+/** One move: time that passes, and answers that arrive together. */
 export interface Move {
   readonly time: number;
   readonly answers: ReadonlyMap<string, Reply>;
@@ -72,15 +72,15 @@ export async function walk(numbers: readonly number[]): Promise<Walked | undefin
   return { live, saga, figures: { turns: moves.length, ended: live.status } };
 }
 
-/** A walk as a saga that somebody looked on at, and its program again, in a world where nothing has happened. */
+/** A walk as a watched saga, and its program again, in a new world. */
 export interface WatchedWalk {
   readonly saga: Told;
   readonly anew: () => { readonly program: Program; readonly world: WalkWorld };
 }
 
 /**
- * A walk as a saga that is looked on at: what `watch` makes of its program takes the turns. Where it would go on, it is ended.
- * Undefined for a chart that does too much.
+ * A walk as a watched saga: the result of `watch` runs the turns. A saga that would continue after the moves is ended.
+ * Undefined for a chart with too many transitions.
  */
 export async function walkWatched(
   numbers: readonly number[],
@@ -139,14 +139,14 @@ async function walkLive(chart: Chart, tape: Tape, moves: Move[]): Promise<Told> 
     if (turns.length > maxTurns) return { ...told, status: 'walking', result: undefined };
     const move = drawMove(tape, live, world.time);
     moves.push(move);
-    // What is overdue happens before answers, which have a grace.
+    // Overdue events precede answers, which have a grace.
     const graced = move.answers.size === 0 ? move.time : move.time - answerGraceMs - 1;
     // oxlint-disable-next-line no-await-in-loop -- one move after the other
     await live.passTo(Math.max(world.time, graced));
     world.time = move.time;
     for (const [path, actor] of live.pending()) {
       const reply = move.answers.get(path);
-      // The question must be the one that was asked when the move was drawn.
+      // The question must be the same as when the move was drawn.
       if (reply !== undefined && pending.get(path) === actor)
         live.answer(actor, endOf(reply, path, actor.logic));
     }
@@ -171,7 +171,7 @@ function drawMove(tape: Tape, live: Live, now: number): Move {
   return { time: passes && pending.length === 0 ? Math.max(time, live.due ?? now) : time, answers };
 }
 
-/** What a reply comes to under a live actor. */
+/** The result of a reply with a live actor. */
 function endOf(reply: Reply, path: string, logic: object): StepEnd {
   const step = path;
   if (reply === 'error')
@@ -276,7 +276,7 @@ export function turnOf({ state, steps }: Suspended): object {
   };
 }
 
-/** What a client sends for a move, to what it is asked. */
+/** The answers of a client for a move. */
 export function answersTo({ steps }: Suspended, move: Move): ReadonlyMap<string, ClientAnswer> {
   const answers = new Map<string, ClientAnswer>();
   for (const { stepId, type } of steps) {
@@ -291,7 +291,7 @@ export function endedAs(outcome: Exclude<Outcome, Suspended>): Pick<Told, 'statu
   if (outcome.status === 'completed') return { status: 'done', result: outcome.result };
   if (outcome.status !== 'failed') throw new Error(outcome.status);
   const { code } = Object(outcome.error) as { readonly code?: string };
-  if (code === 'machine_refused' || outcome.residue.length > 0) throw outcome.error;
+  if (code === 'machine_refused' || outcome.uncompensated.length > 0) throw outcome.error;
   return { status: 'failed', result: code === 'machine_stuck' ? code : undefined };
 }
 

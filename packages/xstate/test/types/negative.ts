@@ -28,7 +28,7 @@ step(async () => new Response());
 step(({ input }: { input: { n: number } }) => ({ n: input.n, next: () => 1 }));
 // @ts-expect-error -- a generator
 step(function* () {});
-// @ts-expect-error -- an undo that nobody would run
+// @ts-expect-error -- an undo that would never run
 step(() => 5, { compensate: async function* () {} });
 
 const { createMachine } = setup({
@@ -48,7 +48,7 @@ createMachine({
 });
 createMachine({
   context: { name: '' },
-  // @ts-expect-error -- an input for a step that takes none
+  // @ts-expect-error -- an input for a step without an input
   invoke: { src: 'plain', input: { of: 'x' } },
 });
 createMachine({

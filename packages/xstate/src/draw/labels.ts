@@ -2,19 +2,29 @@ import type { AnyStateMachine, AnyStateNode, TransitionDefinition } from 'xstate
 import { kindOf, type LogicKind } from '../adapter/logic-kind.ts';
 import { logicOf } from '../adapter/xstate-nodes.ts';
 import type { LiveInvoke } from '../model/live-actor.ts';
-import { findSourcesInContext, findSpawnedSources } from './mermaid-spawns.ts';
-import { mermaidText } from './mermaid-text.ts';
+import { findSourcesInContext, findSpawnedSources } from './spawned-sources.ts';
+import { outsideOf } from '../author/outside-logic.ts';
 import { askOf, type AskSpec } from '../author/step-logic.ts';
 
 // oxlint-disable-next-line typescript/no-explicit-any -- as XState's own AnyStateNode
 type AnyTransition = TransitionDefinition<any, any>;
 
-/** A transition, and what is written on its arrow, as Mermaid takes it. */
+/** Transition with the texts of its arrow, not escaped. */
 export interface LabelledTransition {
-  readonly label: string;
-  /** None where the state stays as it is. */
+  /** Event type of XState; empty for `always` and for the default of a history state. */
+  readonly type: string;
+  readonly kind: TransitionKind;
+  /** Event as a reader knows it, such as `after 5 min`. */
+  readonly event: string;
+  readonly guard: string | undefined;
+  /** Actors that the transition spawns. */
+  readonly spawns: readonly string[];
+  /** Targets; empty if the state does not change. */
   readonly targets: readonly AnyStateNode[];
 }
+
+/** Cause of a transition. `actor`: a result, an error, or a snapshot of an invoked actor. */
+export type TransitionKind = 'event' | 'always' | 'after' | 'done' | 'actor' | 'default';
 
 const askNames: { readonly [kind in AskSpec['kind']]: string } = {
   elicit: 'elicit',
@@ -26,14 +36,15 @@ const askNames: { readonly [kind in AskSpec['kind']]: string } = {
 const actorNames: { readonly [kind in LogicKind]: string } = {
   client: 'question',
   effect: 'step',
+  outside: 'approval',
   machine: 'machine',
   promise: 'promise',
   passive: 'actor',
   alien: 'actor',
 };
 
-/** What happens while a state is active, a line each as Mermaid takes it. */
-export function linesOf(node: AnyStateNode): readonly string[] {
+/** Returns the actors that a state invokes and spawns, as lines. */
+export function activitiesOf(node: AnyStateNode): readonly string[] {
   const { machine } = node;
   const invokes = invokesOf(node).map((invoke) => describeActor(machine, invoke.src, nameOfInvoke(invoke)));
   const spawns = [
@@ -41,48 +52,54 @@ export function linesOf(node: AnyStateNode): readonly string[] {
     ...findSpawnedSources(machine, node.entry),
   ].map((src) => describeSpawn(machine, src));
   const lastSpawns = findSpawnedSources(machine, node.exit).map((src) => describeSpawn(machine, src));
-  const stays = transitionsOf(node)
-    .filter(({ targets }) => targets.length === 0 && node.type !== 'history')
-    .map(({ label }) => `${label} (stays)`);
-  // A machine that ends there has failed, and is undone.
-  const undoes = node.type === 'final' && node.tags.includes('compensate');
-  return [
-    ...invokes,
-    ...spawns,
-    ...lastSpawns.map((line) => `${line} on exit`),
-    ...stays,
-    ...(undoes ? ['compensate'] : []),
-  ];
+  return [...invokes, ...spawns, ...lastSpawns.map((line) => `${line} on exit`)];
 }
 
-/** An actor by its kind and name. */
+/** Returns `true` if a machine that ends in this state is undone. */
+export function isUndone(node: AnyStateNode): boolean {
+  return node.type === 'final' && node.tags.includes('compensate');
+}
+
+/** Returns kind and name of an actor. */
 function describeActor(machine: AnyStateMachine, src: string, name: string): string {
   const logic = logicOf(machine, src);
   const ask = logic === undefined ? undefined : askOf(logic);
+  const outside = logic === undefined ? undefined : outsideOf(logic);
   const kind =
-    ask === undefined ? actorNames[logic === undefined ? 'alien' : kindOf(logic)] : askNames[ask.kind];
-  return mermaidText(name === '' || name === kind ? kind : `${kind} ${name}`);
+    ask === undefined
+      ? (outside?.kind ?? actorNames[logic === undefined ? 'alien' : kindOf(logic)])
+      : askNames[ask.kind];
+  return name === '' || name === kind ? kind : `${kind} ${name}`;
 }
 
 function describeSpawn(machine: AnyStateMachine, src: string): string {
   return `spawns ${describeActor(machine, src, src)}`;
 }
 
-/** The transitions of a state, in the order in which XState looks at them. */
+/** Returns the transitions of a state, in the order of XState. */
 export function transitionsOf(node: AnyStateNode): readonly LabelledTransition[] {
-  if (node.type === 'history') return [{ label: 'default', targets: defaultsOf(node) }];
+  if (node.type === 'history') {
+    const targets = defaultsOf(node);
+    if (targets.length === 0) return [];
+    return [{ type: '', kind: 'default', event: 'default', guard: undefined, spawns: [], targets }];
+  }
   const found = [
     ...(node.always ?? []),
     ...[...node.transitions.values()].flat(),
   ] as readonly AnyTransition[];
   return found.map(({ eventType, guard, actions, target = [] }) => {
-    const spawns = findSpawnedSources(node.machine, actions).map((src) => describeSpawn(node.machine, src));
-    const label = mermaidText(eventName(node, String(eventType))) + guardSuffix(guard);
-    return { label: [label, ...spawns].join(' / '), targets: target };
+    const type = String(eventType);
+    return {
+      type,
+      ...describeEvent(node, type),
+      guard: guard === undefined ? undefined : guardName(guard),
+      spawns: findSpawnedSources(node.machine, actions).map((src) => describeSpawn(node.machine, src)),
+      targets: target,
+    };
   });
 }
 
-/** Where a history state leads that remembers nothing: where its author says so. */
+/** Returns the default targets of a history state. */
 function defaultsOf(node: AnyStateNode): readonly AnyStateNode[] {
   const { target } = node.config as { readonly target?: string | readonly string[] };
   return [target ?? []]
@@ -96,29 +113,32 @@ function defaultsOf(node: AnyStateNode): readonly AnyStateNode[] {
 
 const dones = { done: 'xstate.done.actor.', error: 'xstate.error.actor.', snapshot: 'xstate.snapshot.' };
 
-function eventName(node: AnyStateNode, type: string): string {
-  if (type === '') return 'always';
-  if (type === '*') return 'any event';
-  if (type === `xstate.done.state.${node.id}`) return 'done';
+function describeEvent(
+  node: AnyStateNode,
+  type: string,
+): { readonly kind: TransitionKind; readonly event: string } {
+  if (type === '') return { kind: 'always', event: 'always' };
+  if (type === '*') return { kind: 'event', event: 'any event' };
+  if (type === `xstate.done.state.${node.id}`) return { kind: 'done', event: 'done' };
   for (const [word, prefix] of Object.entries(dones)) {
     const invoke = invokesOf(node).find(({ id }) => type === prefix + id);
     if (invoke === undefined) continue;
     const name = nameOfInvoke(invoke);
-    return node.invoke.length === 1 || name === '' ? word : `${word} ${name}`;
+    return { kind: 'actor', event: node.invoke.length === 1 || name === '' ? word : `${word} ${name}` };
   }
   const end = `.${node.id}`;
   if (type.startsWith('xstate.after.') && type.endsWith(end)) {
-    return `after ${duration(type.slice('xstate.after.'.length, -end.length))}`;
+    return { kind: 'after', event: `after ${duration(type.slice('xstate.after.'.length, -end.length))}` };
   }
-  return type;
+  return { kind: 'event', event: type };
 }
 
 function invokesOf(node: AnyStateNode): readonly LiveInvoke[] {
-  // Inline logic has a name by now, whatever its type says.
+  // Inline logic has a generated name, against its type.
   return node.invoke as readonly LiveInvoke[];
 }
 
-/** How an invoke is called in `setup({ actors })`; an inline one by the id that its author gave it. */
+/** Returns the name of an invoke in `setup({ actors })`, or the ID of an inline invoke. */
 function nameOfInvoke({ src, id }: LiveInvoke): string {
   if (!src.startsWith('xstate.invoke.')) return src;
   return /^\d+\./.test(id) ? '' : id;
@@ -138,10 +158,6 @@ function duration(delay: string): string {
     'ms',
   ];
   return `${Number(delay) / size} ${unit}`;
-}
-
-function guardSuffix(guard: unknown): string {
-  return guard === undefined ? '' : ` [${mermaidText(guardName(guard))}]`;
 }
 
 function guardName(guard: unknown): string {

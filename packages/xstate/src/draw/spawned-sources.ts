@@ -1,12 +1,12 @@
 import type { AnyStateMachine } from 'xstate';
 import { namedLogicsOf } from '../adapter/xstate-nodes.ts';
 
-/** An action, as far as it shows what it spawns. */
+/** Parts of an action that can spawn. */
 interface SpawningAction {
   readonly type?: unknown;
   /** Of `spawnChild`. */
   readonly src?: unknown;
-  /** Of `assign`: a function, or one for each key. */
+  /** Of `assign`: a function, or a function for each key. */
   readonly assignment?: unknown;
   /** Of `enqueueActions`. */
   readonly collect?: unknown;

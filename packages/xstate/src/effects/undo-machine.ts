@@ -2,9 +2,10 @@ import type { Program, StepErrorData, Steps } from '@mcp-saga/core';
 import {
   command,
   defaultUndoRetry,
-  encodeHead,
   generatorProgram,
   isDone,
+  type CommandSpec,
+  type Head,
   type StepSpec,
   type StepUndo,
   type UndoWork,
@@ -15,16 +16,18 @@ import {
 } from '@mcp-saga/core/program';
 import { effectOf, type EffectSpec } from '../author/step.ts';
 import type { DoneEffect, Ledger, LedgerEntry } from './ledger.ts';
-import type { UndoRecord } from '../model/machine-record.ts';
+import { fromWaitRecord, toLeftRecord, waitsOf, withdrawWaits, type OpenWait } from './open-wait.ts';
+import type { SagaRecord, UndoRecord } from '../model/machine-record.ts';
 import type { MachineProgramOptions } from '../model/machine-options.ts';
+import { stateHead } from './state-head.ts';
 import { errorOf, toUndoRecord, type UndoCause } from './undo-cause.ts';
 
-/** Whether a saga is being undone already. */
+/** Returns `true` if an undo has started. */
 export function isUndoing(first: unknown): first is UndoRecord {
   return typeof first === 'object' && first !== null && 'u' in first;
 }
 
-/** Undoes the effects of a saga, last first, by a generator that repeats them from the journal and then throws. */
+/** Undoes the effects of a saga, last first, with a generator that replays them from the journal and then throws. */
 export async function undoSaga(
   options: MachineProgramOptions,
   ledger: Ledger,
@@ -32,34 +35,71 @@ export async function undoSaga(
   why: UndoCause,
   turn: number,
 ): Promise<Outcome> {
-  const head = encodeHead({
-    turn,
-    input: 'server',
-    progress: undefined,
-    asked: {},
-    waits: {},
-    mismatch: undefined,
-  });
   ledger.giveUp();
-  const state = { head, ...ledger.texts(toUndoRecord(why)) };
+  const record = toUndoRecord(why);
+  const { waits } = why;
+  // Committed before the withdrawal: a repeated request could continue where this one failed.
+  if ('error' in why && waits.length > 0 && isPutOff(runtime)) {
+    return later({ head: stateHead(turn + 1), ...ledger.texts({ ...record, w: waits.map(toLeftRecord) }) });
+  }
+  await withdrawWaits(options, waits, runtime);
+  const state = { head: stateHead(turn), ...ledger.texts(record) };
   const program = standIn(options, ledger, 'error' in why ? { error: why.error } : undefined);
   return await program.advance(state, new Map(), runtime, 'end' in why ? why.end : undefined);
 }
 
-/** Goes on undoing, in a later turn. */
-export async function goOnUndoing(
+/** Continues an undo in a later turn. */
+export async function continueUndo(
   options: MachineProgramOptions,
   state: ProgramState,
   ledger: Ledger,
   runtime: Runtime,
   end?: EndRequest,
 ): Promise<Outcome> {
-  return await standIn(options, ledger, errorOf(ledger.first as UndoRecord)).advance(
+  const { w = [], ...record } = ledger.first as UndoRecord;
+  let from = state;
+  if (w.length > 0) {
+    if (end === undefined && isPutOff(runtime)) return later(state);
+    await withdrawWaits(
+      options,
+      w.map((left) => fromWaitRecord(left.w, left.i)),
+      runtime,
+    );
+    from = { head: state.head, ...ledger.texts(record) };
+  }
+  return await standIn(options, ledger, errorOf(record)).advance(from, new Map(), runtime, end);
+}
+
+/** Returns the open waits of the stored machine of a ledger. */
+export function openWaits(
+  { turn }: Pick<Head, 'turn'>,
+  { first }: Pick<Ledger, 'first'>,
+): readonly OpenWait[] {
+  return turn === 0 ? [] : waitsOf(first as SagaRecord);
+}
+
+/** `true` if this turn runs nothing more. */
+function isPutOff({ turn, time }: Runtime): boolean {
+  const { defersEffects, deadline = Number.POSITIVE_INFINITY } = turn;
+  return defersEffects === true || time.now() >= deadline;
+}
+
+/** Outcome of a saga that does not fit the code: without an undo, so that the code can be rolled back. */
+export function failedUnfit(error: unknown): Outcome {
+  return { status: 'failed', error, compensated: [], uncompensated: [], ignored: [] };
+}
+
+/** Outcome of a turn that leaves the withdrawal of links to the next one. */
+function later(state: ProgramState): Outcome {
+  return {
+    status: 'suspended',
     state,
-    new Map(),
-    runtime,
-    end,
-  );
+    steps: [],
+    retryAfterMs: 0,
+    undoes: true,
+    accepted: 0,
+    ignored: [],
+  };
 }
 
 function standIn(
@@ -73,43 +113,48 @@ function standIn(
     commitFirst: false,
     declaresForks: true,
     onMismatch: 'compensate',
-    body: () => effectsAgain(options, ledger.entries, cause),
+    body: () => replayEffects(options, ledger.entries, cause),
   });
 }
 
-/** The effects that were run, as steps that replay what became of them; then the reason for undoing them. */
-function* effectsAgain(
+/** Replays the recorded effects as steps, then throws the reason for the undo. */
+function* replayEffects(
   options: MachineProgramOptions,
   entries: readonly LedgerEntry[],
   cause: { readonly error: unknown } | undefined,
 ): Steps<string> {
   for (const entry of entries) {
-    // What belongs to undoing comes after them.
+    // Entries of the undo follow the effects.
     const { type, path } = entry;
-    const isEnd = isDone(type) || type === 'failed' || type === 'unknown';
+    const isEnd = isDone(type) || type === 'failed' || type === 'unknown' || type === 'polled';
     if (!isEnd || /^[~!]/.test(path)) continue;
     try {
-      yield* command<unknown>(stepOf(options, entry));
+      yield* command<unknown>(type === 'polled' ? pollAt(path) : stepOf(options, entry));
     } catch {
-      // The machine has had this error.
+      // The machine has received this error.
     }
   }
   if (cause !== undefined) throw cause.error;
-  // Ended from outside: it waits for that.
+  // Waits for the end from outside.
   yield* command<unknown>({ kind: 'checkpoint', id: '!end', content: undefined });
   return '';
 }
 
-function stepOf(options: MachineProgramOptions, { type, path, value }: LedgerEntry): StepSpec {
-  const undone =
-    type === 'done' ? doneEffect(value as DoneEffect) : type === 'unknown' ? lostEffect(value) : undefined;
+/** Poll that is replayed only, for the decision of a wait. */
+function pollAt(path: string): CommandSpec {
+  return { kind: 'poll', id: path, ask: () => undefined, everyMs: 1, totalTimeoutMs: 1, report: undefined };
+}
+
+function stepOf(options: MachineProgramOptions, entry: LedgerEntry): StepSpec {
+  const { type, path } = entry;
+  const undone = effectToUndo(entry);
   const logic = undone === undefined ? undefined : options.logicNamed(undone.logic);
   const spec = logic === undefined ? undefined : effectOf(logic);
   return {
     kind: 'step',
     id: path,
     run: () => {
-      throw new TypeError(`The effect '${path}' was run before.`);
+      throw new TypeError(`The effect '${path}' has run before.`);
     },
     input: undefined,
     key: undefined,
@@ -128,23 +173,24 @@ interface UndoneEffect {
   readonly facts: { readonly input: unknown; readonly result?: unknown };
 }
 
-function doneEffect([logic, input, result]: DoneEffect): UndoneEffect {
+function effectToUndo({ type, value }: LedgerEntry): UndoneEffect | undefined {
+  if (type === 'unknown') {
+    const { name, data } = value as StepErrorData;
+    return { logic: name, facts: { input: data } };
+  }
+  if (type !== 'done') return undefined;
+  const [logic, input, result] = value as DoneEffect;
   return { logic, facts: { input, result } };
 }
 
-function lostEffect(value: unknown): UndoneEffect {
-  const { name, data } = value as StepErrorData;
-  return { logic: name, facts: { input: data } };
-}
-
-/** How an effect is undone by the code of now. What it no longer knows is residue. */
+/** Returns the undo of an effect in the current code. Without one, the effect is uncompensated. */
 function toUndo(spec: EffectSpec | undefined, { facts }: UndoneEffect): StepUndo {
   const gone: StepUndo = {
     known: {
       name: '',
       run: () => undefined,
       bind: () => {
-        throw new TypeError('The code that undoes it is gone.');
+        throw new TypeError('The code of this undo no longer exists.');
       },
     },
     unknown: undefined,
@@ -169,7 +215,7 @@ function toUndo(spec: EffectSpec | undefined, { facts }: UndoneEffect): StepUndo
 
 function withFacts(work: UndoWork, facts: UndoneEffect['facts']): UndoWork {
   if (work.kind === 'named') return work;
-  // What a generator may not read throws where it is read: its properties are copied as they are.
+  // Copies accessors, which throw on access in a generator.
   const given = (context: object): never =>
     Object.defineProperties(
       {},

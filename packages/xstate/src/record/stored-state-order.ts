@@ -2,10 +2,7 @@ import { activeNodes } from '../adapter/xstate-nodes.ts';
 import type { LiveNode } from '../model/live-actor.ts';
 import type { MachineRecord } from '../model/machine-record.ts';
 
-/**
- * Sorts active states by stored positions, of which only the ranks count: states added to or removed from a machine shift
- * positions. Returns `undefined` if the number of positions is wrong.
- */
+/** Sorts active states by the ranks of stored positions, since added states shift positions. Undefined if the count differs. */
 export function inStoredOrder(
   active: readonly LiveNode[],
   positions: readonly number[],
@@ -16,7 +13,7 @@ export function inStoredOrder(
   return positions.map((position) => inDocument[ranks.indexOf(position)] as LiveNode);
 }
 
-/** Returns `false` if the stored positions belong to other states, since the machine has its states in another order now. */
+/** Returns `false` if stored positions belong to other states, because the states of the machine have another order now. */
 export function fitsOrder(root: LiveNode, { v, o }: MachineRecord): boolean {
   if (o === undefined) return true;
   const active = activeNodes(root, v);

@@ -1,17 +1,16 @@
 import { AuthoringError, type TurnClock } from '@mcp-saga/core/program';
-import type { EventScheduler, LiveActor } from '../model/live-actor.ts';
-import type { Timer } from '../model/timer.ts';
+import type { EventScheduler, LiveActor, Timer } from '../model/live-actor.ts';
 
-/** ID of an event that can no longer be canceled: a number, and the ID under which the machine scheduled the event. */
+/** ID of an event that can no longer be cancelled: a number and the original ID. */
 const looseId = /^~~\d+ (.*)$/s;
 
-/** What machines do after a time, as data: it goes along when they are suspended. */
+/** Delayed events of a machine as data, so that a suspended machine keeps them. */
 export class Deadlines implements EventScheduler {
   readonly #turn: TurnClock;
-  /** The time as the machine sees it. */
+  /** Time of the machine. */
   readonly #now: () => number;
   #timers: Timer[] = [];
-  /** The delay that is passing, if one is. */
+  /** Timer that fires now, if any. */
   #passing: Timer | undefined;
   #grace = 0;
 
@@ -20,12 +19,12 @@ export class Deadlines implements EventScheduler {
     this.#now = now;
   }
 
-  /** In the order they were made. */
+  /** Timers in order of creation. */
   get timers(): readonly Timer[] {
     return this.#timers;
   }
 
-  /** The one that is due first: of several, the one that was made first. */
+  /** The timer that is due first; of several, the oldest. */
   get next(): Timer | undefined {
     let next: Timer | undefined;
     for (const timer of this.#timers)
@@ -33,17 +32,17 @@ export class Deadlines implements EventScheduler {
     return next;
   }
 
-  /** Delays timers of earlier turns and timers due at the start by `grace` ms, so that answers come first; 0 ends it. */
+  /** Delays timers of earlier turns, and timers due at the start, by `grace` ms, so that answers come first. 0 ends the grace. */
   hold(grace: number): void {
     this.#grace = grace;
   }
 
-  /** The time at which a timer fires (ms since the epoch). Its machine still sees the time of the timer itself. */
+  /** Time at which a timer fires, in milliseconds since the epoch. The machine still sees the time of the timer. */
   dueAt({ at, isNew }: Timer): number {
     return isNew === true && at > this.#turn.began ? at : at + this.#grace;
   }
 
-  /** It is due, or not wanted any more. */
+  /** Removes a timer, if present. */
   remove(timer: Timer): void {
     const index = this.#timers.indexOf(timer);
     if (index !== -1) this.#timers.splice(index, 1);
@@ -55,7 +54,7 @@ export class Deadlines implements EventScheduler {
     this.#timers.push({ ...restored, at: this.#turn.fromTimeOf(restored, timer.at) });
   }
 
-  /** Lets a delay pass. What its machine schedules then goes by the same clock. */
+  /** Fires a timer. Events that the machine schedules meanwhile use the same clock. */
   fire(timer: Timer, relay: () => void): void {
     this.remove(timer);
     this.#loosen(timer.source, looseId.exec(timer.id)?.[1] ?? timer.id);
@@ -64,7 +63,7 @@ export class Deadlines implements EventScheduler {
     this.#passing = undefined;
   }
 
-  /** Ends the turn: restores the times at which timers are kept. */
+  /** Ends the turn: converts times to the stored form. */
   catchUp(): void {
     this.#timers = this.#timers.map((timer) => ({
       ...timer,
@@ -74,7 +73,8 @@ export class Deadlines implements EventScheduler {
   }
 
   schedule(source: LiveActor, target: LiveActor, event: object, delay: number, id?: string): void {
-    if (!Number.isFinite(delay)) throw new AuthoringError(`A delay of '${source.id}' is not a number.`);
+    if (!Number.isFinite(delay))
+      throw new AuthoringError(`A delay of actor '${source.id}' is not a finite number of milliseconds.`);
     if (id !== undefined) this.#loosen(source, id);
     this.#timers.push({
       source,
@@ -104,7 +104,7 @@ export class Deadlines implements EventScheduler {
     }
   }
 
-  // No action can cancel this event: its ID only has to be unique.
+  // No action can cancel this event, so any unique ID will do.
   #unusedId(source: LiveActor, toId: (n: number) => string): string {
     const used = new Set(this.#timers.filter((known) => known.source === source).map(({ id }) => id));
     for (let n = 1; ; n += 1) if (!used.has(toId(n))) return toId(n);

@@ -1,4 +1,4 @@
-import { type TurnAborted } from '@mcp-saga/core';
+import { type TurnAborted, StepError, type StepErrorData } from '@mcp-saga/core';
 import {
   encodeError,
   runStep,
@@ -10,7 +10,6 @@ import {
   encode,
   type Runtime,
 } from '@mcp-saga/core/program';
-import { StepError, type StepErrorData } from '@mcp-saga/core';
 import { assertNamed, isSpawned } from '../adapter/actor-names.ts';
 import type { LiveActor } from '../model/live-actor.ts';
 import { type EffectHost, effectOf } from '../author/step.ts';
@@ -18,49 +17,49 @@ import type { Attempts, Ledger } from './ledger.ts';
 import type { ActiveStepRecord } from '../model/machine-record.ts';
 import { pathOf } from '../adapter/survey.ts';
 
-/** An effect that is to be run, or runs. */
+/** Pending or running effect. */
 interface Work {
   readonly actor: LiveActor;
   readonly spec: StepSpec;
   readonly input: unknown;
   attempts: number;
   notBefore: number;
-  /** `true` until it is tried in this turn: its time is compared with the time of the answers. */
+  /** `true` until an attempt in this turn: `notBefore` is compared with the time of the answers. */
   isEarlier: boolean;
   unknown: boolean;
-  /** The interrupted turn in which the machine may have continued behind this effect. */
+  /** Interrupted turn in which the machine may have continued after this effect. */
   interrupted: number | undefined;
-  /** `true` if the effect could have run: the machine did not leave its state at once. */
+  /** `true` if the effect can run: the machine did not leave the state at once. */
   ready: boolean;
-  /** Which run of its path it is, once it has been tried. */
+  /** Number of the run at this path, from the first attempt on. */
   run: number | undefined;
   running: AbortController | undefined;
 }
 
-/** What effects need of the turn they belong to. */
+/** Options of {@link Effects}. */
 export interface EffectsOptions {
   readonly runtime: Runtime;
   readonly clock: TurnClock;
-  /** What came of the attempts that earlier turns made. */
+  /** Outcomes of attempts of earlier turns. */
   readonly restored: ReadonlyMap<LiveActor, ActiveStepRecord>;
   readonly ledger: Ledger;
-  /** Names a logic, so that it is found again when its effect is undone. */
+  /** Returns the name of a logic, which an undo looks up. */
   readonly nameOf: (logic: object) => string;
-  /** Whether effects wait for the next turn. */
+  /** Returns `true` if effects wait for the next turn. */
   readonly defers: () => boolean;
-  /** Tells whether an interrupted run may have executed an effect that begins now, and in which turn. */
+  /** Returns if an interrupted run may have executed an effect that starts now, and the turn. */
   readonly doubt: () => { readonly isUnknown: boolean; readonly turn: number | undefined };
-  /** Called when an effect fails, is withdrawn, or has run `once`: none of them may happen again if the turn is repeated. */
+  /** Called if an effect failed, was withdrawn, or ran `once`, since a repetition of the turn may differ. */
   readonly chance: () => void;
-  /** Told when one has ended. */
+  /** Called when an effect has ended. */
   readonly wake: () => void;
 }
 
-/** The effects of a machine: begun when their actors start, run in this turn or put off to the next one. */
+/** Runs the effects of a machine in this turn, or defers them to the next turn. */
 export class Effects implements EffectHost {
-  /** How many have ended in this turn. */
+  /** Number of effects that ended in this turn. */
   ended = 0;
-  /** Why the turn cannot go on: one could not be claimed. */
+  /** Reason to abort the turn: an effect could not be claimed. */
   aborted: TurnAborted | undefined;
 
   readonly #options: EffectsOptions;
@@ -70,7 +69,7 @@ export class Effects implements EffectHost {
     this.#options = options;
   }
 
-  /** An actor has started: it has an effect to be run. */
+  /** Adds the effect of an actor that has started. */
   begin(actor: LiveActor, spec: StepSpec, input: unknown): void {
     const { restored, doubt } = this.#options;
     const [attempts, notBefore, unknown, run, before] = restored.get(actor)?.e ?? [0, 0, false, undefined];
@@ -89,16 +88,16 @@ export class Effects implements EffectHost {
       running: undefined,
     };
     this.#work.set(actor, work);
-    // What an older engine kept says so in the machine alone.
+    // An older engine recorded this in the machine only.
     if (unknown) this.#note(work, { type: 'retry', text: encode([attempts, notBefore, unknown]) });
   }
 
-  /** Whether some run, be it that their actors were stopped. */
+  /** `true` while an effect runs, even if the actor was stopped. */
   get running(): boolean {
     return [...this.#work.values()].some((work) => work.running !== undefined);
   }
 
-  /** Runs all effects that are due, and aborts those whose state was left. */
+  /** Starts due effects, and aborts effects of states that the machine left. */
   startDue(): void {
     const { clock, defers, chance } = this.#options;
     for (const work of this.#work.values()) {
@@ -106,7 +105,7 @@ export class Effects implements EffectHost {
       // In a repetition, the effect may end before the machine leaves its state.
       if (work.ready) chance();
       if (work.running === undefined) this.#drop(work);
-      else work.running.abort(new Error('The state that invoked it was left.'));
+      else work.running.abort(new Error('The machine left the state of the effect.'));
     }
     for (const work of this.#work.values()) {
       if (work.running !== undefined) continue;
@@ -115,12 +114,12 @@ export class Effects implements EffectHost {
     }
   }
 
-  /** Tells all that run to stop. */
+  /** Aborts all running effects. */
   abort(reason: unknown): void {
     for (const { running } of this.#work.values()) running?.abort(reason);
   }
 
-  /** When the next one is due that was put off: 0 for at once, undefined when there is none. */
+  /** Time of the next deferred effect: 0 for at once, undefined for none. */
   get nextDue(): number | undefined {
     const { clock } = this.#options;
     const times = [...this.#work.values()].map((work) =>
@@ -129,7 +128,7 @@ export class Effects implements EffectHost {
     return times.length === 0 ? undefined : Math.min(...times);
   }
 
-  /** Ends the turn, and records the effects that may have happened. */
+  /** Ends the turn, and records effects of unknown outcome. */
   catchUp(): void {
     for (const work of this.#work.values()) {
       work.isEarlier = false;
@@ -138,13 +137,13 @@ export class Effects implements EffectHost {
     }
   }
 
-  /** Records the effects that wait and may have happened, before the saga is undone. */
+  /** Records pending effects of unknown outcome before an undo. */
   giveUp(): void {
     this.#options.ledger.lift();
     for (const work of this.#work.values()) if (work.running === undefined) this.#drop(work);
   }
 
-  /** What a state keeps of one that was put off. */
+  /** Returns the stored facts of a deferred effect. */
   factsOf(actor: LiveActor): Pick<ActiveStepRecord, 'e'> {
     const { attempts = 0, notBefore = 0, unknown = false, run, interrupted } = this.#work.get(actor) ?? {};
     if (run === undefined) return {};
@@ -152,7 +151,7 @@ export class Effects implements EffectHost {
     return { e: interrupted === undefined ? tried : [...tried, interrupted] };
   }
 
-  // An attempt before may have had its effect, and nobody will ever know (E4); at least its number is used. (E1)
+  // An earlier attempt may have had an effect, and has used the number of this run.
   #drop(work: Work): void {
     if (work.attempts > 0 || (work.unknown && work.ready)) {
       this.#assertRoom();
@@ -169,13 +168,13 @@ export class Effects implements EffectHost {
     if (hasFailed(end) && interrupted !== undefined) ledger.addInterrupted(interrupted);
   }
 
-  // For one more, beside those that run: when they have ended, it is too late.
+  // Counts one more effect besides the running ones, which still need their entries.
   #assertRoom(): void {
     const running = [...this.#work.values()].filter((work) => work.running !== undefined);
     this.#options.ledger.assertRoom(running.length + 1);
   }
 
-  // The nth run of a path has the same name on every fork, whatever ran beside it: so does its idempotency key. (E1)
+  // The nth run of a path has the same name and idempotency key on every fork, whatever else ran.
   #pathOf(work: Work): string {
     const base = pathOf(work.actor);
     if (work.run === undefined) {
@@ -187,7 +186,7 @@ export class Effects implements EffectHost {
 
   #start(work: Work): void {
     const { runtime } = this.#options;
-    // Before it runs: what could not be noted, or not be found again, had better not happen.
+    // An effect that cannot be recorded or found again must not run.
     this.#assertRoom();
     assertNamed(work.actor);
     const path = this.#pathOf(work);
@@ -202,7 +201,7 @@ export class Effects implements EffectHost {
     const { spec } = work;
     const controller = new AbortController();
     work.running = controller;
-    // Each attempt gets an input of its own; not a copy of the step, which would read all that it offers.
+    // Each attempt gets a separate input. A copy of the step would call its accessors.
     const given = <T extends object>(step: T): T => Object.assign(step, { input: decode(text) });
     const body = (step: object): unknown => spec.run(given(step) as never);
     void runStep(run, { ...spec, run: body }, givenTo(runtime, given), controller.signal)
@@ -210,7 +209,7 @@ export class Effects implements EffectHost {
       .then((end) => ('aborts' in end ? this.#abortTurn(work, end.aborts) : this.#end(work, run, end)));
   }
 
-  // It has not run, and its machine does not hear of it.
+  // The effect has not run, and the machine receives no event.
   #abortTurn(work: Work, why: TurnAborted): void {
     work.running = undefined;
     this.aborted ??= why;
@@ -224,14 +223,14 @@ export class Effects implements EffectHost {
     if (end.type === 'retry') {
       [work.attempts, work.notBefore, work.unknown] = decode(end.text) as Attempts;
       work.isEarlier = false;
-      // Nothing was tried: its number is free again.
+      // Without an attempt, the number is free again.
       if (work.attempts === 0 && !work.unknown) work.run = undefined;
       if (!wanted) this.#drop(work);
       else if (work.unknown) this.#note(work, end);
     } else {
       this.#work.delete(actor);
       this.ended += 1;
-      // A `once` effect that no earlier run has claimed has not run.
+      // No earlier run claimed this `once` effect, so no earlier run executed it.
       if (!run.unknown) work.interrupted = undefined;
       this.#note(work, end);
       if (hasFailed(end) || work.spec.once) this.#options.chance();
@@ -241,11 +240,12 @@ export class Effects implements EffectHost {
   }
 }
 
-/** A runtime that is shown the input, where it runs the code of an effect itself. */
+/** Passes the input to a runtime that runs the code of effects itself. */
 function givenTo(runtime: Runtime, given: <T extends object>(step: T) => T): Runtime {
-  const { perform } = runtime;
+  const { perform } = runtime.effects;
   if (perform === undefined) return runtime;
-  return { ...runtime, perform: (call) => perform({ ...call, step: given(call.step) }) };
+  const withInput: typeof perform = (call) => perform({ ...call, step: given(call.step) });
+  return { ...runtime, effects: { ...runtime.effects, perform: withInput } };
 }
 
 function outcomeOf(
@@ -260,7 +260,7 @@ function hasFailed(end: StepEnd): end is Extract<StepEnd, { readonly type: 'fail
   return end.type === 'failed' || end.type === 'unknown';
 }
 
-/** Whether a logic has an undo, or shall run once: its saga must declare `forks` then. (E7) */
+/** Returns `true` for an effect with an undo or `once`, for which the saga must declare `forks`. */
 export function needsForks(logic: object): boolean {
   const spec = effectOf(logic);
   return spec !== undefined && (spec.undo !== undefined || spec.once);

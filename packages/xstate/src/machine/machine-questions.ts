@@ -20,43 +20,43 @@ import { invalidAnswer } from '../author/step-error.ts';
 import { askOf, type AskSpec, type StepEnd } from '../author/step-logic.ts';
 import type { SurveyedActor } from '../adapter/survey.ts';
 
-/** What questions need of the turn they belong to. */
+/** Options of {@link Questions}. */
 export interface QuestionsOptions {
   readonly saga: string;
   readonly runtime: Runtime;
-  /** Digests of what was asked last, by step id. */
+  /** Digests of the last questions, by step ID. */
   readonly asked: { readonly [stepId: string]: string };
-  /** The id of a step: its path, and the turn in which it was created. */
+  /** Returns the ID of a step. */
   readonly idOf: (at: SurveyedActor) => string;
-  /** Told when something has been answered here. */
+  /** Called when the host has answered a question. */
   readonly wake: () => void;
 }
 
-/** The client steps of a machine in one turn: how they are answered, and who answers them. */
+/** Client steps of a machine in one turn, with their routes and answers. */
 export class Questions extends AnswerCheck {
-  /** How many questions were answered here. */
+  /** Number of questions that the host answered. */
   answeredHere = 0;
 
   readonly #options: QuestionsOptions;
-  readonly #routes = new WeakMap<LiveActor, Route>();
+  readonly #routes = new Map<LiveActor, Route>();
   readonly #answering = new Map<LiveActor, AbortController>();
 
   constructor(options: QuestionsOptions) {
     const { saga: name, runtime, asked } = options;
-    super({ name, runtime, asked, advice: 'Make it of the input of its invoke alone.' });
+    super({ name, runtime, asked, advice: 'Compute the question from the input of its invoke alone.' });
     this.#options = options;
   }
 
-  /** Whether some are being answered here. */
+  /** `true` while the host answers a question. */
   get busy(): boolean {
     for (const [actor, controller] of this.#answering) {
       if (actor.getSnapshot().status !== 'active')
-        controller.abort(new Error('The state that asked was left.'));
+        controller.abort(new Error('The machine left the state of the question.'));
     }
     return this.#answering.size > 0;
   }
 
-  /** Hands answers to the steps that wait for them, in the order of the tree. All are checked before any is delivered. */
+  /** Delivers answers to pending steps in the order of the tree, after all answers are checked. */
   async deliver(asks: readonly SurveyedActor[], answers: ReadonlyMap<string, ClientAnswer>): Promise<void> {
     const ends: { readonly at: SurveyedActor; readonly ended: StepEnd }[] = [];
     const known = new Set(asks.map((at) => this.#options.idOf(at)));
@@ -68,17 +68,16 @@ export class Questions extends AnswerCheck {
       if (ended !== undefined) ends.push({ at, ended });
     }
     for (const { at, ended } of ends) {
-      // An answer before this one may have left the state that asked.
+      // An earlier answer can leave the state of this question.
       if (at.actor.getSnapshot().status === 'active') end(at.actor, ended);
       else this.ignore(this.#options.idOf(at), 'unknown');
     }
   }
 
   /**
-   * Answers questions that the client is not asked, by a fallback or the host's model. `true` if that changed something.
-   *
-   * @param defers - whether work here waits for the next turn
-   * @param hasTime - whether anything may still run in this turn
+   * Answers questions without the client, by a fallback or the host's model. Returns `true` if anything changed.
+   * @param defers - `true` if work waits for the next turn
+   * @param hasTime - `true` if work may still start in this turn
    */
   route(asks: readonly SurveyedActor[], defers: () => boolean, hasTime: boolean): boolean {
     let changed = false;
@@ -95,7 +94,7 @@ export class Questions extends AnswerCheck {
     return changed;
   }
 
-  /** Whether the client is asked, in this turn. */
+  /** `true` if the client is asked in this turn. */
   isAsked(at: SurveyedActor): boolean {
     return this.#routeOf(at) === 'ask';
   }
@@ -103,13 +102,14 @@ export class Questions extends AnswerCheck {
   #routeOf(at: SurveyedActor): Route {
     let route = this.#routes.get(at.actor);
     if (route === undefined) {
-      route = routeOf({ spec: this.#open(at).spec, route: undefined }, this.#options.runtime) ?? 'ask';
+      route =
+        routeOf({ spec: this.#open(at).spec, route: undefined }, this.#options.runtime.questions) ?? 'ask';
       this.#routes.set(at.actor, route);
     }
     return route;
   }
 
-  /** The requests of what waits, and their digests. */
+  /** Returns the requests of pending questions, and their digests. */
   async toSteps(asks: readonly SurveyedActor[]): Promise<{
     readonly steps: readonly ClientStep[];
     readonly asked: { readonly [stepId: string]: string };
@@ -120,22 +120,22 @@ export class Questions extends AnswerCheck {
     for (const at of asks) {
       const { spec, stepId } = this.#open(at);
       if (!this.isAsked(at)) {
-        // It is answered here, in another turn; what was asked before may be answered until then.
+        // The host answers in a later turn. Until then, the client may answer an earlier request.
         const before = Object.hasOwn(known, stepId) ? known[stepId] : undefined;
         if (before !== undefined) asked.push([stepId, before]);
         continue;
       }
       const step = toClientStep(spec, stepId) as ClientStep;
-      // oxlint-disable-next-line no-await-in-loop -- a few questions at the most
-      asked.push([stepId, await digestOfStep(runtime, step)]);
+      // oxlint-disable-next-line no-await-in-loop -- few questions
+      asked.push([stepId, await digestOfStep(runtime.questions, step)]);
       if (!Object.hasOwn(known, stepId) && hasInvokeId(stepId)) {
-        runtime.warn?.(
-          `Saga '${saga}' asks '${stepId}', as XState names what a state invokes without an id. Clients are told that ` +
-            'name, and it changes with the state: give the invoke an id.',
+        runtime.observer.warn?.(
+          `Saga '${saga}' asks '${stepId}', an ID that XState made for an invoke without an id. Clients see the ID, ` +
+            'and it changes with the state. Set an id on the invoke.',
         );
       }
       const reason = this.reasons.get(stepId);
-      runtime.observe({ type: 'asked', kind: spec.kind, path: stepId });
+      runtime.observer.observe({ type: 'asked', kind: spec.kind, path: stepId });
       steps.push(reason === undefined ? step : { ...step, reason });
     }
     return { steps, asked: Object.fromEntries(asked) };
@@ -144,7 +144,7 @@ export class Questions extends AnswerCheck {
   #open(at: SurveyedActor): { readonly spec: AskSpec; readonly stepId: string } {
     const stepId = this.#options.idOf(at);
     const ask = askOf(at.actor.logic);
-    if (ask === undefined) throw new TypeError(`'${stepId}' asks nothing.`);
+    if (ask === undefined) throw new TypeError(`Step '${stepId}' is not a client step.`);
     return { spec: ask.toSpec(stepId, at.actor.getSnapshot().input), stepId };
   }
 
@@ -152,7 +152,7 @@ export class Questions extends AnswerCheck {
     const { spec, stepId } = this.#open(at);
     const checked = await this.check(spec, stepId, answer);
     if (checked === 'unsupported') {
-      this.#routes.set(at.actor, routeWithoutClient(spec, this.#options.runtime));
+      this.#routes.set(at.actor, routeWithoutClient(spec, this.#options.runtime.questions));
       return undefined;
     }
     return checked === undefined ? undefined : this.#toEnd(at.actor, spec, stepId, checked);
@@ -166,8 +166,8 @@ export class Questions extends AnswerCheck {
     try {
       return { output: parse(value as never) };
     } catch (error) {
-      this.#options.runtime.observe({ type: 'failed', kind: spec.kind, path: stepId, error });
-      const message = `The answer to '${stepId}' cannot be read.`;
+      this.#options.runtime.observer.observe({ type: 'failed', kind: spec.kind, path: stepId, error });
+      const message = `The parse function of step '${stepId}' rejected the answer.`;
       return { error: new StepError(stepId, { name: 'InvalidAnswer', message, code: invalidAnswer }) };
     }
   }

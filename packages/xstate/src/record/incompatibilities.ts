@@ -9,31 +9,28 @@ import {
   rootOf,
   xstateMajor,
 } from '../adapter/xstate-nodes.ts';
-import { isMachine, kindOf } from '../adapter/logic-kind.ts';
+import { isMachine, kindOf, type LogicKind } from '../adapter/logic-kind.ts';
 import type { LiveNode, StateValue } from '../model/live-actor.ts';
 import type { ChildRecord, MachineRecord, SagaRecord, TimerRecord } from '../model/machine-record.ts';
-import { fitsOrder } from './record-order.ts';
+import { fitsOrder } from './stored-state-order.ts';
 
-/**
- * Exactly what of a kept state no longer fits a machine, a sentence each; empty where all of it does. XState itself would
- * restore it without a word, and hang.
- */
-export function misfitsOf(machine: AnyStateMachine, record: SagaRecord): readonly string[] {
-  if (record.x !== xstateMajor) return [`it was kept by XState ${record.x}`];
-  const misfits = [...misfitsOfMachine(machine, record.m, record.t ?? [], '')];
+/** Lists what in a stored state does not fit a machine, one clause each. XState would restore such a state, and hang. */
+export function findIncompatibilities(machine: AnyStateMachine, record: SagaRecord): readonly string[] {
+  if (record.x !== xstateMajor) return [`the state was stored by XState ${record.x}`];
+  const found = [...findInMachine(machine, record.m, record.t ?? [], '')];
   for (const [, path] of record.t ?? []) {
-    if (!hasActor(record.m, path)) misfits.push(`the actor '${path}' of a delay is gone`);
+    if (!hasActor(record.m, path)) found.push(`the actor '${path}' of a delay is gone`);
   }
-  return misfits;
+  return found;
 }
 
-function misfitsOfMachine(
+function findInMachine(
   machine: AnyStateMachine,
   record: MachineRecord,
   timers: readonly TimerRecord[],
   path: string,
 ): readonly string[] {
-  // One that has ended only has its output.
+  // An ended machine has only a status.
   if (record.s !== undefined) return [];
   const root = rootOf(machine);
   const nodes = activeNodes(root, record.v);
@@ -42,44 +39,48 @@ function misfitsOfMachine(
     .flatMap(([id, remembered]) => [id, ...remembered])
     .filter((id) => !ids.has(id))
     .map((id) => `the state '${id}', which a history remembers, is gone`);
-  const misfitsOfStates = misfitsOfValue(root, record.v);
-  if (misfitsOfStates.length === 0 && !fitsOrder(root, record)) {
-    misfitsOfStates.push(`the active states of '${root.id}' are in another order now`);
+  const found = findInValue(root, record.v);
+  if (found.length === 0 && !fitsOrder(root, record)) {
+    found.push(`the active states of '${root.id}' are in another order now`);
   }
   return [
-    ...misfitsOfStates,
-    ...misfitsOfCompletion(root, record),
+    ...found,
+    ...findInCompletion(root, nodes, record),
     ...lostHistory,
-    ...misfitsOfChildren(machine, nodes, record, timers, path),
-    ...misfitsOfDelays(nodes, timers, path),
+    ...findInChildren(machine, nodes, record, timers, path),
+    ...findInDelays(nodes, timers, path),
   ];
 }
 
-function misfitsOfValue(node: LiveNode, value: StateValue): string[] {
+function findInValue(node: LiveNode, value: StateValue): string[] {
   const nested: readonly (readonly [string, StateValue])[] =
     typeof value === 'string' ? [[value, {}]] : Object.entries(value);
   const inside = Object.keys(node.states).filter((key) => node.states[key]?.type !== 'history');
-  const misfits: string[] = [];
+  const found: string[] = [];
   for (const [key, below] of nested) {
     const child = Object.hasOwn(node.states, key) ? node.states[key] : undefined;
-    if (child === undefined) misfits.push(`the state '${node.id}.${key}' is gone`);
-    else misfits.push(...misfitsOfValue(child, below));
+    if (child === undefined) found.push(`the state '${node.id}.${key}' is gone`);
+    else found.push(...findInValue(child, below));
   }
   if (node.type === 'parallel') {
     const active = new Set(nested.map(([key]) => key));
-    for (const key of inside) if (!active.has(key)) misfits.push(`the region '${node.id}.${key}' is new`);
+    for (const key of inside) if (!active.has(key)) found.push(`the region '${node.id}.${key}' is new`);
   } else if (inside.length > 0 && nested.length === 0) {
-    misfits.push(`the state '${node.id}' has states inside now`);
+    found.push(`the state '${node.id}' has states inside now`);
   } else if (inside.length > 0 && nested.length > 1) {
-    misfits.push(`the state '${node.id}' is not parallel any more`);
+    found.push(`the state '${node.id}' is not parallel any more`);
   }
-  if (node.type === 'history') misfits.push(`the state '${node.id}' is a history now`);
-  return misfits;
+  if (node.type === 'history') found.push(`the state '${node.id}' is a history now`);
+  return found;
 }
 
 // XState checks for completion when it enters a final state, and not when it restores one.
-function misfitsOfCompletion(root: LiveNode, { v, f = [] }: MachineRecord): readonly string[] {
-  const completed = completedNodes(root, v);
+function findInCompletion(
+  root: LiveNode,
+  nodes: readonly LiveNode[],
+  { f = [] }: MachineRecord,
+): readonly string[] {
+  const completed = completedNodes(nodes);
   if (completed.includes(root)) {
     return completed.filter(({ type }) => type === 'final').map(({ id }) => `the state '${id}' is final now`);
   }
@@ -88,7 +89,7 @@ function misfitsOfCompletion(root: LiveNode, { v, f = [] }: MachineRecord): read
     .map(({ id }) => `the state '${id}' has completed, and its onDone was never taken`);
 }
 
-function misfitsOfChildren(
+function findInChildren(
   machine: AnyStateMachine,
   nodes: readonly LiveNode[],
   record: MachineRecord,
@@ -97,28 +98,36 @@ function misfitsOfChildren(
 ): readonly string[] {
   const children = record.k ?? {};
   const invokes = nodes.flatMap((node) => node.invoke.map((invoke) => ({ node, invoke })));
-  const misfits = invokes
+  const found = invokes
     .filter(({ invoke }) => !Object.hasOwn(children, invoke.id))
     .map(({ node, invoke }) => `the invoke '${invoke.id}' of state '${node.id}' was never started`);
   for (const [id, child] of Object.entries(children)) {
     const at = path === '' ? id : `${path}/${id}`;
     const src = child.s ?? invokes.find(({ invoke }) => invoke.id === id)?.invoke.src;
     const logic = src === undefined ? undefined : logicOf(machine, src);
-    if (src === undefined) misfits.push(`no active state invokes the actor '${at}' any more`);
-    else if (logic === undefined) misfits.push(`the source '${src}' of the actor '${at}' is gone`);
-    else if ('m' in child && isMachine(logic)) misfits.push(...misfitsOfMachine(logic, child.m, timers, at));
-    else if (!isOfKind(child, kindOf(logic))) misfits.push(`the actor '${at}' is of another kind now`);
+    if (src === undefined) found.push(`no active state invokes the actor '${at}' any more`);
+    else if (logic === undefined) found.push(`the source '${src}' of the actor '${at}' is gone`);
+    else if ('m' in child && isMachine(logic)) found.push(...findInMachine(logic, child.m, timers, at));
+    else if (!isOfKind(child, kindOf(logic))) found.push(`the actor '${at}' is of another kind now`);
   }
-  return misfits;
+  return found;
 }
 
-function isOfKind(child: ChildRecord, kind: ReturnType<typeof kindOf>): boolean {
+function isOfKind(child: ChildRecord, kind: LogicKind): boolean {
   if ('m' in child) return kind === 'machine';
-  if ('p' in child) return kind === 'promise' || kind === 'passive';
-  return kind === 'client' || kind === 'effect';
+  if ('p' in child) return kind === kindOfPersisted(child.p, kind);
+  if ('w' in child) return kind === 'outside';
+  return kind === 'client' || kind === 'effect' || kind === 'outside';
 }
 
-function misfitsOfDelays(
+/** Kind of a persisted actor that is neither a step nor a machine. An ended one fits both kinds, since it does nothing. */
+function kindOfPersisted(persisted: { readonly [key: string]: unknown }, other: LogicKind): LogicKind {
+  const { status } = persisted;
+  if (status === undefined) return 'context' in persisted ? 'passive' : 'promise';
+  return status !== 'active' && other === 'promise' ? 'promise' : 'passive';
+}
+
+function findInDelays(
   nodes: readonly LiveNode[],
   timers: readonly TimerRecord[],
   path: string,
@@ -130,7 +139,7 @@ function misfitsOfDelays(
   return [
     ...[...set]
       .filter((id) => !waited.has(id))
-      .map((id) => `nobody waits for the delay '${id.slice(afterMark.length)}'`),
+      .map((id) => `no active state uses the delay '${id.slice(afterMark.length)}'`),
     ...[...waited]
       .filter((id) => !set.has(id))
       .map((id) => `the delay '${id.slice(afterMark.length)}' never began`),

@@ -1,0 +1,57 @@
+import type {
+  Approval,
+  ApprovalOptions,
+  Delivery,
+  InferOutput,
+  Json,
+  NoFields,
+  Schema,
+} from '@mcp-saga/core';
+import { approvalSteps } from '@mcp-saga/core/program';
+import { optionsFor, outsideLogic, type OfInputs, type OutsideLogic } from './outside-logic.ts';
+
+/** Options of {@link approval} that may be functions of the invoke's `input`. */
+type OfInputNames = 'message' | 'of' | 'denials' | 'by' | 'to' | 'remindEveryMs' | 'timeoutMs' | 'escalate';
+
+/** Options of {@link approval}, as of `approval` in a saga. Values and texts may be functions of the invoke's `input`. */
+export interface ApprovalLogicOptions<S extends Schema, I, T extends Json = Json>
+  extends
+    Pick<ApprovalOptions<S, T>, 'schema' | 'allowCaller' | 'link'>,
+    OfInputs<Pick<ApprovalOptions<S, T>, OfInputNames>, I> {
+  /** Sends a link. A server step with three attempts: once for each recipient, reminder, and escalation. */
+  readonly deliver: (delivery: Delivery<T> & { readonly input: I }) => unknown;
+}
+
+/**
+ * Asks other people than the user of the client to approve or deny, as actor logic. `onDone` receives the decision, also a denial or
+ * the end of `timeoutMs`. `onError` receives `StepError` if a delivery fails three times, and `ClientCannot` if the client cannot wait.
+ *
+ * If the machine leaves the state, the links are withdrawn: later answers are refused.
+ * @throws AuthoringError if an option is invalid
+ * @example
+ * ```ts
+ * const manager = approval({
+ *   message: ({ input }: { input: { cents: number } }) => `Refund ${input.cents} cents?`,
+ *   by: { role: 'manager' },
+ *   deliver: ({ url, idempotencyKey }) => mail.send(`Please decide: ${url}`, { idempotencyKey }),
+ *   timeoutMs: 2 * 86_400_000,
+ * });
+ * ```
+ */
+export function approval<S extends Schema = NoFields, I = undefined, const T extends Json = Json>(
+  options: ApprovalLogicOptions<S, I, T>,
+): OutsideLogic<Approval<InferOutput<S>>, I> {
+  // Rejects an invalid option at once, with the error of core.
+  approvalSteps(
+    'approval',
+    optionsFor<ApprovalOptions<Schema>>(options, undefined, { message: '', timeoutMs: 1 }),
+  );
+  return outsideLogic({
+    kind: 'approval',
+    toSteps: (id, input) =>
+      approvalSteps<S, T>(id, {
+        ...optionsFor<ApprovalOptions<S, T>>(options, { input }),
+        deliver: (delivery) => options.deliver({ ...delivery, input }),
+      }),
+  });
+}
